@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+const milliseconds = z.coerce.number().int().positive();
+
+const environment = z.object({
+  SVC_BASE_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:4010'),
+  SVC_API_KEY: z.string().min(1).optional(),
+  SVC_CONNECT_TIMEOUT_MS: milliseconds.default(10_000),
+  SVC_HEADERS_TIMEOUT_MS: milliseconds.default(60_000),
+  SVC_BODY_TIMEOUT_MS: milliseconds.default(30_000),
+  SVC_READS_PER_SECOND: z.coerce.number().positive().default(20),
+  DATABASE_URL: z.string().min(1).optional(),
+  CARILLON_DB: z.string().min(1).default('./carillon.db'),
+  CARILLON_QUEUE_PREFIX: z.string().min(1).default('carillon'),
+  CARILLON_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  CARILLON_HEARTBEAT_TIMEOUT_MS: milliseconds.default(60_000),
+  CARILLON_COLLECT_MAX_MS: milliseconds.default(300_000),
+  CARILLON_POSTING_WINDOW_MS: milliseconds.default(60_000),
+  CARILLON_SUBMITS_PER_SECOND: z.coerce.number().positive().default(5),
+  CARILLON_TEMPORAL_BIN: z.string().min(1).optional(),
+  TEMPORAL_ADDRESS: z.string().min(1).optional(),
+  TEMPORAL_NAMESPACE: z.string().min(1).optional(),
+  XDG_CACHE_HOME: z.string().min(1).optional(),
+  XDG_STATE_HOME: z.string().min(1).optional(),
+  HOME: z.string().min(1).optional(),
+  PATH: z.string().optional(),
+  NO_COLOR: z.string().optional(),
+});
+
+/** Settings read from the environment, once, at the start of a process. Names: the table in docs/configuration.md. */
+export type Config = z.infer<typeof environment>;
+
+/** Thrown when a variable of the environment has a value that cannot be used; its message names variable and value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError' as const;
+}
+
+/** Reads the settings. Empty variables count as unset. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = environment.safeParse(set);
+  if (!parsed.success) throw new ConfigError(`The environment has a setting that cannot be used:\n${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}

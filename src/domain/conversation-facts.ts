@@ -1,0 +1,33 @@
+export type ConversationStatus = 'initiated' | 'in-progress' | 'processing' | 'done' | 'failed';
+export type CallResult = 'answered' | 'voicemail' | 'busy' | 'no_answer' | 'failed';
+
+/**
+ * What one reading of a conversation record (or of its list entry) tells, whatever dialect it was written in.
+ * `null` means "this record does not say"; an unfamiliar value reads as `null` too, never as an error.
+ */
+export interface ConversationFacts {
+  conversationId: string;
+  agentId: string | null;
+  direction: 'outbound' | 'inbound' | null;
+  /** E.164 number of the callee. */
+  calleeNumber: string | null;
+  batchId: string | null;
+  /** Strings echoed from the per-call variables or collected values, where a reference of ours may stand. */
+  references: string[];
+  status: ConversationStatus | null;
+  /** Epoch milliseconds on the service's clock, not corrected. */
+  startedAt: number | null;
+  endedAt: number | null;
+  durationMs: number | null;
+  callResult: CallResult | null;
+  terminationReason: string | null;
+  /** True when the record carried a transcript array at all (list entries usually do not). */
+  hasTranscript: boolean;
+  /** First turn spoken by the agent. */
+  openingLine: string | null;
+  agentTurns: number;
+  userTurns: number;
+  audio: string | null;
+  collected: Record<string, unknown> | null;
+  evaluation: Record<string, unknown> | null;
+}

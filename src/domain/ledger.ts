@@ -1,0 +1,32 @@
+/** States of a batch's ledger row, which guards "never call twice". Every change is a compare-and-set. */
+export type BatchState =
+  | 'intent'
+  | 'posting'
+  | 'confirmed'
+  | 'refused'
+  | 'not_sent'
+  | 'unknown'
+  | 'held'
+  | 'released'
+  | 'redial'
+  | 'given_up';
+
+/** Legal changes of a batch. Whatever is not listed never happens, not even by hand. */
+export const batchTransitions: Readonly<Record<BatchState, readonly BatchState[]>> = {
+  intent: ['posting', 'released'],
+  posting: ['confirmed', 'refused', 'not_sent', 'unknown'],
+  not_sent: ['posting', 'released'],
+  unknown: ['confirmed', 'not_sent', 'refused', 'held'],
+  held: ['confirmed', 'redial', 'given_up'],
+  confirmed: [],
+  refused: [],
+  released: [],
+  redial: [],
+  given_up: [],
+};
+
+/** What is known about one POST. A missing verdict means that the process that made it has not said. */
+export type PostVerdict = 'confirmed' | 'refused' | 'not_sent' | 'unknown';
+
+/** `planned → posting → open → settled` or `released`; a released attempt keeps its number and never counts. */
+export type AttemptState = 'planned' | 'posting' | 'open' | 'settled' | 'released';

@@ -1,0 +1,26 @@
+/** Final result of a recipient. Every data row of a list ends in exactly one. */
+export const outcomes = [
+  'completed',
+  'exhausted',
+  'opted_out',
+  'suppressed',
+  'rejected',
+  'undialable',
+  'expired',
+  'cancelled',
+  'unresolved',
+] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/** Why a row was refused at import; stands in the results as the reason of outcome `rejected`. */
+export const rejectionReasons = [
+  'missing_phone',
+  'invalid_phone',
+  'invalid_country',
+  'invalid_timezone',
+  'missing_value',
+  'malformed_row',
+  'duplicate_phone',
+  'duplicate_id',
+] as const;
+export type RejectionReason = (typeof rejectionReasons)[number];
