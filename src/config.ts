@@ -42,3 +42,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (!parsed.success) throw new ConfigError(`The environment has a setting that cannot be used:\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
 }
+
+/** Variables that no child process needs: they carry credentials of the service or of the database. */
+const secretVariables = ['SVC_API_KEY', 'DATABASE_URL'];
+
+/** The environment to hand to a child process: this process's own without its secrets, with `changes` (undefined removes). */
+export function childEnvironment(changes: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([key]) => !secretVariables.includes(key));
+  return Object.fromEntries([...inherited, ...Object.entries(changes)].filter(([, value]) => value !== undefined));
+}

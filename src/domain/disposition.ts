@@ -1,3 +1,4 @@
+import type { CampaignRules } from './campaign-rules.ts';
 import type { ConversationFacts } from './conversation-facts.ts';
 
 /** Result of one attempt. `unreached`: not answered, cause not visible. `unknown`: cannot tell whether it was placed. */
@@ -23,3 +24,132 @@ export interface AttemptResult {
 }
 
 export type { ConversationFacts };
+
+/** What repeated reads of one record have shown so far. */
+export interface RecordReads {
+  /** Reads in a row that showed the same record, the first of them included. */
+  unchangedReads: number;
+  /** Service milliseconds from the first to the last of those reads. */
+  unchangedForMs: number;
+}
+
+/** A record that says neither status nor end is taken as finished after this many equal reads … */
+const steadyReads = 3;
+/** … spread over at least this long: three reads, 60 s apart. */
+const steadyForMs = 120_000;
+
+/**
+ * The disposition that a *finished* record shows (see `isFinished`; before that a ringing call looks like an unanswered
+ * one). A carrier result that says the call was not answered wins; else the transcript decides. Null: the record does not
+ * tell (a list entry without transcript, or nothing said although time passed). The caller must not guess then: the
+ * call was placed and a person decides. Never gives `opted_out` (see `heardOptOut`), `invalid_number` or `unknown`.
+ */
+export function readDisposition(facts: ConversationFacts): AttemptResult | null {
+  const spoken = facts.userTurns + facts.agentTurns > 0;
+  switch (facts.callResult) {
+    case 'busy':
+    case 'no_answer':
+    case 'voicemail':
+      return result(facts.callResult);
+    case 'failed':
+      // Words in the transcript contradict the carrier, so there is no proof that nobody picked up.
+      return { disposition: 'failed', detail: null, counted: spoken };
+    case 'answered':
+    case null:
+      break;
+  }
+  if (facts.userTurns > 0) return result('answered');
+  if (facts.agentTurns > 0) return result('answered', 'silent');
+  if (facts.status === 'failed') return result('failed');
+  if (facts.callResult === 'answered') return result('answered', facts.hasTranscript ? 'silent' : null);
+  if (!facts.hasTranscript) return null;
+  return talkMs(facts) > 0 ? null : result('unreached');
+}
+
+/**
+ * Whether the phone call itself is over, so that no one is on the line any more. It does not say that the record is
+ * complete: with status `processing` the transcript or the carrier result may still be missing.
+ */
+export function isCallOver(facts: ConversationFacts): boolean {
+  if (facts.status !== null) return facts.status !== 'initiated' && facts.status !== 'in-progress';
+  // A duration of zero is also what a ringing call shows.
+  return facts.endedAt !== null || (facts.durationMs ?? 0) > 0;
+}
+
+/**
+ * Whether `readDisposition` may be asked: status `done` or `failed` where a status is shown, else an end time or a
+ * duration above zero, else no change over three reads 60 s apart. It does not say that collected values and evaluation have
+ * arrived: that is `isFinal`.
+ */
+export function isFinished(facts: ConversationFacts, reads: RecordReads): boolean {
+  if (facts.status !== null) return facts.status === 'done' || facts.status === 'failed';
+  if (isCallOver(facts)) return true;
+  return reads.unchangedReads >= steadyReads && reads.unchangedForMs >= steadyForMs;
+}
+
+export interface FinalityContext {
+  reads: RecordReads;
+  /** Service milliseconds since a read first showed the call over or finished; 0 at that read. */
+  overForMs: number;
+  analysisWaitMs: number;
+}
+
+/**
+ * Whether the record need never be read again. True when it is finished and its results are there (or none can come),
+ * and at the latest `analysisWaitMs` after the call was over, also while the status still says `processing`: the
+ * attempt is then settled from what the record shows.
+ */
+export function isFinal(facts: ConversationFacts, context: FinalityContext): boolean {
+  const finished = isFinished(facts, context.reads);
+  if (!finished && !isCallOver(facts)) return false;
+  if (context.overForMs >= context.analysisWaitMs) return true;
+  return finished && hasResults(facts);
+}
+
+/** Without a status, empty results may be results to come; with one, `done` comes after the analysis. */
+function hasResults(facts: ConversationFacts): boolean {
+  if (facts.status === 'failed') return true;
+  if (hasKeys(facts.collected) || hasKeys(facts.evaluation)) return true;
+  if (facts.status !== 'done') return false;
+  const nothingSaid = facts.hasTranscript && facts.userTurns + facts.agentTurns === 0;
+  return nothingSaid || facts.collected !== null || facts.evaluation !== null;
+}
+
+/**
+ * Whether the callee asked not to be called again: a collected value or evaluation result named by the rules equals one of
+ * the listed values. Comparison is by text without case and surrounding blanks, so `true` and `"True"` are equal, while
+ * `yes` counts only where it is listed. The caller turns the attempt into `opted_out`.
+ */
+export function heardOptOut(facts: ConversationFacts, rules: CampaignRules['optOut']): boolean {
+  return rules.some((rule) => {
+    const said = resultNamed(rule.source === 'collected' ? facts.collected : facts.evaluation, rule.key);
+    return said !== null && rule.values.some((value) => comparable(value) === said);
+  });
+}
+
+function resultNamed(results: Record<string, unknown> | null, key: string): string | null {
+  if (results === null || !Object.hasOwn(results, key)) return null;
+  const entry = results[key];
+  if (typeof entry !== 'object' || entry === null) return comparable(entry);
+  // Comparable services wrap the result: `{ value, rationale }` when collected, `{ result, rationale }` when evaluated.
+  if ('value' in entry) return comparable(entry.value);
+  return 'result' in entry ? comparable(entry.result) : null;
+}
+
+function comparable(value: unknown): string | null {
+  if (typeof value === 'string') return value.trim().toLowerCase();
+  return typeof value === 'boolean' || typeof value === 'number' ? String(value) : null;
+}
+
+function result(disposition: Disposition, detail: string | null = null): AttemptResult {
+  return { disposition, detail, counted: true };
+}
+
+function talkMs(facts: ConversationFacts): number {
+  if (facts.durationMs !== null) return facts.durationMs;
+  return facts.startedAt !== null && facts.endedAt !== null ? facts.endedAt - facts.startedAt : 0;
+}
+
+function hasKeys(results: Record<string, unknown> | null): boolean {
+  return results !== null && Object.keys(results).length > 0;
+}

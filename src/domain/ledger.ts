@@ -1,15 +1,6 @@
 /** States of a batch's ledger row, which guards "never call twice". Every change is a compare-and-set. */
 export type BatchState =
-  | 'intent'
-  | 'posting'
-  | 'confirmed'
-  | 'refused'
-  | 'not_sent'
-  | 'unknown'
-  | 'held'
-  | 'released'
-  | 'redial'
-  | 'given_up';
+  'intent' | 'posting' | 'confirmed' | 'refused' | 'not_sent' | 'unknown' | 'held' | 'released' | 'redial' | 'given_up';
 
 /** Legal changes of a batch. Whatever is not listed never happens, not even by hand. */
 export const batchTransitions: Readonly<Record<BatchState, readonly BatchState[]>> = {

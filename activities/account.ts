@@ -1,0 +1,51 @@
+import { cancelCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../src/store/campaigns.ts';
+import { readStatus } from '../src/store/campaign-status.ts';
+import { closeRound } from '../src/store/rounds.ts';
+import type { CampaignProgress } from './collect.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { toFailure } from './failures.ts';
+
+export type StateChange = 'pause' | 'resume' | 'cancel';
+
+/** Commits a person's wish to the database; from then on no POST begins that the new state forbids. Idempotent. */
+export async function changeState(
+  deps: ActivityDependencies,
+  input: { campaignId: string; change: StateChange },
+): Promise<{ changed: boolean }> {
+  try {
+    const now = serviceNow(await deps.serviceClock());
+    switch (input.change) {
+      case 'pause':
+        return { changed: await pauseCampaign(deps.store, input.campaignId, 'paused by a person', now) };
+      case 'resume':
+        return { changed: await resumeCampaign(deps.store, input.campaignId, now) };
+      case 'cancel':
+        return { changed: await cancelCampaign(deps.store, input.campaignId, now) };
+    }
+  } catch (error) {
+    throw toFailure(error);
+  }
+}
+
+export interface AccountResult {
+  /** False when something turned up that is still to be done. */
+  closed: boolean;
+  progress: CampaignProgress;
+}
+
+/** Closes the round's books: every recipient has its outcome, every batch its verdict. Idempotent. */
+export async function account(
+  deps: ActivityDependencies,
+  input: { campaignId: string; round: number },
+): Promise<AccountResult> {
+  try {
+    const now = serviceNow(await deps.serviceClock());
+    const closed = await closeRound(deps.store, input.campaignId, input.round, now);
+    const campaign = await findCampaign(deps.store.db, input.campaignId);
+    if (campaign === undefined) throw new Error('campaign not found');
+    const { total, done, open, waiting, unresolved } = await readStatus(deps.store.db, campaign);
+    return { closed, progress: { total, done, open, waiting, unresolved } };
+  } catch (error) {
+    throw toFailure(error);
+  }
+}

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
+import { countOutstanding, isOutstanding } from '../src/store/counters.ts';
+import { findCampaign, type Campaign } from '../src/store/campaigns.ts';
+import { isPlanReady } from '../src/store/planning.ts';
+import { readStatus } from '../src/store/campaign-status.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { toFailure } from './failures.ts';
+import { sweepAgent } from './sweep.ts';
+
+export interface CampaignProgress {
+  total: number;
+  done: number;
+  open: number;
+  waiting: number;
+  unresolved: number;
+}
+
+export interface CollectResult {
+  /** Why it ended: work for the planner, another state of the campaign, nothing left to collect, or time. */
+  reason: 'plan' | 'state' | 'nothing_outstanding' | 'time';
+  outstanding: boolean;
+  state: string;
+  progress: CampaignProgress;
+}
+
+/** A service that does not answer is asked less and less often, at most by this factor. */
+const longestBackoff = 32;
+const shortestPauseMs = 10;
+
+async function finish(
+  deps: ActivityDependencies,
+  campaign: Campaign,
+  reason: CollectResult['reason'],
+): Promise<CollectResult> {
+  const { total, done, open, waiting, unresolved } = await readStatus(deps.store.db, campaign);
+  const outstanding = isOutstanding(await countOutstanding(deps.store.db, campaign.campaignId));
+  return { reason, outstanding, state: campaign.state, progress: { total, done, open, waiting, unresolved } };
+}
+
+async function collectUntilNeeded(
+  deps: ActivityDependencies,
+  campaignId: string,
+  signal: AbortSignal,
+  heartbeat: () => void,
+): Promise<CollectResult> {
+  const begunReal = deps.nowReal();
+  let before: Campaign | undefined;
+  let failures = 0;
+  for (;;) {
+    heartbeat();
+    const campaign = await findCampaign(deps.store.db, campaignId);
+    if (campaign === undefined) throw new Error(`Campaign ${campaignId} is not in this database`);
+    const clock = await deps.serviceClock();
+    const { timing, agentId } = campaign.rules;
+    const sweep = await sweepAgent(deps, clock, agentId, timing, heartbeat);
+    failures = sweep.kind === 'failed' ? failures + 1 : 0;
+    if (before !== undefined && before.state !== campaign.state) return finish(deps, campaign, 'state');
+    before = campaign;
+    if (!isOutstanding(await countOutstanding(deps.store.db, campaignId)))
+      return finish(deps, campaign, 'nothing_outstanding');
+    if (await isPlanReady(deps.store, campaignId, serviceNow(clock))) return finish(deps, campaign, 'plan');
+    if (deps.stopping.aborted || deps.nowReal() - begunReal >= deps.limits.collectMaxMs)
+      return finish(deps, campaign, 'time');
+    const backoff = Math.min(2 ** failures, longestBackoff);
+    const pauseMs = Math.max(shortestPauseMs, sweep.waitMs, clock.toRealMs(timing.pollMs) * backoff);
+    await sleep(Math.min(pauseMs, deps.limits.collectMaxMs), undefined, {
+      signal: AbortSignal.any([signal, deps.stopping]),
+    }).catch((error: unknown) => {
+      if (signal.aborted) throw error;
+    });
+  }
+}
+
+/**
+ * Collects results until dialling can go on: sweeps the agent's list at the campaign's pace and returns when a batch can be
+ * planned, the campaign's state changed, nothing is left to collect, or its time is up. Heartbeats all the while.
+ */
+export async function collect(deps: ActivityDependencies, input: { campaignId: string }): Promise<CollectResult> {
+  const context = Context.current();
+  const heartbeat = () => context.heartbeat();
+  const beat = setInterval(heartbeat, deps.limits.heartbeatEveryMs);
+  try {
+    return await collectUntilNeeded(deps, input.campaignId, context.cancellationSignal, heartbeat);
+  } catch (error) {
+    if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
+    throw toFailure(error);
+  } finally {
+    clearInterval(beat);
+  }
+}

@@ -1,0 +1,36 @@
+import type { ConvaiClient } from '../src/convai/client.ts';
+import type { ServiceClock } from '../src/convai/service-clock.ts';
+import type { Logger } from '../src/logger.ts';
+import type { Store } from '../src/store/open-store.ts';
+
+/** What the activities work with; a test hands in its own. */
+export interface ActivityDependencies {
+  store: Store;
+  client: ConvaiClient;
+  /** The clock that the service lives by, asked anew from time to time. */
+  serviceClock: () => Promise<ServiceClock>;
+  logger: Logger;
+  /** Real epoch milliseconds. */
+  nowReal: () => number;
+  /** Milliseconds that never jump, also when the wall clock is set. */
+  monotonicMs: () => number;
+  /** Names this process in leases. */
+  workerId: string;
+  /** Aborted when the process is asked to stop: long activities then end with what they have. */
+  stopping: AbortSignal;
+  limits: {
+    /** How long after `posting` is committed the POST may still begin. */
+    postingWindowMs: number;
+    /** Connect, headers and body limits of the client together. */
+    httpTimeoutMs: number;
+    /** A collect ends at the latest after this long. */
+    collectMaxMs: number;
+    /** Pause between two heartbeats of a collect. */
+    heartbeatEveryMs: number;
+  };
+}
+
+/** Service time in whole milliseconds, as the database keeps it. */
+export function serviceNow(clock: ServiceClock): number {
+  return Math.round(clock.now());
+}

@@ -1,0 +1,53 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { ConvaiError, RateLimitedError } from '../src/convai/errors.ts';
+import { failureTypes } from '../src/domain/failure-types.ts';
+import { LedgerOlderError } from '../src/store/planning.ts';
+
+interface ExpectedWait {
+  type: string;
+  message: string;
+  /** Real milliseconds until it is worth trying again; the retry policy decides when it is absent. */
+  retryInMs?: number | undefined;
+}
+
+/** Something that is waited for as a matter of course: it is retried and raises no alarm. */
+export function expectedWait({ type, message, retryInMs }: ExpectedWait): ApplicationFailure {
+  return ApplicationFailure.create({
+    type,
+    message,
+    category: ApplicationFailureCategory.BENIGN,
+    ...(retryInMs === undefined ? {} : { nextRetryDelay: Math.max(1, Math.ceil(retryInMs)) }),
+  });
+}
+
+/** Machine words of an error: its code (of a database or a socket), never its message, which may hold a value of a row. */
+export function codeOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return [name, code].filter((word) => typeof word === 'string' && word !== '').join(' ') || 'unknown error';
+}
+
+/**
+ * The one translation of errors into failures of Temporal. Messages there stay in histories for weeks: they carry type, status
+ * and request id only, and no cause.
+ */
+export function toFailure(error: unknown, toRealMs: (serviceMs: number) => number = (ms) => ms): ApplicationFailure {
+  if (error instanceof ApplicationFailure) return error;
+  if (error instanceof LedgerOlderError) {
+    return ApplicationFailure.create({ type: failureTypes.ledgerOlder, message: error.message, nonRetryable: true });
+  }
+  if (error instanceof RateLimitedError) {
+    return expectedWait({
+      type: failureTypes.rateLimited,
+      message: `The service limits requests (429, request ${error.requestId ?? 'without id'})`,
+      retryInMs: error.retryAfterMs === null ? undefined : toRealMs(error.retryAfterMs),
+    });
+  }
+  if (error instanceof ConvaiError) {
+    const status = 'status' in error && typeof error.status === 'number' ? `, status ${error.status}` : '';
+    return ApplicationFailure.create({
+      type: failureTypes.serviceUnavailable,
+      message: `${error.name}${status}, request ${error.requestId ?? 'without id'}`,
+    });
+  }
+  return ApplicationFailure.create({ type: failureTypes.database, message: codeOf(error) });
+}

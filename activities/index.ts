@@ -1,0 +1,22 @@
+import type { VerdictInput } from '../src/store/verdicts.ts';
+import { account, changeState, type StateChange } from './account.ts';
+import { collect } from './collect.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { plan, type PlanActivityInput } from './plan.ts';
+import { recordPostVerdict, submit } from './submit.ts';
+import { verify } from './verify.ts';
+
+/** The side effects of a campaign, bound to what they work with. Their inputs and results hold ids, counts and codes only. */
+export function createActivities(deps: ActivityDependencies) {
+  return {
+    verify: (input: { campaignId: string }) => verify(deps, input),
+    plan: (input: PlanActivityInput) => plan(deps, input),
+    submit: (input: { batchId: string }) => submit(deps, input),
+    recordPostVerdict: (verdict: VerdictInput) => recordPostVerdict(deps, verdict),
+    collect: (input: { campaignId: string }) => collect(deps, input),
+    changeState: (input: { campaignId: string; change: StateChange }) => changeState(deps, input),
+    account: (input: { campaignId: string; round: number }) => account(deps, input),
+  };
+}
+
+export type Activities = ReturnType<typeof createActivities>;

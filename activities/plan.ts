@@ -1,0 +1,48 @@
+import { findCampaign } from '../src/store/campaigns.ts';
+import { LedgerOlderError, planBatch, type WaitReason } from '../src/store/planning.ts';
+import { isOutstanding } from '../src/store/counters.ts';
+import { renderWith } from './campaign-templates.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { toFailure } from './failures.ts';
+
+export interface PlanActivityInput {
+  campaignId: string;
+  round: number;
+  /** Counter of the round's batches, from 1. */
+  n: number;
+}
+
+export type PlanActivityResult =
+  | { kind: 'batch'; batchId: string; size: number }
+  | {
+      kind: 'wait';
+      reason: WaitReason;
+      /** Real milliseconds until planning is worth another look by itself; null: only a change helps. */
+      inMs: number | null;
+      /** Whether the collector has work. */
+      outstanding: boolean;
+    }
+  | { kind: 'done' };
+
+/** The next batch of a round, or why there is none. Idempotent in `n`. */
+export async function plan(deps: ActivityDependencies, input: PlanActivityInput): Promise<PlanActivityResult> {
+  try {
+    const clock = await deps.serviceClock();
+    const campaign = await findCampaign(deps.store.db, input.campaignId);
+    if (campaign === undefined) throw new LedgerOlderError(`Campaign ${input.campaignId} is not in this database.`);
+    const now = serviceNow(clock);
+    const result = await planBatch(deps.store, { ...input, now, render: renderWith(campaign.rules) });
+    switch (result.kind) {
+      case 'batch':
+        return { kind: 'batch', batchId: result.batchId, size: result.size };
+      case 'done':
+        return result;
+      case 'wait': {
+        const inMs = result.until === null ? null : Math.max(1, Math.ceil(clock.toRealMs(result.until - now)));
+        return { kind: 'wait', reason: result.reason, inMs, outstanding: isOutstanding(result.outstanding) };
+      }
+    }
+  } catch (error) {
+    throw toFailure(error);
+  }
+}

@@ -1,0 +1,188 @@
+import type { BatchCallsRequest } from '../src/convai/schemas-requests.ts';
+import {
+  ConvaiError,
+  NotSentError,
+  RateLimitedError,
+  RefusedError,
+  RequestInvalidError,
+} from '../src/convai/errors.ts';
+import type { ServiceClock } from '../src/convai/service-clock.ts';
+import { failureTypes } from '../src/domain/failure-types.ts';
+import type { BatchState } from '../src/domain/ledger.ts';
+import { openPosting, type PostingStep } from '../src/store/posting.ts';
+import { recordVerdict, type VerdictInput } from '../src/store/verdicts.ts';
+import { renderWith } from './campaign-templates.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { codeOf, expectedWait, toFailure } from './failures.ts';
+
+export type SubmitResult =
+  | { kind: 'verdict'; state: BatchState }
+  /** The database did not take the verdict: it goes through the workflow, and holds ids and codes only. */
+  | { kind: 'unrecorded'; verdict: VerdictInput };
+
+type PostStep = Extract<PostingStep, { kind: 'post' }>;
+
+const recordTries = 3;
+
+function buildBody(step: PostStep): BatchCallsRequest {
+  const { rules } = step.campaign;
+  const render = renderWith(rules);
+  return {
+    agent_id: rules.agentId,
+    from_phone_number_id: rules.fromPhoneNumberId,
+    calls: step.calls.map((call) => {
+      const rendered = rules.variables === null ? null : render(call.cells);
+      const variables = rendered?.variables ?? {};
+      const reference = rules.variables?.reference;
+      return {
+        to_phone_number: call.e164,
+        ...(call.openingLine === null
+          ? {}
+          : { conversation_config_override: { agent: { first_message: call.openingLine } } }),
+        ...(rules.variables === null
+          ? {}
+          : {
+              [rules.variables.key]:
+                reference == null || call.reference === null
+                  ? variables
+                  : { ...variables, [reference]: call.reference },
+            }),
+      };
+    }),
+  };
+}
+
+/** Whether a refusal complains about something outside the calls, which smaller batches would not mend. */
+function isAboutWholeRequest(error: RefusedError): boolean {
+  const { fields } = error.detail;
+  return fields.length > 0 && fields.every((field) => !/(^|\.)calls(\.|\[|$)/.test(field.path));
+}
+
+/** What the failure of a POST proves. Everything that proves nothing is `unknown`: the calls may have been placed. */
+function verdictOf(error: unknown, clock: ServiceClock, now: number): Omit<VerdictInput, 'batchId' | 'k'> {
+  if (error instanceof RequestInvalidError)
+    return { verdict: 'refused', now, status: 422, message: error.problems.join('; ') };
+  if (!(error instanceof ConvaiError)) return { verdict: 'unknown', now, message: codeOf(error) };
+  const status = 'status' in error && typeof error.status === 'number' ? error.status : null;
+  const facts = { now, status, serviceRequestId: error.requestId };
+  if (error.knowledge === 'not_sent') return { ...facts, verdict: 'not_sent' };
+  if (error.knowledge === 'queued_nothing') {
+    const retryAfterMs = error instanceof RateLimitedError ? error.retryAfterMs : null;
+    const notBefore = retryAfterMs === null ? null : Math.ceil(clock.now() + retryAfterMs);
+    return { ...facts, status: 429, verdict: 'not_sent', notBefore };
+  }
+  if (error instanceof RefusedError) {
+    return { ...facts, verdict: 'refused', message: error.detail.message, wholeRequest: isAboutWholeRequest(error) };
+  }
+  return { ...facts, verdict: 'unknown' };
+}
+
+async function post(
+  deps: ActivityDependencies,
+  clock: ServiceClock,
+  batchId: string,
+  step: PostStep,
+): Promise<VerdictInput> {
+  const deadlineMonotonic = deps.monotonicMs() + (step.deadlineReal - deps.nowReal());
+  const base = { batchId, k: step.k };
+  try {
+    const placed = await deps.client.placeBatchCalls(buildBody(step), {
+      requestId: `${batchId}/${step.k}`,
+      mayBegin: () => deps.nowReal() < step.deadlineReal && deps.monotonicMs() < deadlineMonotonic,
+    });
+    return {
+      ...base,
+      verdict: 'confirmed',
+      now: serviceNow(clock),
+      status: 200,
+      serviceBatchId: placed.batchId,
+      callsInitiated: placed.callsInitiated,
+    };
+  } catch (error) {
+    const verdict = { ...base, ...verdictOf(error, clock, serviceNow(clock)) };
+    const facts = {
+      batchId,
+      k: step.k,
+      verdict: verdict.verdict,
+      status: verdict.status ?? null,
+      error: codeOf(error),
+    };
+    deps.logger.warn(facts, 'a batch was not accepted as sent');
+    return verdict;
+  }
+}
+
+async function record(deps: ActivityDependencies, verdict: VerdictInput): Promise<SubmitResult> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return { kind: 'verdict', state: await recordVerdict(deps.store, verdict) };
+    } catch (error) {
+      deps.logger.error(
+        { batchId: verdict.batchId, tries, error: codeOf(error) },
+        'the verdict of a POST could not be written',
+      );
+      if (tries < recordTries) continue;
+      const { message: _words, ...safe } = verdict;
+      return { kind: 'unrecorded', verdict: safe };
+    }
+  }
+}
+
+/** How long a submit that sent nothing waits before it is tried again; undefined leaves it to the retry policy. */
+function retryInMs(verdict: VerdictInput, clock: ServiceClock): number | undefined {
+  if (verdict.notBefore == null) return undefined;
+  return clock.toRealMs(Math.max(0, verdict.notBefore - clock.now()));
+}
+
+/**
+ * Sends a planned batch once and answers its verdict. Safe to run again at any time: a batch that has a verdict answers it, and
+ * one that another run was about to send becomes `unknown`. Throws a retryable failure while nothing has been sent.
+ */
+export async function submit(deps: ActivityDependencies, input: { batchId: string }): Promise<SubmitResult> {
+  let clock: ServiceClock | undefined;
+  try {
+    clock = await deps.serviceClock();
+    const { postingWindowMs, httpTimeoutMs } = deps.limits;
+    const step = await openPosting(deps.store, {
+      batchId: input.batchId,
+      now: serviceNow(clock),
+      nowReal: deps.nowReal(),
+      postingWindowMs,
+      httpTimeoutMs,
+      speed: clock.speed,
+    });
+    if (step.kind === 'verdict') return step;
+    if (step.kind === 'blocked') {
+      const waitMs = clock.toRealMs(step.until - clock.now());
+      throw expectedWait({ type: failureTypes.blocked, message: 'The ledger allows no POST yet', retryInMs: waitMs });
+    }
+    const verdict = await post(deps, clock, input.batchId, step);
+    const result = await record(deps, verdict);
+    if (result.kind === 'unrecorded' || result.state !== 'not_sent') return result;
+    const limited = verdict.status === 429;
+    throw expectedWait({
+      type: limited ? failureTypes.rateLimited : failureTypes.notSent,
+      message: limited
+        ? `The service limits requests (429), POST ${verdict.k}`
+        : `The service could not be reached, POST ${verdict.k}`,
+      retryInMs: retryInMs(verdict, clock),
+    });
+  } catch (error) {
+    if (error instanceof NotSentError)
+      throw expectedWait({ type: failureTypes.notSent, message: 'The service could not be reached' });
+    const known = clock;
+    throw toFailure(error, known === undefined ? undefined : (ms) => known.toRealMs(ms));
+  }
+}
+
+/** Writes a verdict that `submit` could not write. Retried until the database takes it. */
+export async function recordPostVerdict(
+  deps: ActivityDependencies,
+  verdict: VerdictInput,
+): Promise<{ state: BatchState }> {
+  try {
+    return { state: await recordVerdict(deps.store, verdict) };
+  } catch (error) {
+    throw toFailure(error);
+  }
+}

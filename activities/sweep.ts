@@ -1,0 +1,232 @@
+import { factsFromListEntry, factsFromRecord } from '../src/convai/record-facts.ts';
+import type { ConversationPage, ServiceDate } from '../src/convai/client.ts';
+import { RateLimitedError, RefusedError } from '../src/convai/errors.ts';
+import type { ServiceClock } from '../src/convai/service-clock.ts';
+import type { CampaignRules } from '../src/domain/campaign-rules.ts';
+import type { CorrelationClock } from '../src/domain/correlation.ts';
+import {
+  listDueReads,
+  noteVanished,
+  storeGone,
+  storeListed,
+  storeRead,
+  type ConversationRow,
+} from '../src/store/conversations.ts';
+import { matchRecords, oldestUnmatchedPost, settleFromRecord } from '../src/store/matching.ts';
+import { concludeSweep, isConclusionDue, leaseAgent, noteReadSucceeded, releaseLease } from '../src/store/sweeps.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { codeOf } from './failures.ts';
+
+const pageSize = 100;
+const readsAtOnce = 8;
+const readsPerSweep = 400;
+const leaseMs = 60_000;
+/** The Date header has whole seconds. */
+const dateResolutionMs = 1_000;
+
+export interface SweepResult {
+  /** `busy`: another process sweeps this agent. `failed`: nothing could be read. */
+  kind: 'complete' | 'incomplete' | 'failed' | 'busy';
+  /** Real milliseconds that the service asked to be left alone. */
+  waitMs: number;
+}
+
+interface ListWalk {
+  complete: boolean;
+  listed: Set<string>;
+  /** Start of the oldest entry seen; the walk covers what lies between it and the sweep's begin. */
+  oldestSeen: number | null;
+  ordered: boolean;
+  clockReading: CorrelationClock;
+}
+
+/** How far the service's clock is from the one that the attempts were stamped with, and how surely that is known. */
+function readClock(date: ServiceDate | null, clock: ServiceClock, nowReal: number): CorrelationClock | undefined {
+  if (date === null) return undefined;
+  const at = (realMs: number) => clock.now() + (realMs - nowReal) * clock.speed;
+  const [sentAt, receivedAt] = [at(date.sentAtMs), at(date.receivedAtMs)];
+  const halfTrip = (receivedAt - sentAt) / 2;
+  return {
+    offsetMs: Math.round(date.serverMs + dateResolutionMs / 2 - (sentAt + halfTrip)),
+    uncertaintyMs: Math.ceil(halfTrip + dateResolutionMs / 2),
+  };
+}
+
+function isNewestFirst(page: ConversationPage, before: number | null): boolean {
+  let previous = before ?? Infinity;
+  for (const entry of page.conversations) {
+    const { startedAt } = factsFromListEntry(entry);
+    if (startedAt === null || startedAt > previous) return false;
+    previous = startedAt;
+  }
+  return true;
+}
+
+/**
+ * Reads the agent's list from its newest entry back to `until`. The walk is complete when it reached the end, `until`, or, unless
+ * `deep`, a page of records that are all final already, in a list that has shown itself to be newest-first.
+ */
+async function walkList(
+  deps: ActivityDependencies,
+  clock: ServiceClock,
+  agentId: string,
+  until: number,
+  deep: boolean,
+  onPage: () => void,
+): Promise<ListWalk> {
+  const walk: ListWalk = {
+    complete: false,
+    listed: new Set(),
+    oldestSeen: null,
+    ordered: true,
+    clockReading: { offsetMs: 0, uncertaintyMs: 2_000 },
+  };
+  const oldestUnmatched = await oldestUnmatchedPost(deps.store.db, agentId, until);
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await deps.client.listConversationsPage({
+      agentId,
+      pageSize,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    onPage();
+    const now = serviceNow(clock);
+    const reading = readClock(page.serviceDate, clock, deps.nowReal());
+    if (reading !== undefined && reading.uncertaintyMs < walk.clockReading.uncertaintyMs) walk.clockReading = reading;
+    const facts = page.conversations.map((entry) => factsFromListEntry(entry));
+    // What is excluded by its age must be older by more than the clocks may differ.
+    const unmatchedSince =
+      oldestUnmatched === null
+        ? null
+        : oldestUnmatched + walk.clockReading.offsetMs - walk.clockReading.uncertaintyMs - 2_000;
+    const { allFinal } = await deps.store.transaction(async (tx) => {
+      await noteReadSucceeded(tx, agentId, now);
+      return storeListed(tx, agentId, facts, unmatchedSince, now);
+    });
+    walk.ordered &&= isNewestFirst(page, walk.oldestSeen);
+    for (const { conversationId, startedAt } of facts) {
+      walk.listed.add(conversationId);
+      if (startedAt !== null) walk.oldestSeen = Math.min(walk.oldestSeen ?? Infinity, startedAt);
+    }
+    const reachedUntil = walk.oldestSeen !== null && walk.oldestSeen < until;
+    if (walk.ordered && (reachedUntil || (allFinal && !deep))) walk.complete = true;
+    else if (page.hasMore !== true && page.nextCursor === null) {
+      // A full page that names no cursor may be the whole list or a list that cannot be read on.
+      walk.complete = page.hasMore === false || page.conversations.length < pageSize;
+    } else if (page.nextCursor !== null && !cursors.has(page.nextCursor)) {
+      cursors.add(page.nextCursor);
+      cursor = page.nextCursor;
+      continue;
+    }
+    return walk;
+  }
+}
+
+async function readOne(
+  deps: ActivityDependencies,
+  clock: ServiceClock,
+  agentId: string,
+  conversationId: string,
+  analysisWaitMs: number,
+): Promise<void> {
+  let row: ConversationRow;
+  try {
+    const record = await deps.client.getConversation(conversationId);
+    const facts = factsFromRecord(record, agentId);
+    row = await deps.store.transaction(async (tx) => {
+      const now = serviceNow(clock);
+      const stored = await storeRead(tx, conversationId, facts, analysisWaitMs, now);
+      await settleFromRecord(tx, stored, now, stored.final === 1);
+      return stored;
+    });
+  } catch (error) {
+    if (!(error instanceof RefusedError) || error.status !== 404) throw error;
+    row = await deps.store.transaction(async (tx) => {
+      const now = serviceNow(clock);
+      const stored = await storeGone(tx, conversationId, now);
+      await settleFromRecord(tx, stored, now, true);
+      return stored;
+    });
+  }
+  deps.logger.debug({ conversationId, attemptId: row.attempt_id, final: row.final }, 'conversation read');
+}
+
+/** Reads what is due, several at once. Answers false when a read failed; the others are kept. */
+async function readDue(
+  deps: ActivityDependencies,
+  clock: ServiceClock,
+  agentId: string,
+  analysisWaitMs: number,
+  deep: boolean,
+  onRead: () => void,
+): Promise<boolean> {
+  const due = await listDueReads(deps.store.db, agentId, serviceNow(clock), deep, readsPerSweep);
+  let ok = due.length < readsPerSweep;
+  let failure: unknown;
+  const queue = due.values();
+  const work = async () => {
+    for (const conversationId of queue) {
+      if (failure !== undefined) return;
+      try {
+        await readOne(deps, clock, agentId, conversationId, analysisWaitMs);
+        onRead();
+      } catch (error) {
+        ok = false;
+        if (error instanceof RateLimitedError) failure = error;
+        deps.logger.warn({ conversationId, error: codeOf(error) }, 'a conversation could not be read');
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: readsAtOnce }, work));
+  if (failure !== undefined) throw failure;
+  return ok;
+}
+
+/**
+ * One sweep of an agent's list, for all campaigns that use it: stores what it saw, reads what is due, matches, settles, and, only
+ * when it was complete, concludes from what is missing.
+ */
+export async function sweepAgent(
+  deps: ActivityDependencies,
+  clock: ServiceClock,
+  agentId: string,
+  timing: CampaignRules['timing'],
+  onProgress: () => void,
+): Promise<SweepResult> {
+  if (!(await leaseAgent(deps.store, agentId, deps.workerId, deps.nowReal(), leaseMs)))
+    return { kind: 'busy', waitMs: 0 };
+  const begunAt = serviceNow(clock);
+  try {
+    const openSince = await oldestUnmatchedPost(deps.store.db, agentId, 0, true);
+    const until = Math.min(openSince ?? begunAt, begunAt - timing.lateLookbackMs);
+    const deep = await isConclusionDue(deps.store.db, agentId, begunAt);
+    const walk = await walkList(deps, clock, agentId, until, deep, onProgress);
+    let complete = walk.complete;
+    if (complete && walk.ordered && walk.oldestSeen !== null) {
+      const span = { from: Math.max(walk.oldestSeen, until), to: begunAt };
+      const now = serviceNow(clock);
+      if ((await deps.store.transaction((tx) => noteVanished(tx, agentId, span, walk.listed, now))) > 0)
+        complete = false;
+    }
+    if (!(await readDue(deps, clock, agentId, timing.analysisWaitMs, deep, onProgress))) complete = false;
+    await deps.store.transaction(async (tx) => {
+      const now = serviceNow(clock);
+      await matchRecords(tx, deps.store, agentId, walk.clockReading, until, now);
+      if (complete) await concludeSweep(tx, deps.store, agentId, begunAt, now);
+    });
+    return { kind: complete ? 'complete' : 'incomplete', waitMs: 0 };
+  } catch (error) {
+    const waitMs =
+      error instanceof RateLimitedError && error.retryAfterMs !== null ? clock.toRealMs(error.retryAfterMs) : 0;
+    deps.logger.warn({ agentId, error: codeOf(error) }, 'the list of conversations could not be read');
+    if (!isServiceFault(error)) throw error;
+    return { kind: 'failed', waitMs };
+  } finally {
+    await releaseLease(deps.store, agentId, deps.workerId).catch(() => {});
+  }
+}
+
+function isServiceFault(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'knowledge' in error;
+}

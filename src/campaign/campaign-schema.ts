@@ -1,0 +1,228 @@
+import { isSupportedCountry } from 'libphonenumber-js/max';
+import { DateTime } from 'luxon';
+import { z } from 'zod';
+import { weekdays, type DailyWindow, type RetryDelays, type Weekday } from '../domain/campaign-rules.ts';
+import { parseDuration } from './duration.ts';
+
+/*
+ * Every message here is the fix, as an instruction; `campaign-problems.ts` puts the path, the line and the value before it.
+ */
+
+const durationFix = 'write a duration such as 90s, 5m, 2h or 1d, at most 366d';
+
+/** What the service does not bound: a template longer than this is a mistake in quoting, not an opening line. */
+const longestTemplate = 10_000;
+
+function text(fix: string, longest = 200) {
+  return z
+    .string({ error: fix })
+    .max(longest, { error: fix })
+    .refine((value) => value.trim() !== '', { error: fix });
+}
+
+function whole(from: number, to: number) {
+  const fix = `write a whole number from ${String(from)} to ${String(to)}`;
+  return z.number({ error: fix }).int({ error: fix }).min(from, { error: fix }).max(to, { error: fix });
+}
+
+/** A value that `read` understands, or the fix as the problem. */
+function readBy<T>(read: (value: unknown) => T | null, fix: string) {
+  return z.unknown().transform((value, context): T => {
+    const parsed = read(value);
+    if (parsed !== null) return parsed;
+    context.issues.push({ code: 'custom', message: fix, input: value });
+    return z.NEVER;
+  });
+}
+
+function duration(shortestMs: number) {
+  const fix = shortestMs > 0 ? `${durationFix}, at least ${String(shortestMs / 1000)}s` : durationFix;
+  return readBy((value) => {
+    const ms = parseDuration(value);
+    return ms === null || ms < shortestMs ? null : ms;
+  }, fix);
+}
+
+function parseRetryDelays(value: unknown): RetryDelays | null {
+  if (value === 'never') return 'never';
+  const texts: unknown[] = Array.isArray(value) ? value : [value];
+  const delays = texts.map(parseDuration).filter((ms): ms is number => ms !== null && ms > 0);
+  return delays.length === texts.length && delays.length > 0 && delays.length <= 20 ? delays : null;
+}
+
+const retryDelays = readBy(
+  parseRetryDelays,
+  'write a duration such as 5m, a list of up to 20 durations for the first, second, … retry, or never',
+).optional();
+
+function parseDailyWindow(value: unknown): DailyWindow | null {
+  const match = typeof value === 'string' ? /^(\d\d?):(\d\d)\s*[-–]\s*(\d\d?):(\d\d)$/.exec(value.trim()) : null;
+  if (match === null) return null;
+  const [fromHour, fromMinute, toHour, toMinute] = match.slice(1).map(Number) as [number, number, number, number];
+  const window = { from: fromHour * 60 + fromMinute, to: toHour * 60 + toMinute };
+  return fromMinute < 60 && toMinute < 60 && window.to <= 1440 && window.from < window.to ? window : null;
+}
+
+const dailyWindow = readBy(
+  parseDailyWindow,
+  'write "09:00-17:00", hours from 00:00 to 24:00 with the earlier one first; leave a closed day out',
+).optional();
+
+const hoursFix = 'write one window per weekday, such as mon: "09:00-17:00", or hours: any to dial at any hour';
+const week = Object.fromEntries(weekdays.map((day) => [day, dailyWindow])) as Record<Weekday, typeof dailyWindow>;
+const hours = z.union(
+  [
+    z.literal('any').transform(() => null),
+    z.strictObject(week).refine((days) => Object.keys(days).length > 0, { error: hoursFix }),
+  ],
+  { error: hoursFix },
+);
+
+function parseInstant(value: unknown): number | null {
+  if (typeof value !== 'string' || !/T\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/.test(value)) return null;
+  const instant = DateTime.fromISO(value, { setZone: true });
+  return instant.isValid ? instant.toMillis() : null;
+}
+
+function parseRegion(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const region = value.trim().toUpperCase();
+  return isSupportedCountry(region) ? region : null;
+}
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+const optOutFix = 'write { collected: key, equals: value } or { evaluation: key, equals: value }';
+const equalsFix = 'write the value, or the list of values, that means "do not call again", such as [true, "yes"]';
+const equals = readBy((value) => {
+  const parsed = z
+    .array(scalar)
+    .min(1)
+    .safeParse(Array.isArray(value) ? value : [value]);
+  return parsed.success ? parsed.data : null;
+}, equalsFix);
+const optOutRule = z
+  .strictObject(
+    { collected: text(optOutFix).optional(), evaluation: text(optOutFix).optional(), equals },
+    { error: optOutFix },
+  )
+  .refine((rule) => (rule.collected === undefined) !== (rule.evaluation === undefined), { error: optOutFix });
+
+const columnFix = 'write the name of a column of the list, exactly as in its header';
+const list = z.strictObject(
+  {
+    file: text('write the path of the CSV file, relative to this campaign file', 4096),
+    delimiter: z
+      .string({ error: 'write one character in quotes, such as "," or ";" or "\\t"' })
+      .regex(/^[\t!#-/:-@[-`{-~]$/, { error: 'write one character in quotes, such as "," or ";" or "\\t"' })
+      .default(','),
+    phone: text(columnFix, 1000),
+    id: text(columnFix, 1000).optional(),
+    timezone: text(columnFix, 1000).optional(),
+    country: text(columnFix, 1000).optional(),
+    default_region: readBy(parseRegion, 'write a two-letter country code such as US or GB').optional(),
+  },
+  { error: 'write a mapping with at least file: and phone:' },
+);
+
+const templateFix = `write text of at most ${String(longestTemplate)} characters, such as "Hello {{ first_name }}", in quotes`;
+const template = readBy((value) => {
+  const written = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+  return typeof written === 'string' && written.length <= longestTemplate ? written : null;
+}, templateFix);
+const nameFix = 'write a name of letters, digits, "_" or "-", at most 64 characters';
+const name = z.string({ error: nameFix }).regex(/^[A-Za-z0-9_-]{1,64}$/, { error: nameFix });
+const variables = z
+  .strictObject(
+    {
+      key: name.default('variables'),
+      reference: z
+        .union([name, z.null(), z.literal(false)], { error: `${nameFix}, or null to send none` })
+        .default('carillon_ref'),
+      values: z.record(name, template, { error: 'write a mapping of variable names to templates' }).default({}),
+    },
+    { error: 'write a mapping with values:' },
+  )
+  .refine(
+    (sent) => sent.reference === null || sent.reference === false || !Object.hasOwn(sent.values, sent.reference),
+    {
+      path: ['reference'],
+      error: 'choose a name that is not among the values, so that neither overwrites the other',
+    },
+  );
+
+const retry = z.strictObject(
+  {
+    max_attempts: whole(1, 100).default(3),
+    max_uncounted: whole(1, 100).default(3),
+    busy: retryDelays,
+    no_answer: retryDelays,
+    unreached: retryDelays,
+    voicemail: retryDelays,
+    failed: retryDelays,
+    unknown: retryDelays,
+  },
+  { error: 'write a mapping such as { max_attempts: 3, busy: 30m }' },
+);
+
+const pacing = z
+  .strictObject(
+    {
+      max_concurrent_calls: whole(1, 100_000).default(10),
+      starts_per_minute: whole(1, 1_000_000).optional(),
+      batch_size: whole(1, 1000).default(20),
+      refill_threshold: whole(1, 100_000).optional(),
+    },
+    { error: 'write a mapping such as { max_concurrent_calls: 10 }' },
+  )
+  .refine((limits) => (limits.refill_threshold ?? 1) <= limits.max_concurrent_calls, {
+    path: ['refill_threshold'],
+    error: 'write at most max_concurrent_calls: more slots than that are never free',
+  });
+
+const advanced = z.strictObject(
+  {
+    dispatch_margin: duration(0).prefault('10m'),
+    settle: duration(60_000).prefault('30m'),
+    analysis_wait: duration(0).prefault('15m'),
+    late_delivery: duration(0).prefault('15m'),
+    late_lookback: duration(60_000).prefault('2h'),
+    poll: duration(1000).prefault('10s'),
+  },
+  { error: 'write a mapping of durations' },
+);
+
+const idFix = 'write 1 to 64 lower-case letters, digits, ".", "_" or "-", beginning with a letter or digit';
+
+const campaign = z.strictObject(
+  {
+    id: z.string({ error: idFix }).regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, { error: idFix }),
+    name: text('write text of at most 200 characters').optional(),
+    agent_id: text('write the id of the agent that speaks, in quotes if it is all digits'),
+    from_phone_number_id: text('write the id of the imported caller number, in quotes if it is all digits'),
+    list,
+    first_message: template.optional(),
+    variables: variables.optional(),
+    hours,
+    ends_at: readBy(
+      parseInstant,
+      'write a date and time with its offset from UTC, such as 2030-11-30T17:00:00-05:00',
+    ).optional(),
+    retry: retry.prefault({}),
+    pacing: pacing.prefault({}),
+    opt_out: z.array(optOutRule, { error: optOutFix }).max(100, { error: 'write at most 100 rules' }).default([]),
+    advanced: advanced.prefault({}),
+  },
+  { error: 'write a mapping that begins with id:' },
+);
+
+/** What may stand in a campaign file. Its output holds milliseconds, minutes and defaults; its keys are the file's own. */
+export const campaignSchema = campaign.superRefine((settings, context) => {
+  for (const [day, window] of Object.entries(settings.hours ?? {})) {
+    if (window === undefined || (window.to - window.from) * 60_000 > settings.advanced.dispatch_margin) continue;
+    const message =
+      'write a longer window: nothing is dialled in its last part, advanced.dispatch_margin (10m by default)';
+    context.addIssue({ code: 'custom', path: ['hours', day], message });
+  }
+});
+
+export type CampaignSettings = z.output<typeof campaignSchema>;

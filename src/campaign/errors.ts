@@ -1,0 +1,77 @@
+/** One thing that is wrong with a campaign file: where it stands, and a sentence that says what and how to mend it. */
+export interface CampaignProblem {
+  /** Line in the file, from 1; null when the file could not be read as text. */
+  line: number | null;
+  /** Path of the setting, such as `retry.busy`; empty for the file as a whole. */
+  path: string;
+  message: string;
+}
+
+const mostProblemsShown = 30;
+
+/**
+ * Thrown when a campaign file cannot be used. Lists every problem at once, so that one correction round is enough.
+ * Nothing has been read or written beyond the file itself.
+ */
+export class CampaignFileError extends Error {
+  override readonly name = 'CampaignFileError' as const;
+  readonly exitCode = 2;
+  readonly path: string;
+  readonly problems: readonly CampaignProblem[];
+
+  constructor(path: string, problems: readonly CampaignProblem[], options?: ErrorOptions) {
+    const lines = [...new Set(problems.map((problem) => describeProblem(path, problem)))];
+    const rest = lines.length - mostProblemsShown;
+    if (rest > 0) lines.splice(mostProblemsShown, rest, `and ${String(rest)} more`);
+    super(lines.join('\n'), options);
+    this.path = path;
+    this.problems = problems;
+  }
+}
+
+/** Thrown when a recipient list as a whole cannot be used. A single bad row never throws: it is kept and reported. */
+export class ListFileError extends Error {
+  override readonly name = 'ListFileError' as const;
+  readonly exitCode = 2;
+  readonly path: string;
+
+  constructor(path: string, message: string, options?: ErrorOptions) {
+    super(`${path}: ${message}`, options);
+    this.path = path;
+  }
+}
+
+/** Thrown when a file cannot be written. What stood at the path before is untouched. */
+export class OutputFileError extends Error {
+  override readonly name = 'OutputFileError' as const;
+  readonly exitCode: 1 | 2;
+  readonly path: string;
+
+  constructor(path: string, message: string, exitCode: 1 | 2, options?: ErrorOptions) {
+    super(`${path}: ${message}`, options);
+    this.path = path;
+    this.exitCode = exitCode;
+  }
+}
+
+const faults: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file; check the path',
+  ENOTDIR: 'there is no such file; check the path',
+  EACCES: 'permission denied; check who may use this file and its folder',
+  EPERM: 'permission denied; check who may use this file and its folder',
+  EISDIR: 'this is a folder; name the file inside it',
+  ENOSPC: 'the disk is full; make room and run the command again',
+  EDQUOT: 'the disk is full; make room and run the command again',
+  EROFS: 'this disk is read-only; choose another place',
+};
+
+/** What the operating system's error code means for somebody who has named a file. */
+export function describeFileError(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return faults[code] ?? (error instanceof Error ? error.message : String(error));
+}
+
+function describeProblem(file: string, problem: CampaignProblem): string {
+  const place = problem.line === null ? file : `${file}:${String(problem.line)}`;
+  return problem.path === '' ? `${place}: ${problem.message}` : `${place}: ${problem.path}: ${problem.message}`;
+}

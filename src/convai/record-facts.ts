@@ -1,0 +1,179 @@
+import type { CallResult, ConversationFacts, ConversationStatus } from '../domain/conversation-facts.ts';
+import { isRecord } from './refusal-detail.ts';
+import { parseServiceTime } from './service-time.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const nothing: Fields = {};
+
+const statuses: Readonly<Record<string, ConversationStatus>> = {
+  initiated: 'initiated',
+  'in-progress': 'in-progress',
+  in_progress: 'in-progress',
+  processing: 'processing',
+  done: 'done',
+  failed: 'failed',
+};
+
+const callResults: Readonly<Record<string, CallResult>> = {
+  answered: 'answered',
+  voicemail: 'voicemail',
+  busy: 'busy',
+  no_answer: 'no_answer',
+  'no-answer': 'no_answer',
+  failed: 'failed',
+};
+
+const directions: Readonly<Record<string, 'outbound' | 'inbound'>> = { outbound: 'outbound', inbound: 'inbound' };
+
+const speakers: Readonly<Record<string, 'agent' | 'user'>> = {
+  agent: 'agent',
+  assistant: 'agent',
+  ai: 'agent',
+  bot: 'agent',
+  user: 'user',
+  customer: 'user',
+  callee: 'user',
+  caller: 'user',
+  client: 'user',
+  human: 'user',
+};
+
+/**
+ * Facts of a conversation record, by the documented names and the likely further ones. Never throws; what is missing or
+ * unfamiliar is null. `agentIdFallback` is for records that do not name their agent.
+ */
+export function factsFromRecord(record: unknown, agentIdFallback: string | null = null): ConversationFacts {
+  const fields = fieldsOf(record);
+  const metadata = fieldsOf(fields['metadata']);
+  const phoneCall = fieldsOf(metadata['phone_call']);
+  const analysis = fieldsOf(fields['analysis']);
+  const direction = oneOf(directions, phoneCall['direction'], metadata['direction'], fields['direction']);
+  const collected = merge(
+    valuesById(analysis['data_collection_results'], 'value'),
+    valuesById(fields['data_collection_results'], 'value'),
+    valuesById(fields['collected_data'], 'value'),
+  );
+  const evaluation = merge(
+    valuesById(analysis['evaluation_criteria_results'], 'result'),
+    valuesById(fields['evaluation_results'], 'result'),
+  );
+  return {
+    conversationId: text(fields['conversation_id']) ?? '',
+    agentId: text(metadata['agent_id'], fields['agent_id']) ?? agentIdFallback,
+    direction,
+    // On an inbound call the external number is the caller's.
+    calleeNumber: direction === 'inbound' ? null : e164(phoneCall['external_number']),
+    batchId: text(fieldsOf(metadata['batch_call'])['batch_call_id'], metadata['batch_id'], fields['batch_id']),
+    references: referencesOf(fields, collected),
+    status: oneOf(statuses, fields['status'], metadata['status']),
+    startedAt: first(parseServiceTime, [
+      metadata['start_time'],
+      metadata['start_time_unix_secs'],
+      fields['start_time_unix_secs'],
+      fields['start_time'],
+    ]),
+    endedAt: first(parseServiceTime, [metadata['end_time'], metadata['end_time_unix_secs'], fields['end_time']]),
+    durationMs: first(secondsAsMs, [
+      metadata['duration'],
+      metadata['call_duration_secs'],
+      fields['call_duration_secs'],
+      fields['duration'],
+    ]),
+    callResult: oneOf(callResults, phoneCall['call_result'], metadata['call_result']),
+    terminationReason: text(metadata['termination_reason'], fields['termination_reason']),
+    ...spokenFacts(fields['transcript']),
+    audio: text(fields['audio']),
+    collected,
+    evaluation,
+  };
+}
+
+/** Facts of an entry of the conversation list, which usually knows less than the record. Never throws. */
+export function factsFromListEntry(entry: unknown): ConversationFacts {
+  return factsFromRecord(entry);
+}
+
+function spokenFacts(
+  transcript: unknown,
+): Pick<ConversationFacts, 'hasTranscript' | 'openingLine' | 'agentTurns' | 'userTurns'> {
+  const facts = {
+    hasTranscript: Array.isArray(transcript),
+    openingLine: null as string | null,
+    agentTurns: 0,
+    userTurns: 0,
+  };
+  for (const turn of Array.isArray(transcript) ? transcript.map(fieldsOf) : []) {
+    const said = text(turn['text'], turn['message']);
+    // A turn whose text is present but empty (a tool call, say) was not spoken.
+    if (said === null && ('text' in turn || 'message' in turn)) continue;
+    const speaker = oneOf(speakers, turn['speaker'], turn['role']);
+    if (speaker === 'user') facts.userTurns += 1;
+    if (speaker !== 'agent') continue;
+    facts.agentTurns += 1;
+    facts.openingLine ??= said;
+  }
+  return facts;
+}
+
+/** String values echoed from the call's variables or collected in it. Reserved variables are the service's own. */
+function referencesOf(fields: Fields, collected: Record<string, unknown> | null): string[] {
+  const variables = fieldsOf(fieldsOf(fields['conversation_initiation_client_data'])['dynamic_variables']);
+  const echoed = Object.entries(variables).filter(([name]) => !/^(system|secret)__/.test(name));
+  const values = [...echoed, ...Object.entries(collected ?? {})].map(([, value]) => value);
+  return [...new Set(values.filter((value) => typeof value === 'string' && value !== ''))] as string[];
+}
+
+/** `{ id: { [key]: v, … } }` or `{ id: v }` as `{ id: v }`; null when there is no such object. */
+function valuesById(results: unknown, key: string): Record<string, unknown> | null {
+  if (!isRecord(results)) return null;
+  return Object.fromEntries(
+    Object.entries(results).map(([id, entry]) => [
+      id,
+      isRecord(entry) && Object.hasOwn(entry, key) ? entry[key] : entry,
+    ]),
+  );
+}
+
+/** Later ones win. Null when all are. */
+function merge(...parts: (Record<string, unknown> | null)[]): Record<string, unknown> | null {
+  const present = parts.filter((part) => part !== null);
+  return present.length === 0 ? null : Object.fromEntries(present.flatMap((part) => Object.entries(part)));
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isRecord(value) ? value : nothing;
+}
+
+function first(read: (value: unknown) => number | null, candidates: unknown[]): number | null {
+  for (const candidate of candidates) {
+    const value = read(candidate);
+    if (value !== null) return value;
+  }
+  return null;
+}
+
+function text(...candidates: unknown[]): string | null {
+  for (const candidate of candidates) if (typeof candidate === 'string' && candidate.trim() !== '') return candidate;
+  return null;
+}
+
+function oneOf<Word extends string>(known: Readonly<Record<string, Word>>, ...candidates: unknown[]): Word | null {
+  for (const candidate of candidates) {
+    const word = typeof candidate === 'string' ? candidate.trim().toLowerCase() : '';
+    if (Object.hasOwn(known, word)) return known[word] ?? null;
+  }
+  return null;
+}
+
+function e164(value: unknown): string | null {
+  const number = typeof value === 'string' ? value.replace(/[\s().-]/g, '') : '';
+  return /^\+[1-9]\d{1,14}$/.test(number) ? number : null;
+}
+
+function secondsAsMs(value: unknown): number | null {
+  const seconds = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
+  if (typeof seconds !== 'number' || !(seconds >= 0)) return null;
+  const ms = Math.round(seconds * 1000);
+  return Number.isSafeInteger(ms) ? ms : null;
+}

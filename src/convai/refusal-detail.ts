@@ -1,0 +1,84 @@
+export interface RefusalDetail {
+  /** The service's machine word, such as `invalid_api_key`. */
+  code: string | null;
+  /** The service's sentence, at most 500 characters. May echo what was sent. */
+  message: string | null;
+  /** Fields that the service complains about; `path` is dotted, such as `body.calls.0.to_phone_number`. */
+  fields: { path: string; message: string }[];
+}
+
+const longestMessage = 500;
+
+/**
+ * Reads the body of a refusal, whatever its shape: `detail` as object, array or string, the same without `detail`,
+ * HTML, plain text, or nothing. Never throws.
+ */
+export function parseRefusalDetail(body: string, redact: (text: string) => string): RefusalDetail {
+  const detail = detailOf(parseJson(body), body);
+  const clean = (text: string | null) => (text === null ? null : redact(text).slice(0, longestMessage));
+  return {
+    code: clean(detail.code),
+    message: clean(detail.message),
+    fields: detail.fields.map(({ path, message }) => ({ path: redact(path), message: clean(message) ?? '' })),
+  };
+}
+
+/** The parsed value, or undefined when the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function detailOf(json: unknown, body: string): RefusalDetail {
+  if (json === undefined) return fromText(body);
+  const inner = isRecord(json) ? (json['detail'] ?? json['error'] ?? json['errors'] ?? json) : json;
+  if (Array.isArray(inner)) return fromFieldList(inner);
+  if (isRecord(inner)) return fromObject(inner);
+  return { code: null, message: typeof inner === 'string' ? inner : null, fields: [] };
+}
+
+function fromObject(detail: Record<string, unknown>): RefusalDetail {
+  const message = firstString(detail['message'], detail['msg'], detail['error']);
+  const param = firstString(detail['param']);
+  return {
+    code: firstString(detail['code'], detail['status'], detail['type']),
+    message,
+    fields: param === null ? [] : [{ path: param, message: message ?? '' }],
+  };
+}
+
+function fromFieldList(list: unknown[]): RefusalDetail {
+  const entries = list.filter(isRecord);
+  const fields = entries.map((entry) => ({
+    path: Array.isArray(entry['loc'])
+      ? entry['loc'].filter((part) => typeof part === 'string' || typeof part === 'number').join('.')
+      : (firstString(entry['loc'], entry['path'], entry['field'], entry['param']) ?? ''),
+    message: firstString(entry['msg'], entry['message']) ?? '',
+  }));
+  const message = firstString(...fields.map((field) => field.message), ...list);
+  return { code: firstString(...entries.map((entry) => firstString(entry['type'], entry['code']))), message, fields };
+}
+
+function fromText(body: string): RefusalDetail {
+  const text = body
+    .slice(0, 20_000)
+    .replace(/<(script|style)\b.*?<\/\1>/gis, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return { code: null, message: text === '' ? null : text, fields: [] };
+}
+
+function firstString(...candidates: unknown[]): string | null {
+  for (const candidate of candidates) {
+    if (typeof candidate === 'string' && candidate !== '') return candidate;
+  }
+  return null;
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+
+// What the contract names is checked; `conversation_config` has more fields than it names, so unknown ones pass there
+// and nowhere else.
+
+const nonEmpty = z.string().min(1);
+const e164 = z.string().regex(/^\+[1-9]\d{1,14}$/, 'must be an E.164 number: + and 2 to 15 digits');
+const extraHeaders = z.record(z.string(), z.string());
+
+const customLlmAddress = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
+const llmFields = {
+  model_id: nonEmpty.optional(),
+  temperature: z.number().min(0).max(1).optional(),
+};
+const prompt = z.looseObject({ prompt: z.string().optional() });
+
+const partialConversationConfig = z.looseObject({
+  tts: z.looseObject({ voice_id: nonEmpty.optional(), model_id: nonEmpty.optional() }).optional(),
+  agent: z
+    .looseObject({
+      first_message: z.string().optional(),
+      prompt: prompt.optional(),
+      llm: z
+        .looseObject({
+          ...llmFields,
+          custom_llm: z
+            .looseObject({ url: customLlmAddress.optional(), extra_headers: extraHeaders.optional() })
+            .optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+});
+
+const newConversationConfig = z.looseObject({
+  tts: z.looseObject({ voice_id: nonEmpty, model_id: nonEmpty.optional() }).optional(),
+  agent: z
+    .looseObject({
+      first_message: z.string().optional(),
+      prompt: prompt.optional(),
+      llm: z
+        .looseObject({
+          ...llmFields,
+          custom_llm: z.looseObject({ url: customLlmAddress, extra_headers: extraHeaders.optional() }).optional(),
+        })
+        .refine((llm) => llm.model_id !== 'custom' || llm.custom_llm !== undefined, {
+          path: ['custom_llm'],
+          error: 'is required when model_id is "custom"',
+        })
+        .optional(),
+    })
+    .optional(),
+});
+
+export const createAgentRequest = z.strictObject({
+  name: nonEmpty,
+  tags: z.array(z.string()).optional(),
+  conversation_config: newConversationConfig.optional(),
+});
+export type CreateAgentRequest = z.input<typeof createAgentRequest>;
+
+export const updateAgentRequest = z.strictObject({ conversation_config: partialConversationConfig.optional() });
+export type UpdateAgentRequest = z.input<typeof updateAgentRequest>;
+
+export const importPhoneNumberRequest = z.strictObject({
+  label: nonEmpty,
+  phone_number: e164,
+  telephony_account_sid: nonEmpty,
+  telephony_auth_token: nonEmpty,
+});
+export type ImportPhoneNumberRequest = z.input<typeof importPhoneNumberRequest>;
+
+export const assignPhoneNumberRequest = z.strictObject({ agent_id: nonEmpty });
+export type AssignPhoneNumberRequest = z.input<typeof assignPhoneNumberRequest>;
+
+export type ConversationConfigOverride = z.input<typeof partialConversationConfig>;
+
+export interface BatchCall {
+  to_phone_number: string;
+  conversation_config_override?: ConversationConfigOverride;
+  /**
+   * Per-call variables, name to string, number or boolean. The contract mentions them without naming the key, so any
+   * further key may carry them, and nothing else.
+   */
+  [variablesKey: string]: unknown;
+}
+
+export interface BatchCallsRequest {
+  agent_id: string;
+  from_phone_number_id: string;
+  calls: BatchCall[];
+}
+
+const variables = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+
+export const batchCallsRequest = z.strictObject({
+  agent_id: nonEmpty,
+  from_phone_number_id: nonEmpty,
+  calls: z
+    .array(
+      z
+        .object({ to_phone_number: e164, conversation_config_override: partialConversationConfig.optional() })
+        .catchall(variables),
+    )
+    .min(1),
+});

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { headerOf } from './answer-errors.ts';
+import { BadResponseError, ConvaiError } from './errors.ts';
+import { parseJson } from './refusal-detail.ts';
+import { createTransport } from './transport.ts';
+
+/** The clock that the service lives by: real time, or that of a sandbox that runs faster. */
+export interface ServiceClock {
+  /** Seconds of the service per real second. */
+  speed: number;
+  sandbox: boolean;
+  dialect: 'spec' | 'extended' | null;
+  /** Epoch milliseconds at the service. */
+  now(): number;
+  /** Real milliseconds that a span of service time takes. */
+  toRealMs(serviceMs: number): number;
+  /** Real epoch milliseconds at which the service's clock shows this instant. */
+  atReal(serviceInstantMs: number): number;
+}
+
+const health = z.looseObject({
+  sandbox: z.literal(true),
+  dialect: z.enum(['spec', 'extended']),
+  clock: z.looseObject({
+    speed: z.number().positive(),
+    anchorRealMs: z.number(),
+    anchorServiceMs: z.number(),
+  }),
+});
+
+export interface ServiceClockOptions {
+  /** Real epoch milliseconds; default `Date.now`. */
+  nowReal?: () => number;
+  /** Plain `http` to a host that is not this machine; no key is sent. */
+  allowInsecure?: boolean;
+}
+
+/**
+ * Asks the service, without the key, whether it is a sandbox and which clock it keeps. Any answer that does not name
+ * itself a sandbox means real time. Throws NotSentError when nothing listens there, OutcomeUnknownError when no whole
+ * answer comes, and BadResponseError when a sandbox does not tell its clock: real time would be wrong then.
+ */
+export async function readServiceClock(
+  baseUrl: string,
+  fetchTimeoutMs: number,
+  options: ServiceClockOptions = {},
+): Promise<ServiceClock> {
+  const nowReal = options.nowReal ?? Date.now;
+  let sandboxSaid = false;
+  const transport = createTransport({
+    baseUrl,
+    apiKey: null,
+    allowInsecure: options.allowInsecure ?? true,
+    timeouts: { connectMs: fetchTimeoutMs, headersMs: fetchTimeoutMs, bodyMs: fetchTimeoutMs },
+    readsPerSecond: 10,
+    nowReal,
+  });
+  try {
+    const success = await transport.read('/_sandbox/health');
+    sandboxSaid = headerOf(success.headers, 'x-sandbox') === '1';
+    if (!sandboxSaid) return realClock(nowReal);
+    const parsed = health.safeParse(parseJson(success.body.toString('utf8')));
+    if (!parsed.success) {
+      throw new BadResponseError(success.request, success.status, ['a sandbox that does not tell its clock']);
+    }
+    return scaledClock(parsed.data, nowReal);
+  } catch (error) {
+    if (error instanceof ConvaiError && !sandboxSaid && wasAnswered(error)) return realClock(nowReal);
+    throw error;
+  } finally {
+    await transport.close();
+  }
+}
+
+/** Time as it is, for a service that is no sandbox. */
+export function realClock(nowReal: () => number = Date.now): ServiceClock {
+  return { speed: 1, sandbox: false, dialect: null, now: nowReal, toRealMs: (ms) => ms, atReal: (instant) => instant };
+}
+
+function scaledClock({ dialect, clock }: z.output<typeof health>, nowReal: () => number): ServiceClock {
+  const { speed, anchorRealMs, anchorServiceMs } = clock;
+  return {
+    speed,
+    sandbox: true,
+    dialect,
+    now: () => anchorServiceMs + (nowReal() - anchorRealMs) * speed,
+    toRealMs: (serviceMs) => serviceMs / speed,
+    atReal: (serviceInstantMs) => anchorRealMs + (serviceInstantMs - anchorServiceMs) / speed,
+  };
+}
+
+/** Whether a whole answer came, of whatever status. */
+function wasAnswered(error: ConvaiError): boolean {
+  const phase = 'phase' in error ? error.phase : 'answered';
+  return error.knowledge !== 'not_sent' && phase === 'answered';
+}

@@ -1,0 +1,181 @@
+import { Client, Pool } from 'undici';
+import { errorOfFailure, errorOfStatus, requestIdOf } from './answer-errors.ts';
+import { parseBaseUrl } from './base-url.ts';
+import { ConvaiOptionsError, NotSentError, OutcomeUnknownError, type RequestFacts } from './errors.ts';
+import { codeOf, exchange, timeoutCode, type Answer, type ExchangeFailure, type ExchangeRequest } from './exchange.ts';
+import { createTokenBucket } from './token-bucket.ts';
+
+export interface TransportOptions {
+  baseUrl: string;
+  /** Null: requests carry no key. */
+  apiKey: string | null;
+  /** Plain `http` to a host that is not this machine. */
+  allowInsecure: boolean;
+  timeouts: { connectMs: number; headersMs: number; bodyMs: number };
+  readsPerSecond: number;
+  nowReal: () => number;
+  onRequest?: ((info: RequestInfo) => void) | undefined;
+}
+
+export interface RequestInfo {
+  method: string;
+  path: string;
+  status: number | null;
+  durationMs: number;
+  requestId: string | null;
+}
+
+export interface WriteRequest {
+  method: 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  body: Buffer | null;
+  requestId?: string;
+  mayBegin?: () => boolean;
+  onSending?: () => void;
+}
+
+/** An answer with a status of 2xx. */
+export interface Success extends Answer {
+  request: RequestFacts;
+}
+
+export interface Transport {
+  /** GET, at most twice: again after a failed connection, a broken one, or 5xx. */
+  read(path: string, query?: Record<string, string | undefined>): Promise<Success>;
+  /** Sent at most once, over a connection of its own. */
+  write(request: WriteRequest): Promise<Success>;
+  /** Ends reads, waits for writes. */
+  close(): Promise<void>;
+}
+
+const maxResponseSize = 64 * 1024 * 1024;
+const maxReadConnections = 32;
+
+export function createTransport(options: TransportOptions): Transport {
+  const { origin, prefix } = parseBaseUrl(options.baseUrl, options.allowInsecure);
+  const { apiKey, timeouts, nowReal } = options;
+  if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new ConvaiOptionsError(
+      'The API key is empty or holds characters that a header cannot carry. Check SVC_API_KEY.',
+    );
+  }
+  const redact = (text: string) => (apiKey === null ? text : text.replaceAll(apiKey, '[redacted]'));
+  const connection = { connect: { timeout: timeouts.connectMs }, headersTimeout: 0, bodyTimeout: 0, maxResponseSize };
+  const pool = new Pool(origin, { ...connection, connections: maxReadConnections });
+  const bucket = createTokenBucket({ perSecond: options.readsPerSecond });
+  const writes = new Set<Promise<unknown>>();
+  let closed = false;
+
+  const headers = (extra: Record<string, string>) => ({
+    accept: 'application/json',
+    ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
+    ...extra,
+  });
+
+  const run = async (dispatcher: Client | Pool, request: ExchangeRequest, sent: RequestFacts): Promise<Success> => {
+    const startedAt = performance.now();
+    let result: Answer | ExchangeFailure | null = null;
+    try {
+      result = await exchange(dispatcher, request);
+    } finally {
+      const info = { method: sent.method, path: sent.path, status: result?.status ?? null };
+      report({
+        ...info,
+        durationMs: performance.now() - startedAt,
+        requestId: sent.requestId ?? requestIdOf(result?.headers ?? null),
+      });
+    }
+    const facts = { ...sent, requestId: sent.requestId ?? requestIdOf(result.headers) };
+    const context = { request: facts, origin, redact };
+    if (result.kind === 'failure') throw errorOfFailure(result, context);
+    if (result.status < 200 || result.status > 299) throw errorOfStatus(result, context);
+    return { ...result, request: facts };
+  };
+
+  const report = (info: RequestInfo) => {
+    try {
+      options.onRequest?.(info);
+    } catch {
+      // A listener that fails must not turn a call that was placed into an error.
+    }
+  };
+
+  const refuseClosed = (request: RequestFacts, cause?: unknown) =>
+    new NotSentError(request, 'no_connection', 'the client is closed, so nothing was sent.', cause);
+
+  const readOnce = async (path: string, target: string): Promise<Success> => {
+    const facts = { method: 'GET', path, requestId: null };
+    if (closed) throw refuseClosed(facts);
+    try {
+      await bucket.take();
+    } catch (error) {
+      throw refuseClosed(facts, error);
+    }
+    // With every connection busy a read waits for one, each of which is held for the length of an exchange at most.
+    const connectMs = timeouts.connectMs + timeouts.headersMs + timeouts.bodyMs;
+    return run(
+      pool,
+      { method: 'GET', target, headers: headers({}), body: null, ...timeouts, connectMs, nowReal },
+      facts,
+    );
+  };
+
+  const writeOnce = async (request: WriteRequest, facts: RequestFacts): Promise<Success> => {
+    const client = new Client(origin, { ...connection, pipelining: 0 });
+    const sent = {
+      method: request.method,
+      target: prefix + request.path,
+      headers: headers({
+        ...(request.body === null ? {} : { 'content-type': 'application/json' }),
+        ...(request.requestId === undefined ? {} : { 'x-request-id': request.requestId }),
+      }),
+      body: request.body,
+      ...timeouts,
+      nowReal,
+      ...(request.mayBegin === undefined ? {} : { mayBegin: request.mayBegin }),
+      ...(request.onSending === undefined ? {} : { onSending: request.onSending }),
+    };
+    try {
+      return await run(client, sent, facts);
+    } finally {
+      await client.destroy();
+    }
+  };
+
+  return {
+    async read(path, query = {}) {
+      const search = new URLSearchParams();
+      for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, value);
+      const target = prefix + path + (search.size === 0 ? '' : `?${search.toString()}`);
+      try {
+        return await readOnce(path, target);
+      } catch (error) {
+        if (closed || !isWorthAnotherRead(error)) throw error;
+        return readOnce(path, target);
+      }
+    },
+    async write(request) {
+      const facts = { method: request.method, path: request.path, requestId: request.requestId ?? null };
+      if (closed) throw refuseClosed(facts);
+      const writing = writeOnce(request, facts);
+      writes.add(writing);
+      try {
+        return await writing;
+      } finally {
+        writes.delete(writing);
+      }
+    },
+    async close() {
+      closed = true;
+      bucket.close();
+      await Promise.allSettled([pool.destroy(), ...writes]);
+    },
+  };
+}
+
+/** A failed or broken connection and 5xx are; a refusal stays one, and a read that took its full time is left to the caller. */
+function isWorthAnotherRead(error: unknown): boolean {
+  if (error instanceof NotSentError) return true;
+  if (!(error instanceof OutcomeUnknownError) || codeOf(error.cause) === timeoutCode) return false;
+  return error.status === null || error.status >= 500 || error.status < 300;
+}

@@ -1,0 +1,155 @@
+import type { ConversationFacts } from './conversation-facts.ts';
+import {
+  comparableLine,
+  fitsAttempt,
+  fitsWindow,
+  indexAttempts,
+  readClues,
+  type AttemptIndex,
+  type Clue,
+  type CorrelationAttempt,
+  type CorrelationClock,
+} from './correlation-evidence.ts';
+
+export type { CorrelationAttempt, CorrelationClock };
+
+export interface ConversationMatch {
+  attemptId: string;
+  conversationId: string;
+  evidence: 'reference' | 'batch_and_number' | 'number' | 'opening_line';
+}
+
+/**
+ * Finds which conversations belong to which attempts, over all campaigns of the agents given. Pure: the order of the inputs
+ * does not matter, and what was matched before (`conversationId`) is kept and not reported again. Matched attempts and
+ * earlier attempts to the same person must be among the inputs: they stop weak evidence from pointing at the wrong one.
+ *
+ * Evidence is used strongest first: a reference echoed back; batch id and callee number; callee number in the time between
+ * the POST and the next POST to the same person; opening line in that time. A record that contradicts an attempt
+ * in any fact never matches it, however strong the rest. Several attempts for one record, or several records for one
+ * attempt, are a tie, which another kind of evidence may decide and nothing else does.
+ *
+ * There is no match by elimination between people: calls that are not ours exist and unanswered calls may leave no record, so
+ * that one of two people with the same opening line has a conversation does not give the other one the next record with it.
+ * Between attempts to *one* number the person is certain, hence one that has its conversation drops out. Around
+ * the later POST, where clocks cannot tell to which of two attempts a record belongs, the later one takes it when the
+ * earlier is settled and would have said the same words: it was given up after its deadline. If the words differ, only the
+ * words, or a stronger fact, decide.
+ *
+ * What no rule can see: a call of another system to the same number or with the same words, whose record carries
+ * neither batch id nor reference.
+ */
+export function correlate(
+  attempts: readonly CorrelationAttempt[],
+  records: readonly ConversationFacts[],
+  clock: CorrelationClock,
+): ConversationMatch[] {
+  const index = indexAttempts(attempts, clock);
+  const matched = new Set(attempts.filter((attempt) => attempt.conversationId !== null));
+  const taken = new Set([...matched].map((attempt) => attempt.conversationId));
+  let clues = readClues(records, index, clock).filter((clue) => !taken.has(clue.conversationId));
+
+  const matches: ConversationMatch[] = [];
+  for (const stage of stages) {
+    const claims = collectClaims(clues, index, matched, stage);
+    if (claims.size === 0) continue;
+    for (const [attempt, clue] of claims) {
+      matched.add(attempt);
+      taken.add(clue.conversationId);
+      matches.push({
+        attemptId: attempt.attemptId,
+        conversationId: clue.conversationId,
+        evidence: stage.evidence,
+      });
+    }
+    clues = clues.filter((clue) => !taken.has(clue.conversationId));
+  }
+  return matches.sort((a, b) => (a.attemptId < b.attemptId ? -1 : 1));
+}
+
+interface Stage {
+  evidence: ConversationMatch['evidence'];
+  /** The attempts to which this kind of evidence points, in the order of their POSTs. */
+  candidates: (clue: Clue, index: AttemptIndex) => readonly CorrelationAttempt[];
+  fits: (attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex) => boolean;
+}
+
+const none: readonly CorrelationAttempt[] = [];
+
+const stages: readonly Stage[] = [
+  { evidence: 'reference', candidates: (clue) => clue.named, fits: fitsAttempt },
+  {
+    evidence: 'batch_and_number',
+    candidates: (clue, index) => (clue.batchId === null ? none : numbersCalled(clue, index)),
+    fits: (attempt, clue, index) => clue.batchId === attempt.serviceBatchId && fitsAttempt(attempt, clue, index),
+  },
+  { evidence: 'number', candidates: numbersCalled, fits: fitsWindow },
+  {
+    evidence: 'opening_line',
+    candidates: (clue, index) => (clue.line === null ? none : (index.byLine.get(clue.line) ?? none)),
+    fits: fitsWindow,
+  },
+];
+
+function numbersCalled(clue: Clue, index: AttemptIndex): readonly CorrelationAttempt[] {
+  return clue.calleeNumber === null ? none : (index.byNumber.get(clue.calleeNumber) ?? none);
+}
+
+/** The pairs of this stage in which each points to the other alone. */
+function collectClaims(
+  clues: readonly Clue[],
+  index: AttemptIndex,
+  matched: ReadonlySet<CorrelationAttempt>,
+  stage: Stage,
+): Map<CorrelationAttempt, Clue> {
+  const claims = new Map<CorrelationAttempt, Clue>();
+  const contested = new Set<CorrelationAttempt>();
+  const ties = new Map<readonly CorrelationAttempt[], Clue[]>();
+  for (const clue of clues) {
+    const candidates = stage.candidates(clue, index);
+    const choice = chooseAttempt(candidates, clue, index, matched, stage);
+    if (choice === 'tie') {
+      const tied = ties.get(candidates);
+      if (tied === undefined) ties.set(candidates, [clue]);
+      else tied.push(clue);
+    } else if (choice !== null) {
+      if (claims.has(choice)) contested.add(choice);
+      claims.set(choice, clue);
+    }
+  }
+  for (const [candidates, tied] of ties) {
+    for (const attempt of candidates) {
+      if (claims.has(attempt) && tied.some((clue) => stage.fits(attempt, clue, index))) contested.add(attempt);
+    }
+  }
+  for (const attempt of contested) claims.delete(attempt);
+  return claims;
+}
+
+/** The one attempt whose record this can be; null when there is none. */
+function chooseAttempt(
+  candidates: readonly CorrelationAttempt[],
+  clue: Clue,
+  index: AttemptIndex,
+  matched: ReadonlySet<CorrelationAttempt>,
+  stage: Stage,
+): CorrelationAttempt | 'tie' | null {
+  const fitting: CorrelationAttempt[] = [];
+  for (const attempt of candidates) {
+    if (clue.startedAt !== null && clue.startedAt < attempt.postedAt - index.toleranceMs) break;
+    if (!stage.fits(attempt, clue, index)) continue;
+    if (fitting[0] !== undefined && fitting[0].e164 !== attempt.e164) return 'tie';
+    fitting.push(attempt);
+  }
+  const free = fitting.filter((attempt) => !yields(attempt, fitting) && !matched.has(attempt));
+  const [only] = free;
+  if (only === undefined) return null;
+  return free.length === 1 ? only : 'tie';
+}
+
+/** Whether a settled attempt leaves the record to a later one that would have said the same words to the same number. */
+function yields(attempt: CorrelationAttempt, fitting: readonly CorrelationAttempt[]): boolean {
+  if (attempt.open || fitting.length === 1) return false;
+  const words = comparableLine(attempt.openingLine);
+  return fitting.some((later) => later.postedAt > attempt.postedAt && comparableLine(later.openingLine) === words);
+}

@@ -1,0 +1,55 @@
+import { windowAt } from './calling-window.ts';
+import type { CampaignRules } from './campaign-rules.ts';
+import type { Outcome } from './outcome.ts';
+
+/** A number that is on another open call is looked at again after this long (service time). */
+export const numberBusyRecheckMs = 60_000;
+
+export interface EligibilityInput {
+  /** Service time of the decision. */
+  at: number;
+  endsAt: number | null;
+  hours: CampaignRules['hours'];
+  /** Every zone in which the number may be. */
+  zones: readonly string[];
+  /** How long hours and campaign must last beyond `at`, since the service may dial later than it accepts. */
+  marginMs: number;
+  suppressed: boolean;
+  /** The recipient has already been reached, for example by a late record of an earlier attempt. */
+  reached?: boolean;
+  /** Another attempt to the same number is open, in whatever campaign. */
+  numberBusy: boolean;
+  /** Whether the recipient was ever dialled. */
+  attempted: boolean;
+}
+
+export type Eligibility =
+  | { verdict: 'dial' }
+  | { verdict: 'wait'; until: number; reason: 'number_busy' | 'outside_hours' }
+  | {
+      verdict: 'final';
+      outcome: Outcome;
+      reason: 'campaign_end' | 'suppressed' | 'already_reached' | 'unknown_timezone' | 'no_open_window_before_end';
+    };
+
+/**
+ * Whether a recipient may be dialled now. Rules in order, the first that applies decides: campaign end, suppression, already
+ * reached, another open call to the number, calling window. A recipient whose window does not open before the end is
+ * `undialable` when it was never dialled, and `expired` when it was: then only the further attempts fell away.
+ */
+export function judgeEligibility(input: EligibilityInput): Eligibility {
+  const { at, endsAt, marginMs } = input;
+  if (endsAt !== null && at + marginMs >= endsAt) {
+    return { verdict: 'final', outcome: 'expired', reason: 'campaign_end' };
+  }
+  if (input.suppressed) return { verdict: 'final', outcome: 'suppressed', reason: 'suppressed' };
+  if (input.reached === true) return { verdict: 'final', outcome: 'completed', reason: 'already_reached' };
+  if (input.numberBusy) return { verdict: 'wait', until: at + numberBusyRecheckMs, reason: 'number_busy' };
+
+  const window = windowAt({ hours: input.hours, zones: input.zones, at, marginMs, endsAt });
+  if (window.open) return { verdict: 'dial' };
+  if (window.opensAt !== null) return { verdict: 'wait', until: window.opensAt, reason: 'outside_hours' };
+  if (window.reason === 'unknown_zone') return { verdict: 'final', outcome: 'undialable', reason: 'unknown_timezone' };
+  const outcome = input.attempted ? 'expired' : 'undialable';
+  return { verdict: 'final', outcome, reason: 'no_open_window_before_end' };
+}

@@ -1,0 +1,15 @@
+/** Types of the failures that activities report; workflows compare them, since classes do not survive the boundary. */
+export const failureTypes = {
+  /** The service said 429; it is waited for. */
+  rateLimited: 'RateLimited',
+  /** Nothing was sent because the service could not be reached; it is tried again. */
+  notSent: 'NotSent',
+  /** The ledger does not allow a POST yet. */
+  blocked: 'Blocked',
+  /** A read failed or told nothing usable. */
+  serviceUnavailable: 'ServiceUnavailable',
+  /** The database lost progress that the campaign has made. Never retried. */
+  ledgerOlder: 'LedgerOlder',
+  /** The database did not answer, or refused. */
+  database: 'Database',
+} as const;

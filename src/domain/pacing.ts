@@ -1,0 +1,47 @@
+const minuteMs = 60_000;
+
+export interface PacingInput {
+  /** Attempts that hold a slot. */
+  open: number;
+  maxConcurrentCalls: number;
+  /** Free slots at which a batch is worth planning; more than `maxConcurrentCalls` means "when all are free". */
+  refillThreshold: number;
+  batchSize: number;
+  /** Calls started in the 60 s of service time before now. */
+  startedInLastMinute: number;
+  /** Null: no limit. */
+  startsPerMinute: number | null;
+  /** Recipients that could be dialled now. */
+  due: number;
+  /** True when no other recipient can become due while the open calls last. */
+  nothingElseComing: boolean;
+}
+
+/**
+ * How many calls to plan now; 0 means wait. Small batches are avoided: one is planned when the refill threshold is free, or when it
+ * takes all that is due and nothing larger is coming. Never above the free slots, the batch size or the starts left in this minute.
+ */
+export function slotsToFill(input: PacingInput): number {
+  const free = input.maxConcurrentCalls - input.open;
+  const startsLeft = input.startsPerMinute === null ? Infinity : input.startsPerMinute - input.startedInLastMinute;
+  const planned = Math.max(0, Math.min(free, input.batchSize, input.due, startsLeft));
+  const refilled = free >= Math.min(input.refillThreshold, input.maxConcurrentCalls);
+  const takesAll = planned === input.due && input.nothingElseComing;
+  return refilled || takesAll ? planned : 0;
+}
+
+/**
+ * The earliest instant, `at` or later, at which one more call may start.
+ * `recentStarts`: service times of the starts of the last minute or more, in any order.
+ */
+export function startsAllowedAt(input: {
+  recentStarts: readonly number[];
+  startsPerMinute: number | null;
+  at: number;
+}): number {
+  const { startsPerMinute, at } = input;
+  if (startsPerMinute === null) return at;
+  const recent = input.recentStarts.filter((start) => start > at - minuteMs).sort((a, b) => a - b);
+  const blocking = recent[recent.length - startsPerMinute];
+  return blocking === undefined ? at : blocking + minuteMs;
+}

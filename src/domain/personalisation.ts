@@ -1,0 +1,204 @@
+import { Liquid, Value, type FilterImplOptions, type Template } from 'liquidjs';
+import type { CampaignRules } from './campaign-rules.ts';
+
+/** Longest text that one template may give for a row; an opening line is spoken, and nobody listens to more. */
+export const maxRenderedChars = 10_000;
+
+const limits = { parseLimit: 100_000, memoryLimit: 1_000_000, renderLimit: 2_000 };
+
+/** Thrown when a template cannot be parsed. `place` is `first_message` or `variables.<name>`; line and column count from 1. */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError' as const;
+  readonly place: string;
+  readonly line: number | null;
+  readonly column: number | null;
+
+  constructor(place: string, problem: string, position: readonly [number, number] | null, cause: unknown) {
+    const where = position === null ? '' : `, line ${position[0]}, column ${position[1]}`;
+    super(`${place}${where}: ${problem}`, { cause });
+    this.place = place;
+    this.line = position?.[0] ?? null;
+    this.column = position?.[1] ?? null;
+  }
+}
+
+export type RenderedRow =
+  | { ok: true; firstMessage: string | null; variables: Record<string, string> | null }
+  | {
+      ok: false;
+      /** Names that a template uses without a `default` filter and the row leaves empty, in order of use. */
+      missing: string[];
+      /** Any other reason why the row cannot be rendered. It may quote the row: for the operator's terminal only. */
+      problem: string | null;
+    };
+
+export interface Personalisation {
+  /** Columns that the templates read, each once. */
+  readonly columns: readonly string[];
+  /** Renders one row. The same fields always give the same text: templates know neither the time of day nor chance. */
+  render(fields: Readonly<Record<string, string>>): RenderedRow;
+}
+
+interface CompiledTemplate {
+  place: string;
+  parsed: Template[];
+}
+
+const engine = createEngine();
+
+/** Parses the templates of a campaign once, for rendering any number of rows. Throws `TemplateError`. */
+export function compileTemplates(rules: Pick<CampaignRules, 'firstMessage' | 'variables'>): Personalisation {
+  const firstMessage = rules.firstMessage === null ? null : compile('first_message', rules.firstMessage);
+  const variables = Object.entries(rules.variables?.values ?? {}).map(
+    ([name, template]) => [name, compile(`variables.${name}`, template)] as const,
+  );
+  const all = [...(firstMessage === null ? [] : [firstMessage]), ...variables.map(([, template]) => template)];
+  const columns = [...new Set(all.flatMap((template) => engine.globalVariablesSync(template.parsed)))];
+
+  return {
+    columns,
+    render(fields) {
+      const scope = scopeOf(columns, fields);
+      const failures = new RowFailures();
+      const line = firstMessage === null ? null : renderTemplate(firstMessage, scope, failures);
+      if (line?.trim() === '' && !failures.found) failures.add('first_message', 'gives an empty text');
+      const values: Record<string, string> | null = rules.variables === null ? null : Object.create(null);
+      for (const [name, template] of variables) {
+        if (values !== null) values[name] = renderTemplate(template, scope, failures);
+      }
+      return failures.found ? failures.asRow() : { ok: true, firstMessage: line, variables: values };
+    },
+  };
+}
+
+/** The columns that one template reads, each once, without names that it defines itself. Throws `TemplateError`. */
+export function templateVariables(template: string): string[] {
+  return engine.globalVariablesSync(compile('template', template).parsed);
+}
+
+/** What went wrong with one row, over all its templates. */
+class RowFailures {
+  readonly #missing = new Set<string>();
+  #problem: string | null = null;
+
+  get found(): boolean {
+    return this.#missing.size > 0 || this.#problem !== null;
+  }
+
+  addMissing(name: string): void {
+    this.#missing.add(name);
+  }
+
+  add(place: string, problem: string): void {
+    this.#problem ??= `${place}: ${problem}`;
+  }
+
+  asRow(): RenderedRow {
+    return { ok: false, missing: [...this.#missing], problem: this.#problem };
+  }
+}
+
+function renderTemplate(template: CompiledTemplate, scope: object, failures: RowFailures): string {
+  try {
+    const text: string = engine.renderSync(template.parsed, scope);
+    if (text.length <= maxRenderedChars) return text;
+    failures.add(template.place, `gives ${text.length} characters; at most ${maxRenderedChars} are allowed`);
+  } catch (error) {
+    for (const cause of flatten(error)) {
+      const name = undefinedVariable(cause);
+      if (name !== null) failures.addMissing(name);
+      else failures.add(template.place, problemOf(cause));
+    }
+  }
+  // The row is refused because a failure was added.
+  return '';
+}
+
+/** Empty cells are left out, so that they are as undefined as a column that does not exist. */
+function scopeOf(columns: readonly string[], fields: Readonly<Record<string, string>>): object {
+  const scope: Record<string, string> = Object.create(null);
+  for (const column of columns) {
+    const value = Object.hasOwn(fields, column) ? fields[column] : undefined;
+    if (value !== undefined && value.trim() !== '') scope[column] = value;
+  }
+  return scope;
+}
+
+function compile(place: string, template: string): CompiledTemplate {
+  try {
+    const parsed = engine.parse(template);
+    parsed.forEach(honourDefaultAnywhere);
+    return { place, parsed };
+  } catch (error) {
+    const first = flatten(error)[0] ?? error;
+    throw new TemplateError(place, problemOf(first), positionOf(first), error);
+  }
+}
+
+/** The engine spares an undefined variable only when `default` is its first filter; `name | capitalize | default: "there"` means the same. */
+function honourDefaultAnywhere(template: Template): void {
+  for (const value of template.arguments?.() ?? []) {
+    if (value instanceof Value && value.filters.some((filter) => filter.name === 'default')) {
+      value.value = (context) => Value.prototype.value.call(value, context, true);
+    }
+  }
+  const children = template.children?.(false, true).next();
+  if (children?.done === true) children.value.forEach(honourDefaultAnywhere);
+}
+
+function createEngine(): Liquid {
+  const liquid = new Liquid({
+    strictVariables: true,
+    strictFilters: true,
+    ownPropertyOnly: true,
+    lenientIf: true,
+    catchAllErrors: true,
+    relativeReference: false,
+    templates: {},
+    locale: 'en-US',
+    timezoneOffset: 0,
+    preserveTimezones: true,
+    ...limits,
+  });
+  // Other files cannot be read, and a counter would change what the next template of the row sees.
+  for (const tag of ['include', 'render', 'layout', 'block', 'increment', 'decrement']) delete liquid.tags[tag];
+  liquid.unregisterFilter('sample');
+  for (const name of ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string']) {
+    liquid.registerFilter(name, timeless(liquid.filters[name]));
+  }
+  return liquid;
+}
+
+/** A date filter without "now", and with a bare date as that day wherever the process runs. */
+function timeless(filter: FilterImplOptions | undefined): FilterImplOptions {
+  if (typeof filter !== 'function') throw new TypeError('The template engine lacks a date filter.');
+  return function (this: ThisParameterType<typeof filter>, value: unknown, ...rest: unknown[]) {
+    if (value === 'now' || value === 'today') throw new Error(`"${value}" is not a date of the list`);
+    const dated = typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00` : value;
+    return filter.call(this, dated, ...rest);
+  };
+}
+
+function flatten(error: unknown): unknown[] {
+  return error instanceof Error && 'errors' in error && Array.isArray(error.errors)
+    ? error.errors.flatMap(flatten)
+    : [error];
+}
+
+function undefinedVariable(error: unknown): string | null {
+  if (!(error instanceof Error) || error.name !== 'UndefinedVariableError' || !('originalError' in error)) return null;
+  const original = error.originalError;
+  return original instanceof Error && 'variableName' in original ? String(original.variableName) : null;
+}
+
+function problemOf(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/, (file:.*, )?line:\d+, col:\d+$/, '') : String(error);
+}
+
+function positionOf(error: unknown): readonly [number, number] | null {
+  if (!(error instanceof Error) || !('token' in error)) return null;
+  const token = error.token;
+  if (typeof token !== 'object' || token === null || !('getPosition' in token)) return null;
+  const [line, column] = (token as { getPosition(): number[] }).getPosition();
+  return line === undefined || column === undefined ? null : [line, column];
+}

@@ -1,0 +1,117 @@
+import { isSupportedCountry, parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/max';
+
+export type PhoneReading =
+  | {
+      ok: true;
+      e164: string;
+      /** ISO 3166 code, or null for numbers of no country (such as international toll-free). */
+      country: string | null;
+    }
+  | {
+      ok: false;
+      reason: 'missing_phone' | 'invalid_phone' | 'invalid_country';
+      /** What is wrong and what to do; never quotes the number. */
+      hint: string;
+    };
+
+/**
+ * Reads a phone cell of a list. `region` is the ISO code of the country in which numbers without `+` are meant (country
+ * column, else the file's default); it is not looked at when the number starts with `+`. Digits of any script, odd blanks
+ * and dashes are read as written. What could be another person's number after a guess is refused: letters, extensions, a
+ * number that a spreadsheet has turned into a decimal.
+ */
+export function readPhoneNumber(cell: string, region: string | null): PhoneReading {
+  const text = normalise(cell);
+  if (text === '') return { ok: false, reason: 'missing_phone', hint: 'the cell is empty' };
+  const damage = findDamage(text);
+  if (damage !== null) return invalid(damage);
+
+  const international = text.startsWith('+');
+  const country = international ? null : readCountry(region);
+  if (country !== null && !country.ok) return country;
+  const options = country === null ? { extract: false } : { extract: false, defaultCountry: country.code };
+  const number = parsePhoneNumberFromString(text, options);
+  if (number === undefined || !number.isValid()) {
+    return invalid(
+      international
+        ? 'this is no valid number of its country; check the digits'
+        : `this is no valid number in ${country?.code}; write numbers of other countries with + and the country code`,
+    );
+  }
+  return { ok: true, e164: number.number, country: number.country ?? null };
+}
+
+function readCountry(region: string | null): { ok: true; code: CountryCode } | Extract<PhoneReading, { ok: false }> {
+  const code = region?.trim().toUpperCase() ?? '';
+  if (code === '') {
+    return invalid('a number without + needs a country: add the country code, a country column or a default region');
+  }
+  if (isSupportedCountry(code)) return { ok: true, code };
+  const known = code === 'UK' ? 'GB' : 'US or GB';
+  return {
+    ok: false,
+    reason: 'invalid_country',
+    hint: `"${region?.trim()}" is no country; write its two-letter ISO code, such as ${known}`,
+  };
+}
+
+/** ASCII digits, plain blanks and dashes, no invisible characters, no apostrophe that marks text in a spreadsheet. */
+function normalise(cell: string): string {
+  const text = /^[\x20-\x7e]*$/.test(cell) ? cell : toPlainCharacters(cell);
+  return text
+    .trim()
+    .replace(/^'/, '')
+    .trim()
+    .replace(/^\(\+(\d+)\)/, '+$1');
+}
+
+function toPlainCharacters(cell: string): string {
+  return (
+    cell
+      // Superscripts and fractions are no digits of the number, so they must stay what they are.
+      .replace(/\P{No}+/gu, (part) => part.normalize('NFKC'))
+      .replace(/[\p{Cf}\p{Mn}]/gu, '')
+      .replace(/[\p{Pd}\u2212]/gu, '-')
+      .replace(/[\u2018\u2019]/gu, "'")
+      .replace(/\s/gu, ' ')
+      .replace(/\p{Nd}/gu, digitValue)
+  );
+}
+
+/** Unicode keeps the ten digits of a script together and in order, so the value is the distance to the first of them. */
+function digitValue(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value++;
+  return String(value);
+}
+
+/** Why the text cannot be taken as one number as it stands, or null. */
+function findDamage(text: string): string | null {
+  if (/^\+?\d+([.,]\d+)?e[+-]?\d+$/i.test(text)) {
+    return 'a spreadsheet has turned the number into scientific notation and may have lost digits; format the column as text and export again';
+  }
+  if (/^\+?\d{7,}[.,]0{1,2}$/.test(text) || /^\+?\d{1,3}(,\d{3})+$/.test(text)) {
+    return 'a spreadsheet has added decimals or separators; format the column as text and export again';
+  }
+  if (/^#+$|^#(N\/A|NUM|REF|VALUE|NAME|NULL|DIV)/i.test(text)) {
+    return 'this is an error or a filler of a spreadsheet; widen the column or repair the formula and export again';
+  }
+  if (/\d\s*(;|#|,|ext\b|ext\.|extension|x)\s*\.?=?\s*(ext=)?\d{1,7}$/i.test(text)) {
+    return 'extensions cannot be dialled; give the direct number';
+  }
+  const letter = /\p{L}/u.exec(text)?.[0];
+  if (letter !== undefined) return `letters are not read as digits; replace "${letter}"`;
+  const odd = /[^+\d\s()./-]/u.exec(text)?.[0];
+  if (odd !== undefined) return `the character "${odd}" does not belong in a phone number`;
+  if (/.\+/.test(text)) return 'a + stands inside the number; give one number per cell';
+  const digits = text.replace(/\D/g, '').length;
+  if (digits === 0) return 'there are no digits in the cell';
+  // 15 digits at most in E.164, and a prefix for international calls before them.
+  if (digits > 20) return 'there are too many digits for one number; give one number per cell';
+  return null;
+}
+
+function invalid(hint: string): Extract<PhoneReading, { ok: false }> {
+  return { ok: false, reason: 'invalid_phone', hint };
+}

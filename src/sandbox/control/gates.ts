@@ -1,0 +1,43 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { batchPoints } from '../gates.ts';
+import { serveControl } from '../routes/serve-operation.ts';
+import { validate } from '../schemas/validate.ts';
+import { notFound } from '../service-error.ts';
+import type { Service } from '../service.ts';
+
+const gateBody = z.strictObject({ point: z.enum(batchPoints), nth: z.number().int().min(1).default(1) });
+const releaseBody = z.strictObject({ id: z.string().min(1).optional() });
+const waitQuery = z.strictObject({
+  id: z.string().min(1).optional(),
+  point: z.enum(batchPoints).optional(),
+  nth: z.coerce.number().int().min(1).optional(),
+  timeout_ms: z.coerce.number().int().min(0).max(600_000).default(30_000),
+});
+
+/** Gates hold a batch request at an exact moment: set one, wait until a request stands there, act, release. */
+export function controlGates(app: FastifyInstance, service: Service): void {
+  const { gates } = service;
+
+  serveControl(app, 'GET', 'gates', async () => ({ gates: gates.list() }));
+
+  serveControl(app, 'POST', 'gates', async (request) => {
+    const { point, nth } = validate(gateBody, 'body', request.body);
+    return { id: gates.set(point, nth), point, nth };
+  });
+
+  serveControl(app, 'POST', 'gates/release', async (request) => {
+    const { id } = validate(releaseBody, 'body', request.body ?? {});
+    const released = gates.release(id);
+    if (id !== undefined && released === 0) throw notFound('gate', id);
+    return { released };
+  });
+
+  serveControl(app, 'GET', 'gates/wait', async (request) => {
+    const { timeout_ms: timeoutMs, ...wanted } = validate(waitQuery, 'query', request.query);
+    const id = gates.find(wanted);
+    if (id === null) throw notFound('gate', JSON.stringify(wanted));
+    const reachedBy = await gates.waitUntilReached(id, timeoutMs);
+    return { id, reached: reachedBy !== null, request: reachedBy };
+  });
+}

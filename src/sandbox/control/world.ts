@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { findNumber } from '../routes/phone-numbers.ts';
+import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { e164 } from '../schemas/building-blocks.ts';
+import { refuseField, validate } from '../schemas/validate.ts';
+import { notFound } from '../service-error.ts';
+import type { Service } from '../service.ts';
+import type { PhoneNumber } from '../state/agent.ts';
+import { takeInboundCall } from '../telephony/inbound.ts';
+
+const inboundBody = z.strictObject({
+  phone_number_id: z.string().min(1).optional(),
+  number: e164.optional(),
+  from: e164,
+});
+const redeemBody = z.strictObject({ credential: z.string().min(1) });
+
+/** What happens in the world around the service, on request. */
+export function controlWorld(app: FastifyInstance, service: Service): void {
+  serveControl(app, 'POST', 'reset', async () => {
+    service.reset();
+    return { reset: true };
+  });
+
+  serveControl(app, 'POST', 'inbound', async (request) => {
+    const input = validate(inboundBody, 'body', request.body);
+    const number = calledNumber(service, input.phone_number_id, input.number);
+    const call = takeInboundCall(service, number, input.from);
+    return { answered: call !== null, conversation_id: call?.conversationId ?? null, agent_id: call?.agentId ?? null };
+  });
+
+  for (const [action, verified] of [
+    ['verify', true],
+    ['unverify', false],
+  ] as const) {
+    serveControl(app, 'POST', `numbers/:phone_number_id/${action}`, async (request) => {
+      const number = findNumber(service, pathParameter(request, 'phone_number_id'));
+      number.verified = verified;
+      return { phone_number_id: number.phoneNumberId, verified };
+    });
+  }
+
+  serveControl(app, 'POST', 'credentials/redeem', async (request) => {
+    const { credential } = validate(redeemBody, 'body', request.body);
+    const redeemed = service.state.credentials.redeem(credential, service.clock.now());
+    return { accepted: redeemed !== null, kind: redeemed?.kind ?? null, agent_id: redeemed?.agentId ?? null };
+  });
+}
+
+function calledNumber(service: Service, id: string | undefined, number: string | undefined): PhoneNumber {
+  if (id !== undefined) return findNumber(service, id);
+  if (number === undefined)
+    throw refuseField(['body', 'phone_number_id'], 'Give phone_number_id or number: who is called.', 'missing');
+  const found = [...service.state.numbers.values()].find((candidate) => candidate.phoneNumber === number);
+  if (found === undefined) throw notFound('phone number', number, 'number');
+  return found;
+}

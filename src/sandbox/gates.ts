@@ -1,0 +1,128 @@
+/** Moments in the life of a batch request at which a test may want to hold it, or be told. */
+export const batchPoints = ['batch_received', 'batch_work_done', 'batch_replied'] as const;
+export type BatchPoint = (typeof batchPoints)[number];
+
+export interface BatchPointInfo {
+  point: BatchPoint;
+  /** The caller's `x-request-id`. */
+  requestId: string | null;
+  /** Null until the work is done. */
+  batchId: string | null;
+  /** Calls asked for; calls queued once the work is done. */
+  calls: number;
+  /** Which batch request since the start or the last reset, from 1. */
+  nth: number;
+}
+
+/** Awaited at each point, so that a test can act, or hold the request, exactly there. */
+export interface BatchHooks {
+  onBatchReceived?(info: BatchPointInfo): void | Promise<void>;
+  onBatchWorkDone?(info: BatchPointInfo): void | Promise<void>;
+  /** The reply was handed to the network whole; nothing is held here any more. */
+  onBatchReplied?(info: BatchPointInfo): void | Promise<void>;
+}
+
+interface Gate {
+  id: string;
+  point: BatchPoint;
+  nth: number;
+  seen: number;
+  reachedBy: BatchPointInfo | null;
+  open: () => void;
+  opened: Promise<void>;
+  onReached: ((info: BatchPointInfo | null) => void)[];
+}
+
+/** Holds requests at chosen points until released. `nth` counts from the moment the gate was set, from 1. */
+export class Gates {
+  readonly #hooks: BatchHooks;
+  readonly #gates = new Map<string, Gate>();
+  #set = 0;
+
+  constructor(hooks: BatchHooks) {
+    this.#hooks = hooks;
+  }
+
+  set(point: BatchPoint, nth = 1): string {
+    const id = `gate_${++this.#set}`;
+    const { promise, resolve } = deferred();
+    this.#gates.set(id, { id, point, nth, seen: 0, reachedBy: null, open: resolve, opened: promise, onReached: [] });
+    return id;
+  }
+
+  list(): { id: string; point: BatchPoint; nth: number; reached: boolean }[] {
+    return [...this.#gates.values()].map(({ id, point, nth, reachedBy }) => ({
+      id,
+      point,
+      nth,
+      reached: reachedBy !== null,
+    }));
+  }
+
+  find(wanted: { id?: string | undefined; point?: BatchPoint | undefined; nth?: number | undefined }): string | null {
+    const found = [...this.#gates.values()].find(
+      (gate) =>
+        (wanted.id === undefined || gate.id === wanted.id) &&
+        (wanted.point === undefined || gate.point === wanted.point) &&
+        (wanted.nth === undefined || gate.nth === wanted.nth),
+    );
+    return found?.id ?? null;
+  }
+
+  /** Resolves when a request has come to the gate; null when the time is over or the gate was released unreached. */
+  async waitUntilReached(id: string, timeoutMs: number): Promise<BatchPointInfo | null> {
+    const gate = this.#gates.get(id);
+    if (gate === undefined || gate.reachedBy !== null) return gate?.reachedBy ?? null;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(null), timeoutMs);
+      gate.onReached.push((info) => {
+        clearTimeout(timer);
+        resolve(info);
+      });
+    });
+  }
+
+  /** Lets go what waits at one gate, or at all, and takes the gate down. Returns how many were taken down. */
+  release(id?: string): number {
+    const released = [...this.#gates.values()].filter((gate) => id === undefined || gate.id === id);
+    for (const gate of released) {
+      this.#gates.delete(gate.id);
+      gate.open();
+      for (const tell of gate.onReached) tell(gate.reachedBy);
+    }
+    return released.length;
+  }
+
+  async reach(info: BatchPointInfo): Promise<void> {
+    await this.#callHook(info);
+    const reached: Gate[] = [];
+    for (const gate of this.#gates.values()) {
+      if (gate.point !== info.point) continue;
+      gate.seen += 1;
+      if (gate.seen !== gate.nth) continue;
+      gate.reachedBy = info;
+      reached.push(gate);
+      for (const tell of gate.onReached.splice(0)) tell(info);
+    }
+    await Promise.all(reached.map((gate) => gate.opened));
+  }
+
+  async #callHook(info: BatchPointInfo): Promise<void> {
+    switch (info.point) {
+      case 'batch_received':
+        return this.#hooks.onBatchReceived?.(info);
+      case 'batch_work_done':
+        return this.#hooks.onBatchWorkDone?.(info);
+      case 'batch_replied':
+        return this.#hooks.onBatchReplied?.(info);
+    }
+  }
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,64 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { FaultRuleError } from '../faults/fault-rule.ts';
+import { allowedMethods } from '../operations.ts';
+import { errorBody, InvalidRequest, ServiceError } from '../service-error.ts';
+
+/** Answers every refusal in the service's shape: an object in `detail`, or for 422 an array with one entry per field. */
+export function answerErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const pathname = request.url.split('?')[0] ?? '';
+    const allowed = allowedMethods(pathname);
+    if (allowed.length > 0) {
+      const message = `${request.method} is not allowed on ${pathname}; use ${allowed.join(' or ')}.`;
+      const error = new ServiceError(405, message, {
+        type: 'invalid_request',
+        code: 'method_not_allowed',
+        headers: { allow: allowed.join(', ') },
+      });
+      return answerError(error, request, reply);
+    }
+    const message = `Nothing is served at ${pathname}. Operations are under /v1/convai, the sandbox's own controls under /_sandbox.`;
+    return answerError(new ServiceError(404, message, { type: 'not_found', code: 'route_not_found' }), request, reply);
+  });
+}
+
+function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { errorId } = request.exchange;
+  if (error instanceof InvalidRequest) return reply.code(422).send({ detail: error.fields });
+  if (error instanceof FaultRuleError) {
+    return reply
+      .code(422)
+      .send({ detail: error.problems.map((msg) => ({ loc: ['body'], msg, type: 'invalid_fault_rule' })) });
+  }
+  if (error instanceof ServiceError) {
+    for (const [name, value] of Object.entries(error.facts.headers ?? {})) reply.header(name, value);
+    return reply.code(error.status).send(errorBody(error.message, error.facts, errorId));
+  }
+  const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
+  if (status >= 400 && status < 500) {
+    const facts = { type: 'invalid_request', code: codeOf(status) };
+    return reply.code(status).send(errorBody(explain(status, error.message), facts, errorId));
+  }
+  process.emitWarning(error);
+  return reply
+    .code(500)
+    .send(
+      errorBody(
+        'The sandbox failed; this is a defect of its own.',
+        { type: 'server_error', code: 'internal_error' },
+        errorId,
+      ),
+    );
+}
+
+function codeOf(status: number): string {
+  return (STATUS_CODES[status] ?? 'invalid request').toLowerCase().replaceAll(/\W+/g, '_');
+}
+
+function explain(status: number, message: string): string {
+  if (status === 415) return 'Send the body as JSON, with the header Content-Type: application/json.';
+  if (status === 413) return 'The body is larger than the 5 MB that are accepted; send fewer calls at a time.';
+  return message;
+}

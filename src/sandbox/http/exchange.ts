@@ -1,0 +1,27 @@
+import type { FaultHit } from '../faults/fault-book.ts';
+import type { BatchPointInfo } from '../gates.ts';
+import type { JournalEntry } from '../judge/journal.ts';
+import type { OperationName } from '../operations.ts';
+
+/** What the sandbox keeps about a request while it is answered. */
+export interface Exchange {
+  /** Goes out as `request_id` of an error body. */
+  errorId: string;
+  requestId: string | null;
+  apiKey: string | null;
+  entry: JournalEntry | null;
+  hits: FaultHit[];
+  /** The sandbox itself cut the connection. */
+  cut: boolean;
+  /** Set for batch requests whose body was read. */
+  batch: Omit<BatchPointInfo, 'point'> | null;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    exchange: Exchange;
+  }
+  interface FastifyContextConfig {
+    operation?: OperationName;
+  }
+}

@@ -1,0 +1,131 @@
+import type { Clock } from '../clock.ts';
+import type { OperationName } from '../operations.ts';
+import type { ConductLimits } from '../settings.ts';
+import { isOpen, type Call } from '../telephony/call.ts';
+import { ConductChecks, type ConductReport } from './conduct-report.ts';
+
+const dayMs = 24 * 3_600_000;
+/** Timers and clocks of two processes never agree better than this. */
+const timerToleranceRealMs = 25;
+
+/** Watches how the service is used and keeps what a good caller would not have done. Times are service time. */
+export class ConductJudge {
+  readonly #clock: Clock;
+  readonly #limits: ConductLimits;
+  #checks = new ConductChecks();
+  #callsByNumber = new Map<string, Call[]>();
+  #batchRequestIds = new Set<string>();
+  #notBefore = new Map<string, number>();
+  #lastReadAt = new Map<string, number>();
+
+  constructor(clock: Clock, limits: ConductLimits) {
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  clear(): void {
+    this.#checks = new ConductChecks();
+    this.#callsByNumber = new Map();
+    this.#batchRequestIds = new Set();
+    this.#notBefore = new Map();
+    this.#lastReadAt = new Map();
+  }
+
+  report(): ConductReport {
+    return this.#checks.report(this.#clock.now());
+  }
+
+  noteRequest(facts: { sequence: number; parallel: number; keyInUrl: boolean }): void {
+    this.#checks.observeMost('parallel_requests', facts.parallel);
+    const { maxParallelRequests } = this.#limits;
+    if (facts.parallel > maxParallelRequests) {
+      this.#violate('parallel_requests', `${facts.parallel} requests at once, ${maxParallelRequests} allowed`, {
+        request: facts.sequence,
+      });
+    }
+    if (facts.keyInUrl)
+      this.#violate('key_in_url', 'an API key stood in the address of a request', { request: facts.sequence });
+  }
+
+  /** A 429 told the holder of `key` to come back with this operation no sooner than `notBefore`. */
+  noteWaitAsked(key: string, operation: OperationName, notBefore: number): void {
+    const known = this.#notBefore.get(`${operation} ${key}`) ?? 0;
+    this.#notBefore.set(`${operation} ${key}`, Math.max(known, notBefore));
+    this.#checks.observe('retry_after');
+  }
+
+  noteOperation(key: string, operation: OperationName, sequence: number): void {
+    const notBefore = this.#notBefore.get(`${operation} ${key}`);
+    if (notBefore === undefined) return;
+    const earlyMs = notBefore - this.#clock.now();
+    if (earlyMs <= timerToleranceRealMs * this.#clock.speed) {
+      if (earlyMs <= 0) this.#notBefore.delete(`${operation} ${key}`);
+      return;
+    }
+    this.#violate('retry_after', `${operation} came ${Math.ceil(earlyMs)} ms (service time) before the wait was over`, {
+      request: sequence,
+    });
+  }
+
+  noteBatch(requestId: string | null, batchId: string): void {
+    this.#checks.observe('request_id_reuse');
+    if (requestId === null) return;
+    if (this.#batchRequestIds.has(requestId)) {
+      this.#violate('request_id_reuse', 'two batches were accepted under one x-request-id', { batchId, requestId });
+    }
+    this.#batchRequestIds.add(requestId);
+  }
+
+  noteCall(call: Call): void {
+    this.#checks.observe('double_dial');
+    this.#checks.observe('redial_too_soon');
+    const earlier = this.#callsByNumber.get(call.to) ?? [];
+    const previous = earlier.at(-1);
+    const facts = {
+      callId: call.callId,
+      requestId: call.requestId,
+      previousCallId: previous?.callId,
+      number: maskNumber(call.to),
+    };
+    if (previous !== undefined) {
+      const afterMs = call.acceptedAt - previous.acceptedAt;
+      if (isOpen(previous, call.acceptedAt))
+        this.#violate('double_dial', 'a number was dialled while a call to it was still open', facts);
+      else if (afterMs < this.#limits.redialWithinSeconds * 1000) {
+        this.#violate('redial_too_soon', `a number was dialled again after ${Math.round(afterMs / 1000)} s`, facts);
+      }
+    }
+    const recent = [...earlier.filter((other) => call.acceptedAt - other.acceptedAt < dayMs), call];
+    this.#callsByNumber.set(call.to, recent);
+    this.#checks.observeMost('dials_per_number', recent.length);
+    if (recent.length > this.#limits.maxDialsPerDay) {
+      this.#violate('dials_per_number', `a number was dialled ${recent.length} times within 24 hours`, facts);
+    }
+  }
+
+  /** A conversation was asked for at `now`, and its record was delivered whole. */
+  noteConversationRead(conversationId: string, now: number): void {
+    this.#checks.observe('polling');
+    const before = this.#lastReadAt.get(conversationId);
+    this.#lastReadAt.set(conversationId, now);
+    if (before === undefined) return;
+    const leastMs = this.#limits.minReadIntervalSeconds * 1000;
+    if (now - before < leastMs)
+      this.#violate('polling', `a conversation was read again after ${now - before} ms (service time)`, {
+        conversationId,
+      });
+  }
+
+  noteDeletedUse(kind: 'agent' | 'conversation', id: string): void {
+    this.#violate('deleted_use', `a deleted ${kind} was asked for`, { id });
+  }
+
+  #violate(check: Parameters<ConductChecks['violate']>[0], what: string, facts: Record<string, unknown>): void {
+    this.#checks.violate(check, { at: this.#clock.now(), what, ...facts });
+  }
+}
+
+/** Enough of a number to recognise it by, not enough to call it. */
+function maskNumber(number: string): string {
+  return `${number.slice(0, 3)}…${number.slice(-2)}`;
+}

@@ -1,0 +1,66 @@
+import { isListed, isOpen, stateOf, type Call } from '../telephony/call.ts';
+import { composeDialogue } from '../telephony/dialogue.ts';
+
+/** What really happened to an accepted call, for judges. Times are epoch milliseconds of service time, or null. */
+export interface CallTruth {
+  callId: string;
+  batchId: string | null;
+  requestId: string | null;
+  agentId: string;
+  to: string;
+  nth: number;
+  acceptedAt: number;
+  realAcceptedAt: number;
+  queuedAt: number;
+  dialedAt: number | null;
+  endedAt: number | null;
+  state: string;
+  /** Null until it is decided on the line. */
+  result: string | null;
+  silent: boolean;
+  optedOut: boolean;
+  conversationId: string | null;
+  /** Turns of the whole conversation, spoken yet or not. */
+  transcriptTurns: number;
+  openingLine: string | null;
+  /** Its record stands in the list now. */
+  visible: boolean;
+}
+
+const turnCounts = new WeakMap<Call, number>();
+
+export function tellCall(seed: string, call: Call, now: number): CallTruth {
+  const { course } = call;
+  const known = course !== null && now >= (course.answeredAt ?? course.endedAt);
+  return {
+    callId: call.callId,
+    batchId: call.batchId,
+    requestId: call.requestId,
+    agentId: call.agentId,
+    to: call.to,
+    nth: call.nth,
+    acceptedAt: call.acceptedAt,
+    realAcceptedAt: call.realAcceptedAt,
+    queuedAt: call.acceptedAt,
+    dialedAt: call.dialedAt,
+    endedAt: course !== null && !isOpen(call, now) ? course.endedAt : null,
+    state: stateOf(call, now),
+    result: known ? course.result : null,
+    silent: known && course.silent,
+    optedOut: known && course.optedOut,
+    conversationId: call.recordedAt === null ? null : call.conversationId,
+    transcriptTurns: countTurns(seed, call),
+    openingLine: call.openingLine,
+    visible: isListed(call, now),
+  };
+}
+
+/** Judges ask for all calls again and again, so what cannot change any more is kept. */
+function countTurns(seed: string, call: Call): number {
+  if (call.course === null) return 0;
+  const known = turnCounts.get(call);
+  if (known !== undefined) return known;
+  const count = composeDialogue(seed, call, call.course).turns.length;
+  turnCounts.set(call, count);
+  return count;
+}

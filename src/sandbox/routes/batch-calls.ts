@@ -1,0 +1,98 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FaultHit } from '../faults/fault-book.ts';
+import { deriveId } from '../random.ts';
+import type { BatchInput, CallTarget } from '../schemas/request-schemas.ts';
+import { refuseField, validate } from '../schemas/validate.ts';
+import { notFound } from '../service-error.ts';
+import type { Service } from '../service.ts';
+import type { Call } from '../telephony/call.ts';
+import { isRefusedNumber } from '../telephony/callee.ts';
+import { serveOperation } from './serve-operation.ts';
+
+export function serveBatchCalls(app: FastifyInstance, service: Service): void {
+  serveOperation(app, 'batch_calls', async (request) => {
+    const input = validate(service.schemas.batch, 'body', request.body);
+    refuseBadTargets(input);
+    if (!service.state.agents.has(input.agent_id)) throw notFound('agent', input.agent_id, 'agent_id');
+    const { batchId, calls } = acceptBatch(service, input, request);
+    const { batch, entry } = request.exchange;
+    if (entry !== null) Object.assign(entry, { batchId, callsAccepted: calls.length });
+    if (batch !== null) {
+      Object.assign(batch, { batchId, calls: calls.length });
+      await service.gates.reach({ point: 'batch_work_done', ...batch });
+    }
+    return { batch_id: batchId, calls_initiated: calls.length };
+  });
+}
+
+/** The whole request is refused when one number is; nothing of it is queued. */
+function refuseBadTargets({ calls }: BatchInput): void {
+  const index = calls.findIndex((call) => isRefusedNumber(call.to_phone_number));
+  if (index === -1) return;
+  const loc = ['body', 'calls', index, 'to_phone_number'];
+  throw refuseField(loc, 'This number cannot be dialled.', 'invalid_phone_number', calls[index]?.to_phone_number);
+}
+
+function acceptBatch(service: Service, input: BatchInput, request: FastifyRequest): { batchId: string; calls: Call[] } {
+  const { state, clock, settings, conduct, network } = service;
+  const { hits, requestId } = request.exchange;
+  const now = clock.now();
+  const batchId = deriveId('batch', settings.seed, state.count('batches'));
+  const targets = input.calls.slice(0, mostAccepted(hits));
+  conduct.noteBatch(requestId, batchId);
+  const calls = targets.map((target) => {
+    const call = createCall(service, { input, target, batchId, requestId, now, hiddenForMs: hiddenFor(hits) });
+    state.calls.push(call);
+    conduct.noteCall(call);
+    return call;
+  });
+  network.queue(calls, now);
+  return { batchId, calls };
+}
+
+function createCall(
+  { state, clock, settings }: Service,
+  facts: {
+    input: BatchInput;
+    target: CallTarget;
+    batchId: string;
+    requestId: string | null;
+    now: number;
+    hiddenForMs: number;
+  },
+): Call {
+  const { input, target, batchId, requestId, now, hiddenForMs } = facts;
+  const to = target.to_phone_number;
+  const nth = state.count(`dials of ${to}`);
+  return {
+    callId: deriveId('call', settings.seed, to, nth),
+    conversationId: deriveId('conv', settings.seed, to, nth),
+    direction: 'outbound',
+    batchId,
+    requestId,
+    agentId: input.agent_id,
+    phoneNumberId: input.from_phone_number_id,
+    to,
+    nth,
+    variables: { ...target.variables, ...target.dynamic_variables },
+    override: target.conversation_config_override,
+    acceptedAt: now,
+    realAcceptedAt: clock.realNow(),
+    hiddenForMs,
+    dialedAt: null,
+    agent: null,
+    agentNumber: null,
+    openingLine: null,
+    course: null,
+    recordedAt: null,
+    recordDeleted: false,
+  };
+}
+
+function mostAccepted(hits: FaultHit[]): number {
+  return Math.min(...hits.map(({ effect }) => (effect.type === 'partial' ? effect.accept : Infinity)));
+}
+
+function hiddenFor(hits: FaultHit[]): number {
+  return Math.max(0, ...hits.map(({ effect }) => (effect.type === 'hide' ? effect.ms : 0)));
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { InvalidRequest, type FieldError } from '../service-error.ts';
+
+export type Place = 'body' | 'query' | 'path';
+
+const secretFields = new Set(['telephony_auth_token', 'extra_headers', 'api_key', 'x-api-key']);
+
+/** Checks one part of a request. Throws `InvalidRequest` with one line per field that cannot be accepted. */
+export function validate<T>(schema: z.ZodType<T>, place: Place, value: unknown): T {
+  const parsed = schema.safeParse(value, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  throw new InvalidRequest(parsed.error.issues.flatMap((issue) => describeIssue(place, issue)));
+}
+
+export function refuseField(loc: (string | number)[], msg: string, type: string, input?: unknown): InvalidRequest {
+  return new InvalidRequest([{ loc, msg, type, ...(input === undefined ? {} : { input }) }]);
+}
+
+function describeIssue(place: Place, issue: z.core.$ZodIssue): FieldError[] {
+  const loc = [place, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      loc: [...loc, key],
+      msg: 'This field is not known here; leave it out.',
+      type: 'extra_forbidden',
+    }));
+  }
+  if (issue.input === undefined) return [{ loc, msg: 'Field required', type: 'missing' }];
+  return [{ loc, msg: issue.message, type: issue.code, ...receivedValue(loc, issue.input) }];
+}
+
+function receivedValue(loc: (string | number)[], input: unknown): { input?: unknown } {
+  if (loc.some((part) => secretFields.has(String(part)))) return {};
+  if (typeof input === 'string') return { input: input.length > 200 ? `${input.slice(0, 200)}…` : input };
+  return typeof input === 'number' || typeof input === 'boolean' || input === null ? { input } : {};
+}

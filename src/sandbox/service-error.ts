@@ -1,0 +1,51 @@
+/** One line of a 422 answer: where in the request, what is wrong, and the value unless it is a secret. */
+export interface FieldError {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+  input?: unknown;
+}
+
+export interface ServiceErrorFacts {
+  type: string;
+  code: string;
+  param?: string | undefined;
+  headers?: Record<string, string>;
+}
+
+/** Thrown when a request is refused; answered as `{"detail": {...}}`. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError' as const;
+  readonly status: number;
+  readonly facts: ServiceErrorFacts;
+
+  constructor(status: number, message: string, facts: ServiceErrorFacts) {
+    super(message);
+    this.status = status;
+    this.facts = facts;
+  }
+}
+
+/** Thrown when a request has fields that cannot be accepted; answered as 422 with `{"detail": [...]}`. */
+export class InvalidRequest extends Error {
+  override readonly name = 'InvalidRequest' as const;
+  readonly fields: FieldError[];
+
+  constructor(fields: FieldError[]) {
+    super(fields.map((field) => `${field.loc.join('.')}: ${field.msg}`).join('; '));
+    this.fields = fields;
+  }
+}
+
+export function notFound(what: string, id: string, param?: string): ServiceError {
+  const message = `No ${what} with the id "${id}" exists; it may have been deleted.`;
+  return new ServiceError(404, message, { type: 'not_found', code: `${what.replaceAll(' ', '_')}_not_found`, param });
+}
+
+/** The body of every refusal but 422. `status` repeats `code` for clients of the older shape. */
+export function errorBody(message: string, facts: ServiceErrorFacts, requestId: string): unknown {
+  const { type, code, param } = facts;
+  return {
+    detail: { type, code, message, status: code, request_id: requestId, ...(param === undefined ? {} : { param }) },
+  };
+}

@@ -1,0 +1,73 @@
+import { createScaledClock, type Clock } from './clock.ts';
+import type { FaultRule, FaultRuleInput } from './faults/fault-rule.ts';
+import type { Gates } from './gates.ts';
+import { createServer } from './http/server.ts';
+import type { ConductReport } from './judge/conduct-report.ts';
+import type { JournalEntry } from './judge/journal.ts';
+import { tellCall, type CallTruth } from './records/call-truth.ts';
+import { Service } from './service.ts';
+import { resolveSettings, SandboxStartError, type SandboxOptions } from './settings.ts';
+
+export interface RunningSandbox {
+  readonly url: string;
+  readonly port: number;
+  readonly clock: Clock;
+  readonly gates: Gates;
+  calls(): CallTruth[];
+  conduct(): ConductReport;
+  journal(since?: number): JournalEntry[];
+  /** Throws `FaultRuleError`. */
+  addFaults(rules: FaultRuleInput | FaultRuleInput[]): FaultRule[];
+  reset(): void;
+  /** Ends at once: open connections are cut, timers cleared. */
+  close(): Promise<void>;
+}
+
+/** Starts the service on a loopback address. Throws `SandboxStartError` or `FaultRuleError` when it cannot run as asked. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
+  const settings = resolveSettings(options);
+  const clock = options.clock ?? createScaledClock({ speed: settings.speed, epochMs: options.epochMs });
+  const service = new Service(settings, clock);
+  const app = createServer(service);
+  const port = await listen(app, settings.host, settings.port);
+  return {
+    url: `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`,
+    port,
+    clock,
+    gates: service.gates,
+    calls: () => {
+      service.scheduler.runDue();
+      return service.state.calls.map((call) => tellCall(settings.seed, call, clock.now()));
+    },
+    conduct: () => service.conduct.report(),
+    journal: (since = 0) => service.journal.since(since).entries,
+    addFaults: (rules) => service.faults.add(rules),
+    reset: () => service.reset(),
+    close: async () => {
+      service.close();
+      await app.close();
+    },
+  };
+}
+
+async function listen(app: ReturnType<typeof createServer>, host: string, port: number): Promise<number> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    await app.close();
+    throw new SandboxStartError(describeListenError(error, host, port), { cause: error });
+  }
+  const address = app.server.address();
+  if (address === null || typeof address === 'string')
+    throw new SandboxStartError('The sandbox has no port to be reached at.');
+  return address.port;
+}
+
+function describeListenError(error: unknown, host: string, port: number): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  if (code === 'EADDRINUSE')
+    return `Port ${port} on ${host} is in use by another program. Choose another, or --port 0 for any free one.`;
+  if (code === 'EACCES')
+    return `Port ${port} on ${host} may not be used without privileges. Choose one above 1023, or --port 0.`;
+  return `The sandbox cannot listen on ${host}:${port} (${code}).`;
+}

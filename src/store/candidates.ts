@@ -1,0 +1,126 @@
+import type { Selectable } from 'kysely';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { judgeEligibility } from '../domain/eligibility.ts';
+import { appendEvents } from './events.ts';
+import type { Queries } from './open-store.ts';
+import type { Finish } from './recipients.ts';
+import type { Database } from './schema.ts';
+import { findSuppressed } from './suppressions.ts';
+
+type RecipientRow = Selectable<Database['recipients']>;
+
+/** Recipients looked at in one transaction; more than a batch, since many may be deferred. */
+export const candidatesPerLook = 1000;
+
+/** Retries first, then file order; only those that are due. */
+export async function selectDue(tx: Queries, campaignId: string, now: number, limit: number): Promise<RecipientRow[]> {
+  const rows: RecipientRow[] = [];
+  for (const tier of [0, 1]) {
+    if (rows.length >= limit) break;
+    const more = await tx
+      .selectFrom('recipients')
+      .selectAll()
+      .where('campaign_id', '=', campaignId)
+      .where('state', '=', 'waiting')
+      .where('tier', '=', tier)
+      .where('due_at', '<=', now)
+      .orderBy('due_at')
+      .orderBy('row_number')
+      .limit(limit - rows.length)
+      .execute();
+    rows.push(...more);
+  }
+  return rows;
+}
+
+async function findBusyNumbers(tx: Queries, numbers: readonly string[]): Promise<Set<string>> {
+  if (numbers.length === 0) return new Set();
+  const rows = await tx
+    .selectFrom('attempts')
+    .select('e164')
+    .where('e164', 'in', numbers)
+    .where('state', 'in', ['planned', 'posting', 'open'])
+    .execute();
+  return new Set(rows.map((row) => row.e164));
+}
+
+export interface Sorting {
+  dial: RecipientRow[];
+  finishes: Finish[];
+  deferrals: Map<number, string[]>;
+}
+
+/** Applies every rule to the candidates, in order, until the batch is full. */
+export async function sortCandidates(
+  tx: Queries,
+  rules: CampaignRules,
+  candidates: RecipientRow[],
+  slots: number,
+  input: { campaignId: string; now: number },
+): Promise<Sorting> {
+  const numbers = candidates.flatMap((row) => (row.e164 === null ? [] : [row.e164]));
+  const suppressed = await findSuppressed(tx, input.campaignId, numbers, input.now);
+  const busy = await findBusyNumbers(tx, numbers);
+  const sorting: Sorting = { dial: [], finishes: [], deferrals: new Map() };
+  for (const row of candidates) {
+    if (sorting.dial.length >= slots) break;
+    const verdict = judgeEligibility({
+      at: input.now,
+      endsAt: rules.endsAt,
+      hours: rules.hours,
+      zones: JSON.parse(row.zones) as string[],
+      marginMs: rules.timing.dispatchMarginMs,
+      suppressed: row.e164 !== null && suppressed.has(row.e164),
+      numberBusy: row.e164 !== null && busy.has(row.e164),
+      attempted: row.tier === 0,
+    });
+    if (verdict.verdict === 'dial') {
+      sorting.dial.push(row);
+      if (row.e164 !== null) busy.add(row.e164);
+    } else if (verdict.verdict === 'final') {
+      sorting.finishes.push({ recipientId: row.recipient_id, outcome: verdict.outcome, reason: verdict.reason });
+    } else {
+      const until = Math.max(verdict.until, input.now + 1);
+      sorting.deferrals.set(until, [...(sorting.deferrals.get(until) ?? []), row.recipient_id]);
+    }
+  }
+  return sorting;
+}
+
+export async function deferRecipients(
+  tx: Queries,
+  input: { campaignId: string; now: number },
+  deferrals: Sorting['deferrals'],
+): Promise<void> {
+  for (const [until, ids] of deferrals) {
+    await tx.updateTable('recipients').set({ due_at: until }).where('recipient_id', 'in', ids).execute();
+  }
+  await appendEvents(
+    tx,
+    [...deferrals].map(([until, ids]) => ({
+      at: input.now,
+      campaignId: input.campaignId,
+      type: 'recipient.deferred' as const,
+      data: { until, count: ids.length },
+    })),
+  );
+}
+
+/** How many recipients are due, counted no further than `limit`. */
+export async function countDue(db: Queries, campaignId: string, now: number, limit: number): Promise<number> {
+  const row = await db
+    .selectFrom(
+      db
+        .selectFrom('recipients')
+        .select('recipient_id')
+        .where('campaign_id', '=', campaignId)
+        .where('state', '=', 'waiting')
+        .where('tier', 'in', [0, 1])
+        .where('due_at', '<=', now)
+        .limit(limit)
+        .as('due'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return row.count;
+}

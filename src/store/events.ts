@@ -1,0 +1,80 @@
+import type { Queries } from './open-store.ts';
+
+export type EventType =
+  | 'campaign.imported'
+  | 'campaign.state'
+  | 'round.started'
+  | 'round.ended'
+  | 'batch.planned'
+  | 'batch.posting'
+  | 'batch.state'
+  | 'post.verdict'
+  | 'attempt.planned'
+  | 'attempt.posted'
+  | 'attempt.released'
+  | 'attempt.matched'
+  | 'attempt.settled'
+  | 'attempt.corrected'
+  | 'recipient.deferred'
+  | 'recipient.outcome'
+  | 'suppression.added';
+
+export interface NewEvent {
+  /** Service time. */
+  at: number;
+  campaignId: string;
+  type: EventType;
+  recipientId?: string;
+  attemptId?: string;
+  batchId?: string;
+  data?: Record<string, unknown>;
+}
+
+const rowsPerInsert = 500;
+
+/** Adds to the append-only log, in the transaction of the change that it tells of. */
+export async function appendEvents(tx: Queries, events: readonly NewEvent[]): Promise<void> {
+  for (let start = 0; start < events.length; start += rowsPerInsert) {
+    const rows = events.slice(start, start + rowsPerInsert).map((event) => ({
+      at: event.at,
+      campaign_id: event.campaignId,
+      type: event.type,
+      recipient_id: event.recipientId ?? null,
+      attempt_id: event.attemptId ?? null,
+      batch_id: event.batchId ?? null,
+      data: event.data === undefined ? null : JSON.stringify(event.data),
+    }));
+    await tx.insertInto('events').values(rows).execute();
+  }
+}
+
+export interface CampaignEvent extends NewEvent {
+  seq: number;
+}
+
+/** Events of a campaign after `afterSeq`, oldest first. */
+export async function readEvents(
+  db: Queries,
+  campaignId: string,
+  afterSeq = 0,
+  limit = 1000,
+): Promise<CampaignEvent[]> {
+  const rows = await db
+    .selectFrom('events')
+    .selectAll()
+    .where('campaign_id', '=', campaignId)
+    .where('seq', '>', afterSeq)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    seq: row.seq,
+    at: row.at,
+    campaignId: row.campaign_id,
+    type: row.type as EventType,
+    ...(row.recipient_id === null ? {} : { recipientId: row.recipient_id }),
+    ...(row.attempt_id === null ? {} : { attemptId: row.attempt_id }),
+    ...(row.batch_id === null ? {} : { batchId: row.batch_id }),
+    ...(row.data === null ? {} : { data: JSON.parse(row.data) as Record<string, unknown> }),
+  }));
+}

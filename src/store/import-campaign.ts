@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { changeAggregates } from './aggregates.ts';
+import { findCampaign, type Campaign } from './campaigns.ts';
+import { appendEvents } from './events.ts';
+import { lockCampaign, StoreError, type Store } from './open-store.ts';
+
+/** One data row as the list reader hands it over. */
+export interface ImportRow {
+  /** Data row from 1, in file order. */
+  row: number;
+  cells: string[];
+  verdict: 'accepted' | 'rejected';
+  externalId: string | null;
+  e164: string | null;
+  zones: string[];
+  /** Rejection code, for rejected rows. */
+  reason?: string;
+}
+
+export interface CampaignImport {
+  campaignId: string;
+  name: string | null;
+  fileHash: string;
+  rules: CampaignRules;
+  accountId: string;
+}
+
+/** Thrown when a campaign of that id exists with another file: a running campaign's rules are frozen. */
+export class CampaignConflictError extends Error {
+  override readonly name = 'CampaignConflictError' as const;
+  readonly exitCode = 2;
+}
+
+const rowsPerInsert = 500;
+const rowsPerCommit = 10_000;
+
+export function recipientId(campaignId: string, row: number): string {
+  return `${campaignId}/${row}`;
+}
+
+/** Claims the id for this import. An import that a crash left behind is thrown away; another one still at work loses its claim. */
+async function claimImport(store: Store, input: CampaignImport, now: number): Promise<string> {
+  const token = randomUUID();
+  await store.transaction(async (tx) => {
+    await tx.deleteFrom('recipients').where('campaign_id', '=', input.campaignId).execute();
+    await tx
+      .deleteFrom('campaigns')
+      .where('campaign_id', '=', input.campaignId)
+      .where('state', '=', 'importing')
+      .execute();
+    await tx
+      .insertInto('campaigns')
+      .values({
+        campaign_id: input.campaignId,
+        name: input.name,
+        file_hash: input.fileHash,
+        rules: JSON.stringify(input.rules),
+        account_id: input.accountId,
+        agent_id: input.rules.agentId,
+        state: 'importing',
+        state_reason: token,
+        created_at: now,
+        rows_total: 0,
+        rows_rejected: 0,
+        round: 0,
+        caller_proven: 0,
+        canary_from: 0,
+      })
+      .execute();
+  });
+  return token;
+}
+
+async function addRows(store: Store, campaignId: string, token: string, rows: readonly ImportRow[]): Promise<void> {
+  await store.transaction(async (tx) => {
+    await lockCampaign(tx, store, campaignId);
+    const claim = await tx
+      .selectFrom('campaigns')
+      .select('state_reason')
+      .where('campaign_id', '=', campaignId)
+      .executeTakeFirst();
+    if (claim?.state_reason !== token) {
+      throw new StoreError(
+        `The import of campaign ${campaignId} was taken over by another one. Run the command again.`,
+      );
+    }
+    for (let start = 0; start < rows.length; start += rowsPerInsert) {
+      const values = rows.slice(start, start + rowsPerInsert).map((row) => ({
+        recipient_id: recipientId(campaignId, row.row),
+        campaign_id: campaignId,
+        row_number: row.row,
+        external_id: row.externalId,
+        e164: row.e164,
+        cells: JSON.stringify(row.cells),
+        zones: JSON.stringify(row.zones),
+        state: row.verdict === 'accepted' ? ('waiting' as const) : ('done' as const),
+        tier: 1,
+        due_at: 0,
+        attempts: 0,
+        counted: 0,
+        uncounted_in_row: 0,
+        outcome: row.verdict === 'accepted' ? null : ('rejected' as const),
+        reason: row.reason ?? null,
+        last_attempt_id: null,
+      }));
+      await tx.insertInto('recipients').values(values).execute();
+    }
+  });
+}
+
+/**
+ * Writes a campaign and its rows; they become visible in the commit that ends it. With the same id and file hash as a campaign
+ * that exists, answers that one and reads no row. Throws `CampaignConflictError` for another hash.
+ */
+export async function importCampaign(
+  store: Store,
+  input: CampaignImport,
+  chunks: AsyncIterable<readonly ImportRow[]>,
+  now: number,
+  onProgress: (rows: number) => void = () => {},
+): Promise<{ campaign: Campaign; attached: boolean }> {
+  const existing = await findCampaign(store.db, input.campaignId);
+  if (existing !== undefined) {
+    if (existing.fileHash === input.fileHash) return { campaign: existing, attached: true };
+    throw new CampaignConflictError(
+      `Campaign ${input.campaignId} exists with another campaign file or list (hash ${existing.fileHash.slice(0, 12)}, now ${input.fileHash.slice(0, 12)}). ` +
+        'A started campaign is frozen: restore the file, or give the changed one a new id.',
+    );
+  }
+  const token = await claimImport(store, input, now);
+  let total = 0;
+  let rejected = 0;
+  let pending: ImportRow[] = [];
+  const flush = async () => {
+    if (pending.length > 0) await addRows(store, input.campaignId, token, pending);
+    pending = [];
+    onProgress(total);
+  };
+  for await (const chunk of chunks) {
+    for (const row of chunk) {
+      total += 1;
+      if (row.verdict === 'rejected') rejected += 1;
+      pending.push(row);
+    }
+    if (pending.length >= rowsPerCommit) await flush();
+  }
+  await flush();
+  await store.transaction(async (tx) => {
+    const published = await tx
+      .updateTable('campaigns')
+      .set({ state: 'ready', state_reason: null, rows_total: total, rows_rejected: rejected })
+      .where('campaign_id', '=', input.campaignId)
+      .where('state_reason', '=', token)
+      .executeTakeFirst();
+    if (published.numUpdatedRows !== 1n) {
+      throw new StoreError(
+        `The import of campaign ${input.campaignId} was taken over by another one. Run the command again.`,
+      );
+    }
+    await changeAggregates(tx, input.campaignId, [{ kind: 'outcome', key: '', value: 'rejected', delta: rejected }]);
+    const data = { hash: input.fileHash, rows: total, rejected };
+    await appendEvents(tx, [{ at: now, campaignId: input.campaignId, type: 'campaign.imported', data }]);
+  });
+  const campaign = await findCampaign(store.db, input.campaignId);
+  if (campaign === undefined)
+    throw new StoreError(`Campaign ${input.campaignId} was imported and is gone. Run the command again.`);
+  return { campaign, attached: false };
+}

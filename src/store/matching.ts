@@ -1,0 +1,195 @@
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import type { ConversationFacts } from '../domain/conversation-facts.ts';
+import {
+  correlate,
+  type ConversationMatch,
+  type CorrelationAttempt,
+  type CorrelationClock,
+} from '../domain/correlation.ts';
+import { heardOptOut, readDisposition, type AttemptResult } from '../domain/disposition.ts';
+import { sql } from 'kysely';
+import { changeAggregates, groupsOf } from './aggregates.ts';
+import type { ConversationRow } from './conversations.ts';
+import { appendEvents } from './events.ts';
+import type { Queries, Store } from './open-store.ts';
+import { settleAttempts } from './settle.ts';
+import { confirmBatch } from './verdicts.ts';
+
+/** Records may start this much before the oldest unmatched POST and still be looked at; correlation itself is exact. */
+const lookBeforeMs = 10 * 60_000;
+
+interface CandidateRow {
+  attempt_id: string;
+  agent_id: string;
+  e164: string;
+  posted_at: number;
+  superseded_at: number | null;
+  service_batch_id: string | null;
+  reference: string | null;
+  opening_line: string | null;
+  state: string;
+}
+
+/** Attempts of the agent that may own a record nobody owns yet, over all campaigns: open ones, and ones settled without a record. */
+async function findCandidates(tx: Queries, agentId: string, since: number): Promise<CandidateRow[]> {
+  const { rows } = await sql<CandidateRow>`
+    select a.attempt_id, a.agent_id, a.e164, a.posted_at, b.service_batch_id, a.reference, a.opening_line, a.state,
+      (select min(later.posted_at) from attempts later
+        where later.e164 = a.e164 and later.posted_at > a.posted_at and later.state <> 'released') as superseded_at
+    from attempts a join batches b on b.batch_id = a.batch_id
+    where a.agent_id = ${agentId} and a.posted_at >= ${since} and a.conversation_id is null
+      and (a.state in ('posting', 'open') or (a.state = 'settled' and a.disposition in ('unreached', 'unknown')))`.execute(
+    tx,
+  );
+  return rows;
+}
+
+/** Earliest POST among attempts of the agent that may still get a record, or null; `openOnly` leaves out those settled without one. */
+export async function oldestUnmatchedPost(
+  tx: Queries,
+  agentId: string,
+  since: number,
+  openOnly = false,
+): Promise<number | null> {
+  const row = await tx
+    .selectFrom('attempts')
+    .select((eb) => eb.fn.min('posted_at').as('oldest'))
+    .where('agent_id', '=', agentId)
+    .where('posted_at', '>=', since)
+    .where('conversation_id', 'is', null)
+    .where((eb) =>
+      openOnly
+        ? eb('state', 'in', ['posting', 'open'])
+        : eb.or([eb('state', 'in', ['posting', 'open']), eb('disposition', 'in', ['unreached', 'unknown'])]),
+    )
+    .executeTakeFirst();
+  return row?.oldest ?? null;
+}
+
+function toCorrelationAttempt(row: CandidateRow): CorrelationAttempt {
+  return {
+    attemptId: row.attempt_id,
+    agentId: row.agent_id,
+    e164: row.e164,
+    postedAt: row.posted_at,
+    supersededAt: row.superseded_at,
+    serviceBatchId: row.service_batch_id,
+    reference: row.reference,
+    openingLine: row.opening_line,
+    open: row.state !== 'settled',
+    conversationId: null,
+  };
+}
+
+async function storeMatch(tx: Queries, store: Store, match: ConversationMatch, now: number): Promise<void> {
+  const claimed = await tx
+    .updateTable('conversations')
+    .set({ attempt_id: match.attemptId })
+    .where('conversation_id', '=', match.conversationId)
+    .where('attempt_id', 'is', null)
+    .executeTakeFirst();
+  if (claimed.numUpdatedRows !== 1n) return;
+  const attempt = await tx
+    .updateTable('attempts')
+    .set({ conversation_id: match.conversationId, evidence: match.evidence })
+    .where('attempt_id', '=', match.attemptId)
+    .returning(['campaign_id', 'recipient_id', 'batch_id'])
+    .executeTakeFirstOrThrow();
+  const batch = await tx
+    .selectFrom('batches')
+    .selectAll()
+    .where('batch_id', '=', attempt.batch_id)
+    .executeTakeFirstOrThrow();
+  await confirmBatch(tx, store, batch, { acceptedBy: 'evidence' }, now);
+  await tx.updateTable('batches').set({ progress_at: now }).where('batch_id', '=', attempt.batch_id).execute();
+  await tx
+    .updateTable('campaigns')
+    .set({ caller_proven: 1 })
+    .where('campaign_id', '=', attempt.campaign_id)
+    .where('caller_proven', '=', 0)
+    .execute();
+  await appendEvents(tx, [
+    {
+      at: now,
+      campaignId: attempt.campaign_id,
+      type: 'attempt.matched',
+      recipientId: attempt.recipient_id,
+      attemptId: match.attemptId,
+      batchId: attempt.batch_id,
+      data: { conversation: match.conversationId, evidence: match.evidence },
+    },
+  ]);
+}
+
+/** Finds which unowned records belong to which attempts, and settles what is finished. One transaction of the caller. */
+export async function matchRecords(
+  tx: Queries,
+  store: Store,
+  agentId: string,
+  clock: CorrelationClock,
+  since: number,
+  now: number,
+): Promise<number> {
+  const candidates = await findCandidates(tx, agentId, since);
+  if (candidates.length === 0) return 0;
+  const oldest = Math.min(...candidates.map((row) => row.posted_at)) - lookBeforeMs - Math.abs(clock.offsetMs);
+  const rows = await tx
+    .selectFrom('conversations')
+    .selectAll()
+    .where('agent_id', '=', agentId)
+    .where('attempt_id', 'is', null)
+    .where((eb) => eb.or([eb('started_at', 'is', null), eb('started_at', '>=', oldest)]))
+    .execute();
+  const records = rows.map((row) => {
+    const facts = JSON.parse(row.facts) as ConversationFacts;
+    return { ...facts, agentId: facts.agentId ?? row.agent_id };
+  });
+  const matches = correlate(candidates.map(toCorrelationAttempt), records, clock);
+  for (const match of matches) {
+    await storeMatch(tx, store, match, now);
+    const row = rows.find((conversation) => conversation.conversation_id === match.conversationId);
+    if (row !== undefined) await settleFromRecord(tx, { ...row, attempt_id: match.attemptId }, now, true);
+  }
+  return matches.length;
+}
+
+/** The result that a finished record shows; a record that ends without telling one proves a placed call and no more. */
+function resultOf(facts: ConversationFacts, rules: CampaignRules, row: ConversationRow): AttemptResult | null {
+  const result = readDisposition(facts);
+  if (result === null)
+    return row.final === 1 ? { disposition: 'unknown', detail: 'record_tells_nothing', counted: true } : null;
+  return heardOptOut(facts, rules.optOut) ? { ...result, disposition: 'opted_out' } : result;
+}
+
+/**
+ * Settles the attempt that owns a record as far as the record tells, and counts its results once it is final.
+ * `becameFinal`: whether this is the first time that the record is both owned and final.
+ */
+export async function settleFromRecord(
+  tx: Queries,
+  row: ConversationRow,
+  now: number,
+  becameFinal: boolean,
+): Promise<void> {
+  if (row.attempt_id === null) return;
+  const attempt = await tx
+    .selectFrom('attempts')
+    .innerJoin('campaigns', 'campaigns.campaign_id', 'attempts.campaign_id')
+    .select(['attempts.campaign_id', 'attempts.batch_id', 'campaigns.rules'])
+    .where('attempt_id', '=', row.attempt_id)
+    .executeTakeFirstOrThrow();
+  const facts = JSON.parse(row.facts) as ConversationFacts;
+  if (row.finished === 1) {
+    const result = resultOf(facts, JSON.parse(attempt.rules) as CampaignRules, row);
+    if (result !== null) {
+      await settleAttempts(tx, attempt.campaign_id, [{ attemptId: row.attempt_id, result }], now);
+      await tx.updateTable('batches').set({ progress_at: now }).where('batch_id', '=', attempt.batch_id).execute();
+    }
+  }
+  if (becameFinal && row.final === 1) {
+    await changeAggregates(tx, attempt.campaign_id, [
+      ...groupsOf('collected', facts.collected, 1),
+      ...groupsOf('evaluation', facts.evaluation, 1),
+    ]);
+  }
+}

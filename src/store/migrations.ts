@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto';
+import { sql, type CreateTableBuilder, type Kysely, type Migration, type MigrationProvider } from 'kysely';
+import type { Database } from './schema.ts';
+
+export type StoreDialect = 'sqlite' | 'postgres';
+
+type Columns = Record<string, 'text' | 'integer' | 'text?' | 'integer?'>;
+
+/** Integers are 64 bits wide in both databases: epoch milliseconds do not fit into PostgreSQL's `integer`. */
+function addColumns(builder: CreateTableBuilder<string>, columns: Columns): CreateTableBuilder<string, string> {
+  let table: CreateTableBuilder<string, string> = builder;
+  for (const [name, kind] of Object.entries(columns)) {
+    const type = kind.startsWith('text') ? 'text' : 'bigint';
+    table = table.addColumn(name, type, (column) => (kind.endsWith('?') ? column : column.notNull()));
+  }
+  return table;
+}
+
+async function createFirstSchema(db: Kysely<Database>, dialect: StoreDialect): Promise<void> {
+  const table = (name: string, columns: Columns, primaryKey: string[]) =>
+    addColumns(db.schema.createTable(name), columns).addPrimaryKeyConstraint(`${name}_pk`, primaryKey).execute();
+
+  await table('meta', { key: 'text', value: 'text' }, ['key']);
+  await table('accounts', { account_id: 'text', not_before: 'integer' }, ['account_id']);
+  await table(
+    'campaigns',
+    {
+      campaign_id: 'text', name: 'text?', file_hash: 'text', rules: 'text', account_id: 'text', agent_id: 'text',
+      state: 'text', state_reason: 'text?', created_at: 'integer', rows_total: 'integer', rows_rejected: 'integer',
+      round: 'integer', caller_proven: 'integer', canary_from: 'integer',
+    },
+    ['campaign_id'],
+  ); // prettier-ignore
+  await table(
+    'rounds',
+    {
+      campaign_id: 'text', round: 'integer', workflow_id: 'text', started_at: 'integer', ended_at: 'integer?',
+      unknown_streak: 'integer', blocked_until: 'integer', refused_streak: 'integer',
+    },
+    ['campaign_id', 'round'],
+  ); // prettier-ignore
+  await table(
+    'recipients',
+    {
+      recipient_id: 'text', campaign_id: 'text', row_number: 'integer', external_id: 'text?', e164: 'text?', cells: 'text',
+      zones: 'text', state: 'text', tier: 'integer', due_at: 'integer', attempts: 'integer', counted: 'integer',
+      uncounted_in_row: 'integer', outcome: 'text?', reason: 'text?', last_attempt_id: 'text?',
+    },
+    ['recipient_id'],
+  ); // prettier-ignore
+  await table(
+    'attempts',
+    {
+      attempt_id: 'text', recipient_id: 'text', campaign_id: 'text', batch_id: 'text', position: 'integer', number: 'integer',
+      agent_id: 'text', e164: 'text', state: 'text', reference: 'text?', opening_line: 'text?', planned_at: 'integer',
+      posted_at: 'integer?', settled_at: 'integer?', disposition: 'text?', detail: 'text?', counted: 'integer',
+      reason: 'text?', conversation_id: 'text?', evidence: 'text?',
+    },
+    ['attempt_id'],
+  ); // prettier-ignore
+  await table(
+    'batches',
+    {
+      batch_id: 'text', campaign_id: 'text', round: 'integer', n: 'integer', state: 'text', size: 'integer', posts: 'integer',
+      planned_at: 'integer', first_submit_at: 'integer?', first_posted_at: 'integer?', hold_after: 'integer?',
+      verdict_at: 'integer?', service_batch_id: 'text?', calls_initiated: 'integer?', accepted_by: 'text?', reason: 'text?',
+      progress_at: 'integer?', unknown_since: 'integer?',
+    },
+    ['batch_id'],
+  ); // prettier-ignore
+  await table(
+    'posts',
+    {
+      batch_id: 'text', k: 'integer', posted_at: 'integer', posted_real: 'integer', deadline_real: 'integer', verdict: 'text?',
+      verdict_at: 'integer?', status: 'integer?', service_request_id: 'text?', message: 'text?',
+    },
+    ['batch_id', 'k'],
+  ); // prettier-ignore
+  await table(
+    'conversations',
+    {
+      conversation_id: 'text', agent_id: 'text', attempt_id: 'text?', first_seen_at: 'integer', started_at: 'integer?',
+      facts: 'text', finished: 'integer', finished_at: 'integer?', final: 'integer', gone: 'integer', reads: 'integer',
+      unchanged_reads: 'integer', unchanged_since: 'integer?', next_read_at: 'integer',
+    },
+    ['conversation_id'],
+  ); // prettier-ignore
+  await table(
+    'agents',
+    {
+      agent_id: 'text', lease_owner: 'text?', lease_until_real: 'integer', complete_sweep_at: 'integer?', read_ok_at: 'integer?',
+    },
+    ['agent_id'],
+  ); // prettier-ignore
+  await table(
+    'suppressions',
+    { e164: 'text', scope: 'text', source: 'text', reason: 'text?', created_at: 'integer', expires_at: 'integer?' },
+    ['e164', 'scope'],
+  );
+  await table('aggregates', { campaign_id: 'text', kind: 'text', key: 'text', value: 'text', count: 'integer' }, [
+    'campaign_id',
+    'kind',
+    'key',
+    'value',
+  ]);
+  const sequence =
+    dialect === 'sqlite' ? 'integer primary key autoincrement' : 'bigint generated always as identity primary key';
+  await sql`create table events (
+    seq ${sql.raw(sequence)}, at bigint not null, campaign_id text not null, type text not null,
+    recipient_id text, attempt_id text, batch_id text, data text)`.execute(db);
+}
+
+async function createIndexes(db: Kysely<Database>): Promise<void> {
+  const indexes = [
+    'create unique index recipients_row on recipients (campaign_id, row_number)',
+    'create index recipients_due on recipients (campaign_id, state, tier, due_at, row_number)',
+    'create index recipients_number on recipients (e164)',
+    // At most one open attempt per number in a database, whatever the code above it does.
+    `create unique index attempts_one_open on attempts (e164) where state in ('planned', 'posting', 'open')`,
+    'create unique index attempts_conversation on attempts (conversation_id) where conversation_id is not null',
+    'create unique index attempts_number on attempts (recipient_id, number)',
+    'create index attempts_campaign on attempts (campaign_id, state, posted_at)',
+    'create index attempts_batch on attempts (batch_id, position)',
+    'create index attempts_agent on attempts (agent_id, posted_at)',
+    'create unique index batches_n on batches (campaign_id, round, n)',
+    'create index batches_state on batches (campaign_id, state)',
+    'create unique index conversations_attempt on conversations (attempt_id) where attempt_id is not null',
+    'create index conversations_due on conversations (agent_id, final, next_read_at)',
+    'create index events_campaign on events (campaign_id, seq)',
+  ];
+  for (const index of indexes) await sql.raw(index).execute(db);
+}
+
+/** The event log proves what happened; a database that lets it be edited proves nothing. */
+async function forbidEditingEvents(db: Kysely<Database>, dialect: StoreDialect): Promise<void> {
+  if (dialect === 'sqlite') {
+    for (const change of ['update', 'delete']) {
+      await sql
+        .raw(
+          `create trigger events_no_${change} before ${change} on events begin select raise(abort, 'events are append-only'); end`,
+        )
+        .execute(db);
+    }
+    return;
+  }
+  await sql
+    .raw(
+      `create function events_append_only() returns trigger language plpgsql as $$ begin raise exception 'events are append-only'; end $$`,
+    )
+    .execute(db);
+  await sql
+    .raw(
+      'create trigger events_append_only before update or delete on events for each row execute function events_append_only()',
+    )
+    .execute(db);
+}
+
+/** Migrations in order. An applied one is never changed; a later one is added. */
+export function createMigrations(dialect: StoreDialect): MigrationProvider {
+  const migrations: Record<string, Migration> = {
+    '001-first-schema': {
+      async up(db: Kysely<Database>) {
+        await createFirstSchema(db, dialect);
+        await createIndexes(db);
+        await forbidEditingEvents(db, dialect);
+        await db
+          .insertInto('meta')
+          .values({ key: 'ledger_id', value: randomBytes(6).toString('hex') })
+          .execute();
+      },
+    },
+  };
+  return { getMigrations: async () => migrations };
+}

@@ -1,0 +1,210 @@
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import type { BatchState } from '../domain/ledger.ts';
+import { slotsToFill } from '../domain/pacing.ts';
+import { candidatesPerLook, countDue, deferRecipients, selectDue, sortCandidates } from './candidates.ts';
+import { findCampaign, type Campaign } from './campaigns.ts';
+import { countOpen, countOutstanding, countStarts, isOutstanding, nextDueAt, type Outstanding } from './counters.ts';
+import { createBatch, type RenderRecipient } from './create-batch.ts';
+import { lockCampaign, type Queries, type Store } from './open-store.ts';
+import { finishRecipients } from './recipients.ts';
+import { blockedUntil, canaryAllowance, pauseUnproven } from './safety.ts';
+
+/** Thrown when batch n−1 is missing: the database was set back behind the campaign's progress, and dialling on could repeat calls. */
+export class LedgerOlderError extends Error {
+  override readonly name = 'LedgerOlderError' as const;
+}
+
+export type WaitReason = 'due' | 'capacity' | 'pacing' | 'blocked' | 'canary' | 'paused' | 'collecting';
+
+export type Plan =
+  | { kind: 'batch'; batchId: string; state: BatchState; size: number }
+  /** Nothing to submit before `until` (service time), or before something changes when it is null. */
+  | { kind: 'wait'; reason: WaitReason; until: number | null; outstanding: Outstanding }
+  | { kind: 'done' };
+
+export interface PlanInput {
+  campaignId: string;
+  round: number;
+  /** Counter of the round's batches, from 1. The same n always answers the same batch. */
+  n: number;
+  now: number;
+  render: RenderRecipient;
+}
+
+export function batchIdOf(campaignId: string, round: number, n: number): string {
+  return `${campaignId}/${round}/${n}`;
+}
+
+async function findPlanned(tx: Queries, input: PlanInput): Promise<Plan | undefined> {
+  const id = batchIdOf(input.campaignId, input.round, input.n);
+  const stored = await tx
+    .selectFrom('batches')
+    .select(['batch_id', 'state', 'size'])
+    .where('batch_id', '=', id)
+    .executeTakeFirst();
+  if (stored !== undefined) return { kind: 'batch', batchId: stored.batch_id, state: stored.state, size: stored.size };
+  if (input.n === 1) return undefined;
+  const previous = await tx
+    .selectFrom('batches')
+    .select('batch_id')
+    .where('batch_id', '=', batchIdOf(input.campaignId, input.round, input.n - 1))
+    .executeTakeFirst();
+  if (previous === undefined) {
+    throw new LedgerOlderError(
+      `The ledger is older than the campaign's progress: batch ${input.n - 1} of ${input.campaignId} is missing.`,
+    );
+  }
+  return undefined;
+}
+
+/** Gives every recipient that still waits the outcome of a campaign that dials no more. Answers whether any was left. */
+async function closeWaiting(
+  tx: Queries,
+  input: PlanInput,
+  outcome: 'cancelled' | 'expired',
+  reason: string,
+): Promise<boolean> {
+  const rows = await tx
+    .selectFrom('recipients')
+    .select('recipient_id')
+    .where('campaign_id', '=', input.campaignId)
+    .where('state', '=', 'waiting')
+    .limit(candidatesPerLook)
+    .execute();
+  await finishRecipients(
+    tx,
+    input.campaignId,
+    rows.map((row) => ({ recipientId: row.recipient_id, outcome, reason })),
+    input.now,
+  );
+  return rows.length === candidatesPerLook;
+}
+
+/** One look: the answer, or undefined when recipients were sorted out and it is worth looking again. */
+async function lookOnce(tx: Queries, store: Store, input: PlanInput): Promise<Plan | undefined> {
+  await lockCampaign(tx, store, input.campaignId);
+  const planned = await findPlanned(tx, input);
+  if (planned !== undefined) return planned;
+  const campaign = await findCampaign(tx, input.campaignId);
+  if (campaign === undefined) throw new LedgerOlderError(`Campaign ${input.campaignId} is not in this database.`);
+  const { rules } = campaign;
+  if (campaign.state === 'paused') return wait(tx, input, 'paused', null);
+  const ended = rules.endsAt !== null && input.now >= rules.endsAt;
+  if (campaign.state === 'cancelling' || ended) {
+    const more = await closeWaiting(tx, input, ended ? 'expired' : 'cancelled', ended ? 'campaign_end' : 'cancelled');
+    return more ? undefined : finishOrWait(tx, input);
+  }
+  const blocked = await blockedUntil(tx, campaign, input.now);
+  if (blocked !== null) return wait(tx, input, 'blocked', blocked);
+  const canary = await canaryAllowance(tx, campaign);
+  if (canary !== null && canary <= 0) {
+    if (await pauseUnproven(tx, campaign, input.now)) return wait(tx, input, 'paused', null);
+    return wait(tx, input, 'canary', null);
+  }
+  return fillBatch(tx, store, input, campaign, canary);
+}
+
+async function fillBatch(
+  tx: Queries,
+  store: Store,
+  input: PlanInput,
+  campaign: Campaign,
+  canary: number | null,
+): Promise<Plan | undefined> {
+  const { rules } = campaign;
+  const candidates = await selectDue(tx, input.campaignId, input.now, candidatesPerLook);
+  if (candidates.length === 0) return finishOrWait(tx, input);
+  const starts = await countStarts(tx, input.campaignId, input.now);
+  const slots = slotsToFill({
+    open: await countOpen(tx, input.campaignId),
+    maxConcurrentCalls: rules.pacing.maxConcurrentCalls,
+    refillThreshold: rules.pacing.refillThreshold,
+    batchSize: Math.min(rules.pacing.batchSize, canary ?? rules.pacing.batchSize),
+    startedInLastMinute: starts.count,
+    startsPerMinute: rules.pacing.startsPerMinute,
+    due: candidates.length,
+    nothingElseComing: candidates.length < rules.pacing.refillThreshold,
+  });
+  if (slots <= 0) {
+    const limited = rules.pacing.startsPerMinute !== null && starts.count >= rules.pacing.startsPerMinute;
+    return limited
+      ? wait(tx, input, 'pacing', (starts.oldest ?? input.now) + 60_000)
+      : wait(tx, input, 'capacity', null);
+  }
+  const sorting = await sortCandidates(tx, rules, candidates, slots, input);
+  await finishRecipients(tx, input.campaignId, sorting.finishes, input.now);
+  await deferRecipients(tx, input, sorting.deferrals);
+  if (sorting.dial.length === 0) return undefined;
+  const batchId = batchIdOf(input.campaignId, input.round, input.n);
+  const recipients = sorting.dial.map((row) => ({
+    row,
+    openingLine: input.render(JSON.parse(row.cells) as string[])?.firstMessage ?? null,
+  }));
+  await createBatch(tx, {
+    ...input,
+    batchId,
+    agentId: rules.agentId,
+    reference: referencesWith(store, rules),
+    recipients,
+  });
+  return { kind: 'batch', batchId, state: 'intent', size: sorting.dial.length };
+}
+
+/** A reference names the attempt across all databases that use the same account of the service. */
+export function referencesWith(store: Store, rules: CampaignRules): ((attemptId: string) => string) | null {
+  return rules.variables?.reference == null ? null : (attemptId) => `${store.ledgerId}:${attemptId}`;
+}
+
+async function wait(tx: Queries, input: PlanInput, reason: WaitReason, until: number | null): Promise<Plan> {
+  return { kind: 'wait', reason, until, outstanding: await countOutstanding(tx, input.campaignId) };
+}
+
+async function finishOrWait(tx: Queries, input: PlanInput): Promise<Plan> {
+  const due = await nextDueAt(tx, input.campaignId);
+  if (due !== null) return wait(tx, input, 'due', due);
+  const outstanding = await countOutstanding(tx, input.campaignId);
+  return isOutstanding(outstanding)
+    ? { kind: 'wait', reason: 'collecting', until: null, outstanding }
+    : { kind: 'done' };
+}
+
+/**
+ * The next batch of a round, or why there is none. Idempotent in `n`. A batch and its attempts are written all or nothing,
+ * in state `intent`: nothing has been dialled. Throws `LedgerOlderError` when the database lost batch n−1.
+ */
+export async function planBatch(store: Store, input: PlanInput): Promise<Plan> {
+  for (;;) {
+    const plan = await store.transaction((tx) => lookOnce(tx, store, input));
+    if (plan !== undefined) return plan;
+  }
+}
+
+/** Whether `planBatch` would answer anything but "wait" now; changes nothing. Used to end a collect early. */
+export async function isPlanReady(store: Store, campaignId: string, now: number): Promise<boolean> {
+  const campaign = await findCampaign(store.db, campaignId);
+  if (campaign === undefined || campaign.state === 'paused') return false;
+  if (
+    campaign.rules.endsAt !== null &&
+    now >= campaign.rules.endsAt &&
+    (await nextDueAt(store.db, campaignId)) !== null
+  )
+    return true;
+  if ((await blockedUntil(store.db, campaign, now)) !== null) return false;
+  const canary = await canaryAllowance(store.db, campaign);
+  const due = await countDue(store.db, campaignId, now, candidatesPerLook);
+  if (due === 0) return false;
+  if (canary !== null && canary <= 0) return (await countOpen(store.db, campaignId)) === 0;
+  const { pacing } = campaign.rules;
+  return (
+    slotsToFill({
+      open: await countOpen(store.db, campaignId),
+      maxConcurrentCalls: pacing.maxConcurrentCalls,
+      refillThreshold: pacing.refillThreshold,
+      batchSize: pacing.batchSize,
+      startedInLastMinute: (await countStarts(store.db, campaignId, now)).count,
+      startsPerMinute: pacing.startsPerMinute,
+      due,
+      nothingElseComing: due < pacing.refillThreshold,
+    }) > 0
+  );
+}

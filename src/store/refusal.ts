@@ -1,0 +1,117 @@
+import type { Selectable } from 'kysely';
+import { changeCampaignState } from './campaigns.ts';
+import { createBatch } from './create-batch.ts';
+import type { Queries } from './open-store.ts';
+import { releaseBatchAttempts } from './release.ts';
+import type { Database } from './schema.ts';
+import { settleAttempts } from './settle.ts';
+
+type BatchRow = Selectable<Database['batches']>;
+
+/** Single calls refused in a row after which it is hardly the numbers that are wrong. */
+const refusalsBeforePause = 5;
+
+/** What a person has to look at, per status; the service's own words stay in the ledger (table `posts`). */
+const pauseReasons: Readonly<Record<number, string>> = {
+  400: 'The service refuses the batch as a whole (400)',
+  401: 'The service refuses the API key (401): set SVC_API_KEY',
+  402: 'The service asks for payment (402)',
+  403: 'The service does not allow this (403)',
+  404: 'The service does not know the agent or the caller number (404)',
+  405: 'The service does not offer batch calls at this address (405): check SVC_BASE_URL',
+  413: 'The batch is too large for the service (413): lower pacing.batch_size',
+  415: 'The service refuses the content type (415): check SVC_BASE_URL',
+  422: 'The service refuses the batch as a whole (422)',
+};
+
+/** Plans the refused recipients again in two smaller batches, which the planner finds as the next ones. */
+async function splitBatch(tx: Queries, batch: BatchRow, now: number): Promise<void> {
+  const attempts = await tx
+    .selectFrom('attempts')
+    .selectAll()
+    .where('batch_id', '=', batch.batch_id)
+    .where('state', 'in', ['posting', 'open'])
+    .orderBy('position')
+    .execute();
+  await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, 'refused_in_batch', now);
+  const later = await tx
+    .selectFrom('batches')
+    .select('n')
+    .where('campaign_id', '=', batch.campaign_id)
+    .where('round', '=', batch.round)
+    .where('n', '>', batch.n)
+    .executeTakeFirst();
+  if (later !== undefined) return;
+  const half = Math.ceil(attempts.length / 2);
+  for (const [index, part] of [attempts.slice(0, half), attempts.slice(half)].entries()) {
+    const n = batch.n + 1 + index;
+    const recipients = [];
+    for (const attempt of part) {
+      const row = await tx
+        .selectFrom('recipients')
+        .selectAll()
+        .where('recipient_id', '=', attempt.recipient_id)
+        .executeTakeFirstOrThrow();
+      recipients.push({ row, openingLine: attempt.opening_line });
+    }
+    const first = part[0];
+    if (first === undefined) continue;
+    const prefix = first.reference === null ? null : first.reference.slice(0, first.reference.indexOf(':') + 1);
+    await createBatch(tx, {
+      batchId: `${batch.campaign_id}/${batch.round}/${n}`,
+      campaignId: batch.campaign_id,
+      round: batch.round,
+      n,
+      now,
+      agentId: first.agent_id,
+      reference: prefix === null ? null : (attemptId) => `${prefix}${attemptId}`,
+      recipients,
+    });
+  }
+}
+
+/**
+ * What follows from a refusal. A request that is refused for one of its calls is sent again in halves until the call is found;
+ * anything else is nothing that dialling on would mend: the campaign pauses with the reason.
+ */
+export async function applyRefusal(
+  tx: Queries,
+  batch: BatchRow,
+  refusal: { status: number; wholeRequest: boolean; now: number },
+): Promise<void> {
+  const { campaign_id: campaignId, batch_id: batchId } = batch;
+  const { now, status } = refusal;
+  const aboutCalls = (status === 400 || status === 422) && !refusal.wholeRequest;
+  if (!aboutCalls) {
+    await releaseBatchAttempts(tx, campaignId, batchId, `refused_${status}`, now);
+    await changeCampaignState(
+      tx,
+      campaignId,
+      'paused',
+      `${pauseReasons[status] ?? `The service refuses batches (${status})`}. Mend it, then resume.`,
+      now,
+    );
+    return;
+  }
+  if (batch.size > 1) {
+    await splitBatch(tx, batch, now);
+    return;
+  }
+  await settleAttempts(
+    tx,
+    campaignId,
+    [{ batchId, result: { disposition: 'invalid_number', detail: null, counted: true } }],
+    now,
+  );
+  const round = await tx
+    .updateTable('rounds')
+    .set((eb) => ({ refused_streak: eb('refused_streak', '+', 1) }))
+    .where('campaign_id', '=', campaignId)
+    .where('round', '=', batch.round)
+    .returning('refused_streak')
+    .executeTakeFirstOrThrow();
+  if (round.refused_streak >= refusalsBeforePause) {
+    const reason = `${round.refused_streak} calls in a row were refused (${status}): is it the numbers? Look at the ledger, mend it, then resume.`;
+    await changeCampaignState(tx, campaignId, 'paused', reason, now);
+  }
+}

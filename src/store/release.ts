@@ -1,0 +1,78 @@
+import { appendEvents, type NewEvent } from './events.ts';
+import type { Queries } from './open-store.ts';
+import { finishRecipients, requeueRecipient } from './recipients.ts';
+import type { Outcome } from '../domain/outcome.ts';
+
+export interface Release {
+  attemptId: string;
+  recipientId: string;
+  /** Why no call was made, or that none is counted. */
+  reason: string;
+  /** What becomes of the recipient: back in line from that instant, or done. */
+  next: { kind: 'requeue'; dueAt: number } | { kind: 'finish'; outcome: Outcome; reason: string };
+}
+
+/** Takes attempts back that were not dialled. They keep their number and never count. */
+export async function releaseAttempts(
+  tx: Queries,
+  campaignId: string,
+  batchId: string,
+  releases: readonly Release[],
+  now: number,
+): Promise<void> {
+  const events: NewEvent[] = [];
+  for (const release of releases) {
+    await tx
+      .updateTable('attempts')
+      .set({ state: 'released', settled_at: now, reason: release.reason, counted: 0 })
+      .where('attempt_id', '=', release.attemptId)
+      .execute();
+    events.push({
+      at: now,
+      campaignId,
+      type: 'attempt.released',
+      recipientId: release.recipientId,
+      attemptId: release.attemptId,
+      batchId,
+      data: { reason: release.reason },
+    });
+    if (release.next.kind === 'finish') {
+      const { outcome, reason } = release.next;
+      await finishRecipients(tx, campaignId, [{ recipientId: release.recipientId, outcome, reason }], now);
+    } else {
+      const recipient = await tx
+        .selectFrom('recipients')
+        .select(['recipient_id', 'outcome', 'counted', 'uncounted_in_row', 'state'])
+        .where('recipient_id', '=', release.recipientId)
+        .executeTakeFirstOrThrow();
+      if (recipient.state !== 'open') continue;
+      const posted = recipient.counted + recipient.uncounted_in_row > 0;
+      await requeueRecipient(tx, campaignId, { ...recipient, posted }, release.next.dueAt);
+    }
+  }
+  await appendEvents(tx, events);
+}
+
+/** Releases every attempt of a batch that holds a slot; the recipients go back in line at once. */
+export async function releaseBatchAttempts(
+  tx: Queries,
+  campaignId: string,
+  batchId: string,
+  reason: string,
+  now: number,
+): Promise<void> {
+  const attempts = await tx
+    .selectFrom('attempts')
+    .select(['attempt_id', 'recipient_id'])
+    .where('batch_id', '=', batchId)
+    .where('state', 'in', ['planned', 'posting', 'open'])
+    .orderBy('position')
+    .execute();
+  const releases = attempts.map((attempt) => ({
+    attemptId: attempt.attempt_id,
+    recipientId: attempt.recipient_id,
+    reason,
+    next: { kind: 'requeue' as const, dueAt: now },
+  }));
+  await releaseAttempts(tx, campaignId, batchId, releases, now);
+}

@@ -1,0 +1,107 @@
+import type { ConversationFacts } from '../domain/conversation-facts.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import { readAggregates } from './aggregates.ts';
+import type { Queries } from './open-store.ts';
+
+/** One data row of the list with what came of it. Instants are epoch milliseconds of service time. */
+export interface RecipientResult {
+  row: number;
+  cells: string[];
+  outcome: Outcome | 'in_progress';
+  reason: string | null;
+  /** Attempts that were placed, or may have been. */
+  attempts: number;
+  disposition: string | null;
+  detail: string | null;
+  conversationId: string | null;
+  firstDialedAt: number | null;
+  lastDialedAt: number | null;
+  endedAt: number | null;
+  durationMs: number | null;
+  audio: string | null;
+  collected: Record<string, unknown> | null;
+  evaluation: Record<string, unknown> | null;
+}
+
+const rowsPerRead = 500;
+
+/** Every data row in file order, read in small pages: a million rows take no more memory than a thousand. */
+export async function* readResults(db: Queries, campaignId: string): AsyncGenerator<RecipientResult> {
+  let after = 0;
+  for (;;) {
+    const recipients = await db
+      .selectFrom('recipients')
+      .select(['recipient_id', 'row_number', 'cells', 'outcome', 'reason'])
+      .where('campaign_id', '=', campaignId)
+      .where('row_number', '>', after)
+      .orderBy('row_number')
+      .limit(rowsPerRead)
+      .execute();
+    const last = recipients.at(-1);
+    if (last === undefined) return;
+    after = last.row_number;
+    const attempts = await db
+      .selectFrom('attempts')
+      .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
+      .select([
+        'attempts.recipient_id',
+        'attempts.posted_at',
+        'attempts.disposition',
+        'attempts.detail',
+        'attempts.conversation_id',
+        'conversations.facts',
+      ])
+      .where(
+        'attempts.recipient_id',
+        'in',
+        recipients.map((row) => row.recipient_id),
+      )
+      .where('attempts.state', 'in', ['posting', 'open', 'settled'])
+      .orderBy('attempts.number')
+      .execute();
+    const byRecipient = new Map<string, typeof attempts>();
+    for (const attempt of attempts) {
+      const known = byRecipient.get(attempt.recipient_id);
+      if (known === undefined) byRecipient.set(attempt.recipient_id, [attempt]);
+      else known.push(attempt);
+    }
+    for (const recipient of recipients) {
+      const own = byRecipient.get(recipient.recipient_id) ?? [];
+      const latest = own.at(-1);
+      const facts = latest?.facts == null ? null : (JSON.parse(latest.facts) as ConversationFacts);
+      const endedAt =
+        facts === null
+          ? null
+          : (facts.endedAt ??
+            (facts.startedAt !== null && facts.durationMs !== null ? facts.startedAt + facts.durationMs : null));
+      yield {
+        row: recipient.row_number,
+        cells: JSON.parse(recipient.cells) as string[],
+        outcome: recipient.outcome ?? 'in_progress',
+        reason: recipient.reason,
+        attempts: own.length,
+        disposition: latest?.disposition ?? null,
+        detail: latest?.detail ?? null,
+        conversationId: latest?.conversation_id ?? null,
+        firstDialedAt: own[0]?.posted_at ?? null,
+        lastDialedAt: latest?.posted_at ?? null,
+        endedAt,
+        durationMs: facts?.durationMs ?? null,
+        audio: facts?.audio ?? null,
+        collected: facts?.collected ?? null,
+        evaluation: facts?.evaluation ?? null,
+      };
+    }
+  }
+}
+
+/** Names of all values collected and all evaluations seen, in order: the columns of the results file. */
+export async function readResultKeys(
+  db: Queries,
+  campaignId: string,
+): Promise<{ collected: string[]; evaluation: string[] }> {
+  const aggregates = await readAggregates(db, campaignId);
+  const keysOf = (kind: string) =>
+    [...new Set(aggregates.filter((row) => row.kind === kind).map((row) => row.key))].sort();
+  return { collected: keysOf('collected'), evaluation: keysOf('evaluation') };
+}

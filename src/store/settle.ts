@@ -1,0 +1,181 @@
+import type { Selectable } from 'kysely';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import type { AttemptResult } from '../domain/disposition.ts';
+import { afterAttempt } from '../domain/retry-schedule.ts';
+import { changeAggregates } from './aggregates.ts';
+import { appendEvents } from './events.ts';
+import type { Queries } from './open-store.ts';
+import { finishRecipients, requeueRecipient } from './recipients.ts';
+import type { Database } from './schema.ts';
+import { addSuppression } from './suppressions.ts';
+
+type AttemptRow = Selectable<Database['attempts']>;
+
+async function rulesOf(tx: Queries, campaignId: string): Promise<CampaignRules> {
+  const row = await tx
+    .selectFrom('campaigns')
+    .select('rules')
+    .where('campaign_id', '=', campaignId)
+    .executeTakeFirstOrThrow();
+  return JSON.parse(row.rules) as CampaignRules;
+}
+
+/** Counts a recipient's attempts afresh from its settled ones: a correction may have changed any of them. */
+async function tally(tx: Queries, recipientId: string, until: number, disposition: string) {
+  const settled = await tx
+    .selectFrom('attempts')
+    .select(['number', 'disposition', 'counted'])
+    .where('recipient_id', '=', recipientId)
+    .where('state', '=', 'settled')
+    .orderBy('number')
+    .execute();
+  const before = settled.filter((row) => row.number < until);
+  let uncountedInARow = 0;
+  for (const row of before) uncountedInARow = row.counted === 1 ? 0 : uncountedInARow + 1;
+  return {
+    countedBefore: before.filter((row) => row.counted === 1).length,
+    countedAfter: settled.filter((row) => row.number > until && row.counted === 1).length,
+    uncountedInARow,
+    sameDisposition: before.filter((row) => row.disposition === disposition).length + 1,
+    reached: settled.some((row) => row.disposition === 'answered' && row.number !== until),
+    optedOut: settled.some((row) => row.disposition === 'opted_out' && row.number !== until),
+    isLatest: settled.every((row) => row.number <= until),
+  };
+}
+
+/** Decides what follows for the recipient from an attempt that has just been settled or corrected. */
+async function decideNext(
+  tx: Queries,
+  rules: CampaignRules,
+  attempt: AttemptRow,
+  result: AttemptResult,
+  now: number,
+): Promise<boolean> {
+  const counts = await tally(tx, attempt.recipient_id, attempt.number, result.disposition);
+  const next = afterAttempt({
+    result,
+    countedAttempts: counts.countedBefore + (result.counted ? 1 : 0),
+    uncountedInARow: result.counted ? 0 : counts.uncountedInARow + 1,
+    sameDisposition: counts.sameDisposition,
+    settledAt: now,
+    rules: rules.retry,
+  });
+  const recipient = await tx
+    .selectFrom('recipients')
+    .selectAll()
+    .where('recipient_id', '=', attempt.recipient_id)
+    .executeTakeFirstOrThrow();
+  const counted = counts.countedBefore + counts.countedAfter + (next.countsAs ? 1 : 0);
+  await tx
+    .updateTable('recipients')
+    .set({ counted, uncounted_in_row: next.countsAs ? 0 : counts.uncountedInARow + 1 })
+    .where('recipient_id', '=', attempt.recipient_id)
+    .execute();
+  const finish = (outcome: Parameters<typeof finishRecipients>[2][number]['outcome'], reason: string) =>
+    finishRecipients(tx, attempt.campaign_id, [{ recipientId: attempt.recipient_id, outcome, reason }], now);
+  if (counts.optedOut) await finish('opted_out', 'opted_out');
+  else if (next.kind === 'final' && (next.outcome === 'completed' || next.outcome === 'opted_out')) {
+    // Reached after all: this outranks a waiting retry. A newer call that is already open is left to its own end.
+    if (recipient.state !== 'open' || recipient.last_attempt_id === attempt.attempt_id)
+      await finish(next.outcome, next.reason);
+  } else if (counts.reached) await finish('completed', 'reached_by_another_attempt');
+  else if (counts.isLatest && recipient.last_attempt_id === attempt.attempt_id) {
+    if (next.kind === 'final') await finish(next.outcome, next.reason);
+    else await requeueRecipient(tx, attempt.campaign_id, { ...recipient, posted: true }, next.at);
+  }
+  return next.countsAs;
+}
+
+export interface Settlement {
+  attemptId: string;
+  result: AttemptResult;
+}
+
+/**
+ * Gives attempts their disposition and their recipients what follows from it: done, or back in line. An attempt that is settled
+ * already is corrected when the disposition differs, else left alone, so repeating a settlement changes nothing.
+ */
+export async function settleAttempts(
+  tx: Queries,
+  campaignId: string,
+  settlements: readonly (Settlement | { batchId: string; result: AttemptResult })[],
+  now: number,
+): Promise<void> {
+  const rules = await rulesOf(tx, campaignId);
+  for (const settlement of settlements) {
+    let query = tx.selectFrom('attempts').selectAll().where('state', '!=', 'released');
+    query =
+      'attemptId' in settlement
+        ? query.where('attempt_id', '=', settlement.attemptId)
+        : query.where('batch_id', '=', settlement.batchId);
+    for (const attempt of await query.orderBy('position').execute()) {
+      await settleOne(tx, rules, attempt, settlement.result, now);
+    }
+  }
+}
+
+async function settleOne(
+  tx: Queries,
+  rules: CampaignRules,
+  attempt: AttemptRow,
+  result: AttemptResult,
+  now: number,
+): Promise<void> {
+  const corrected = attempt.state === 'settled';
+  if (corrected && attempt.disposition === result.disposition && attempt.detail === result.detail) return;
+  await tx
+    .updateTable('attempts')
+    .set({
+      state: 'settled',
+      settled_at: attempt.settled_at ?? now,
+      disposition: result.disposition,
+      detail: result.detail,
+      counted: result.counted ? 1 : 0,
+    })
+    .where('attempt_id', '=', attempt.attempt_id)
+    .execute();
+  const countsAs = await decideNext(tx, rules, attempt, result, now);
+  if (countsAs !== result.counted) {
+    await tx
+      .updateTable('attempts')
+      .set({ counted: countsAs ? 1 : 0 })
+      .where('attempt_id', '=', attempt.attempt_id)
+      .execute();
+  }
+  await changeAggregates(tx, attempt.campaign_id, [
+    ...(corrected && attempt.disposition !== null
+      ? [{ kind: 'disposition' as const, key: '', value: attempt.disposition, delta: -1 }]
+      : []),
+    { kind: 'disposition', key: '', value: result.disposition, delta: 1 },
+  ]);
+  await appendEvents(tx, [
+    {
+      at: now,
+      campaignId: attempt.campaign_id,
+      type: corrected ? 'attempt.corrected' : 'attempt.settled',
+      recipientId: attempt.recipient_id,
+      attemptId: attempt.attempt_id,
+      batchId: attempt.batch_id,
+      data: {
+        disposition: result.disposition,
+        detail: result.detail,
+        counted: countsAs,
+        ...(corrected ? { from: attempt.disposition } : {}),
+      },
+    },
+  ]);
+  if (result.disposition === 'opted_out') {
+    const entry = {
+      e164: attempt.e164,
+      scope: 'account',
+      source: `call:${attempt.attempt_id}`,
+      reason: 'opted out in a call',
+      expiresAt: null,
+    };
+    await addSuppression(tx, entry, now);
+    const data = { scope: 'account', e164: attempt.e164 };
+    await appendEvents(tx, [
+      { at: now, campaignId: attempt.campaign_id, type: 'suppression.added', attemptId: attempt.attempt_id, data },
+    ]);
+  }
+}

@@ -1,0 +1,222 @@
+import type { Selectable } from 'kysely';
+import type { PostVerdict } from '../domain/ledger.ts';
+import { changeCampaignState } from './campaigns.ts';
+import { appendEvents } from './events.ts';
+import { lockBatch, type Queries, type Store } from './open-store.ts';
+import { applyRefusal } from './refusal.ts';
+import { releaseBatchAttempts } from './release.ts';
+import { unknownBackoffMs, unknownsBeforePause } from './safety.ts';
+import type { BatchState } from '../domain/ledger.ts';
+import type { Database } from './schema.ts';
+
+type BatchRow = Selectable<Database['batches']>;
+
+/** What the process that made a POST knows about it. */
+export interface VerdictInput {
+  batchId: string;
+  k: number;
+  verdict: PostVerdict;
+  /** Service time. */
+  now: number;
+  status?: number | null;
+  serviceRequestId?: string | null;
+  /** The service's own words; go to the database alone. */
+  message?: string | null;
+  serviceBatchId?: string;
+  callsInitiated?: number;
+  /** For `not_sent` by 429: no POST of this account before this instant (service time). */
+  notBefore?: number | null;
+  /** For 400 and 422: whether the refusal names something outside the calls, so that smaller batches cannot help. */
+  wholeRequest?: boolean;
+}
+
+async function settlePost(tx: Queries, input: VerdictInput): Promise<boolean> {
+  const result = await tx
+    .updateTable('posts')
+    .set({
+      verdict: input.verdict,
+      verdict_at: input.now,
+      status: input.status ?? null,
+      service_request_id: input.serviceRequestId ?? null,
+      message: input.message ?? null,
+    })
+    .where('batch_id', '=', input.batchId)
+    .where('k', '=', input.k)
+    .where('verdict', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** The batch may or may not have been queued: its attempts count as placed until evidence says more, and dialling backs off. */
+export async function enterUnknown(tx: Queries, store: Store, batch: BatchRow, now: number): Promise<boolean> {
+  if (!(await store.compareAndSetBatch(tx, batch.batch_id, ['posting'], 'unknown'))) return false;
+  await tx
+    .updateTable('batches')
+    .set({ unknown_since: now, progress_at: now, verdict_at: now })
+    .where('batch_id', '=', batch.batch_id)
+    .execute();
+  await tx
+    .updateTable('attempts')
+    .set({ state: 'open', posted_at: batch.first_posted_at ?? now })
+    .where('batch_id', '=', batch.batch_id)
+    .where('state', 'in', ['planned', 'posting'])
+    .execute();
+  const round = await tx
+    .selectFrom('rounds')
+    .select('unknown_streak')
+    .where('campaign_id', '=', batch.campaign_id)
+    .where('round', '=', batch.round)
+    .executeTakeFirstOrThrow();
+  const streak = round.unknown_streak + 1;
+  await tx
+    .updateTable('rounds')
+    .set({ unknown_streak: streak, blocked_until: now + unknownBackoffMs(streak) })
+    .where('campaign_id', '=', batch.campaign_id)
+    .where('round', '=', batch.round)
+    .execute();
+  await logState(tx, batch, 'unknown', now);
+  if (streak >= unknownsBeforePause) {
+    const reason = `${streak} batches in a row ended without a known answer: is the service up? Look at it, then resume.`;
+    await changeCampaignState(tx, batch.campaign_id, 'paused', reason, now);
+  }
+  return true;
+}
+
+async function logState(
+  tx: Queries,
+  batch: BatchRow,
+  state: BatchState,
+  now: number,
+  more: Record<string, unknown> = {},
+): Promise<void> {
+  await appendEvents(tx, [
+    { at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data: { state, ...more } },
+  ]);
+}
+
+/** The service said it took the batch: by its reply, or by a conversation that could not exist otherwise. */
+export async function confirmBatch(
+  tx: Queries,
+  store: Store,
+  batch: BatchRow,
+  by: { acceptedBy: 'reply'; serviceBatchId: string; callsInitiated: number } | { acceptedBy: 'evidence' },
+  now: number,
+): Promise<boolean> {
+  const reply =
+    by.acceptedBy === 'reply' ? { service_batch_id: by.serviceBatchId, calls_initiated: by.callsInitiated } : {};
+  const moved = await store.compareAndSetBatch(
+    tx,
+    batch.batch_id,
+    by.acceptedBy === 'reply' ? ['posting', 'unknown', 'held'] : ['unknown', 'held'],
+    'confirmed',
+  );
+  if (!moved) {
+    // Evidence was faster than the reply: keep what only the reply tells.
+    if (by.acceptedBy === 'reply' && batch.state === 'confirmed' && batch.service_batch_id === null) {
+      await tx
+        .updateTable('batches')
+        .set({ ...reply, accepted_by: 'reply' })
+        .where('batch_id', '=', batch.batch_id)
+        .execute();
+    }
+    return false;
+  }
+  await tx
+    .updateTable('batches')
+    .set({ ...reply, accepted_by: by.acceptedBy, progress_at: now, verdict_at: now })
+    .where('batch_id', '=', batch.batch_id)
+    .execute();
+  await tx
+    .updateTable('attempts')
+    .set({ state: 'open' })
+    .where('batch_id', '=', batch.batch_id)
+    .where('state', '=', 'posting')
+    .execute();
+  await tx
+    .updateTable('rounds')
+    .set(by.acceptedBy === 'reply' ? { unknown_streak: 0, refused_streak: 0 } : { unknown_streak: 0 })
+    .where('campaign_id', '=', batch.campaign_id)
+    .where('round', '=', batch.round)
+    .execute();
+  await logState(tx, batch, 'confirmed', now, { by: by.acceptedBy, ...reply });
+  return true;
+}
+
+async function applyNotSent(tx: Queries, store: Store, batch: BatchRow, input: VerdictInput): Promise<void> {
+  if (!(await store.compareAndSetBatch(tx, batch.batch_id, ['posting', 'unknown'], 'not_sent'))) return;
+  await tx.updateTable('batches').set({ verdict_at: input.now }).where('batch_id', '=', batch.batch_id).execute();
+  await logState(tx, batch, 'not_sent', input.now);
+  if (input.notBefore != null) {
+    const campaign = await tx
+      .selectFrom('campaigns')
+      .select('account_id')
+      .where('campaign_id', '=', batch.campaign_id)
+      .executeTakeFirstOrThrow();
+    await holdAccount(tx, campaign.account_id, input.notBefore);
+  }
+  if (batch.state === 'unknown') {
+    // Nobody comes back for a batch that was given up as unknown: its recipients go back in line.
+    await store.compareAndSetBatch(tx, batch.batch_id, ['not_sent'], 'released');
+    await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, 'not_sent', input.now);
+    await logState(tx, batch, 'released', input.now);
+    return;
+  }
+  await tx
+    .updateTable('attempts')
+    .set({ state: 'planned', posted_at: null })
+    .where('batch_id', '=', batch.batch_id)
+    .where('state', '=', 'posting')
+    .execute();
+}
+
+async function holdAccount(tx: Queries, accountId: string, notBefore: number): Promise<void> {
+  await tx
+    .insertInto('accounts')
+    .values({ account_id: accountId, not_before: notBefore })
+    .onConflict((conflict) =>
+      conflict.column('account_id').doUpdateSet({ not_before: notBefore }).where('accounts.not_before', '<', notBefore),
+    )
+    .execute();
+}
+
+/**
+ * Writes what is known about a POST, from the process that made it, at whatever time: it outranks missing evidence. The first
+ * verdict of a POST stays; repeating the call is harmless. Answers the batch's state afterwards.
+ */
+export async function recordVerdict(store: Store, input: VerdictInput): Promise<BatchState> {
+  return store.transaction(async (tx) => {
+    const batch = await lockBatch(tx, store, input.batchId);
+    if (!(await settlePost(tx, input))) return batch.state;
+    const { campaign_id: campaignId, batch_id: batchId } = batch;
+    const data = { k: input.k, verdict: input.verdict, status: input.status ?? null };
+    await appendEvents(tx, [{ at: input.now, campaignId, type: 'post.verdict', batchId, data }]);
+    if (input.verdict === 'confirmed') {
+      const by = {
+        acceptedBy: 'reply' as const,
+        serviceBatchId: input.serviceBatchId ?? '',
+        callsInitiated: input.callsInitiated ?? 0,
+      };
+      await confirmBatch(tx, store, batch, by, input.now);
+    } else if (input.verdict === 'not_sent') {
+      await applyNotSent(tx, store, batch, input);
+    } else if (input.verdict === 'refused') {
+      if (await store.compareAndSetBatch(tx, batchId, ['posting', 'unknown'], 'refused')) {
+        await tx.updateTable('batches').set({ verdict_at: input.now }).where('batch_id', '=', batchId).execute();
+        await logState(tx, batch, 'refused', input.now, { status: input.status ?? null });
+        await applyRefusal(tx, batch, {
+          status: input.status ?? 0,
+          wholeRequest: input.wholeRequest ?? false,
+          now: input.now,
+        });
+      }
+    } else {
+      await enterUnknown(tx, store, batch, input.now);
+    }
+    const after = await tx
+      .selectFrom('batches')
+      .select('state')
+      .where('batch_id', '=', batchId)
+      .executeTakeFirstOrThrow();
+    return after.state;
+  });
+}

@@ -1,0 +1,71 @@
+import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import { tryProcessLock } from './process-lock.ts';
+
+/** The version that is downloaded or built. 1.5.1 is the newest that `go install` accepts: later ones carry replace directives. */
+export const temporalCliVersion = '1.5.1';
+
+const workFolderPrefix = '.work-';
+
+/** Where the program is kept: shared by all clones of one user. `XDG_CACHE_HOME` counts only when absolute, as its standard says. */
+export function cachedBinaryPath(config: Pick<Config, 'XDG_CACHE_HOME' | 'HOME'>): string {
+  const xdg = config.XDG_CACHE_HOME;
+  const cache = xdg !== undefined && isAbsolute(xdg) ? xdg : join(config.HOME ?? homedir(), '.cache');
+  const file = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+  return join(cacheFolder(cache), file);
+}
+
+function cacheFolder(cache: string): string {
+  return join(cache, 'carillon', 'temporal', `v${temporalCliVersion}`);
+}
+
+export interface CacheLockInput {
+  folder: string;
+  timeoutMs: number;
+  onWait: () => void;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs `work` as the only one on this machine that fills the cache folder; a second process waits here and then finds what the first
+ * installed. Throws when the folder cannot be written, or when the other one is not ready within `timeoutMs`.
+ */
+export async function withCacheLock<T>(input: CacheLockInput, work: () => Promise<T>): Promise<T> {
+  await mkdir(input.folder, { recursive: true });
+  const path = join(input.folder, '.lock');
+  const deadline = Date.now() + input.timeoutMs;
+  let lock = tryProcessLock(path);
+  if (lock === null) input.onWait();
+  while (lock === null) {
+    if (Date.now() > deadline) throw new Error(`another process has held ${path} for ${input.timeoutMs / 1000} s`);
+    await delay(250, undefined, input.signal === undefined ? {} : { signal: input.signal });
+    lock = tryProcessLock(path);
+  }
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Lets `fill` make the program in a work folder beside its place, then puts it there in one rename: a reader sees the whole program or
+ * none. Work folders that killed processes left are removed; call it under the lock.
+ */
+export async function installBinary(target: string, fill: (workFolder: string) => Promise<string>): Promise<void> {
+  const folder = join(target, '..');
+  for (const entry of await readdir(folder)) {
+    if (entry.startsWith(workFolderPrefix)) await rm(join(folder, entry), { recursive: true, force: true });
+  }
+  const workFolder = await mkdtemp(join(folder, workFolderPrefix));
+  try {
+    const made = await fill(workFolder);
+    await chmod(made, 0o755);
+    await rename(made, target);
+  } finally {
+    await rm(workFolder, { recursive: true, force: true });
+  }
+}

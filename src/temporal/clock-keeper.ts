@@ -1,0 +1,37 @@
+import { readServiceClock, type ServiceClock } from '../convai/service-clock.ts';
+
+/** A sandbox that was started anew keeps another clock; this is how long the old one is believed. */
+const refreshEveryMs = 15_000;
+
+/**
+ * The service's clock, asked anew from time to time; a service that does not answer leaves the last one in force, since time
+ * there goes on. Throws what `readServiceClock` throws when it never answered.
+ */
+export function keepServiceClock(
+  baseUrl: string,
+  options: { timeoutMs?: number; nowReal?: () => number } = {},
+): () => Promise<ServiceClock> {
+  const nowReal = options.nowReal ?? Date.now;
+  let known: ServiceClock | undefined;
+  let readAt = -Infinity;
+  let reading: Promise<ServiceClock> | undefined;
+  const read = async (): Promise<ServiceClock> => {
+    try {
+      known = await readServiceClock(baseUrl, options.timeoutMs ?? 5_000, { nowReal });
+    } catch (error) {
+      if (known === undefined) throw error;
+    }
+    readAt = nowReal();
+    return known;
+  };
+  return async () => {
+    if (known !== undefined && nowReal() - readAt < refreshEveryMs) return known;
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    // Whoever has a clock goes on with it while it is read anew.
+    if (known === undefined) return reading;
+    reading.catch(() => {});
+    return known;
+  };
+}

@@ -1,0 +1,158 @@
+import { isGrpcServiceError, ServiceError, Client, Connection } from '@temporalio/client';
+import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection } from '@temporalio/worker';
+import { ConfigError, type Config } from '../config.ts';
+
+/** A server and the namespace to work in. */
+export interface TemporalTarget {
+  /** `host:port`. */
+  address: string;
+  namespace: string;
+}
+
+export interface ConnectOptions {
+  /** Connect to exactly this, in plain text and without the credentials of any profile: for a dev server of our own. */
+  target?: TemporalTarget;
+  /** Default 10 s, for everything together. */
+  timeoutMs?: number;
+  /** The variables to read instead of the environment of this process. */
+  env?: Record<string, string>;
+}
+
+type ConnectConfig = Pick<Config, 'TEMPORAL_ADDRESS' | 'TEMPORAL_NAMESPACE'>;
+
+/** Thrown when the server cannot be reached, or cannot be used, within the limit; its message says what, where and what to do. */
+export class TemporalUnreachableError extends Error {
+  override readonly name = 'TemporalUnreachableError' as const;
+  readonly exitCode = 1;
+  readonly address: string;
+
+  constructor(address: string, reason: string, cause?: unknown) {
+    super(`Temporal at ${address} cannot be used: ${reason}`, { cause });
+    this.address = address;
+  }
+}
+
+/** A connection for starting, asking and messaging workflows; the client is bound to the namespace. Close the connection at the end. */
+export async function connectTemporal(
+  config: ConnectConfig,
+  options: ConnectOptions = {},
+): Promise<TemporalTarget & { connection: Connection; client: Client }> {
+  const { connectionOptions, ...target } = readTarget(config, options);
+  const timeoutMs = options.timeoutMs ?? 10_000;
+  const deadline = Date.now() + timeoutMs;
+  const connection = Connection.lazy({ ...connectionOptions, connectTimeout: timeoutMs });
+  try {
+    await connection.ensureConnected();
+    await requireNamespace(connection, target, deadline);
+  } catch (error) {
+    await connection.close();
+    throw explain(error, target, timeoutMs);
+  }
+  return { ...target, connection, client: new Client({ connection, namespace: target.namespace }) };
+}
+
+/** A connection for workers, which run on the native core. Close it after the worker has drained. */
+export async function connectTemporalNative(
+  config: ConnectConfig,
+  options: ConnectOptions = {},
+): Promise<TemporalTarget & { connection: NativeConnection }> {
+  const { connectionOptions, ...target } = readTarget(config, options);
+  const timeoutMs = options.timeoutMs ?? 10_000;
+  const deadline = Date.now() + timeoutMs;
+  const connecting = NativeConnection.connect(connectionOptions);
+  let connection: NativeConnection;
+  try {
+    connection = await withinLimit(connecting, timeoutMs);
+  } catch (error) {
+    // The native connect cannot be called off: one that still succeeds after the limit is closed again.
+    void connecting.then(
+      (late) => late.close(),
+      () => {},
+    );
+    throw explain(error, target, timeoutMs);
+  }
+  try {
+    await requireNamespace(connection, target, deadline);
+  } catch (error) {
+    await connection.close();
+    throw explain(error, target, timeoutMs);
+  }
+  return { ...target, connection };
+}
+
+/** What the `TEMPORAL_*` variables and the toml profile say, with the namespace passed on. Throws ConfigError. */
+function readTarget(
+  config: ConnectConfig,
+  { target, env }: ConnectOptions,
+): TemporalTarget & { connectionOptions: ClientConnectConfig['connectionOptions'] } {
+  let loaded: ClientConnectConfig;
+  try {
+    loaded =
+      target === undefined
+        ? loadClientConnectConfig(env === undefined ? {} : { overrideEnvVars: env })
+        : { connectionOptions: {} };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(
+      `The Temporal settings (TEMPORAL_* variables, or the file TEMPORAL_CONFIG_FILE) cannot be used: ${reason}`,
+      { cause: error },
+    );
+  }
+  const address = target?.address ?? config.TEMPORAL_ADDRESS ?? loaded.connectionOptions.address ?? 'localhost:7233';
+  if (address.includes('://')) {
+    throw new ConfigError(`TEMPORAL_ADDRESS is ${address}: give host:port without a scheme, such as localhost:7233.`);
+  }
+  const namespace = target?.namespace ?? config.TEMPORAL_NAMESPACE ?? loaded.namespace ?? 'default';
+  return { address, namespace, connectionOptions: { ...loaded.connectionOptions, address } };
+}
+
+/** gRPC status numbers that decide what the operator has to do. */
+const grpcStatus = { notFound: 5, permissionDenied: 7, unauthenticated: 16 };
+
+async function requireNamespace(
+  connection: Connection | NativeConnection,
+  target: TemporalTarget,
+  deadline: number,
+): Promise<void> {
+  await connection.withDeadline(deadline, () =>
+    connection.workflowService.describeNamespace({ namespace: target.namespace }),
+  );
+}
+
+function explain(error: unknown, { address, namespace }: TemporalTarget, timeoutMs: number): TemporalUnreachableError {
+  const source = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
+  const code: number | null = isGrpcServiceError(source) ? source.code : null;
+  if (code === grpcStatus.notFound) {
+    const advice = `create it (temporal operator namespace create --namespace ${namespace} --retention 30d) or set TEMPORAL_NAMESPACE`;
+    return new TemporalUnreachableError(address, `it has no namespace "${namespace}"; ${advice}.`, error);
+  }
+  if (code === grpcStatus.permissionDenied || code === grpcStatus.unauthenticated) {
+    const advice = 'check TEMPORAL_API_KEY, the TEMPORAL_TLS_* variables and TEMPORAL_NAMESPACE';
+    return new TemporalUnreachableError(
+      address,
+      `it refuses these credentials for namespace "${namespace}"; ${advice}.`,
+      error,
+    );
+  }
+  const advice =
+    'Start it (carillon dev starts one of its own) or set TEMPORAL_ADDRESS to a server that runs; if it wants TLS or a key, set TEMPORAL_TLS or TEMPORAL_API_KEY.';
+  const reason = code === null ? 'it cannot be reached' : `it gives no answer (gRPC status ${code})`;
+  return new TemporalUnreachableError(address, `${reason}, waited at most ${timeoutMs / 1000} s. ${advice}`, error);
+}
+
+class TimeLimitError extends Error {
+  override readonly name = 'TimeLimitError' as const;
+}
+
+async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimeLimitError()), limitMs);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

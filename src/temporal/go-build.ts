@@ -1,0 +1,60 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { childEnvironment } from '../config.ts';
+import { temporalCliVersion } from './binary-cache.ts';
+import { lastLine, runChild } from './child-run.ts';
+
+const module = 'github.com/temporalio/cli';
+
+export interface GoBuildInput {
+  /** Path of the `go` program. */
+  go: string;
+  workFolder: string;
+  onProgress: (line: string) => void;
+  probeTimeoutMs: number;
+  buildTimeoutMs: number;
+  /** Every how many milliseconds a line tells that the build still runs. */
+  progressEveryMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Builds the CLI with its dev server from the public module, into the work folder, and answers the program's path. The module source is
+ * probed first with a short limit, because a blocked one would otherwise show only after minutes. Throws with the reason in one line.
+ */
+export async function buildBinaryWithGo(input: GoBuildInput): Promise<string> {
+  const { go, workFolder, signal } = input;
+  const env = childEnvironment({ GOBIN: workFolder, CGO_ENABLED: '0' });
+  const probe = await runChild({
+    command: go,
+    args: ['list', '-m', `${module}@v${temporalCliVersion}`],
+    env,
+    cwd: workFolder,
+    timeoutMs: input.probeTimeoutMs,
+    signal,
+  });
+  if (probe.code !== 0) throw new Error(`go cannot reach the module source (${probe.fault ?? lastLine(probe.stderr)})`);
+
+  input.onProgress(`building Temporal once with ${go}, 2-4 minutes`);
+  const startedAt = performance.now();
+  const ticker = setInterval(() => {
+    input.onProgress(`building Temporal: ${Math.round((performance.now() - startedAt) / 1000)} s`);
+  }, input.progressEveryMs);
+  try {
+    const built = await runChild({
+      command: go,
+      args: ['install', '-trimpath', '-ldflags=-s -w', `${module}/cmd/temporal@v${temporalCliVersion}`],
+      env,
+      cwd: workFolder,
+      timeoutMs: input.buildTimeoutMs,
+      signal,
+    });
+    if (built.code !== 0) throw new Error(`the build failed (${built.fault ?? lastLine(built.stderr)})`);
+  } finally {
+    clearInterval(ticker);
+  }
+  const path = join(workFolder, process.platform === 'win32' ? 'temporal.exe' : 'temporal');
+  await access(path);
+  input.onProgress(`Temporal built in ${Math.round((performance.now() - startedAt) / 1000)} s`);
+  return path;
+}

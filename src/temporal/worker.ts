@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { Worker, type NativeConnection } from '@temporalio/worker';
+import { createActivities } from '../../activities/index.ts';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { campaignQueues, type CampaignTimeouts } from '../../workflows/messages.ts';
+import type { Config } from '../config.ts';
+import { createConvaiClient } from '../convai/client.ts';
+import type { Logger } from '../logger.ts';
+import type { Store } from '../store/open-store.ts';
+import { keepServiceClock } from './clock-keeper.ts';
+import { loadWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
+
+/** Time beyond the HTTP limits that a submit needs for its transactions. */
+const submitSlackMs = 30_000;
+
+export interface WorkerOptions {
+  config: Config;
+  connection: NativeConnection;
+  namespace: string;
+  store: Store;
+  logger: Logger;
+  /** Default: the bundle of the build, or one made now. */
+  bundle?: WorkflowBundle;
+}
+
+export interface RunningWorker {
+  /** Settles when the worker has stopped; rejects when it failed. */
+  finished: Promise<void>;
+  /** Takes no new work, lets POSTs that are under way end, and resolves when all is quiet. */
+  stop(): Promise<void>;
+}
+
+/** Connect, headers and body limits together: the longest that one request can take. */
+export function httpTimeoutMs(config: Config): number {
+  return config.SVC_CONNECT_TIMEOUT_MS + config.SVC_HEADERS_TIMEOUT_MS + config.SVC_BODY_TIMEOUT_MS;
+}
+
+/** Timeouts of a campaign's activities, from the settings of the process that starts it. */
+export function campaignTimeouts(config: Config): CampaignTimeouts {
+  return {
+    heartbeatMs: config.CARILLON_HEARTBEAT_TIMEOUT_MS,
+    submitMs: config.CARILLON_POSTING_WINDOW_MS + httpTimeoutMs(config) + submitSlackMs,
+    collectMs: config.CARILLON_COLLECT_MAX_MS + 2 * httpTimeoutMs(config) + submitSlackMs,
+    shortMs: 60_000,
+  };
+}
+
+function createDependencies({ config, store, logger }: WorkerOptions, stopping: AbortSignal): ActivityDependencies {
+  const client = createConvaiClient({
+    baseUrl: config.SVC_BASE_URL,
+    apiKey: config.SVC_API_KEY ?? '',
+    timeouts: {
+      connectMs: config.SVC_CONNECT_TIMEOUT_MS,
+      headersMs: config.SVC_HEADERS_TIMEOUT_MS,
+      bodyMs: config.SVC_BODY_TIMEOUT_MS,
+    },
+    readsPerSecond: config.SVC_READS_PER_SECOND,
+  });
+  return {
+    store,
+    client,
+    serviceClock: keepServiceClock(config.SVC_BASE_URL),
+    logger,
+    nowReal: Date.now,
+    monotonicMs: () => performance.now(),
+    workerId: `${process.pid}-${randomUUID()}`,
+    stopping,
+    limits: {
+      postingWindowMs: config.CARILLON_POSTING_WINDOW_MS,
+      httpTimeoutMs: httpTimeoutMs(config),
+      collectMaxMs: config.CARILLON_COLLECT_MAX_MS,
+      heartbeatEveryMs: Math.max(200, Math.floor(config.CARILLON_HEARTBEAT_TIMEOUT_MS / 4)),
+    },
+  };
+}
+
+/**
+ * Starts the workers of one process: campaigns and planning, submits, and collecting, each on its own task queue of this
+ * database. Any number of processes may do so on PostgreSQL; a SQLite file takes one.
+ */
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { config, connection, namespace } = options;
+  const stopping = new AbortController();
+  const deps = createDependencies(options, stopping.signal);
+  const { verify, plan, recordPostVerdict, changeState, account, submit, collect } = createActivities(deps);
+  const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, options.store.ledgerId);
+  const shared = { connection, namespace, shutdownGraceTime: httpTimeoutMs(config) + submitSlackMs };
+  const workers = await Promise.all([
+    Worker.create({
+      ...shared,
+      taskQueue: queues.campaign,
+      workflowBundle: options.bundle ?? (await loadWorkflowBundle()),
+      activities: { verify, plan, recordPostVerdict, changeState, account },
+      maxConcurrentActivityTaskExecutions: 10,
+    }),
+    Worker.create({
+      ...shared,
+      taskQueue: queues.submit,
+      activities: { submit },
+      maxTaskQueueActivitiesPerSecond: config.CARILLON_SUBMITS_PER_SECOND,
+      maxConcurrentActivityTaskExecutions: 10,
+    }),
+    Worker.create({
+      ...shared,
+      taskQueue: queues.collect,
+      activities: { collect },
+      maxConcurrentActivityTaskExecutions: 50,
+    }),
+  ]);
+  let stopped = false;
+  const stopAll = () => {
+    if (stopped) return;
+    stopped = true;
+    stopping.abort();
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  const runs = workers.map((worker) =>
+    worker.run().catch((error: unknown) => {
+      stopAll();
+      throw error;
+    }),
+  );
+  const finished = Promise.allSettled(runs).then(async (results) => {
+    await deps.client.close();
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  });
+  return {
+    finished,
+    stop: async () => {
+      stopAll();
+      await finished;
+    },
+  };
+}

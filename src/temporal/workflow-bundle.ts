@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { argv } from 'node:process';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
+
+/** Thrown when the workflows cannot be bundled: most often because something in them is not deterministic. */
+export class WorkflowBundleError extends Error {
+  override readonly name = 'WorkflowBundleError' as const;
+  readonly exitCode = 1;
+}
+
+/** What a worker takes as its `workflowBundle`. */
+export type WorkflowBundle = { codePath: string } | { code: string };
+
+const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+const ownWorkflows = fileURLToPath(new URL(`../../workflows/index.${extension}`, import.meta.url));
+/** Only compiled code has a bundle beside it; code that runs from source bundles its own, which cannot be stale. */
+const prebuilt = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
+
+/**
+ * Bundles the workflows (about a second): their source when this runs from source, else the compiled ones. Throws WorkflowBundleError
+ * that names what is not deterministic.
+ */
+export async function bundleWorkflows(workflowsPath = ownWorkflows): Promise<{ code: string }> {
+  const said: string[] = [];
+  try {
+    const { code } = await bundleWorkflowCode({ workflowsPath, logger: collectErrors(said) });
+    return { code };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const details = [reason, ...said].map((text) => text.trim()).join('\n');
+    throw new WorkflowBundleError(
+      `The workflows in ${workflowsPath} cannot be bundled. Workflow code must be deterministic: no Node built-ins, no activities' code, no clocks.\n${details}`,
+      { cause: error },
+    );
+  }
+}
+
+/** The bundle that the build made, when it lies beside the running code; else one made now. */
+export async function loadWorkflowBundle(): Promise<WorkflowBundle> {
+  return existsSync(prebuilt) ? { codePath: prebuilt } : await bundleWorkflows();
+}
+
+/** The bundler tells details of a failure to its logger only, and otherwise reports progress that nobody asked for. */
+function collectErrors(said: string[]): Logger {
+  const ignore = (): void => {};
+  const keep = (message: string): void => {
+    said.push(message);
+  };
+  return {
+    log: (level, message) => (level === 'ERROR' ? keep(message) : undefined),
+    trace: ignore,
+    debug: ignore,
+    info: ignore,
+    warn: ignore,
+    error: keep,
+  };
+}
+
+async function writeBundle(path: string): Promise<void> {
+  const { code } = await bundleWorkflows();
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(`${path}.new`, code);
+  await rename(`${path}.new`, path);
+}
+
+const [, script, out] = argv;
+if (script !== undefined && import.meta.url === pathToFileURL(script).href && out !== undefined) {
+  await writeBundle(out);
+}

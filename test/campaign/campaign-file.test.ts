@@ -1,0 +1,262 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { campaignRules, readCampaignFile, refuseEndedCampaign } from '../../src/campaign/campaign-file.ts';
+import { CampaignFileError } from '../../src/campaign/errors.ts';
+import { messageOf, minimalCampaign, temporaryFolder, writeCampaign } from './campaign-folder.ts';
+
+const columns = ['phone', 'patient_id', 'tz', 'country', 'first_name'];
+
+async function readYaml(yaml: string | Uint8Array) {
+  return readCampaignFile((await writeCampaign(yaml, 'phone\n')).campaignPath);
+}
+
+async function problemsOf(yaml: string | Uint8Array): Promise<string[]> {
+  try {
+    await readYaml(yaml);
+  } catch (error) {
+    if (!(error instanceof CampaignFileError)) throw error;
+    expect(error.exitCode).toBe(2);
+    return error.problems.map(({ line, path, message }) => `${String(line)} ${path}: ${message}`);
+  }
+  throw new Error('the file was accepted');
+}
+
+test('a file with every setting becomes exactly these rules', async () => {
+  const file = await readYaml(`id: reminders-november
+name: Reminders
+agent_id: agent_reminders
+from_phone_number_id: pn_main
+list: { file: lists/r.csv, delimiter: ";", phone: phone, id: patient_id, timezone: tz, country: country, default_region: us }
+first_message: "Hello {{ first_name }}"
+variables: { key: vars, reference: ref, values: { name: "{{ first_name }}", visits: 3 } }
+hours: { mon: "09:00-17:00", sun: "0:00-24:00" }
+ends_at: 2026-11-30T17:00:00-05:00
+retry: { max_attempts: 4, max_uncounted: 2, busy: 5m, no_answer: [15m, 1d], unreached: 2h, voicemail: never, failed: 90s, unknown: never }
+pacing: { max_concurrent_calls: 40, starts_per_minute: 60, batch_size: 30, refill_threshold: 7 }
+opt_out: [{ collected: opt_out, equals: [true, "yes"] }, { evaluation: stop, equals: success }]
+advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 2m, late_lookback: 1h, poll: 5s }
+`);
+  expect(file.listPath.endsWith('/lists/r.csv')).toBe(true);
+  expect(file.delimiter).toBe(';');
+  expect(campaignRules(file, columns)).toEqual({
+    agentId: 'agent_reminders',
+    fromPhoneNumberId: 'pn_main',
+    list: {
+      columns,
+      phoneColumn: 'phone',
+      idColumn: 'patient_id',
+      timezoneColumn: 'tz',
+      countryColumn: 'country',
+      defaultRegion: 'US',
+    },
+    firstMessage: 'Hello {{ first_name }}',
+    variables: { key: 'vars', values: { name: '{{ first_name }}', visits: '3' }, reference: 'ref' },
+    hours: { mon: { from: 540, to: 1020 }, sun: { from: 0, to: 1440 } },
+    endsAt: Date.UTC(2026, 10, 30, 22),
+    retry: {
+      maxAttempts: 4,
+      maxUncounted: 2,
+      delays: {
+        busy: [300_000],
+        no_answer: [900_000, 86_400_000],
+        unreached: [7_200_000],
+        voicemail: 'never',
+        failed: [90_000],
+        unknown: 'never',
+      },
+    },
+    pacing: { maxConcurrentCalls: 40, startsPerMinute: 60, batchSize: 30, refillThreshold: 7 },
+    optOut: [
+      { source: 'collected', key: 'opt_out', values: [true, 'yes'] },
+      { source: 'evaluation', key: 'stop', values: ['success'] },
+    ],
+    timing: {
+      dispatchMarginMs: 300_000,
+      settleMs: 1_200_000,
+      analysisWaitMs: 60_000,
+      lateDeliveryMs: 120_000,
+      lateLookbackMs: 3_600_000,
+      pollMs: 5000,
+    },
+  });
+});
+
+test('a file with only what is required gets the documented defaults', async () => {
+  const rules = campaignRules(await readYaml(minimalCampaign), columns);
+  expect(rules).toMatchObject({
+    firstMessage: null,
+    variables: null,
+    hours: null,
+    endsAt: null,
+    optOut: [],
+    retry: { maxAttempts: 3, maxUncounted: 3, delays: { busy: [1_800_000], voicemail: [86_400_000] } },
+    pacing: { maxConcurrentCalls: 10, startsPerMinute: null, batchSize: 20, refillThreshold: 2 },
+    timing: { dispatchMarginMs: 600_000, settleMs: 1_800_000, lateDeliveryMs: 900_000, pollMs: 10_000 },
+  });
+  expect(JSON.parse(JSON.stringify(rules))).toEqual(rules);
+});
+
+test('variables default to the key of the contract and a reference, and null sends none', async () => {
+  const used = campaignRules(await readYaml(`${minimalCampaign}variables: {}\n`), columns);
+  expect(used.variables).toEqual({ key: 'variables', values: {}, reference: 'carillon_ref' });
+  const none = campaignRules(await readYaml(`${minimalCampaign}variables: { reference: null }\n`), columns);
+  expect(none.variables?.reference).toBeNull();
+});
+
+test('all problems are told at once, each with line, path, value and fix', async () => {
+  const problems = await problemsOf(`id: Not An Id
+agent_id: 12345
+list:
+  file: list.csv
+  phne: phone
+hours: { mon: "9-17", mnoday: "09:00-17:00" }
+ends_at: 2026-02-30T10:00:00Z
+retry: { busy: 5 minutes }
+pacing: { batch_size: 5000 }
+api_key: sk_secret_value
+opt_out: [{ collected: x, equal: 1 }]
+`);
+  expect(problems).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^1 id: "Not An Id" cannot be used; write 1 to 64 lower-case/),
+      expect.stringMatching(/^2 agent_id: 12345 cannot be used; .*in quotes/),
+      expect.stringMatching(/^1 from_phone_number_id: is missing; /),
+      expect.stringMatching(/^3 list\.phone: is missing; /),
+      expect.stringMatching(/^5 list\.phne: there is no such setting; did you mean "phone"\?/),
+      expect.stringMatching(/^6 hours\.mon: "9-17" cannot be used; write "09:00-17:00"/),
+      expect.stringMatching(/^6 hours\.mnoday: there is no such setting; did you mean "mon"|settings here: mon, tue/),
+      expect.stringMatching(/^7 ends_at: "2026-02-30T10:00:00Z" cannot be used; /),
+      expect.stringMatching(/^8 retry\.busy: "5 minutes" cannot be used; write a duration such as 5m/),
+      expect.stringMatching(/^9 pacing\.batch_size: 5000 cannot be used; write a whole number from 1 to 1000/),
+      expect.stringMatching(/^10 api_key: there is no such setting; the key is read from SVC_API_KEY/),
+      expect.stringMatching(/^11 opt_out\[0\]\.equal: there is no such setting; did you mean "equals"\?/),
+    ]),
+  );
+  expect(problems.join('\n')).not.toContain('sk_secret_value');
+});
+
+test.each([
+  ['ends_at: 2026-11-30T17:00:00', /^6 ends_at: .*with its offset from UTC/],
+  ['ends_at: 2026-11-30', /^6 ends_at: /],
+  ['hours: {}', /hours/],
+  ['pacing: { max_concurrent_calls: 5, refill_threshold: 6 }', /pacing\.refill_threshold: 6 cannot be used; write at most/],
+  ['variables: { reference: a, values: { a: "x" } }', /variables\.reference: "a" cannot be used; choose a name/],
+  ['variables: { values: { "naïve key": "x" } }', /variables\.values\.naïve key: this name cannot be used/],
+  ['first_message: "Hello {{ first_name"', /^6 first_message: /],
+  ['first_message: "{% include \'other\' %}"', /^6 first_message: /],
+  ['first_message: {{ first_name }}', /^6 : .*in quotes/],
+  ['opt_out: [{ collected: a, evaluation: b, equals: 1 }]', /opt_out\[0\]: .*cannot be used; write \{ collected/],
+  ['retry: { busy: [] }', /retry\.busy/],
+  ['retry: { busy: 0s }', /retry\.busy/],
+  ['retry: { busy: &x [*x] }', /retry\.busy/],
+  ['advanced: { poll: 10ms }', /advanced\.poll: "10ms" cannot be used; .*at least 1s/],
+  ['pacing: 5', /pacing: 5 cannot be used; write a mapping/],
+  ['__proto__: { id: 1 }', /^6 __proto__: this name is reserved/],
+  ['variables: { values: { __proto__: "x" } }', /^6 __proto__: this name is reserved/],
+  ['id: again', /^6 : this setting stands twice/],
+  ['\thours: any', /^6 : /],
+  ['---\nid: b', /^6 : a second document begins here/],
+  ['name: "never closed', /^\d+ : this is not YAML/],
+  ['name: !!js/function "x"', /^6 : this is not YAML/],
+  ['name: *nowhere', /nowhere/],
+])('%j is refused with the reason', async (line, pattern) => {
+  const yaml = line.startsWith('hours: {}') ? minimalCampaign.replace('hours: any', line) : `${minimalCampaign}${line}\n`;
+  expect((await problemsOf(yaml)).join('\n')).toMatch(pattern);
+});
+
+test('a window that the dispatch margin uses up is refused, since nothing would ever be dialled', async () => {
+  const yaml = minimalCampaign.replace('hours: any', 'hours: { mon: "09:00-09:10" }');
+  expect((await problemsOf(yaml)).join()).toMatch(/^5 hours\.mon: .*write a longer window/);
+});
+
+test('aliases that unfold without end are refused', async () => {
+  const levels = Array.from({ length: 12 }, (_, n) => `x${String(n + 1)}: &x${String(n + 1)} [${`*x${String(n)},`.repeat(9)}]`);
+  const bomb = `${minimalCampaign}x0: &x0 ["lol"]\n${levels.join('\n')}\n`;
+  expect((await problemsOf(bomb)).join()).toMatch(/alias/i);
+});
+
+test('a few aliases are fine', async () => {
+  const yaml = minimalCampaign.replace('hours: any', 'hours: { mon: &day "09:00-17:00", tue: *day }');
+  expect(campaignRules(await readYaml(yaml), columns).hours).toEqual({
+    mon: { from: 540, to: 1020 },
+    tue: { from: 540, to: 1020 },
+  });
+});
+
+test.each([
+  ['an empty file', '', /the file is empty/],
+  ['a file of blanks', ' \n\n', /the file is empty/],
+  ['only comments', '# nothing\n', /write a mapping that begins with id/],
+  ['a list', '- a\n', /write a mapping that begins with id/],
+  ['a picture', Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe, 0]), /not UTF-8 text/],
+  ['UTF-16', Buffer.from('\ufeffid: a\n', 'utf16le'), /not UTF-8 text/],
+  ['Latin-1', Buffer.from('id: caf\xe9\n', 'latin1'), /not UTF-8 text/],
+  ['NUL bytes', Buffer.from('id: a\0\n'), /not a text file/],
+  ['a megabyte', 'a'.repeat(1_000_001), /too many for a campaign file/],
+  ['nesting without end', `id: ${'['.repeat(200_000)}`, /nested too deeply/],
+])('%s is refused with a sentence', async (_, bytes, pattern) => {
+  expect((await problemsOf(bytes)).join('\n')).toMatch(pattern);
+});
+
+test('a thousand problems are told in thirty lines', async () => {
+  const unknown = Array.from({ length: 1000 }, (_, n) => `unknown_${String(n)}: 1`).join('\n');
+  const { campaignPath } = await writeCampaign(`${minimalCampaign}${unknown}\n`, 'phone\n');
+  const lines = (await messageOf(readCampaignFile(campaignPath))).split('\n');
+  expect(lines).toHaveLength(31);
+  expect(lines.at(-1)).toBe('and 970 more');
+});
+
+test('a byte order mark and Windows line ends change nothing', async () => {
+  const plain = await readYaml(minimalCampaign);
+  const windows = await readYaml(`\ufeff${minimalCampaign.replaceAll('\n', '\r\n')}`);
+  expect(windows.hash).toBe(plain.hash);
+});
+
+test('a missing file and a folder are told apart', async () => {
+  const folder = await temporaryFolder();
+  expect(await messageOf(readCampaignFile(join(folder, 'none.yaml')))).toMatch(/none\.yaml: there is no such file/);
+  await mkdir(join(folder, 'sub.yaml'));
+  expect(await messageOf(readCampaignFile(join(folder, 'sub.yaml')))).toMatch(/sub\.yaml: this is a folder/);
+});
+
+test('the hash follows the meaning of the file, not its spelling', async () => {
+  const plain = await readYaml(minimalCampaign);
+  const respelled = await readYaml(`# comment
+hours: "any"
+list:
+  phone: phone
+  file: list.csv
+from_phone_number_id: pn_1
+agent_id: agent_1
+id: test
+`);
+  const changed = await readYaml(`${minimalCampaign}pacing: { batch_size: 21 }\n`);
+  expect(respelled.hash).toBe(plain.hash);
+  expect(changed.hash).not.toBe(plain.hash);
+  expect(plain.hash).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('columns that the list does not have are refused with the nearest name and all columns', async () => {
+  const yaml = `${minimalCampaign.replace('phone: phone', 'phone: Phone Number, id: nothing_like_it')}first_message: "Hi {{ firstname }}"\n`;
+  const file = await readYaml(yaml);
+  const listColumns = ['phone_number', 'first_name'];
+  expect(() => campaignRules(file, listColumns)).toThrow(
+    /:4: list\.phone: this names "Phone Number", which is no column of the list\. Did you mean "phone_number"\? In order, the columns of list\.csv are "phone_number", "first_name"/,
+  );
+  expect(() => campaignRules(file, listColumns)).toThrow(/:4: list\.id: this names "nothing_like_it", which is no column of the list\. In order/);
+  expect(() => campaignRules(file, listColumns)).toThrow(/:6: first_message: the template uses "firstname".*Did you mean "first_name"\?/);
+});
+
+test('a campaign whose end has passed is refused at its start only', async () => {
+  const file = await readYaml(`${minimalCampaign}ends_at: 2026-11-30T17:00:00-05:00\n`);
+  expect(() => refuseEndedCampaign(file, Date.UTC(2026, 10, 30, 21, 59))).not.toThrow();
+  expect(() => refuseEndedCampaign(file, Date.UTC(2026, 10, 30, 22))).toThrow(/:6: ends_at: 2026-11-30T22:00:00\.000Z has passed/);
+});
+
+test('the list is found beside the campaign file, wherever the command runs', async () => {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, 'a'));
+  await writeFile(join(folder, 'a', 'campaign.yaml'), minimalCampaign);
+  expect((await readCampaignFile(join(folder, 'a', 'campaign.yaml'))).listPath).toBe(join(folder, 'a', 'list.csv'));
+});

@@ -1,0 +1,248 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { DailyWindow, Weekday } from '../../src/domain/campaign-rules.ts';
+import { windowAt, type WindowInput } from '../../src/domain/calling-window.ts';
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+function instant(text: string): number {
+  return Date.parse(text);
+}
+
+function everyDay(from: string, to: string): Record<Weekday, DailyWindow> {
+  const window = { from: minuteOf(from), to: minuteOf(to) };
+  return { mon: window, tue: window, wed: window, thu: window, fri: window, sat: window, sun: window };
+}
+
+function minuteOf(text: string): number {
+  const [hour, minute] = text.split(':').map(Number);
+  return (hour ?? 0) * 60 + (minute ?? 0);
+}
+
+const newYork: WindowInput = {
+  hours: everyDay('09:00', '20:00'),
+  zones: ['America/New_York'],
+  at: 0,
+  marginMs: 0,
+  endsAt: null,
+};
+
+function at(text: string, input: Partial<WindowInput> = {}) {
+  return windowAt({ ...newYork, at: instant(text), ...input });
+}
+
+test('a window opens and closes to the millisecond', () => {
+  const opensAt = instant('2026-01-15T09:00:00-05:00');
+  const closesAt = instant('2026-01-15T20:00:00-05:00');
+  expect(windowAt({ ...newYork, at: opensAt - 1 })).toEqual({ open: false, reason: 'outside_hours', opensAt });
+  expect(windowAt({ ...newYork, at: opensAt })).toEqual({ open: true, closesAt });
+  expect(windowAt({ ...newYork, at: closesAt - 1 })).toEqual({ open: true, closesAt });
+  expect(windowAt({ ...newYork, at: closesAt })).toEqual({
+    open: false,
+    reason: 'outside_hours',
+    opensAt: instant('2026-01-16T09:00:00-05:00'),
+  });
+});
+
+test('a window must be open through the whole margin', () => {
+  const marginMs = 10 * minuteMs;
+  const closesAt = instant('2026-01-15T20:00:00-05:00');
+  expect(windowAt({ ...newYork, marginMs, at: closesAt - marginMs - 1 })).toEqual({ open: true, closesAt });
+  expect(windowAt({ ...newYork, marginMs, at: closesAt - marginMs })).toMatchObject({
+    open: false,
+    opensAt: instant('2026-01-16T09:00:00-05:00'),
+  });
+});
+
+test('a margin longer than any window never finds one open', () => {
+  const hours = everyDay('09:00', '09:10');
+  expect(at('2026-01-15T12:00:00Z', { hours, marginMs: 10 * minuteMs })).toEqual({
+    open: false,
+    reason: 'never_opens',
+    opensAt: null,
+  });
+  expect(at('2026-01-15T12:00:00Z', { hours, marginMs: 10 * minuteMs - 1 })).toMatchObject({
+    opensAt: instant('2026-01-15T09:00:00-05:00'),
+  });
+});
+
+test('every zone of a number must be open', () => {
+  const zones = ['America/New_York', 'America/Los_Angeles'];
+  const opensAt = instant('2026-01-15T09:00:00-08:00');
+  const closesAt = instant('2026-01-15T20:00:00-05:00');
+  expect(windowAt({ ...newYork, zones, at: opensAt - 1 })).toEqual({ open: false, reason: 'outside_hours', opensAt });
+  expect(windowAt({ ...newYork, zones, at: opensAt })).toEqual({ open: true, closesAt });
+  expect(windowAt({ ...newYork, zones, at: closesAt })).toMatchObject({ open: false, opensAt: opensAt + dayMs });
+  expect(windowAt({ ...newYork, zones: zones.toReversed(), at: opensAt })).toEqual({ open: true, closesAt });
+});
+
+test('zones that are never open together never open', () => {
+  const zones = ['Pacific/Auckland', 'America/New_York'];
+  const hours = everyDay('09:00', '11:00');
+  expect(at('2026-01-15T12:00:00Z', { hours, zones })).toEqual({ open: false, reason: 'never_opens', opensAt: null });
+});
+
+test.each([[[]], [['']], [['America/Atlantis']], [['America/New_York', 'Nowhere']], [['+05:00']]])(
+  'with hours set, zones %o are never dialled',
+  (zones) => {
+    const unknown = { open: false, reason: 'unknown_zone', opensAt: null };
+    expect(at('2026-01-15T17:00:00Z', { zones })).toEqual(unknown);
+    expect(at('2026-01-15T17:00:00Z', { zones, hours: null })).toEqual({ open: true, closesAt: null });
+  },
+);
+
+test('without hours only the campaign end closes', () => {
+  const endsAt = instant('2026-01-15T17:00:00Z');
+  const closed = { open: false, reason: 'never_opens', opensAt: null };
+  const input = { ...newYork, hours: null, endsAt, marginMs: 5_000 };
+  expect(windowAt({ ...input, at: endsAt - 5_001 })).toEqual({ open: true, closesAt: endsAt });
+  expect(windowAt({ ...input, at: endsAt - 5_000 })).toEqual(closed);
+});
+
+test('a window that opens after the campaign end never opens', () => {
+  const opensAt = instant('2026-01-16T09:00:00-05:00');
+  const night = '2026-01-15T23:00:00-05:00';
+  expect(at(night, { endsAt: opensAt + 1 })).toMatchObject({ reason: 'outside_hours', opensAt });
+  expect(at(night, { endsAt: opensAt })).toEqual({ open: false, reason: 'never_opens', opensAt: null });
+  expect(at(night, { endsAt: opensAt + 60_000, marginMs: 60_000 })).toMatchObject({ reason: 'never_opens' });
+  const noon = '2026-01-15T12:00:00-05:00';
+  expect(at(noon, { endsAt: instant(noon) + 1_000 })).toEqual({ open: true, closesAt: instant(noon) + 1_000 });
+});
+
+test('a weekday that is missing is closed', () => {
+  const hours = { mon: { from: 540, to: 1200 } };
+  const monday = instant('2026-01-19T09:00:00-05:00');
+  expect(at('2026-01-15T12:00:00-05:00', { hours })).toMatchObject({ open: false, opensAt: monday });
+  expect(windowAt({ ...newYork, hours, at: monday })).toMatchObject({ open: true });
+  expect(at('2026-01-15T12:00:00-05:00', { hours: {} })).toMatchObject({ reason: 'never_opens' });
+});
+
+test('days without a gap between them are one window', () => {
+  const hours = everyDay('00:00', '24:00');
+  expect(at('2026-01-15T23:59:00-05:00', { hours, marginMs: dayMs })).toEqual({ open: true, closesAt: null });
+  const weekdaysOnly = { fri: { from: 0, to: 1440 }, sat: { from: 0, to: 60 } };
+  expect(at('2026-01-16T23:00:00-05:00', { hours: weekdaysOnly })).toEqual({
+    open: true,
+    closesAt: instant('2026-01-17T01:00:00-05:00'),
+  });
+});
+
+test('an hour that the clock skips is never open, and one that comes twice is open twice', () => {
+  const night = { hours: everyDay('02:00', '03:00') };
+  expect(at('2026-03-07T12:00:00-05:00', night)).toMatchObject({ opensAt: instant('2026-03-09T02:00:00-04:00') });
+  const half = { hours: everyDay('01:30', '03:00') };
+  const backAt = instant('2026-11-01T02:00:00-04:00');
+  expect(at('2026-11-01T01:30:00-04:00', half)).toEqual({ open: true, closesAt: backAt });
+  expect(windowAt({ ...newYork, ...half, at: backAt })).toMatchObject({
+    open: false,
+    opensAt: instant('2026-11-01T01:30:00-05:00'),
+  });
+});
+
+/** Minutes and weekday of a zone's wall clock, from the platform's own formatter. */
+function wallClock(zone: string): (at: number) => { weekday: Weekday; minute: number } {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  return (at) => {
+    const parts = Object.fromEntries(format.formatToParts(at).map((part) => [part.type, part.value]));
+    return {
+      weekday: parts['weekday']?.toLowerCase() as Weekday,
+      minute: minuteOf(`${parts['hour']}:${parts['minute']}`),
+    };
+  };
+}
+
+/** `open[i]`: whether minute i after `from` is open in all zones, one look at the wall clock per minute and zone. */
+function openMinutes(input: WindowInput, from: number, minutes: number): boolean[] {
+  const clocks = input.zones.map(wallClock);
+  return Array.from({ length: minutes }, (_, i) =>
+    clocks.every((clock) => {
+      const { weekday, minute } = clock(from + i * minuteMs);
+      const window = input.hours?.[weekday];
+      return window !== undefined && minute >= window.from && minute < window.to;
+    }),
+  );
+}
+
+const changeDays: [string, string[]][] = [
+  ['2026-03-07T00:00:00Z', ['America/New_York']],
+  ['2026-10-31T00:00:00Z', ['America/New_York']],
+  ['2026-03-28T00:00:00Z', ['Europe/London']],
+  ['2026-10-24T00:00:00Z', ['Europe/London']],
+  ['2026-03-07T00:00:00Z', ['America/Phoenix']],
+  ['2026-10-31T00:00:00Z', ['Pacific/Honolulu']],
+  ['2026-10-31T00:00:00Z', ['America/New_York', 'America/Chicago']],
+  ['2026-03-07T00:00:00Z', ['America/Phoenix', 'America/Los_Angeles']],
+  ['2026-04-04T00:00:00Z', ['Australia/Lord_Howe']],
+  ['2026-10-03T00:00:00Z', ['Australia/Lord_Howe']],
+  ['2026-06-14T00:00:00Z', ['Asia/Kathmandu', 'Asia/Kolkata']],
+];
+
+test.each(changeDays)('around %s in %o every minute equals the wall clock', (start, zones) => {
+  const minutes = 3 * 1440;
+  const from = instant(start);
+  const anyWindow = fc
+    .tuple(fc.integer({ min: 0, max: 1440 }), fc.integer({ min: 0, max: 1440 }))
+    .filter(([a, b]) => a !== b)
+    .map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) }));
+  const anyHours = fc
+    .record(
+      {
+        mon: anyWindow,
+        tue: anyWindow,
+        wed: anyWindow,
+        thu: anyWindow,
+        fri: anyWindow,
+        sat: anyWindow,
+        sun: anyWindow,
+      },
+      { requiredKeys: [] },
+    )
+    .map((hours) => hours as Partial<Record<Weekday, DailyWindow>>);
+  const nightly = everyDay('00:30', '02:30');
+
+  fc.assert(
+    fc.property(fc.oneof(fc.constant(nightly), anyHours), fc.integer({ min: 0, max: 90 }), (hours, margin) => {
+      const input = { ...newYork, hours, zones, marginMs: margin * minuteMs };
+      const open = openMinutes(input, from, minutes);
+      // Scanned from the end: how long each minute stays open, and the next minute at which that is more than the margin.
+      let lasts = 0;
+      let next: number | null = null;
+      const checked = minutes - 2 * 91;
+      for (let i = minutes - 1; i >= 0; i--) {
+        lasts = open[i] === true ? lasts + 1 : 0;
+        const dialable = lasts > margin;
+        if (i < checked) {
+          const state = windowAt({ ...input, at: from + i * minuteMs });
+          if (state.open !== dialable) expect([new Date(from + i * minuteMs), state]).toEqual([dialable]);
+          if (state.open && i + lasts < minutes) expect(state.closesAt).toBe(from + (i + lasts) * minuteMs);
+          if (!state.open && next !== null) expect(state.opensAt).toBe(next);
+        }
+        if (dialable) next = from + i * minuteMs;
+      }
+    }),
+    { seed: 7, numRuns: 6, endOnFailure: true },
+  );
+});
+
+test('a thousand recipients are judged within 50 ms', () => {
+  const zones = Intl.supportedValuesOf('timeZone').slice(0, 40);
+  const judge = (): void => {
+    for (let i = 0; i < 1_000; i++) {
+      windowAt({ ...newYork, zones: [zones[i % 40] ?? '', 'America/New_York'], at: 1_790_000_000_000 + i });
+    }
+  };
+  judge();
+  const times = Array.from({ length: 5 }, () => {
+    const startedAt = performance.now();
+    judge();
+    return performance.now() - startedAt;
+  });
+  expect(Math.min(...times)).toBeLessThan(50);
+});

@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import type { ConductReport } from '../../src/sandbox/judge/conduct-report.ts';
+import { plainNumbers, startTestSandbox } from './harness.ts';
+
+const hour = 3_600_000;
+
+function failed(report: ConductReport): string[] {
+  return report.checks.filter((check) => !check.ok).map((check) => check.name);
+}
+
+test('a caller that waits, dials once and reads in peace has nothing to answer for', async () => {
+  const sandbox = await startTestSandbox({
+    faults: [{ operation: 14, nth: 1, effect: { type: 'rate_limited', seconds: 2 } }],
+  });
+  await sandbox.batch(['+12125550101'], {}, 'b1/1');
+  sandbox.clock.advance(2_000);
+  await sandbox.batch(['+12125550101'], {}, 'b1/2');
+  sandbox.clock.advance(hour);
+  await sandbox.get(`/v1/convai/conversations/${sandbox.calls()[0]?.conversationId}`);
+  await sandbox.batch(['+12125550101'], {}, 'b2/1');
+  sandbox.clock.advance(hour);
+  const report = (await sandbox.get('/_sandbox/conduct')).body as ConductReport;
+  expect([report.ok, failed(report)]).toEqual([true, []]);
+  expect(report.checks.find((check) => check.name === 'double_dial')?.observed).toBe(2);
+});
+
+test('dialling a number whose call is still open is a double dial, in one batch or in two', async () => {
+  const sandbox = await startTestSandbox();
+  await sandbox.batch(['+12125550150', '+12125550150']);
+  await sandbox.batch(['+12125550151']);
+  sandbox.clock.advance(1_000);
+  await sandbox.batch(['+12125550151']);
+  const check = sandbox.conduct().checks.find((each) => each.name === 'double_dial');
+  expect(check?.violationCount).toBe(2);
+  const calls = sandbox.calls();
+  expect(check?.violations.map((violation) => [violation['previousCallId'], violation['callId']])).toEqual([
+    [calls[0]?.callId, calls[1]?.callId],
+    [calls[2]?.callId, calls[3]?.callId],
+  ]);
+  expect(JSON.stringify(check)).not.toContain('+12125550150');
+});
+
+test('dialling again right after the call ended is too soon', async () => {
+  const sandbox = await startTestSandbox();
+  await sandbox.batch(['+12125550101']);
+  sandbox.clock.advance(30_000);
+  await sandbox.batch(['+12125550101']);
+  expect(failed(sandbox.conduct())).toEqual(['redial_too_soon']);
+});
+
+test('the same x-request-id accepted twice is noticed', async () => {
+  const sandbox = await startTestSandbox();
+  await sandbox.batch(['+12125550150'], {}, 'b1/1');
+  await sandbox.batch(['+12125550151'], {}, 'b1/1');
+  expect(failed(sandbox.conduct())).toEqual(['request_id_reuse']);
+});
+
+test.each([
+  ['seconds', 1_500, true],
+  ['seconds', 2_000, false],
+  ['date', 1_500, true],
+  ['date', 2_000, false],
+  ['none', 0, false],
+] as const)(
+  'after 429 with Retry-After as %s, coming back after %i ms is a violation: %s',
+  async (retryAfter, waitedMs, violated) => {
+    const effect = { type: 'rate_limited', retryAfter, seconds: 2 } as const;
+    const sandbox = await startTestSandbox({ faults: [{ operation: 14, nth: 1, effect }] });
+    await sandbox.batch(['+12125550150']);
+    sandbox.clock.advance(waitedMs);
+    await sandbox.get('/v1/convai/agents');
+    await sandbox.batch(['+12125550150']);
+    expect(failed(sandbox.conduct())).toEqual(violated ? ['retry_after'] : []);
+  },
+);
+
+test('more requests at once than allowed are noticed', async () => {
+  const sandbox = await startTestSandbox({
+    conduct: { maxParallelRequests: 2 },
+    faults: [{ operation: 2, effect: { type: 'delay', ms: 50 } }],
+  });
+  await Promise.all([1, 2].map(() => sandbox.get('/v1/convai/agents')));
+  expect(failed(sandbox.conduct())).toEqual([]);
+  await Promise.all([1, 2, 3].map(() => sandbox.get('/v1/convai/agents')));
+  expect(failed(sandbox.conduct())).toEqual(['parallel_requests']);
+});
+
+test('a key in an address is noticed, and kept nowhere', async () => {
+  const sandbox = await startTestSandbox({ apiKeys: ['planted-key-9f'] });
+  await sandbox.get('/v1/convai/agents?cursor=planted-key-9f');
+  expect(failed(sandbox.conduct())).toEqual(['key_in_url']);
+  expect(JSON.stringify([sandbox.journal(), sandbox.conduct()])).not.toContain('planted-key-9f');
+});
+
+test('asking for deleted things is noticed, for unknown ones not', async () => {
+  const sandbox = await startTestSandbox();
+  await sandbox.get('/v1/convai/agents/agent_none');
+  expect(failed(sandbox.conduct())).toEqual([]);
+  await sandbox.request('DELETE', '/v1/convai/agents/agent_survey');
+  await sandbox.get('/v1/convai/agents/agent_survey');
+  expect(failed(sandbox.conduct())).toEqual(['deleted_use']);
+});
+
+test('reading one conversation twice within a second is polling, unless a fault spoiled the first reading', async () => {
+  const sandbox = await startTestSandbox({ faults: [{ operation: 6, nth: 1, effect: { type: 'truncate' } }] });
+  await sandbox.batch(['+12125550150']);
+  const path = `/v1/convai/conversations/${sandbox.calls()[0]?.conversationId}`;
+  await sandbox.get(path);
+  await sandbox.get(path);
+  sandbox.clock.advance(1_000);
+  await sandbox.get(path);
+  expect(failed(sandbox.conduct())).toEqual([]);
+  sandbox.clock.advance(999);
+  await sandbox.get(path);
+  await expect.poll(() => failed(sandbox.conduct())).toEqual(['polling']);
+});
+
+test('a number dialled too often within a day is noticed', async () => {
+  const sandbox = await startTestSandbox({ conduct: { maxDialsPerDay: 2 } });
+  for (let dial = 0; dial < 2; dial += 1) {
+    await sandbox.batch(['+12125550101']);
+    sandbox.clock.advance(hour);
+  }
+  sandbox.clock.advance(23 * hour);
+  for (let dial = 0; dial < 2; dial += 1) {
+    await sandbox.batch(['+12125550101']);
+    sandbox.clock.advance(hour);
+  }
+  expect(failed(sandbox.conduct())).toEqual([]);
+  await sandbox.batch(['+12125550101']);
+  expect(failed(sandbox.conduct())).toEqual(['dials_per_number']);
+});
+
+test('the report for people names the rules and what broke them', async () => {
+  const sandbox = await startTestSandbox();
+  await sandbox.batch(['+12125550150', '+12125550150']);
+  const { body } = await sandbox.get('/_sandbox/conduct?format=text');
+  expect(body).toMatch(/^conduct: VIOLATIONS\n/);
+  expect(body).toContain('FAIL  no number is dialled while a call to it is open (observed 2, violated 1 times)');
+  expect(body).toContain('a number was dialled while a call to it was still open');
+});
+
+test('the journal tells every request of the service once, from where it is asked', async () => {
+  const sandbox = await startTestSandbox();
+  const { body } = await sandbox.batch(plainNumbers(2), {}, 'b1/1');
+  await sandbox.get('/v1/convai/agents');
+  await sandbox.get('/_sandbox/calls');
+  const all = (await sandbox.get('/_sandbox/journal')).body;
+  expect(all.entries).toMatchObject([
+    {
+      sequence: 1,
+      method: 'POST',
+      operation: 'batch_calls',
+      requestId: 'b1/1',
+      apiKey: '[redacted]',
+      batchId: body.batch_id,
+      callsAccepted: 2,
+      status: 200,
+      parallel: 1,
+      ending: 'sent',
+      at: sandbox.clock.now(),
+    },
+    { sequence: 2, method: 'GET', path: '/v1/convai/agents', operation: 'list_agents', requestId: null },
+  ]);
+  expect(
+    (await sandbox.get('/_sandbox/journal?since=1')).body.entries.map((entry: { sequence: number }) => entry.sequence),
+  ).toEqual([2]);
+  expect((await sandbox.get(`/_sandbox/journal?since=${all.next}`)).body).toEqual({ entries: [], next: all.next });
+  expect(JSON.stringify(all)).not.toContain('sk_sandbox_ok');
+});

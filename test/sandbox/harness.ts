@@ -1,0 +1,100 @@
+import { fetch, type RequestInit, type Response } from 'undici';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/sandbox/clock.ts';
+import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
+
+export const noon = Date.UTC(2030, 0, 15, 12, 0, 0);
+
+export interface ManualClock extends Clock {
+  advance(ms: number): void;
+}
+
+/** Stands still until told; timers never fire by themselves, so everything due runs with the next request. */
+export function createManualClock(): ManualClock {
+  let now = noon;
+  return {
+    speed: 1,
+    anchorRealMs: noon,
+    anchorServiceMs: noon,
+    now: () => now,
+    realNow: () => now,
+    toRealMs: () => Infinity,
+    advance: (ms) => {
+      now += ms;
+    },
+  };
+}
+
+// eslint-disable-next-line typescript/no-explicit-any -- bodies are read as a caller would, without our types.
+export type Json = any;
+
+export interface Answer {
+  status: number;
+  headers: Response['headers'];
+  body: Json;
+}
+
+export interface TestSandbox extends RunningSandbox {
+  clock: ManualClock;
+  request(method: string, path: string, body?: unknown, init?: RequestInit): Promise<Answer>;
+  get: (path: string) => Promise<Answer>;
+  batch(numbers: string[], more?: Record<string, unknown>, requestId?: string): Promise<Answer>;
+}
+
+/** A sandbox on a clock that stands still, closed after the test. */
+export async function startTestSandbox(options: SandboxOptions = {}): Promise<TestSandbox> {
+  const clock = createManualClock();
+  const sandbox = await startSandbox({ seed: 'test', clock, ...options });
+  onTestFinished(() => sandbox.close());
+  const request: TestSandbox['request'] = async (method, path, body, init = {}) => {
+    const headers = {
+      'x-api-key': 'sk_sandbox_ok',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(init.headers as Record<string, string> | undefined),
+    };
+    const response = await fetch(sandbox.url + path, {
+      method,
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...init,
+      headers,
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: parse(text) };
+  };
+  return {
+    ...sandbox,
+    clock: (options.clock as ManualClock | undefined) ?? clock,
+    request,
+    get: (path) => request('GET', path),
+    batch: (numbers, more = {}, requestId) =>
+      request(
+        'POST',
+        '/v1/convai/phone-numbers/batch-calls',
+        {
+          agent_id: 'agent_reminders',
+          from_phone_number_id: 'pn_main',
+          calls: numbers.map((number) => ({ to_phone_number: number })),
+          ...more,
+        },
+        requestId === undefined ? {} : { headers: { 'x-request-id': requestId } },
+      ),
+  };
+}
+
+/** Distinct fictional numbers that no magic ending claims. */
+export function plainNumbers(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => {
+    const area = 201 + Math.floor(index / 70);
+    return `+1${area}55501${String(30 + (index % 70)).padStart(2, '0')}`;
+  });
+}
+
+function parse(text: string): Json {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

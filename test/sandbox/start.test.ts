@@ -1,0 +1,140 @@
+import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fetch } from 'undici';
+import { expect, onTestFinished, test } from 'vitest';
+import { runSandbox, sandboxCommand, type SandboxFlags } from '../../src/cli/sandbox.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
+import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import { noon, plainNumbers } from './harness.ts';
+
+async function start(options: SandboxOptions = {}) {
+  const sandbox = await startSandbox(options);
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+test('health tells, without a key, who it is and what time it keeps', async () => {
+  const sandbox = await start({ speed: 50, epochMs: noon, dialect: 'spec' });
+  const response = await fetch(`${sandbox.url}/_sandbox/health`);
+  expect(response.headers.get('x-sandbox')).toBe('1');
+  expect(await response.json()).toEqual({
+    sandbox: true,
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    dialect: 'spec',
+    clock: { speed: 50, anchorRealMs: expect.any(Number), anchorServiceMs: noon },
+  });
+  expect(Math.abs(Date.parse(response.headers.get('date') ?? '') - noon)).toBeLessThan(600_000);
+});
+
+test('calls run to their end by themselves on a fast clock', async () => {
+  const sandbox = await start({ speed: 20_000, concurrency: 200 });
+  const calls = plainNumbers(400).map((to_phone_number) => ({ to_phone_number }));
+  const response = await fetch(`${sandbox.url}/v1/convai/phone-numbers/batch-calls`, {
+    method: 'POST',
+    headers: { 'x-api-key': 'sk_sandbox_ok', 'content-type': 'application/json' },
+    body: JSON.stringify({ agent_id: 'agent_survey', from_phone_number_id: 'pn_second', calls }),
+  });
+  expect(await response.json()).toMatchObject({ calls_initiated: 400 });
+  await expect.poll(() => sandbox.calls().every((call) => call.endedAt !== null), { timeout: 10_000 }).toBe(true);
+});
+
+test('it listens on loopback only unless told otherwise in as many words', async () => {
+  await expect(startSandbox({ host: '0.0.0.0' })).rejects.toThrow('loopback addresses only, not on "0.0.0.0"');
+});
+
+test.each<[SandboxOptions, string]>([
+  [{ speed: 0 }, 'setting speed is 0'],
+  [{ concurrency: 0.5 }, 'setting concurrency is 0.5'],
+  [{ outcomeMix: { answered: 0, busy: 0, no_answer: 0, voicemail: 0, failed: 0 } }, 'setting outcomeMix'],
+  [{ rateLimit: { requestsPerSecond: -1 } }, 'setting rateLimit.requestsPerSecond is -1'],
+])('settings %j are refused by name', async (options, message) => {
+  await expect(startSandbox(options)).rejects.toThrow(message);
+});
+
+test('closing cuts open connections and frees the port', async () => {
+  const sandbox = await startSandbox();
+  const socket = createConnection({ host: '127.0.0.1', port: sandbox.port });
+  await new Promise((resolve) => socket.once('connect', resolve));
+  socket.on('error', () => {});
+  const cut = new Promise((resolve) => socket.once('close', resolve));
+  await sandbox.close();
+  await cut;
+  const next = await start({ port: sandbox.port });
+  expect(next.port).toBe(sandbox.port);
+});
+
+function collectOutput() {
+  const written = { stdout: '', stderr: '' };
+  const stream = (name: 'stdout' | 'stderr') => ({ write: (text: string) => (written[name] += text) });
+  return { written, stdout: stream('stdout'), stderr: stream('stderr') };
+}
+
+async function runRefused(flags: SandboxFlags): Promise<{ code: number; said: string }> {
+  const { written, ...io } = collectOutput();
+  const code = await runSandbox(flags, { ...io, stop: AbortSignal.abort() });
+  expect(written.stdout).toBe('');
+  return { code, said: written.stderr };
+}
+
+test('the command prints a ready line, serves, and ends with 0 when stopped', async () => {
+  const stop = new AbortController();
+  const { written, stderr } = collectOutput();
+  let ready = (_line: string): void => {};
+  const line = new Promise<string>((resolve) => {
+    ready = resolve;
+  });
+  const ended = runSandbox(
+    { port: '0', json: true, speed: '7', dialect: 'spec' },
+    { stdout: { write: ready }, stderr, stop: stop.signal },
+  );
+  const info = JSON.parse(await line) as { url: string; port: number; apiKey: string };
+  expect(info).toMatchObject({ ready: true, apiKey: 'sk_sandbox_ok', speed: 7, dialect: 'spec' });
+  const response = await fetch(`${info.url}/v1/convai/agents`, { headers: { 'x-api-key': info.apiKey } });
+  expect(response.status).toBe(200);
+  stop.abort();
+  expect(await ended).toBe(0);
+  expect(written.stderr).toContain('pn_main +12125550199');
+  await expect(fetch(info.url)).rejects.toThrow();
+});
+
+test('a port in use is said in a sentence, with the way out', async () => {
+  const sandbox = await start();
+  const { code, said } = await runRefused({ port: String(sandbox.port) });
+  expect(code).toBe(2);
+  expect(said).toBe(
+    `error: Port ${sandbox.port} on 127.0.0.1 is in use by another program. Choose another, or --port 0 for any free one.\n`,
+  );
+});
+
+test.each<[SandboxFlags, string]>([
+  [{ port: 'x' }, '--port is "x"; it must be a number.'],
+  [{ port: '70000' }, 'port is 70000'],
+  [{ port: '0', dialect: 'x' }, '--dialect is "x"; it must be spec or extended.'],
+  [{ port: '0', speed: '-1' }, 'speed is -1'],
+  [{ port: '0', faults: '/nowhere/faults.json' }, '--faults /nowhere/faults.json: the file cannot be read (ENOENT)'],
+])('the flags %j are refused with exit code 2', async (flags, message) => {
+  const { code, said } = await runRefused(flags);
+  expect([code, said]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test('a broken fault file is refused with path, value and fix', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-faults-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'faults.json');
+  await writeFile(file, '{');
+  expect((await runRefused({ port: '0', faults: file })).said).toContain('not JSON');
+  await writeFile(file, JSON.stringify([{ operation: 14, nth: -1, effect: { type: 'reset' } }]));
+  const { code, said } = await runRefused({ port: '0', faults: file });
+  expect([code, said]).toEqual([2, expect.stringContaining(`${file}[0].nth: got -1. Requests are counted from 1.`)]);
+});
+
+test('the help has examples', () => {
+  let help = '';
+  const command = sandboxCommand();
+  command.configureOutput({ writeOut: (text) => (help += text) });
+  command.outputHelp();
+  expect(help).toContain('$ carillon sandbox --port 0 --json');
+});

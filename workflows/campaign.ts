@@ -1,0 +1,172 @@
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  log,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import {
+  cancelUpdate,
+  pauseUpdate,
+  resumeUpdate,
+  statusQuery,
+  type CampaignCounters,
+  type CampaignInput,
+  type CampaignTimeouts,
+  type CampaignQueues,
+} from './messages.ts';
+
+type StateChange = Parameters<Activities['changeState']>[0]['change'];
+
+const retryForEver = { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 };
+
+/** Activities by timeout class; each class has its own queue where its pace or its worker differs. */
+function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
+  const short = proxyActivities<Pick<Activities, 'verify' | 'plan' | 'recordPostVerdict' | 'changeState' | 'account'>>({
+    taskQueue: queues.campaign,
+    startToCloseTimeout: timeouts.shortMs,
+    retry: retryForEver,
+  });
+  // No heartbeat and no cancellation: a POST that is under way ends by itself, and the ledger guards against a second one.
+  const posting = proxyActivities<Pick<Activities, 'submit'>>({
+    taskQueue: queues.submit,
+    startToCloseTimeout: timeouts.submitMs,
+    retry: retryForEver,
+  });
+  const collecting = proxyActivities<Pick<Activities, 'collect'>>({
+    taskQueue: queues.collect,
+    startToCloseTimeout: timeouts.collectMs,
+    heartbeatTimeout: timeouts.heartbeatMs,
+    retry: { ...retryForEver, maximumInterval: 15_000 },
+  });
+  return { ...short, ...posting, ...collecting };
+}
+
+/** One round of a campaign: verify agent and caller number, dial while collecting, then close the books. */
+export async function campaign(input: CampaignInput): Promise<CampaignCounters> {
+  const { campaignId, round } = input;
+  const activities = proxies(input.queues, input.timeouts);
+  const counters: CampaignCounters = {
+    state: input.verified ? 'dialling' : 'verifying',
+    waitingFor: null,
+    submitted: input.submitted,
+    total: 0,
+    done: 0,
+    open: 0,
+    waiting: 0,
+    unresolved: 0,
+  };
+  /** Grows with everything that may change the planner's answer. */
+  let changes = 0;
+  let collectWanted = false;
+  let dialled: 'no' | 'all' | 'parked' = 'no';
+  let rolling = false;
+
+  const change = async (wish: StateChange): Promise<boolean> => {
+    const { changed } = await CancellationScope.nonCancellable(() =>
+      activities.changeState({ campaignId, change: wish }),
+    );
+    changes += 1;
+    return changed;
+  };
+  const refuseAfterEnd = () => {
+    if (counters.state === 'closed') throw ApplicationFailure.nonRetryable('The campaign has ended', 'CampaignEnded');
+  };
+  setHandler(pauseUpdate, () => change('pause'), { validator: refuseAfterEnd });
+  setHandler(resumeUpdate, () => change('resume'), { validator: refuseAfterEnd });
+  setHandler(cancelUpdate, () => change('cancel'), { validator: refuseAfterEnd });
+  setHandler(statusQuery, () => counters);
+
+  const waitForChange = async (seen: number, atMostMs: number | null): Promise<void> => {
+    const changed = () => changes !== seen || rolling;
+    if (atMostMs === null) await condition(changed);
+    else await condition(changed, atMostMs);
+  };
+
+  /** Agent and caller number must be fit to call; where they are not, the campaign is paused until a person has mended it. */
+  const verify = async (): Promise<void> => {
+    while (!input.verified) {
+      const seen = changes;
+      const { ok } = await activities.verify({ campaignId });
+      if (ok) return;
+      counters.state = 'paused';
+      await waitForChange(seen, null);
+      counters.state = 'verifying';
+    }
+  };
+
+  const submit = async (batchId: string): Promise<void> => {
+    const result = await CancellationScope.nonCancellable(() => activities.submit({ batchId }));
+    if (result.kind === 'unrecorded')
+      await CancellationScope.nonCancellable(() => activities.recordPostVerdict(result.verdict));
+    counters.submitted += 1;
+    collectWanted = true;
+  };
+
+  const dial = async (): Promise<void> => {
+    while (dialled === 'no') {
+      rolling ||= workflowInfo().continueAsNewSuggested;
+      if (rolling) {
+        dialled = 'parked';
+        return;
+      }
+      const seen = changes;
+      const next = await activities.plan({ campaignId, round, n: counters.submitted + 1 });
+      if (next.kind === 'batch') {
+        counters.state = 'dialling';
+        counters.waitingFor = null;
+        await submit(next.batchId);
+      } else if (next.kind === 'done') {
+        dialled = 'all';
+      } else {
+        counters.state = next.reason === 'paused' ? 'paused' : 'dialling';
+        counters.waitingFor = next.reason;
+        collectWanted ||= next.outstanding;
+        // While calls are open the collector says when planning makes sense again; otherwise only the clock does.
+        await waitForChange(
+          seen,
+          next.outstanding && next.reason !== 'blocked' && next.reason !== 'pacing' ? null : next.inMs,
+        );
+      }
+    }
+  };
+
+  const collect = async (): Promise<void> => {
+    for (;;) {
+      await condition(() => collectWanted || dialled !== 'no');
+      if (dialled !== 'no') return;
+      collectWanted = false;
+      const { outstanding, progress } = await activities.collect({ campaignId });
+      Object.assign(counters, progress);
+      collectWanted ||= outstanding;
+      changes += 1;
+      setCurrentDetails(
+        `${progress.done} of ${progress.total} done, ${progress.open} calls open, ${progress.waiting} waiting, ${progress.unresolved} unresolved`,
+      );
+    }
+  };
+
+  await verify();
+  counters.state = 'dialling';
+  for (;;) {
+    dialled = 'no';
+    await Promise.all([dial(), collect()]);
+    if (rolling) break;
+    counters.state = 'accounting';
+    const { closed, progress } = await activities.account({ campaignId, round });
+    Object.assign(counters, progress);
+    if (closed) break;
+    log.info('the books cannot be closed yet', { campaignId, round });
+    counters.state = 'dialling';
+  }
+  if (!rolling) counters.state = 'closed';
+  await condition(allHandlersFinished);
+  if (rolling) await continueAsNew<typeof campaign>({ ...input, submitted: counters.submitted, verified: true });
+  return counters;
+}

@@ -1,0 +1,60 @@
+import { defineQuery, defineUpdate } from '@temporalio/workflow';
+
+/** What a campaign workflow is started with, and continues as new with. Plain JSON: ids, counters and limits only. */
+export interface CampaignInput {
+  campaignId: string;
+  round: number;
+  /** Task queues of the workers that have this campaign's database. */
+  queues: CampaignQueues;
+  timeouts: CampaignTimeouts;
+  /** Batches submitted so far; 0 at the start of a round. */
+  submitted: number;
+  /** Whether agent and caller number have passed their check. */
+  verified: boolean;
+}
+
+export interface CampaignQueues {
+  campaign: string;
+  /** POSTs only: the server limits how many start per second. */
+  submit: string;
+  collect: string;
+}
+
+/** Real milliseconds. */
+export interface CampaignTimeouts {
+  /** A worker that is silent for this long is taken for dead, and its collect starts elsewhere. */
+  heartbeatMs: number;
+  /** Longer than posting window and HTTP limits together: a submit is never given up while its POST may be under way. */
+  submitMs: number;
+  collectMs: number;
+  /** Planning, verdicts, state changes. */
+  shortMs: number;
+}
+
+export interface CampaignCounters {
+  state: 'verifying' | 'dialling' | 'paused' | 'accounting' | 'closed';
+  /** Why dialling waits, as the planner last said. */
+  waitingFor: string | null;
+  submitted: number;
+  total: number;
+  done: number;
+  open: number;
+  waiting: number;
+  unresolved: number;
+}
+
+/** Task queues carry the database's id, so that a worker with another database never picks up the work. */
+export function campaignQueues(prefix: string, ledgerId: string): CampaignQueues {
+  const name = (kind: string) => `${prefix}-${kind}-${ledgerId}`;
+  return { campaign: name('campaign'), submit: name('submit'), collect: name('collect') };
+}
+
+export function campaignWorkflowId(campaignId: string, round: number): string {
+  return `campaign/${campaignId}/${round}`;
+}
+
+/** Each returns after its change is committed to the database; false when the campaign's state does not allow it. */
+export const pauseUpdate = defineUpdate<boolean>('pause');
+export const resumeUpdate = defineUpdate<boolean>('resume');
+export const cancelUpdate = defineUpdate<boolean>('cancel');
+export const statusQuery = defineQuery<CampaignCounters>('status');
