@@ -39,7 +39,8 @@ export class ConfigError extends Error {
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = environment.safeParse(set);
-  if (!parsed.success) throw new ConfigError(`The environment has a setting that cannot be used:\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new ConfigError(`The environment has a setting that cannot be used:\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
 }
 

@@ -45,13 +45,13 @@ function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
     heartbeatTimeout: timeouts.heartbeatMs,
     retry: { ...retryForEver, maximumInterval: 15_000 },
   });
-  return { ...short, ...posting, ...collecting };
+  return { short, posting, collecting };
 }
 
 /** One round of a campaign: verify agent and caller number, dial while collecting, then close the books. */
 export async function campaign(input: CampaignInput): Promise<CampaignCounters> {
   const { campaignId, round } = input;
-  const activities = proxies(input.queues, input.timeouts);
+  const { short, posting, collecting } = proxies(input.queues, input.timeouts);
   const counters: CampaignCounters = {
     state: input.verified ? 'dialling' : 'verifying',
     waitingFor: null,
@@ -69,9 +69,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
   let rolling = false;
 
   const change = async (wish: StateChange): Promise<boolean> => {
-    const { changed } = await CancellationScope.nonCancellable(() =>
-      activities.changeState({ campaignId, change: wish }),
-    );
+    const { changed } = await CancellationScope.nonCancellable(() => short.changeState({ campaignId, change: wish }));
     changes += 1;
     return changed;
   };
@@ -93,7 +91,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
   const verify = async (): Promise<void> => {
     while (!input.verified) {
       const seen = changes;
-      const { ok } = await activities.verify({ campaignId });
+      const { ok } = await short.verify({ campaignId });
       if (ok) return;
       counters.state = 'paused';
       await waitForChange(seen, null);
@@ -102,9 +100,9 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
   };
 
   const submit = async (batchId: string): Promise<void> => {
-    const result = await CancellationScope.nonCancellable(() => activities.submit({ batchId }));
+    const result = await CancellationScope.nonCancellable(() => posting.submit({ batchId }));
     if (result.kind === 'unrecorded')
-      await CancellationScope.nonCancellable(() => activities.recordPostVerdict(result.verdict));
+      await CancellationScope.nonCancellable(() => short.recordPostVerdict(result.verdict));
     counters.submitted += 1;
     collectWanted = true;
   };
@@ -117,7 +115,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
         return;
       }
       const seen = changes;
-      const next = await activities.plan({ campaignId, round, n: counters.submitted + 1 });
+      const next = await short.plan({ campaignId, round, n: counters.submitted + 1 });
       if (next.kind === 'batch') {
         counters.state = 'dialling';
         counters.waitingFor = null;
@@ -142,7 +140,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
       await condition(() => collectWanted || dialled !== 'no');
       if (dialled !== 'no') return;
       collectWanted = false;
-      const { outstanding, progress } = await activities.collect({ campaignId });
+      const { outstanding, progress } = await collecting.collect({ campaignId });
       Object.assign(counters, progress);
       collectWanted ||= outstanding;
       changes += 1;
@@ -159,7 +157,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     await Promise.all([dial(), collect()]);
     if (rolling) break;
     counters.state = 'accounting';
-    const { closed, progress } = await activities.account({ campaignId, round });
+    const { closed, progress } = await short.account({ campaignId, round });
     Object.assign(counters, progress);
     if (closed) break;
     log.info('the books cannot be closed yet', { campaignId, round });

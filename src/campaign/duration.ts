@@ -9,11 +9,3 @@ export function parseDuration(text: unknown): number | null {
   const ms = Math.round(Number(match[1]) * unitMs[match[2] as keyof typeof unitMs]);
   return ms <= longestMs ? ms : null;
 }
-
-/** Milliseconds in the largest unit that divides them: `5m`, `90s`. */
-export function formatDuration(ms: number): string {
-  for (const unit of ['d', 'h', 'm'] as const) {
-    if (ms > 0 && ms % unitMs[unit] === 0) return `${String(ms / unitMs[unit])}${unit}`;
-  }
-  return `${String(ms / 1000)}s`;
-}

@@ -25,6 +25,9 @@ export async function readHeader(file: CampaignFile): Promise<ListHeader> {
       );
     }
     const columns = header.cells;
+    if (/^sep=.?$/i.test(columns[0] ?? '')) {
+      throw new ListFileError(path, 'the list begins with "sep=", a note to a spreadsheet; remove that line');
+    }
     refuseRepeatedNames(path, columns);
     refuseOtherDelimiter(path, columns, file.delimiter);
     if (firstRow === undefined) {
@@ -54,9 +57,6 @@ function refuseRepeatedNames(path: string, columns: readonly string[]): void {
 function refuseOtherDelimiter(path: string, columns: readonly string[], delimiter: string): void {
   const [only] = columns;
   if (only === undefined || columns.length > 1) return;
-  if (/^sep=.$/i.test(only)) {
-    throw new ListFileError(path, `the first line ${JSON.stringify(only)} is a note to a spreadsheet; remove it`);
-  }
   const other = otherDelimiters.find((candidate) => candidate !== delimiter && only.includes(candidate));
   if (other === undefined) return;
   const advice = `if ${JSON.stringify(other)} separates its columns, set list.delimiter: ${JSON.stringify(other)} in the campaign file`;

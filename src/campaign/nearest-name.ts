@@ -2,8 +2,9 @@
 export function nearestName(name: string, known: readonly string[]): string | null {
   const wanted = fold(name);
   let nearest: string | null = null;
-  let nearestDistance = Math.max(2, Math.floor(wanted.length / 3)) + 1;
+  let nearestDistance = (wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3))) + 1;
   for (const candidate of known) {
+    if (candidate === '') continue;
     const distance = editDistance(wanted, fold(candidate), nearestDistance);
     if (distance < nearestDistance) {
       nearest = candidate;

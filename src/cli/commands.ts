@@ -47,7 +47,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'sandbox',
     summary: 'run the service itself on this machine, with simulated calls',
-    load: () => pending('sandbox'),
+    load: async () => (await import('./sandbox.ts')).sandboxCommand,
   },
   {
     name: 'dev',

@@ -98,7 +98,10 @@ export function fitsWindow(attempt: CorrelationAttempt, clue: Clue, index: Attem
 }
 
 export function comparableLine(line: string | null): string | null {
-  return line?.normalize('NFC').replace(/\s+/g, ' ').trim() || null;
+  if (line === null) return null;
+  // Most lines are plain already, and there may be thousands.
+  const plain = /^(?:[!-~]+ )*[!-~]+$/.test(line) ? line : line.normalize('NFC').replace(/\s+/g, ' ').trim();
+  return plain === '' ? null : plain;
 }
 
 function readClue(record: ConversationFacts, index: AttemptIndex, clock: CorrelationClock): Clue {
@@ -109,8 +112,19 @@ function readClue(record: ConversationFacts, index: AttemptIndex, clock: Correla
     batchId: record.batchId,
     line: comparableLine(record.openingLine),
     startedAt: record.startedAt === null ? null : record.startedAt - clock.offsetMs,
-    named: [...new Set(record.references.flatMap((reference) => index.byReference.get(reference) ?? []))],
+    named: attemptsNamed(record.references, index),
   };
+}
+
+const none: readonly CorrelationAttempt[] = [];
+
+function attemptsNamed(references: readonly string[], index: AttemptIndex): readonly CorrelationAttempt[] {
+  let named = none;
+  for (const reference of references) {
+    const attempts = index.byReference.get(reference);
+    if (attempts !== undefined) named = named === none ? attempts : [...new Set([...named, ...attempts])];
+  }
+  return named;
 }
 
 function mergeClues(left: Clue | null, right: Clue | null): Clue | null {

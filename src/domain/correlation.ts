@@ -50,20 +50,18 @@ export function correlate(
   let clues = readClues(records, index, clock).filter((clue) => !taken.has(clue.conversationId));
 
   const matches: ConversationMatch[] = [];
-  for (const stage of stages) {
+  const matchBy = (stage: Stage): boolean => {
     const claims = collectClaims(clues, index, matched, stage);
-    if (claims.size === 0) continue;
     for (const [attempt, clue] of claims) {
       matched.add(attempt);
       taken.add(clue.conversationId);
-      matches.push({
-        attemptId: attempt.attemptId,
-        conversationId: clue.conversationId,
-        evidence: stage.evidence,
-      });
+      matches.push({ attemptId: attempt.attemptId, conversationId: clue.conversationId, evidence: stage.evidence });
     }
-    clues = clues.filter((clue) => !taken.has(clue.conversationId));
-  }
+    if (claims.size > 0) clues = clues.filter((clue) => !taken.has(clue.conversationId));
+    return claims.size > 0;
+  };
+  // What is matched can dissolve ties, so stronger evidence is asked again first until nothing more is found.
+  while (stages.some(matchBy)) continue;
   return matches.sort((a, b) => (a.attemptId < b.attemptId ? -1 : 1));
 }
 

@@ -67,7 +67,9 @@ export async function readAggregates(db: Queries, campaignId: string): Promise<A
     .select(['kind', 'key', 'value', 'count'])
     .where('campaign_id', '=', campaignId)
     .where('count', '>', 0)
-    .orderBy(['kind', 'key', 'value'])
+    .orderBy('kind')
+    .orderBy('key')
+    .orderBy('value')
     .execute();
   return rows as Aggregate[];
 }

@@ -28,19 +28,26 @@ interface CandidateRow {
   reference: string | null;
   opening_line: string | null;
   state: string;
+  conversation_id: string | null;
 }
 
-/** Attempts of the agent that may own a record nobody owns yet, over all campaigns: open ones, and ones settled without a record. */
+/**
+ * Attempts of the agent that may own a record nobody owns yet, over all campaigns: open ones, and ones settled without a record.
+ * Attempts that have theirs come along where number or opening line is the same: they keep weak evidence from pointing at the
+ * wrong one.
+ */
 async function findCandidates(tx: Queries, agentId: string, since: number): Promise<CandidateRow[]> {
   const { rows } = await sql<CandidateRow>`
-    select a.attempt_id, a.agent_id, a.e164, a.posted_at, b.service_batch_id, a.reference, a.opening_line, a.state,
+    with unowned as (
+      select attempt_id, e164, opening_line from attempts
+      where agent_id = ${agentId} and posted_at >= ${since} and conversation_id is null
+        and (state in ('posting', 'open') or (state = 'settled' and disposition in ('unreached', 'unknown'))))
+    select a.attempt_id, a.agent_id, a.e164, a.posted_at, b.service_batch_id, a.reference, a.opening_line, a.state, a.conversation_id,
       (select min(later.posted_at) from attempts later
         where later.e164 = a.e164 and later.posted_at > a.posted_at and later.state <> 'released') as superseded_at
     from attempts a join batches b on b.batch_id = a.batch_id
-    where a.agent_id = ${agentId} and a.posted_at >= ${since} and a.conversation_id is null
-      and (a.state in ('posting', 'open') or (a.state = 'settled' and a.disposition in ('unreached', 'unknown')))`.execute(
-    tx,
-  );
+    where a.agent_id = ${agentId} and a.posted_at >= ${since} and a.state in ('posting', 'open', 'settled')
+      and (a.e164 in (select e164 from unowned) or a.opening_line in (select opening_line from unowned))`.execute(tx);
   return rows;
 }
 
@@ -77,7 +84,7 @@ function toCorrelationAttempt(row: CandidateRow): CorrelationAttempt {
     reference: row.reference,
     openingLine: row.opening_line,
     open: row.state !== 'settled',
-    conversationId: null,
+    conversationId: row.conversation_id,
   };
 }
 
@@ -131,7 +138,7 @@ export async function matchRecords(
   now: number,
 ): Promise<number> {
   const candidates = await findCandidates(tx, agentId, since);
-  if (candidates.length === 0) return 0;
+  if (candidates.every((row) => row.conversation_id !== null)) return 0;
   const oldest = Math.min(...candidates.map((row) => row.posted_at)) - lookBeforeMs - Math.abs(clock.offsetMs);
   const rows = await tx
     .selectFrom('conversations')

@@ -122,6 +122,7 @@ async function createIndexes(db: Kysely<Database>): Promise<void> {
     'create index attempts_campaign on attempts (campaign_id, state, posted_at)',
     'create index attempts_batch on attempts (batch_id, position)',
     'create index attempts_agent on attempts (agent_id, posted_at)',
+    'create index attempts_dialled on attempts (e164, posted_at)',
     'create unique index batches_n on batches (campaign_id, round, n)',
     'create index batches_state on batches (campaign_id, state)',
     'create unique index conversations_attempt on conversations (attempt_id) where attempt_id is not null',

@@ -11,6 +11,9 @@ import { addSuppression } from './suppressions.ts';
 
 type AttemptRow = Selectable<Database['attempts']>;
 
+/** Reason of an attempt that counts although nobody picked up, because too many such came in a row; it does not end the row. */
+const uncountedTooOften = 'uncounted_too_often';
+
 async function rulesOf(tx: Queries, campaignId: string): Promise<CampaignRules> {
   const row = await tx
     .selectFrom('campaigns')
@@ -24,14 +27,15 @@ async function rulesOf(tx: Queries, campaignId: string): Promise<CampaignRules> 
 async function tally(tx: Queries, recipientId: string, until: number, disposition: string) {
   const settled = await tx
     .selectFrom('attempts')
-    .select(['number', 'disposition', 'counted'])
+    .select(['number', 'disposition', 'counted', 'reason'])
     .where('recipient_id', '=', recipientId)
     .where('state', '=', 'settled')
     .orderBy('number')
     .execute();
   const before = settled.filter((row) => row.number < until);
   let uncountedInARow = 0;
-  for (const row of before) uncountedInARow = row.counted === 1 ? 0 : uncountedInARow + 1;
+  for (const row of before)
+    uncountedInARow = row.counted === 1 && row.reason !== uncountedTooOften ? 0 : uncountedInARow + 1;
   return {
     countedBefore: before.filter((row) => row.counted === 1).length,
     countedAfter: settled.filter((row) => row.number > until && row.counted === 1).length,
@@ -138,7 +142,7 @@ async function settleOne(
   if (countsAs !== result.counted) {
     await tx
       .updateTable('attempts')
-      .set({ counted: countsAs ? 1 : 0 })
+      .set({ counted: 1, reason: uncountedTooOften })
       .where('attempt_id', '=', attempt.attempt_id)
       .execute();
   }

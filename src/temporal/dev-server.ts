@@ -48,13 +48,14 @@ export class DevServerError extends Error {
 }
 
 /**
- * The defaults poll each internal queue 20 times a second, which makes every step of a workflow wait for a 50 ms tick; and SQLite's
- * default journal costs as much again. Together these settings triple the workflows per second.
+ * The defaults poll each internal queue 20 times a second, so that every step of a workflow waits for a 50 ms tick; they let a timer, a
+ * retry's delay included, be a second late, to allow for the clocks of several hosts; and SQLite's default journal costs as much again.
  */
 const tuning = [
   'history.transferProcessorMaxPollRPS=1000',
   'history.timerProcessorMaxPollRPS=1000',
   'history.visibilityProcessorMaxPollRPS=1000',
+  'history.timerProcessorMaxTimeShift="10ms"',
 ].flatMap((value) => ['--dynamic-config-value', value]);
 const journal = ['journal_mode=wal', 'synchronous=normal'].flatMap((value) => ['--sqlite-pragma', value]);
 

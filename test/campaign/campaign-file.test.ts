@@ -140,7 +140,10 @@ test.each([
   ['ends_at: 2026-11-30T17:00:00', /^6 ends_at: .*with its offset from UTC/],
   ['ends_at: 2026-11-30', /^6 ends_at: /],
   ['hours: {}', /hours/],
-  ['pacing: { max_concurrent_calls: 5, refill_threshold: 6 }', /pacing\.refill_threshold: 6 cannot be used; write at most/],
+  [
+    'pacing: { max_concurrent_calls: 5, refill_threshold: 6 }',
+    /pacing\.refill_threshold: 6 cannot be used; write at most/,
+  ],
   ['variables: { reference: a, values: { a: "x" } }', /variables\.reference: "a" cannot be used; choose a name/],
   ['variables: { values: { "naïve key": "x" } }', /variables\.values\.naïve key: this name cannot be used/],
   ['first_message: "Hello {{ first_name"', /^6 first_message: /],
@@ -161,7 +164,9 @@ test.each([
   ['name: !!js/function "x"', /^6 : this is not YAML/],
   ['name: *nowhere', /nowhere/],
 ])('%j is refused with the reason', async (line, pattern) => {
-  const yaml = line.startsWith('hours: {}') ? minimalCampaign.replace('hours: any', line) : `${minimalCampaign}${line}\n`;
+  const yaml = line.startsWith('hours: {}')
+    ? minimalCampaign.replace('hours: any', line)
+    : `${minimalCampaign}${line}\n`;
   expect((await problemsOf(yaml)).join('\n')).toMatch(pattern);
 });
 
@@ -171,7 +176,10 @@ test('a window that the dispatch margin uses up is refused, since nothing would 
 });
 
 test('aliases that unfold without end are refused', async () => {
-  const levels = Array.from({ length: 12 }, (_, n) => `x${String(n + 1)}: &x${String(n + 1)} [${`*x${String(n)},`.repeat(9)}]`);
+  const levels = Array.from(
+    { length: 12 },
+    (_, n) => `x${String(n + 1)}: &x${String(n + 1)} [${`*x${String(n)},`.repeat(9)}]`,
+  );
   const bomb = `${minimalCampaign}x0: &x0 ["lol"]\n${levels.join('\n')}\n`;
   expect((await problemsOf(bomb)).join()).toMatch(/alias/i);
 });
@@ -244,14 +252,20 @@ test('columns that the list does not have are refused with the nearest name and 
   expect(() => campaignRules(file, listColumns)).toThrow(
     /:4: list\.phone: this names "Phone Number", which is no column of the list\. Did you mean "phone_number"\? In order, the columns of list\.csv are "phone_number", "first_name"/,
   );
-  expect(() => campaignRules(file, listColumns)).toThrow(/:4: list\.id: this names "nothing_like_it", which is no column of the list\. In order/);
-  expect(() => campaignRules(file, listColumns)).toThrow(/:6: first_message: the template uses "firstname".*Did you mean "first_name"\?/);
+  expect(() => campaignRules(file, listColumns)).toThrow(
+    /:4: list\.id: this names "nothing_like_it", which is no column of the list\. In order/,
+  );
+  expect(() => campaignRules(file, listColumns)).toThrow(
+    /:6: first_message: the template uses "firstname".*Did you mean "first_name"\?/,
+  );
 });
 
 test('a campaign whose end has passed is refused at its start only', async () => {
   const file = await readYaml(`${minimalCampaign}ends_at: 2026-11-30T17:00:00-05:00\n`);
   expect(() => refuseEndedCampaign(file, Date.UTC(2026, 10, 30, 21, 59))).not.toThrow();
-  expect(() => refuseEndedCampaign(file, Date.UTC(2026, 10, 30, 22))).toThrow(/:6: ends_at: 2026-11-30T22:00:00\.000Z has passed/);
+  expect(() => refuseEndedCampaign(file, Date.UTC(2026, 10, 30, 22))).toThrow(
+    /:6: ends_at: 2026-11-30T22:00:00\.000Z has passed/,
+  );
 });
 
 test('the list is found beside the campaign file, wherever the command runs', async () => {

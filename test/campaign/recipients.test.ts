@@ -1,5 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
 import { expect, test } from 'vitest';
 import { readCampaignFile } from '../../src/campaign/campaign-file.ts';
@@ -19,7 +19,11 @@ const fullHeader = 'id,name,phone,country,tz\n';
 
 async function verdicts(list: string | Uint8Array, yaml = fullCampaign) {
   const { rows } = await importList(yaml, list);
-  return rows.map((row) => [row.row, row.line, row.verdict === 'accepted' ? row.e164 : `${row.reason} ${String(row.column)}`]);
+  return rows.map((row) => [
+    row.row,
+    row.line,
+    row.verdict === 'accepted' ? row.e164 : `${row.reason} ${String(row.column)}`,
+  ]);
 }
 
 async function refusal(list: string | Uint8Array, yaml = fullCampaign): Promise<string> {
@@ -74,7 +78,9 @@ test('each bad row keeps its place, its cells and one reason, and good rows go o
     [10, 11, '+12125550110'],
   ]);
   const { rows } = await importList(fullCampaign, list);
-  expect(new Set(rows.flatMap((row) => (row.verdict === 'rejected' ? [row.reason] : [])))).toEqual(new Set(rejectionReasons));
+  expect(new Set(rows.flatMap((row) => (row.verdict === 'rejected' ? [row.reason] : [])))).toEqual(
+    new Set(rejectionReasons),
+  );
   expect(rows[5]?.cells).toEqual(['6', 'Ana', '2125550106']);
   expect(rows[7]).toMatchObject({ e164: '+12125550107', hint: expect.stringContaining('row 7 ') });
 });
@@ -117,7 +123,8 @@ test.each([
 });
 
 test('quoted newlines, mixed line ends, blank lines and a byte order mark keep rows and lines right', async () => {
-  const list = '\ufeffid,name,phone,country,tz\r\n\r\n1,"Ana\nMaria",2125550101,,\n\n2,"Ben\r\nB",2125550102,,\r\n3,Cem,2125550103,,\r4,Dee,2125550104,,';
+  const list =
+    '\ufeffid,name,phone,country,tz\r\n\r\n1,"Ana\nMaria",2125550101,,\n\n2,"Ben\r\nB",2125550102,,\r\n3,Cem,2125550103,,\r4,Dee,2125550104,,';
   expect(await verdicts(list)).toEqual([
     [1, 3, '+12125550101'],
     [2, 6, '+12125550102'],
@@ -133,7 +140,10 @@ test.each([',', ';', '\t', '|'])('the delimiter %j is read when the campaign fil
 });
 
 test('quotes inside an unquoted cell and doubled quotes are text', async () => {
-  const { rows } = await importList(fullCampaign, `${fullHeader}1,5" Ana,2125550101,,\n2,"""Ben"" B",2125550102,,\n3,"""\nC",2125550103,,\n`);
+  const { rows } = await importList(
+    fullCampaign,
+    `${fullHeader}1,5" Ana,2125550101,,\n2,"""Ben"" B",2125550102,,\n3,"""\nC",2125550103,,\n`,
+  );
   expect(rows.map((row) => [row.verdict, row.cells[1]])).toEqual([
     ['accepted', '5" Ana'],
     ['accepted', '"Ben" B'],
@@ -143,7 +153,11 @@ test('quotes inside an unquoted cell and doubled quotes are text', async () => {
 
 test('text after a closing quote spoils its row only', async () => {
   const { rows } = await importList(fullCampaign, `${fullHeader}1,"Ana" B,2125550101,,\n2,Ben,2125550102,,\n`);
-  expect(rows[0]).toMatchObject({ reason: 'malformed_row', column: 'name', cells: ['1', '"Ana" B', '2125550101', '', ''] });
+  expect(rows[0]).toMatchObject({
+    reason: 'malformed_row',
+    column: 'name',
+    cells: ['1', '"Ana" B', '2125550101', '', ''],
+  });
   expect(rows[1]).toMatchObject({ verdict: 'accepted' });
 });
 
@@ -151,7 +165,9 @@ test('a quote that is never closed refuses the file and names the row where it o
   const unclosed = `${fullHeader}1,Ana,2125550101,,\n\n2,"Ben,2125550102,,\n3,Cem,2125550103,,\n`;
   expect(await refusal(unclosed)).toMatch(/list\.csv: row 2 \(line 4\) opens a quote \("\) that is never closed/);
   const closedByTheNext = `${fullHeader}1,"Ana,2125550101,,\n2,"Ben",2125550102,,\n`;
-  expect(await refusal(closedByTheNext)).toMatch(/row 1 \(line 2\) opens a quote \("\) that is not closed where its cell ends/);
+  expect(await refusal(closedByTheNext)).toMatch(
+    /row 1 \(line 2\) opens a quote \("\) that is not closed where its cell ends/,
+  );
   const endless = `${fullHeader}1,Ana,2125550101,,\n2,"Ben${'\nrow'.repeat(400_000)}`;
   expect(await refusal(endless)).toMatch(/row 2 \(line 3\) runs on for more than 1000000 characters/);
   expect(await refusal('id,"phone\n1,2\n')).toMatch(/the header \(line 1\) opens a quote/);
@@ -159,8 +175,10 @@ test('a quote that is never closed refuses the file and names the row where it o
 
 test('long cells are kept up to the documented length, and refused as a row beyond it', async () => {
   const cells = [10_000, longestCell, longestCell + 1].map((length) => 'é'.repeat(length));
-  const yaml = `${minimalCampaign}`;
-  const { rows } = await importList(yaml, `note,phone\n${cells.map((cell, n) => `${cell},+1212555010${String(n)}\n`).join('')}`);
+  const { rows } = await importList(
+    minimalCampaign,
+    `note,phone\n${cells.map((cell, n) => `${cell},+1212555010${String(n)}\n`).join('')}`,
+  );
   expect(rows.map((row) => (row.verdict === 'accepted' ? 'accepted' : `${row.reason} ${String(row.column)}`))).toEqual([
     'accepted',
     'accepted',
@@ -191,7 +209,7 @@ test.each([
   ['a header and blank lines', `${fullHeader}\n\n`, /has a header and no rows/],
   ['two columns of one name', 'phone,name,name\n1,2,3\n', /columns 2 and 3 have the same name "name"/],
   ['another delimiter', 'id;name;phone\n1;2;3\n', /one single column, "id;name;phone"; if ";" separates/],
-  ['a note to a spreadsheet', 'sep=,\nid,phone\n', /"sep=," is a note to a spreadsheet/],
+  ['a note to a spreadsheet', 'sep=,\nid,phone\n', /begins with "sep=", a note to a spreadsheet; remove/],
   ['a header with NUL', 'id,ph\0one\n1,2\n', /the header cannot be used: column 2: .*NUL/],
   ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), /this is a PNG picture/],
   ['a photograph', Buffer.from([0xff, 0xd8, 0xff, 0xe0]), /this is a JPEG picture/],
@@ -248,11 +266,10 @@ test('whatever the cells hold, every data row comes out once, in order and uncha
       fc.array(fc.array(cell, { minLength: 1, maxLength: width + 1 }), { minLength: 1, maxLength: 20 }),
       fc.constantFrom('\n', '\r\n', '\r'),
       async (written, lineEnd) => {
-        const body = stringify(written, { quoted: true, record_delimiter: lineEnd });
+        const body = stringify(written, { quoted: true, quoted_empty: true, record_delimiter: lineEnd });
         const { rows } = await importList(minimalCampaign, `note,phone,other${lineEnd}${body}`);
         expect(rows.map((row) => row.row)).toEqual(written.map((_, n) => n + 1));
-        // A lone surrogate has no UTF-8 form and is written as the replacement character.
-        expect(rows.map((row) => row.cells)).toEqual(written.map((cells) => cells.map((text) => text.toWellFormed())));
+        expect(rows.map((row) => row.cells)).toEqual(written);
         for (const row of rows) if (row.cells.length !== width) expect(row).toMatchObject({ reason: 'malformed_row' });
       },
     ),
@@ -261,14 +278,14 @@ test('whatever the cells hold, every data row comes out once, in order and uncha
 });
 
 test('whatever the bytes are, a list is read row by row or refused with a sentence', async () => {
-  const byte = fc.oneof(
-    fc.constantFrom(...Buffer.from('",\n\r a1+')),
-    fc.integer({ min: 0, max: 255 }),
-  );
+  const byte = fc.oneof(fc.constantFrom(...Buffer.from('",\n\r a1+')), fc.integer({ min: 0, max: 255 }));
   await fc.assert(
     fc.asyncProperty(fc.array(byte, { maxLength: 200 }), async (bytes) => {
       try {
-        const { rows } = await importList(minimalCampaign, Buffer.concat([Buffer.from('note,phone\n'), Buffer.from(bytes)]));
+        const { rows } = await importList(
+          minimalCampaign,
+          Buffer.concat([Buffer.from('note,phone\n'), Buffer.from(bytes)]),
+        );
         expect(rows.map((row) => row.row)).toEqual(rows.map((_, n) => n + 1));
       } catch (error) {
         expect((error as Error).name).toBe('ListFileError');

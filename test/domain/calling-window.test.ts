@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DailyWindow, Weekday } from '../../src/domain/campaign-rules.ts';
 import { windowAt, type WindowInput } from '../../src/domain/calling-window.ts';
@@ -91,6 +91,17 @@ test.each([[[]], [['']], [['America/Atlantis']], [['America/New_York', 'Nowhere'
     expect(at('2026-01-15T17:00:00Z', { zones, hours: null })).toEqual({ open: true, closesAt: null });
   },
 );
+
+test('zones that come to be open together through a clock change are looked for 15 days ahead', () => {
+  // New York is three hours ahead of Phoenix in summer and two in winter; the summer ends on 1 November.
+  const zones = ['America/New_York', 'America/Phoenix'];
+  const hours = everyDay('09:00', '11:30');
+  const opensAt = instant('2026-11-01T09:00:00-07:00');
+  const input = { ...newYork, hours, zones };
+  const horizonMs = 15 * dayMs;
+  expect(windowAt({ ...input, at: opensAt - horizonMs })).toEqual({ open: false, reason: 'outside_hours', opensAt });
+  expect(windowAt({ ...input, at: opensAt - horizonMs - 1 })).toMatchObject({ reason: 'never_opens', opensAt: null });
+});
 
 test('without hours only the campaign end closes', () => {
   const endsAt = instant('2026-01-15T17:00:00Z');

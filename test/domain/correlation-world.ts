@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type { ConversationFacts } from '../../src/domain/conversation-facts.ts';
 import type { CorrelationAttempt, CorrelationClock, ConversationMatch } from '../../src/domain/correlation.ts';
 import { conversationRecord } from './conversation-record.ts';
@@ -28,31 +27,47 @@ export interface World {
   endsAt: number;
 }
 
-type Draw = fc.GeneratorValue;
+/** Seeded chance: whole numbers from `min` to `max`. */
+type Draw = (min: number, max: number) => number;
 
-/** Campaigns that call a few people several times over a day, with calls of others between, and the truth about each record. */
-export function worlds(options: WorldOptions): fc.Arbitrary<World> {
-  return fc.gen().map((draw) => buildWorld(draw, options));
+function seededDraw(seed: number): Draw {
+  let state = seed >>> 0;
+  return (min, max) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return min + (((mixed ^ (mixed >>> 14)) >>> 0) % (max - min + 1));
+  };
 }
 
-function buildWorld(draw: Draw, options: WorldOptions): World {
-  const uncertaintyMs = draw(fc.integer, { min: 0, max: 3_000 });
-  const clock = { offsetMs: draw(fc.integer, { min: -3_600_000, max: 3_600_000 }), uncertaintyMs };
+function chance(draw: Draw): boolean {
+  return draw(0, 1) === 1;
+}
+
+function oneOf<T>(draw: Draw, ...choices: T[]): T {
+  return choices[draw(0, choices.length - 1)] as T;
+}
+
+/** Campaigns that call a few people several times over a day, with calls of others between, and the truth about each record. */
+export function buildWorld(seed: number, options: WorldOptions): World {
+  const draw = seededDraw(seed);
+  const uncertaintyMs = draw(0, 3_000);
+  const clock = { offsetMs: draw(-3_600_000, 3_600_000), uncertaintyMs };
   const world: World = { attempts: [], records: [], clock, endsAt: 0 };
-  const people = draw(fc.integer, { min: 1, max: 6 });
-  const sharedLine = options.rough && draw(fc.boolean);
-  const rounds = draw(fc.integer, { min: 1, max: 4 });
+  const people = draw(1, 6);
+  const sharedLine = options.rough && chance(draw);
+  const rounds = draw(1, 4);
   const lastOf = new Map<string, CorrelationAttempt>();
   let postedAt = 0;
 
   addOldRecords(draw, world, people);
   for (let round = 0; round < rounds; round++) {
-    postedAt += draw(fc.integer, { min: 12 * minuteMs, max: 60 * minuteMs });
-    const campaign = draw(fc.integer, { min: 1, max: options.campaigns });
-    const replyLost = options.rough && draw(fc.boolean);
-    const ownLine = !options.rough || draw(fc.integer, { min: 0, max: 3 }) > 0;
+    postedAt += draw(12 * minuteMs, 60 * minuteMs);
+    const campaign = draw(1, options.campaigns);
+    const replyLost = options.rough && chance(draw);
+    const ownLine = !options.rough || draw(0, 3) > 0;
     for (let person = 0; person < people; person++) {
-      if (!draw(fc.boolean)) continue;
+      if (!chance(draw)) continue;
       const e164 = numberOf(person);
       const name = sharedLine && person < 3 ? 'Sam' : `person ${person}`;
       const attempt: CorrelationAttempt = {
@@ -85,13 +100,11 @@ function numberOf(person: number): string {
 
 /** The record that the attempt's call leaves, if any; it starts at once or minutes later, but before the next POST unless it is late. */
 function addCall(draw: Draw, world: World, attempt: CorrelationAttempt, batchId: string, options: WorldOptions): void {
-  if (draw(fc.integer, { min: 0, max: 3 }) === 0) return;
-  const late = options.rough && draw(fc.integer, { min: 0, max: 5 }) === 0;
-  const atOnce = draw(fc.boolean);
-  const delayMs = late
-    ? draw(fc.integer, { min: 60 * minuteMs, max: 180 * minuteMs })
-    : draw(fc.integer, { min: 0, max: atOnce ? 1_500 : 8 * minuteMs });
-  const answered = draw(fc.boolean);
+  if (draw(0, 3) === 0) return;
+  const late = options.rough && draw(0, 5) === 0;
+  const atOnce = chance(draw);
+  const delayMs = late ? draw(60 * minuteMs, 180 * minuteMs) : draw(0, atOnce ? 1_500 : 8 * minuteMs);
+  const answered = chance(draw);
   const whole = conversationRecord({
     conversationId: `conv_${world.records.length}`,
     agentId,
@@ -106,20 +119,20 @@ function addCall(draw: Draw, world: World, attempt: CorrelationAttempt, batchId:
   });
   // Nothing but a reference or a batch id can tell that a late call belongs to the earlier attempt.
   const facts = late && options.showing === 'patchy' ? whole : show(draw, whole, options.showing);
-  const visibleAt = attempt.postedAt + delayMs + draw(fc.integer, { min: 0, max: 20 * minuteMs });
+  const visibleAt = attempt.postedAt + delayMs + draw(0, 20 * minuteMs);
   addReadings(draw, world, facts, visibleAt, attempt.attemptId, answered);
 }
 
 /** Calls to the same people with the same words, before the first POST. */
 function addOldRecords(draw: Draw, world: World, people: number): void {
   for (let person = 0; person < people; person++) {
-    if (!draw(fc.boolean)) continue;
+    if (!chance(draw)) continue;
     const facts = conversationRecord({
       conversationId: `conv_${world.records.length}`,
       agentId,
-      direction: draw(fc.constantFrom, 'outbound' as const, null),
-      calleeNumber: draw(fc.constantFrom, numberOf(person), null),
-      startedAt: draw(fc.constantFrom, shownTime(draw, -draw(fc.integer, { min: 0, max: 1e9 }), world.clock), null),
+      direction: oneOf(draw, 'outbound' as const, null),
+      calleeNumber: oneOf(draw, numberOf(person), null),
+      startedAt: oneOf(draw, shownTime(draw, -draw(0, 1e9), world.clock), null),
       openingLine: `Hello person ${person}, this is campaign 1.`,
     });
     addReadings(draw, world, facts, 0, null, true);
@@ -127,19 +140,19 @@ function addOldRecords(draw: Draw, world: World, people: number): void {
 }
 
 function addCallsOfOthers(draw: Draw, world: World, people: number): void {
-  const count = draw(fc.integer, { min: 0, max: 8 });
+  const count = draw(0, 8);
   for (let i = 0; i < count; i++) {
-    const at = draw(fc.integer, { min: 0, max: 240 * minuteMs });
+    const at = draw(0, 240 * minuteMs);
     const base = {
       conversationId: `conv_${world.records.length}`,
       agentId,
       startedAt: shownTime(draw, at, world.clock),
-      openingLine: draw(fc.constantFrom, 'Welcome.', 'Hello, how can I help?', null),
+      openingLine: oneOf(draw, 'Welcome.', 'Hello, how can I help?', null),
     };
-    const someone = numberOf(draw(fc.integer, { min: 0, max: people - 1 }));
-    const line = draw(fc.constantFrom, 'Welcome.', 'Hello person 0, this is campaign 1.');
-    const facts = draw(
-      fc.constantFrom,
+    const someone = numberOf(draw(0, people - 1));
+    const line = oneOf(draw, 'Welcome.', 'Hello person 0, this is campaign 1.');
+    const facts = oneOf(
+      draw,
       // A callee calls back.
       { ...base, direction: 'inbound' as const, calleeNumber: someone, openingLine: line },
       // A call of which the record says nothing more.
@@ -164,7 +177,7 @@ function show(draw: Draw, facts: ConversationFacts, showing: Showing): Conversat
     case 'spec':
       return { ...facts, references: [], batchId: null, direction: null, calleeNumber: null };
     case 'patchy': {
-      const or = <T>(fact: T, missing: T): T => (draw(fc.boolean) ? fact : missing);
+      const or = <T>(fact: T, missing: T): T => (chance(draw) ? fact : missing);
       return {
         ...facts,
         agentId: or(facts.agentId, null),
@@ -189,14 +202,14 @@ function addReadings(
   answered: boolean,
 ): void {
   world.records.push({ facts, visibleAt, attemptId, answered });
-  if (draw(fc.integer, { min: 0, max: 3 }) > 0) return;
+  if (draw(0, 3) > 0) return;
   const lessFacts = { ...facts, calleeNumber: null, batchId: null, references: [], openingLine: null };
   world.records.push({ facts: lessFacts, visibleAt: visibleAt + minuteMs, attemptId, answered });
 }
 
 /** A worker's instant as the service writes it: by its own clock, within the uncertainty, in whole seconds. */
 function shownTime(draw: Draw, at: number, clock: CorrelationClock): number {
-  const error = draw(fc.integer, { min: -clock.uncertaintyMs, max: clock.uncertaintyMs });
+  const error = draw(-clock.uncertaintyMs, clock.uncertaintyMs);
   return Math.floor((at + clock.offsetMs + error) / secondMs) * secondMs;
 }
 

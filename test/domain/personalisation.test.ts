@@ -51,6 +51,23 @@ test.each<[string, Record<string, string>, object]>([
   expect(renderLine(template, fields)).toEqual(expected);
 });
 
+test('dates are the same wherever the process runs', () => {
+  const zone = process.env['TZ'];
+  const template =
+    '{{ a | date: "%Y-%m-%d %H:%M" }}, {{ b | date: "%Y-%m-%d %H:%M" }}, {{ c | date: "%Y-%m-%d %H:%M" }}';
+  try {
+    for (const place of ['UTC', 'America/Los_Angeles', 'Pacific/Auckland']) {
+      process.env['TZ'] = place;
+      expect(new Date(0).getTimezoneOffset() === 0).toBe(place === 'UTC');
+      const row = renderLine(template, { a: '2026-03-01', b: '2026-03-01 14:05', c: '86400' });
+      expect(row).toEqual(line('2026-03-01 00:00, 2026-03-01 14:05, 1970-01-02 00:00'));
+    }
+  } finally {
+    if (zone === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zone;
+  }
+});
+
 test('rows read by a parser without prototype are rendered too', () => {
   const fields: Record<string, string> = Object.assign(Object.create(null), { name: 'Ana' });
   expect(renderLine('Hello {{ name }}', fields)).toEqual(line('Hello Ana'));

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
 import { dispositions, type Disposition } from '../../src/domain/disposition.ts';

@@ -29,7 +29,7 @@ export function createManualClock(): ManualClock {
 // eslint-disable-next-line typescript/no-explicit-any -- bodies are read as a caller would, without our types.
 export type Json = any;
 
-export interface Answer {
+interface Answer {
   status: number;
   headers: Response['headers'];
   body: Json;

@@ -140,6 +140,17 @@ test.each(['get-signed-url', 'token'])(
   },
 );
 
+test('a signed address is wss by the contract, and in the extended dialect the one that is really served', async () => {
+  for (const [dialect, scheme] of [
+    ['spec', 'wss:'],
+    ['extended', 'ws:'],
+  ] as const) {
+    const sandbox = await startTestSandbox({ dialect });
+    const { body } = await sandbox.get('/v1/convai/conversation/get-signed-url?agent_id=agent_survey');
+    expect(new URL(body.signed_url)).toMatchObject({ protocol: scheme, host: new URL(sandbox.url).host });
+  }
+});
+
 test('a deleted conversation is gone from every reading', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.batch(['+12125550100']);

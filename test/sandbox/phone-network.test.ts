@@ -119,6 +119,7 @@ test('a record goes from initiated over in-progress and processing to done, and 
   }
   expect(seen).toEqual(['initiated', 'in-progress', 'processing', 'done']);
   expect(turns).toEqual([...turns].sort((a, b) => a - b));
+  expect([...new Set(turns)]).toEqual(Array.from({ length: (turns.at(-1) ?? 0) + 1 }, (_, count) => count));
 });
 
 test('the first agent turn is the line of the call, else of the agent, with variables filled in', async () => {
@@ -150,6 +151,9 @@ test('no more calls are on the line than there are lines, and the queue moves in
   expect(calls.every((call) => call.endedAt !== null)).toBe(true);
   const dialed = calls.map((call) => call.dialedAt ?? 0);
   expect(dialed).toEqual([...dialed].sort((a, b) => a - b));
+  // Each line takes the next call at the very instant at which it became free.
+  const freed = calls.map((call) => call.endedAt).sort((a, b) => (a ?? 0) - (b ?? 0));
+  expect(dialed.slice(3)).toEqual(freed.slice(0, -3));
   for (const call of calls) {
     const at = call.dialedAt ?? 0;
     expect(

@@ -36,6 +36,10 @@ test.each([
   ['an unknown id', 'GET', '/v1/convai/conversations/conv_none', undefined, 404],
   ['a method that is not served', 'PUT', '/v1/convai/agents', {}, 405],
   ['a trailing slash', 'GET', '/v1/convai/agents/', undefined, 404],
+  ['a path that cannot be decoded', 'GET', '/v1/convai/agents/%zz', undefined, 400],
+  ['an id of 600 letters', 'GET', `/v1/convai/agents/${'a'.repeat(600)}`, undefined, 404],
+  ['an encoded slash in an id', 'GET', '/v1/convai/agents/a%2Fb', undefined, 404],
+  ['OPTIONS', 'OPTIONS', '/v1/convai/agents', undefined, 405],
   ['broken JSON', 'POST', batchPath, '{"calls":', 400],
   ['a poisoned key', 'POST', batchPath, '{"__proto__":{"a":1}}', 400],
   ['a body beyond 5 MB', 'POST', batchPath, JSON.stringify({ pad: 'x'.repeat(6_000_000) }), 413],
@@ -86,6 +90,18 @@ test.each([
     expect.objectContaining({ loc, msg: expect.any(String), type: expect.any(String) }),
   ]);
   expect(sandbox.calls()).toEqual([]);
+});
+
+test.each([
+  ['GET', '/v1/convai/phone-numbers'],
+  ['GET', '/v1/convai/agents/agent_survey'],
+  ['GET', '/v1/convai/agents'],
+  ['DELETE', '/v1/convai/agents/agent_survey'],
+])('%s %s takes no unknown query, and does nothing when it gets one', async (method, path) => {
+  const sandbox = await startTestSandbox();
+  const refused = await sandbox.request(method, `${path}?surprise=1`);
+  expect([refused.status, refused.body.detail[0]?.loc]).toEqual([422, ['query', 'surprise']]);
+  expect((await sandbox.get(path)).status).toBe(200);
 });
 
 test('more calls than a batch may hold are refused, and the limit is named', async () => {

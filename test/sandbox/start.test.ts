@@ -1,5 +1,6 @@
-import { writeFile } from 'node:fs/promises';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,6 +99,21 @@ test('the command prints a ready line, serves, and ends with 0 when stopped', as
   expect(await ended).toBe(0);
   expect(written.stderr).toContain('pn_main +12125550199');
   await expect(fetch(info.url)).rejects.toThrow();
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the process with 0', async (signal) => {
+  const script = `
+    import { sandboxCommand } from './src/cli/sandbox.ts';
+    await sandboxCommand().parseAsync(['--port', '0', '--json'], { from: 'user' });
+  `;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  expect(JSON.parse(line.toString())).toMatchObject({ ready: true });
+  child.kill(signal);
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
 test('a port in use is said in a sentence, with the way out', async () => {

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FaultRuleError } from '../faults/fault-rule.ts';
 import { allowedMethods } from '../operations.ts';
@@ -22,6 +24,34 @@ export function answerErrors(app: FastifyInstance): void {
     const message = `Nothing is served at ${pathname}. Operations are under /v1/convai, the sandbox's own controls under /_sandbox.`;
     return answerError(new ServiceError(404, message, { type: 'not_found', code: 'route_not_found' }), request, reply);
   });
+}
+
+/** A path that cannot be decoded never comes to the pipeline. */
+export function answerUnroutable(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
+  const facts = { type: 'invalid_request', code: 'bad_request' };
+  void reply
+    .header('x-sandbox', '1')
+    .code(400)
+    .send(errorBody(error.message, facts, newErrorId()));
+}
+
+/** What came is no HTTP request. */
+export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const facts = { type: 'invalid_request', code: 'bad_request' };
+  const body = JSON.stringify(errorBody('This is not an HTTP request that can be read.', facts, newErrorId()));
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    'x-sandbox: 1',
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+export function newErrorId(): string {
+  return randomBytes(16).toString('hex');
 }
 
 function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -1,14 +1,18 @@
-import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathParameter } from '../routes/serve-operation.ts';
+import { validate } from '../schemas/validate.ts';
 import type { Service } from '../service.ts';
 import type { OperationName } from '../operations.ts';
 import { authenticate, rateLimited, sandboxKey, slowKeyDelayMs } from './authentication.ts';
+import { newErrorId } from './error-replies.ts';
 import { pause, sufferAfter, sufferBefore } from './fault-effects.ts';
 import type { Exchange } from './exchange.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
 const controlPrefix = '/_sandbox';
+
+/** These check their query themselves; all others take none. */
+const takesQuery = new Set<OperationName>(['list_agents', 'list_conversations', 'get_signed_url', 'get_token']);
 
 /**
  * The way of every request: marked and journaled, authenticated, limited, met by faults, answered, judged.
@@ -36,6 +40,7 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
       request.exchange.hits = [];
       return reply;
     }
+    if (!takesQuery.has(operation)) validate(service.schemas.noQuery, 'query', request.query);
     service.scheduler.runDue();
     return undefined;
   });
@@ -52,7 +57,7 @@ function open(request: FastifyRequest, reply: FastifyReply, service: Service): v
   const { clock, journal, conduct, settings } = service;
   const header = request.headers['x-request-id'];
   const requestId = typeof header === 'string' && header !== '' ? header : null;
-  const errorId = randomBytes(16).toString('hex');
+  const errorId = newErrorId();
   const exchange: Exchange = { errorId, requestId, apiKey: null, entry: null, hits: [], cut: false, batch: null };
   request.exchange = exchange;
   reply
@@ -96,8 +101,8 @@ async function admit(
   const { clock, conduct, settings } = service;
   const { exchange } = request;
   exchange.apiKey = typeof request.headers['x-api-key'] === 'string' ? request.headers['x-api-key'] : null;
+  if (exchange.apiKey !== null) conduct.noteOperation(exchange.apiKey, operation, exchange.entry?.sequence ?? 0);
   const caller = authenticate(request.headers['x-api-key'], settings.apiKeys);
-  conduct.noteOperation(caller.apiKey, operation, exchange.entry?.sequence ?? 0);
   const waitMs = limiter.take(caller.apiKey, clock.now());
   if (waitMs !== null)
     throw rateLimited('rate_limit_exceeded', { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) });

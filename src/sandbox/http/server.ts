@@ -6,9 +6,10 @@ import { serveConversations } from '../routes/conversations.ts';
 import { serveCredentials } from '../routes/credentials.ts';
 import { servePhoneNumbers } from '../routes/phone-numbers.ts';
 import type { Service } from '../service.ts';
-import { answerErrors } from './error-replies.ts';
+import { answerErrors, answerUnreadable, answerUnroutable } from './error-replies.ts';
 import { installPipeline } from './pipeline.ts';
 
+const longestParameter = 16_384;
 const bodyLimitBytes = 5 * 1024 * 1024;
 
 /** The service over HTTP, not yet listening. */
@@ -16,7 +17,10 @@ export function createServer(service: Service): FastifyInstance {
   const app = fastify({
     bodyLimit: bodyLimitBytes,
     forceCloseConnections: true,
-    routerOptions: { maxParamLength: 500 },
+    // An id of any length that a request line can hold is unknown, not too long.
+    routerOptions: { maxParamLength: longestParameter },
+    frameworkErrors: answerUnroutable,
+    clientErrorHandler: answerUnreadable,
     exposeHeadRoutes: false,
   });
   const closing = new AbortController();

@@ -5,8 +5,8 @@ import { isOpen, type Call } from '../telephony/call.ts';
 import { ConductChecks, type ConductReport } from './conduct-report.ts';
 
 const dayMs = 24 * 3_600_000;
-/** Timers and clocks of two processes never agree better than this. */
-const timerToleranceRealMs = 25;
+/** Timers and clocks of two processes that count in milliseconds agree no better than this. */
+const timerToleranceRealMs = 3;
 
 /** Watches how the service is used and keeps what a good caller would not have done. Times are service time. */
 export class ConductJudge {

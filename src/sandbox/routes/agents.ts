@@ -45,7 +45,6 @@ export function serveAgents(app: FastifyInstance, service: Service): void {
   });
 
   serveOperation(app, 'get_agent', (request) => {
-    validate(schemas.noQuery, 'query', request.query);
     const agent = findAgent(service, pathParameter(request, 'agent_id'));
     return describeAgent(agent, service.state.numbers.values(), settings.dialect);
   });

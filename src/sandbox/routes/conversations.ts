@@ -14,7 +14,6 @@ export function serveConversations(app: FastifyInstance, service: Service): void
   });
 
   serveOperation(app, 'get_conversation', (request) => {
-    validate(service.schemas.noQuery, 'query', request.query);
     const id = pathParameter(request, 'conversation_id');
     const call = service.state.conversations.get(id);
     if (call === undefined) throw missing(service, id);

@@ -14,8 +14,7 @@ export function servePhoneNumbers(app: FastifyInstance, service: Service): void 
   const describe = (number: PhoneNumber): Record<string, unknown> =>
     describeNumber(number, service.state.agents.get(number.agentId ?? '') ?? null, settings.dialect);
 
-  serveOperation(app, 'list_phone_numbers', (request) => {
-    validate(schemas.noQuery, 'query', request.query);
+  serveOperation(app, 'list_phone_numbers', () => {
     return [...service.state.numbers.values()].map(describe);
   });
 

@@ -60,7 +60,7 @@ const collectionItem = z.looseObject({
 });
 
 /** What an agent evaluates and collects. */
-export const platformSettings = z.looseObject({
+const platformSettings = z.looseObject({
   evaluation: z.looseObject({ criteria: z.array(evaluationCriterion).optional() }).optional(),
   data_collection: z.record(identifier, collectionItem).optional(),
 });
@@ -100,7 +100,7 @@ export function createAgentSchemas(mode: SchemaMode) {
   };
 }
 
-export interface AgentInput {
+interface AgentInput {
   name?: string | undefined;
   tags?: string[] | undefined;
   conversation_config?: ConversationConfig | undefined;

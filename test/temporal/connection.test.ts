@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
+import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { makeFolder } from './fake-programs.ts';
+
+const nothingSet = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
+const connectors = [
+  ['a client', connectTemporal],
+  ['a worker', connectTemporalNative],
+] as const;
+
+let server: DevServer;
+
+beforeAll(async () => {
+  server = await startDevServer({ config: readConfig(), ui: false, namespace: 'calls' });
+});
+
+afterAll(() => server.stop());
+
+async function profileOf(lines: string[]): Promise<Record<string, string>> {
+  const path = join(await makeFolder(), 'temporal.toml');
+  await writeFile(path, ['[profile.default]', ...lines].join('\n'));
+  return { TEMPORAL_CONFIG_FILE: path };
+}
+
+/** A port that takes connections and never says a word. */
+async function makeSilentAddress(): Promise<string> {
+  const sockets = new Set<{ destroy(): void }>();
+  const silent = createServer((socket) => sockets.add(socket.on('error', () => {}))).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+  return `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+}
+
+test.each(connectors)('%s connects to the address and the namespace of the profile', async (_, connect) => {
+  const env = await profileOf([`address = "${server.address}"`, 'namespace = "calls"']);
+  const { connection, address, namespace } = await connect(nothingSet, { env });
+  await connection.close();
+  expect({ address, namespace }).toEqual({ address: server.address, namespace: 'calls' });
+});
+
+test('the client is bound to the namespace', async () => {
+  const { connection, client } = await connectTemporal(nothingSet, { target: server });
+  await connection.close();
+  expect(client.options.namespace).toBe('calls');
+});
+
+test('variables come before the profile', async () => {
+  const env = await profileOf(['address = "127.0.0.1:1"', 'namespace = "other"']);
+  const config = { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: 'default' };
+  const { connection, address, namespace } = await connectTemporal(config, { env });
+  await connection.close();
+  expect({ address, namespace }).toEqual({ address: server.address, namespace: 'default' });
+});
+
+test.each(connectors)(
+  '%s that is given a target does not take the key or the TLS of a profile there',
+  async (_, connect) => {
+    const env = await profileOf(['address = "127.0.0.1:1"', 'namespace = "other"', 'api_key = "k"']);
+    const { connection, address, namespace } = await connect(nothingSet, { env, target: server });
+    await connection.close();
+    expect({ address, namespace }).toEqual({ address: server.address, namespace: 'calls' });
+  },
+);
+
+test.each(connectors)('%s is told which namespace is missing and how to make it', async (_, connect) => {
+  const target = { address: server.address, namespace: 'absent' };
+  await expect(connect(nothingSet, { target })).rejects.toMatchObject({
+    name: 'TemporalUnreachableError',
+    exitCode: 1,
+    address: server.address,
+    message: expect.stringMatching(/no namespace "absent"; create it .*--namespace absent.*TEMPORAL_NAMESPACE/),
+  });
+});
+
+test.each(connectors)('%s that finds nothing listening is told where, and what to do', async (_, connect) => {
+  const target = { address: '127.0.0.1:1', namespace: 'default' };
+  await expect(connect(nothingSet, { target, timeoutMs: 500 })).rejects.toMatchObject({
+    name: 'TemporalUnreachableError',
+    message: expect.stringMatching(/Temporal at 127\.0\.0\.1:1 cannot be used.*carillon dev.*TEMPORAL_ADDRESS/),
+  });
+});
+
+test.each(connectors)('%s gives up a server that never answers when the limit is over', async (_, connect) => {
+  const target = { address: await makeSilentAddress(), namespace: 'default' };
+  const startedAt = performance.now();
+  await expect(connect(nothingSet, { target, timeoutMs: 500 })).rejects.toThrow(/waited at most 0\.5 s/);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
+
+test('an address with a scheme is a wrong setting', async () => {
+  const connecting = connectTemporal({ ...nothingSet, TEMPORAL_ADDRESS: 'http://localhost:7233' }, { env: {} });
+  await expect(connecting).rejects.toMatchObject({
+    name: 'ConfigError',
+    message: expect.stringContaining('http://localhost:7233: give host:port'),
+  });
+});
+
+test('a profile file that cannot be read as such is a wrong setting', async () => {
+  const env = await profileOf(['address = unquoted']);
+  await expect(connectTemporal(nothingSet, { env })).rejects.toMatchObject({ name: 'ConfigError' });
+});
