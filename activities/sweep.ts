@@ -81,7 +81,6 @@ async function walkList(
     ordered: true,
     clockReading: { offsetMs: 0, uncertaintyMs: 2_000 },
   };
-  const oldestUnmatched = await oldestUnmatchedPost(deps.store.db, agentId, until);
   const cursors = new Set<string>();
   let cursor: string | undefined;
   for (;;) {
@@ -95,14 +94,14 @@ async function walkList(
     const reading = readClock(page.serviceDate, clock, deps.nowReal());
     if (reading !== undefined && reading.uncertaintyMs < walk.clockReading.uncertaintyMs) walk.clockReading = reading;
     const facts = page.conversations.map((entry) => factsFromListEntry(entry));
-    // What is excluded by its age must be older by more than the clocks may differ.
-    const unmatchedSince =
-      oldestUnmatched === null
-        ? null
-        : oldestUnmatched + walk.clockReading.offsetMs - walk.clockReading.uncertaintyMs - 2_000;
     const { allFinal } = await deps.store.transaction(async (tx) => {
       await noteReadSucceeded(tx, agentId, now);
-      return storeListed(tx, agentId, facts, unmatchedSince, now);
+      // Asked after the page was read: the POST of whatever it shows was committed before. What is excluded by its age must be older
+      // by more than the clocks may differ.
+      const oldest = await oldestUnmatchedPost(tx, agentId, until);
+      const since =
+        oldest === null ? null : oldest + walk.clockReading.offsetMs - walk.clockReading.uncertaintyMs - 2_000;
+      return storeListed(tx, agentId, facts, since, now);
     });
     walk.ordered &&= isNewestFirst(page, walk.oldestSeen);
     for (const { conversationId, startedAt } of facts) {
@@ -158,10 +157,10 @@ async function readDue(
   clock: ServiceClock,
   agentId: string,
   analysisWaitMs: number,
-  deep: boolean,
+  unownedSince: number | null,
   onRead: () => void,
 ): Promise<boolean> {
-  const due = await listDueReads(deps.store.db, agentId, serviceNow(clock), deep, readsPerSweep);
+  const due = await listDueReads(deps.store.db, agentId, serviceNow(clock), unownedSince, readsPerSweep);
   let ok = due.length < readsPerSweep;
   let failure: unknown;
   const queue = due.values();
@@ -209,7 +208,8 @@ export async function sweepAgent(
       if ((await deps.store.transaction((tx) => noteVanished(tx, agentId, span, walk.listed, now))) > 0)
         complete = false;
     }
-    if (!(await readDue(deps, clock, agentId, timing.analysisWaitMs, deep, onProgress))) complete = false;
+    if (!(await readDue(deps, clock, agentId, timing.analysisWaitMs, deep ? until : null, onProgress)))
+      complete = false;
     await deps.store.transaction(async (tx) => {
       const now = serviceNow(clock);
       await matchRecords(tx, deps.store, agentId, walk.clockReading, until, now);

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { ConversationFacts } from '../domain/conversation-facts.ts';
 import { isCallOver, isFinal, isFinished } from '../domain/disposition.ts';
 import type { Queries } from './open-store.ts';
@@ -131,25 +131,31 @@ async function storeChange(tx: Queries, row: ConversationRow, listed: Conversati
     .execute();
 }
 
+/** Records that belong to nobody and that have not been looked into, or not to their end: one of them may be a missing call. */
+export const undecidedRecord = sql<boolean>`attempt_id is null and gone = 0
+  and (final = 0 or (reads = 0 and facts not like '%"direction":"inbound"%'))`;
+
 /**
- * Records of the agent that are worth a read now, longest due first. `unownedToo`: also those that are not due but belong to
- * nobody yet, because something is about to be concluded from what is missing.
+ * Records of the agent that are worth a read now, longest due first. `undecidedSince`: something is about to be concluded from
+ * what is missing, so every undecided record from that instant on is read too.
  */
 export async function listDueReads(
   db: Queries,
   agentId: string,
   now: number,
-  unownedToo: boolean,
+  undecidedSince: number | null,
   limit: number,
 ): Promise<string[]> {
   const rows = await db
     .selectFrom('conversations')
     .select('conversation_id')
     .where('agent_id', '=', agentId)
-    .where('final', '=', 0)
-    .where((eb) =>
-      unownedToo ? eb.or([eb('next_read_at', '<=', now), eb('attempt_id', 'is', null)]) : eb('next_read_at', '<=', now),
-    )
+    .where((eb) => {
+      const due = eb.and([eb('final', '=', 0), eb('next_read_at', '<=', now)]);
+      if (undecidedSince === null) return due;
+      const recent = eb.or([eb('started_at', 'is', null), eb('started_at', '>=', undecidedSince)]);
+      return eb.or([due, eb.and([undecidedRecord, recent])]);
+    })
     .orderBy('next_read_at')
     .limit(limit)
     .execute();

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { undecidedRecord } from './conversations.ts';
 import { appendEvents } from './events.ts';
 import type { Queries, Store } from './open-store.ts';
 import { releaseAttempts } from './release.ts';
@@ -112,8 +113,7 @@ async function hasUndecidedRecord(tx: Queries, agentId: string, batch: BatchRow,
     .selectFrom('conversations')
     .select('conversation_id')
     .where('agent_id', '=', agentId)
-    .where('final', '=', 0)
-    .where('attempt_id', 'is', null)
+    .where(undecidedRecord)
     .where((eb) =>
       eb.or([
         eb('started_at', 'is', null),
