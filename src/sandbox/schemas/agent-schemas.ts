@@ -100,7 +100,7 @@ export function createAgentSchemas(mode: SchemaMode) {
   };
 }
 
-interface AgentInput {
+export interface AgentInput {
   name?: string | undefined;
   tags?: string[] | undefined;
   conversation_config?: ConversationConfig | undefined;
