@@ -1,0 +1,105 @@
+/**
+ * Records the histories that replay.test.ts replays: `npx tsx test/replay/record-histories.ts`. Run it after a deliberate change of the
+ * workflow, and keep the old files while campaigns started with the old code may still be running.
+ */
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { readConfig } from '../../src/config.ts';
+import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
+import { defaultRetryDelays } from '../../src/domain/retry-schedule.ts';
+import { createLogger } from '../../src/logger.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
+import { importCampaign, type ImportRow } from '../../src/store/import-campaign.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
+import { startDevServer } from '../../src/temporal/dev-server.ts';
+import { startCampaign } from '../../src/temporal/start-campaign.ts';
+import { startWorker } from '../../src/temporal/worker.ts';
+import { campaignWorkflowId, cancelUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
+
+const minuteMs = 60_000;
+
+const rules: CampaignRules = {
+  agentId: 'agent_reminders',
+  fromPhoneNumberId: 'pn_main',
+  list: {
+    columns: ['phone'],
+    phoneColumn: 'phone',
+    idColumn: null,
+    timezoneColumn: null,
+    countryColumn: null,
+    defaultRegion: 'US',
+  },
+  firstMessage: null,
+  variables: { key: 'variables', values: {}, reference: 'carillon_ref' },
+  hours: null,
+  endsAt: null,
+  retry: {
+    maxAttempts: 2,
+    delays: { ...defaultRetryDelays, busy: [5 * minuteMs], no_answer: [15 * minuteMs], voicemail: 'never' },
+    maxUncounted: 1,
+  },
+  pacing: { maxConcurrentCalls: 10, startsPerMinute: null, batchSize: 5, refillThreshold: 3 },
+  optOut: [],
+  timing: {
+    dispatchMarginMs: 10 * minuteMs,
+    settleMs: 30 * minuteMs,
+    analysisWaitMs: 15 * minuteMs,
+    lateDeliveryMs: 15 * minuteMs,
+    lateLookbackMs: 120 * minuteMs,
+    pollMs: 10_000,
+  },
+};
+
+async function* rowsOf(count: number, areaCode: string): AsyncGenerator<ImportRow[]> {
+  yield Array.from({ length: count }, (_, index) => {
+    // 0113 stalls and 0120 refuses the request; both have their own tests.
+    const line = [100, 101, 102, 103, 104, 106, 108, 110][index % 8] ?? 100;
+    const e164 = `+1${Number(areaCode) + Math.floor(index / 8)}5550${line}`;
+    return { row: index + 1, cells: [e164], verdict: 'accepted' as const, externalId: null, e164, zones: [] };
+  });
+}
+
+const sandbox = await startSandbox({
+  port: 0,
+  speed: 300,
+  seed: 7,
+  faults: [{ operation: 14, nth: 2, effect: { type: 'rate_limited', retryAfter: 'seconds', seconds: 30 } }],
+});
+const server = await startDevServer({ config: readConfig(), ui: false });
+const config = readConfig({
+  SVC_BASE_URL: sandbox.url,
+  SVC_API_KEY: 'sk_sandbox_ok',
+  TEMPORAL_ADDRESS: server.address,
+});
+const store = await openStore({ sqlitePath: join(await mkdtemp(join(tmpdir(), 'carillon-record-')), 'record.db') });
+const { connection } = await connectTemporalNative(config);
+const { client } = await connectTemporal(config);
+const worker = await startWorker({ config, connection, namespace: 'default', store, logger: createLogger('silent') });
+
+const folder = new URL('./histories/', import.meta.url);
+for (const [campaignId, count] of [
+  ['completed', 16],
+  ['cancelled', 16],
+] as const) {
+  const input = { campaignId, name: null, fileHash: 'recorded', rules, accountId: sandbox.url };
+  await importCampaign(store, input, rowsOf(count, campaignId === 'completed' ? '212' : '312'), Date.now());
+  await startCampaign({ config, store, client, now: Date.now() }, campaignId);
+  const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, 1));
+  await handle.executeUpdate(pauseUpdate);
+  await handle.executeUpdate(resumeUpdate);
+  if (campaignId === 'cancelled') await handle.executeUpdate(cancelUpdate);
+  await handle.result();
+  await writeFile(
+    new URL(`${campaignId}.json`, folder),
+    `${historyToJSON(await handle.fetchHistory()).replaceAll(/"identity": "[^"]*"/g, '"identity": "recorder"')}\n`,
+  );
+}
+await worker.stop();
+await connection.close();
+await client.connection.close();
+await store.close();
+await server.stop();
+await sandbox.close();
