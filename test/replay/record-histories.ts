@@ -3,7 +3,7 @@
  * workflow, and keep the old files while campaigns started with the old code may still be running.
  */
 import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { readConfig } from '../../src/config.ts';
@@ -79,6 +79,13 @@ const { connection } = await connectTemporalNative(config);
 const { client } = await connectTemporal(config);
 const worker = await startWorker({ config, connection, namespace: 'default', store, logger: createLogger('silent') });
 
+/** Takes out what names the machine that recorded: its identity, its host and its paths. Replay does not look at them. */
+function anonymise(json: string): string {
+  return json
+    .replaceAll(/"(identity|stackTrace)": "(?:[^"\\]|\\.)*"/g, '"$1": ""')
+    .replaceAll(`@${hostname()}`, '@recorder');
+}
+
 const folder = new URL('./histories/', import.meta.url);
 for (const [campaignId, count] of [
   ['completed', 16],
@@ -92,10 +99,7 @@ for (const [campaignId, count] of [
   await handle.executeUpdate(resumeUpdate);
   if (campaignId === 'cancelled') await handle.executeUpdate(cancelUpdate);
   await handle.result();
-  await writeFile(
-    new URL(`${campaignId}.json`, folder),
-    `${historyToJSON(await handle.fetchHistory()).replaceAll(/"identity": "[^"]*"/g, '"identity": "recorder"')}\n`,
-  );
+  await writeFile(new URL(`${campaignId}.json`, folder), `${anonymise(historyToJSON(await handle.fetchHistory()))}\n`);
 }
 await worker.stop();
 await connection.close();
