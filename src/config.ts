@@ -16,6 +16,9 @@ const environment = z.object({
   CARILLON_HEARTBEAT_TIMEOUT_MS: milliseconds.default(60_000),
   CARILLON_COLLECT_MAX_MS: milliseconds.default(300_000),
   CARILLON_POSTING_WINDOW_MS: milliseconds.default(60_000),
+  CARILLON_SUBMIT_SLACK_MS: milliseconds.default(30_000),
+  CARILLON_SHORT_TIMEOUT_MS: milliseconds.default(60_000),
+  CARILLON_STICKY_TIMEOUT_MS: milliseconds.default(10_000),
   CARILLON_SUBMITS_PER_SECOND: z.coerce.number().positive().default(5),
   CARILLON_TEMPORAL_BIN: z.string().min(1).optional(),
   TEMPORAL_ADDRESS: z.string().min(1).optional(),
@@ -42,6 +45,15 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (!parsed.success)
     throw new ConfigError(`The environment has a setting that cannot be used:\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
+}
+
+/** `readConfig` with values that hold where the environment says nothing (`defaults`), or whatever it says (`fixed`; undefined unsets). */
+export function readConfigWith(
+  values: { defaults?: NodeJS.ProcessEnv; fixed?: NodeJS.ProcessEnv },
+  env: NodeJS.ProcessEnv = process.env,
+): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  return readConfig({ ...values.defaults, ...set, ...values.fixed });
 }
 
 /** Variables that no child process needs: they carry credentials of the service or of the database. */

@@ -26,5 +26,13 @@ const secretKeys = [
 export function createLogger(level: string, destination: DestinationStream = pino.destination(2)): Logger {
   const quoted = secretKeys.map((key) => `["${key}"]`);
   const paths = quoted.flatMap((key) => [key, `*${key}`, `*.*${key}`]);
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: { paths, censor: '[redacted]' } }, destination);
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: { paths, censor: '[redacted]' } },
+    destination,
+  );
+}
+
+/** The same lines into a file, each on disk before the call returns, so that none is lost when the process ends. */
+export function openLogFile(level: string, path: string): Logger {
+  return createLogger(level, pino.destination({ dest: path, sync: true, mkdir: true }));
 }

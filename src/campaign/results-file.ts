@@ -73,6 +73,11 @@ export async function writeResults(input: WriteResultsInput): Promise<number> {
   return counter.rows;
 }
 
+/** How the header of a campaign's results file begins, whatever was collected: by this such a file can be told from any other. */
+export function resultsHeaderStart(columns: readonly string[]): string {
+  return stringify([renderHeader({ columns, collectedKeys: [], evaluationKeys: [] })]).trimEnd();
+}
+
 async function* renderLines(input: WriteResultsInput, counter: { rows: number }): AsyncGenerator<string> {
   let records: string[][] = [renderHeader(input)];
   for await (const row of input.rows) {
@@ -85,7 +90,11 @@ async function* renderLines(input: WriteResultsInput, counter: { rows: number })
   if (records.length > 0) yield stringify(records);
 }
 
-function renderHeader({ columns, collectedKeys, evaluationKeys }: WriteResultsInput): string[] {
+function renderHeader({
+  columns,
+  collectedKeys,
+  evaluationKeys,
+}: Pick<WriteResultsInput, 'columns' | 'collectedKeys' | 'evaluationKeys'>): string[] {
   const taken = new Set(columns);
   const added = [
     ...resultColumns,

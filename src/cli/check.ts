@@ -6,6 +6,7 @@ import { Preflight, type PreflightReport } from '../campaign/preflight.ts';
 import { readRecipients, type ListRow } from '../campaign/recipients.ts';
 import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
 import { renderPreflight } from './preflight-text.ts';
+import { RowProgress } from './row-progress.ts';
 
 export interface CheckIo {
   stdout: NodeJS.WritableStream;
@@ -20,9 +21,6 @@ export interface CheckOptions {
   /** Where one JSON line per data row goes; null for nowhere. */
   rowsPath: string | null;
 }
-
-const silentMs = 2000;
-const progressEveryMs = 500;
 
 /** `carillon check`: says what a campaign would do. Needs no network, no database and no service. */
 export function checkCommand(io: CheckIo = { stdout: process.stdout, stderr: process.stderr, now: Date.now }): Command {
@@ -51,7 +49,7 @@ export async function runCheck(io: CheckIo, options: CheckOptions): Promise<Pref
   const header = await readHeader(file);
   const rules = campaignRules(file, header.columns);
   const preflight = new Preflight(rules, io.now());
-  const rows = observe(readRecipients(file, header, rules), preflight, new Progress(io));
+  const rows = observe(readRecipients(file, header, rules), preflight, new RowProgress(io));
   if (options.rowsPath === null) {
     for await (const _ of rows) continue;
   } else {
@@ -66,12 +64,14 @@ export async function runCheck(io: CheckIo, options: CheckOptions): Promise<Pref
 async function* observe(
   chunks: AsyncIterable<ListRow[]>,
   preflight: Preflight,
-  progress: Progress,
+  progress: RowProgress,
 ): AsyncGenerator<ListRow[]> {
+  let count = 0;
   try {
     for await (const rows of chunks) {
       preflight.add(rows);
-      progress.add(rows.length);
+      count += rows.length;
+      progress.update(count);
       yield rows;
     }
   } finally {
@@ -98,30 +98,4 @@ function refuseEmptyCampaign(file: CampaignFile, report: PreflightReport): void 
   if (report.accepted > 0) return;
   const message = `none of the ${String(report.rows)} rows of ${file.settings.list.file} can be dialled; mend the rows as told above`;
   throw new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
-}
-
-/** A line that counts rows, on a terminal only, once a check takes long enough to wonder about. */
-class Progress {
-  readonly #io: CheckIo;
-  readonly #startedAt: number;
-  #rows = 0;
-  #shownAt: number | null = null;
-
-  constructor(io: CheckIo) {
-    this.#io = io;
-    this.#startedAt = io.now();
-  }
-
-  add(rows: number): void {
-    this.#rows += rows;
-    if (this.#io.stderr.isTTY !== true) return;
-    const now = this.#io.now();
-    if (now - this.#startedAt < silentMs || now - (this.#shownAt ?? 0) < progressEveryMs) return;
-    this.#shownAt = now;
-    this.#io.stderr.write(`\r${this.#rows.toLocaleString('en-US')} rows read`);
-  }
-
-  clear(): void {
-    if (this.#shownAt !== null) this.#io.stderr.write('\r\u001b[K');
-  }
 }

@@ -12,38 +12,58 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'demo',
     summary: 'rehearse a whole campaign on this machine: Temporal, sandbox, worker, results',
-    load: () => pending('demo'),
+    load: async () => (await import('./demo.ts')).demoCommand,
   },
   {
     name: 'check',
     summary: 'say what a campaign would do, without placing a call',
     load: async () => (await import('./check.ts')).checkCommand,
   },
-  { name: 'run', summary: 'start a campaign, or attach to it, and watch it to its end', load: () => pending('run') },
-  { name: 'start', summary: 'start a campaign and return', load: () => pending('start') },
-  { name: 'status', summary: 'show how far a campaign is', load: () => pending('status') },
+  {
+    name: 'run',
+    summary: 'start a campaign, or attach to it, and watch it to its end',
+    load: async () => (await import('./run.ts')).runCommand,
+  },
+  {
+    name: 'start',
+    summary: 'start a campaign and return',
+    load: async () => (await import('./start.ts')).startCommand,
+  },
+  {
+    name: 'status',
+    summary: 'show how far a campaign is',
+    load: async () => (await import('./status.ts')).statusCommand,
+  },
   {
     name: 'pause',
     summary: 'place no further calls; open ones are still collected',
-    load: () => pending('pause'),
+    load: async () => (await import('./pause.ts')).pauseCommand,
   },
-  { name: 'resume', summary: 'go on with a paused campaign', load: () => pending('resume') },
+  {
+    name: 'resume',
+    summary: 'go on with a paused campaign',
+    load: async () => (await import('./resume.ts')).resumeCommand,
+  },
   {
     name: 'cancel',
     summary: 'end a campaign; recipients that wait are not called',
-    load: () => pending('cancel'),
+    load: async () => (await import('./cancel.ts')).cancelCommand,
   },
   {
     name: 'resolve',
     summary: 'decide on calls of which nobody knows whether they were placed',
-    load: () => pending('resolve'),
+    load: async () => (await import('./resolve.ts')).resolveCommand,
   },
   {
     name: 'results',
     summary: 'write the results file: one line per row of the list',
-    load: () => pending('results'),
+    load: async () => (await import('./results.ts')).resultsCommand,
   },
-  { name: 'worker', summary: 'do the work of campaigns until stopped', load: () => pending('worker') },
+  {
+    name: 'worker',
+    summary: 'do the work of campaigns until stopped',
+    load: async () => (await import('./worker.ts')).workerCommand,
+  },
   {
     name: 'sandbox',
     summary: 'run the service itself on this machine, with simulated calls',
@@ -52,7 +72,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'dev',
     summary: 'run Temporal, the sandbox and a worker together until Ctrl-C',
-    load: () => pending('dev'),
+    load: async () => (await import('./dev.ts')).devCommand,
   },
   {
     name: 'doctor',
@@ -60,11 +80,3 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./doctor.ts')).doctorCommand,
   },
 ];
-
-async function pending(name: string): Promise<(io: Io) => Command> {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const module = (await import(`./${name}.${extension}`)) as Record<string, (io: Io) => Command>;
-  const create = module[`${name}Command`];
-  if (create === undefined) throw new Error(`src/cli/${name}.ts exports no ${name}Command`);
-  return create;
-}

@@ -1,3 +1,5 @@
+import { describeOutsideFault } from './outside-faults.ts';
+
 /** What the process says and exits with after a failure. */
 export interface Failure {
   exitCode: number;
@@ -7,13 +9,15 @@ export interface Failure {
 
 /**
  * The one place that turns errors into exit codes: an error that carries `exitCode` was foreseen and its message is all there is to say; a
- * wrong setting is 2; anything else is a defect, told in a sentence, with its stack only when `debug`.
+ * wrong setting is 2; a fault of disk, database or network is 1; anything else is a defect, told in a sentence, with its stack only when `debug`.
  */
 export function describeFailure(error: unknown, debug: boolean): Failure {
   const stack = debug && error instanceof Error && error.stack !== undefined ? `\n${describeStack(error)}` : '';
   if (isForeseen(error)) return { exitCode: error.exitCode, message: `${error.message}${stack}` };
   if (error instanceof Error && error.name === 'ConfigError')
     return { exitCode: 2, message: `${error.message}${stack}` };
+  const outside = describeOutsideFault(error);
+  if (outside !== null) return { exitCode: 1, message: `${outside}${stack}` };
   const said = (error instanceof Error ? error.message : String(error)).split('\n')[0];
   const hint = debug ? '' : ' CARILLON_LOG_LEVEL=debug shows where.';
   return { exitCode: 1, message: `Carillon stopped on an error it did not expect: ${said}.${hint}${stack}` };

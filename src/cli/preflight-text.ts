@@ -1,5 +1,6 @@
 import type { CampaignFile } from '../campaign/campaign-file.ts';
 import type { DialForecast, PreflightReport, RejectionSummary, RenderedExample } from '../campaign/preflight.ts';
+import { count, printable } from './printable.ts';
 
 /** The report of `check` for people. */
 export function renderPreflight(file: CampaignFile, report: PreflightReport): string {
@@ -73,14 +74,4 @@ function renderVerdict({ accepted, rejected }: PreflightReport): string {
   if (accepted === 0) return 'Cannot start: no row can be dialled.';
   const kept = rejected === 0 ? '' : ' Rejected rows do not stop it: they are kept and reported.';
   return `Ready to start. No call was placed.${kept}`;
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en-US');
-}
-
-/** Text of the user's list on a terminal: on one line, and without the control characters that would move the cursor. */
-function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }

@@ -9,7 +9,7 @@ Examples:
   carillon demo                                   a complete rehearsal, nothing to set up
   carillon check campaign.yaml                    what would happen, without a call
   carillon run campaign.yaml                      start the campaign and watch it
-  carillon results <campaign> --out results.csv   one line per row of the list
+  carillon results <campaign>                     one line per row of the list, as a file
 
 Settings are environment variables: docs/configuration.md lists them.`;
 

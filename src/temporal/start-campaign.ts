@@ -1,13 +1,28 @@
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  type Client,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { campaignQueues, campaignWorkflowId, type CampaignInput } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
+import { failureTypes } from '../domain/failure-types.ts';
 import { openRound, type Round } from '../store/rounds.ts';
 import type { Store } from '../store/open-store.ts';
+import { batchIdOf } from '../store/planning.ts';
 import { campaignTimeouts } from './worker.ts';
+
+/** Thrown when Temporal has a workflow of that name that does not run this database's campaign. */
+export class WorkflowConflictError extends Error {
+  override readonly name = 'WorkflowConflictError' as const;
+  readonly exitCode = 1;
+}
 
 /**
  * Starts the workflow of the round that a campaign is to run now, or attaches to the one that runs. Idempotent: a crash between
- * the database and Temporal is mended by running it again. Answers undefined when nothing is left to run.
+ * the database and Temporal is mended by running it again. Answers undefined when nothing is left to run. Throws
+ * WorkflowConflictError when the name is taken by another database's campaign, or by a run that ended without this database.
  */
 export async function startCampaign(
   deps: { config: Config; store: Store; client: Client; now: number },
@@ -25,6 +40,7 @@ export async function startCampaign(
     submitted: 0,
     verified: false,
   };
+  await requireLedgerCaughtUp(client, store, round);
   try {
     await client.workflow.start('campaign', {
       taskQueue: queues.campaign,
@@ -38,17 +54,58 @@ export async function startCampaign(
     return { round, attached: false };
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    await requireOwnRun(client, round, queues.campaign);
     return { round, attached: true };
   }
 }
 
-/** Whether the workflow of a round is known to the server; false when its history is gone or it never began. */
-export async function isWorkflowKnown(client: Client, workflowId: string): Promise<boolean> {
+/**
+ * A run that failed because the ledger had lost a batch may go on only once the ledger has it again: started on the older
+ * one, it would call those people a second time.
+ */
+async function requireLedgerCaughtUp(client: Client, store: Store, round: Round): Promise<void> {
+  const missing = await missingBatchOf(client, round.workflowId);
+  if (missing === undefined) return;
+  const found =
+    missing !== null &&
+    (await store.db
+      .selectFrom('batches')
+      .select('batch_id')
+      .where('batch_id', '=', batchIdOf(round.campaignId, round.round, missing))
+      .executeTakeFirst()) !== undefined;
+  if (found) return;
+  throw new WorkflowConflictError(
+    `Campaign ${round.campaignId} has stopped because this database is older than its progress: batch ${missing ?? 1} is missing. Restore a newer database; going on with this one could call people twice.`,
+  );
+}
+
+/** The batch whose absence ended the last run of a workflow; undefined when it did not end so. */
+async function missingBatchOf(client: Client, workflowId: string): Promise<number | null | undefined> {
+  const handle = client.workflow.getHandle(workflowId);
   try {
-    await client.workflow.getHandle(workflowId).describe();
-    return true;
+    const { status } = await handle.describe();
+    if (status.name !== 'FAILED') return undefined;
+    await handle.result();
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause) {
+      if (!(cause instanceof ApplicationFailure) || cause.type !== failureTypes.ledgerOlder) continue;
+      return (cause.details?.[0] as { missing: number | null } | undefined)?.missing ?? null;
+    }
   }
+  return undefined;
+}
+
+async function requireOwnRun(client: Client, { workflowId, campaignId }: Round, queue: string): Promise<void> {
+  const { taskQueue, status } = await client.workflow.getHandle(workflowId).describe();
+  if (taskQueue !== queue) {
+    throw new WorkflowConflictError(
+      `Temporal already has a workflow ${workflowId}, of a campaign ${campaignId} in another database. Give this campaign another id, or use that database (CARILLON_DB, DATABASE_URL).`,
+    );
+  }
+  if (status.name === 'RUNNING') return;
+  throw new WorkflowConflictError(
+    `The workflow ${workflowId} has ended (${status.name}) although the database says that its round is still running: was the database set back? Give the campaign a new id, and take out the rows that were called.`,
+  );
 }

@@ -10,9 +10,6 @@ import type { Store } from '../store/open-store.ts';
 import { keepServiceClock } from './clock-keeper.ts';
 import { loadWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
-/** Time beyond the HTTP limits that a submit needs for its transactions. */
-const submitSlackMs = 30_000;
-
 export interface WorkerOptions {
   config: Config;
   connection: NativeConnection;
@@ -35,13 +32,13 @@ export function httpTimeoutMs(config: Config): number {
   return config.SVC_CONNECT_TIMEOUT_MS + config.SVC_HEADERS_TIMEOUT_MS + config.SVC_BODY_TIMEOUT_MS;
 }
 
-/** Timeouts of a campaign's activities, from the settings of the process that starts it. */
+/** Timeouts of a campaign's activities, from the settings of the process that starts it. The slack is for transactions, beyond the HTTP limits. */
 export function campaignTimeouts(config: Config): CampaignTimeouts {
   return {
     heartbeatMs: config.CARILLON_HEARTBEAT_TIMEOUT_MS,
-    submitMs: config.CARILLON_POSTING_WINDOW_MS + httpTimeoutMs(config) + submitSlackMs,
-    collectMs: config.CARILLON_COLLECT_MAX_MS + 2 * httpTimeoutMs(config) + submitSlackMs,
-    shortMs: 60_000,
+    submitMs: config.CARILLON_POSTING_WINDOW_MS + httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
+    collectMs: config.CARILLON_COLLECT_MAX_MS + 2 * httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
+    shortMs: config.CARILLON_SHORT_TIMEOUT_MS,
   };
 }
 
@@ -84,13 +81,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const deps = createDependencies(options, stopping.signal);
   const { verify, plan, recordPostVerdict, changeState, account, submit, collect } = createActivities(deps);
   const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, options.store.ledgerId);
-  const shared = { connection, namespace, shutdownGraceTime: httpTimeoutMs(config) + submitSlackMs };
+  const shared = { connection, namespace, shutdownGraceTime: httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS };
   const workers = await Promise.all([
     Worker.create({
       ...shared,
       taskQueue: queues.campaign,
       workflowBundle: options.bundle ?? (await loadWorkflowBundle()),
       activities: { verify, plan, recordPostVerdict, changeState, account },
+      stickyQueueScheduleToStartTimeout: config.CARILLON_STICKY_TIMEOUT_MS,
       maxConcurrentActivityTaskExecutions: 10,
     }),
     Worker.create({

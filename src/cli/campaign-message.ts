@@ -1,0 +1,130 @@
+import {
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import {
+  campaignQueues,
+  cancelUpdate,
+  campaignWorkflowId,
+  pauseUpdate,
+  resumeUpdate,
+} from '../../workflows/messages.ts';
+import { readConfig, type Config } from '../config.ts';
+import { findCampaign, type Campaign } from '../store/campaigns.ts';
+import { stateText } from './campaign-text.ts';
+import type { Io } from './io.ts';
+import { openExistingLedger, requireCampaign } from './ledger-access.ts';
+import { noWorkerLines } from './supervision.ts';
+import { openTemporal, type TemporalAccess } from './temporal-access.ts';
+import { hasEnded } from './watch-campaign.ts';
+
+export type Wish = 'pause' | 'resume' | 'cancel';
+
+/** Thrown when a campaign could not be told what to do, or is not in a state for it; says what is known. */
+export class CampaignMessageError extends Error {
+  override readonly name = 'CampaignMessageError' as const;
+  readonly exitCode = 1;
+}
+
+const updates = { pause: pauseUpdate, resume: resumeUpdate, cancel: cancelUpdate };
+const answerLimitMs = 20_000;
+const grpcDeadlineExceeded = 4;
+
+/** Tells a running campaign to pause, go on or end; returns its state after the change was committed to the database. */
+export async function tellCampaign(
+  io: Io,
+  input: { campaignId: string; wish: Wish; confirm?: () => Promise<boolean>; limitMs?: number },
+): Promise<Campaign | null> {
+  const config = readConfig(io.env);
+  const store = await openExistingLedger(config);
+  try {
+    const campaign = await requireCampaign(store, input.campaignId);
+    refuseUnfit(campaign, input.wish);
+    if (input.confirm !== undefined && !(await input.confirm())) return null;
+    const temporal = await openTemporal(io, config);
+    try {
+      const changed = await sendUpdate(config, temporal, {
+        campaign,
+        wish: input.wish,
+        ledgerId: store.ledgerId,
+        limitMs: input.limitMs ?? answerLimitMs,
+      });
+      const after = (await findCampaign(store.db, input.campaignId)) ?? campaign;
+      if (!changed) throw new CampaignMessageError(`Campaign ${input.campaignId} is ${stateText(after)}; ${unchanged}`);
+      return after;
+    } finally {
+      await temporal.connection.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+const unchanged = 'nothing was changed.';
+
+function refuseUnfit(campaign: Campaign, wish: Wish): void {
+  const { campaignId: id } = campaign;
+  if (hasEnded(campaign)) {
+    throw new CampaignMessageError(
+      `Campaign ${id} has ended (${campaign.state}), so there is nothing to ${wish}. Its results: carillon results ${id}`,
+    );
+  }
+  if (campaign.round === 0) {
+    throw new CampaignMessageError(
+      `Campaign ${id} was imported but not started, so there is nothing to ${wish}: carillon start with its file starts it.`,
+    );
+  }
+}
+
+/** Sends the update to a campaign's workflow; repeating it is harmless. Answers whether the campaign's state allowed it. */
+export async function sendUpdate(
+  config: Config,
+  { client, connection, address }: TemporalAccess,
+  { campaign, wish, ledgerId, limitMs }: { campaign: Campaign; wish: Wish; ledgerId: string; limitMs: number },
+): Promise<boolean> {
+  const { campaignId: id } = campaign;
+  const handle = client.workflow.getHandle(campaignWorkflowId(id, campaign.round));
+  try {
+    return await connection.withDeadline(Date.now() + limitMs, async () => {
+      // The name alone may be that of another database's campaign, which is not ours to stop.
+      const { taskQueue } = await handle.describe();
+      if (taskQueue !== campaignQueues(config.CARILLON_QUEUE_PREFIX, ledgerId).campaign) {
+        throw new CampaignMessageError(
+          `Temporal at ${address} runs a campaign ${id} of another database, not this one: ${unchanged}`,
+        );
+      }
+      return handle.executeUpdate(updates[wish]);
+    });
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) {
+      throw new CampaignMessageError(
+        `Temporal at ${address} does not run campaign ${id}: ${unchanged} carillon start with its file starts it again; then repeat this.`,
+        { cause: error },
+      );
+    }
+    if (error instanceof WorkflowUpdateFailedError) {
+      throw new CampaignMessageError(`Campaign ${id} is at its end; ${unchanged} carillon status ${id} shows it.`, {
+        cause: error,
+      });
+    }
+    if (isTimeout(error)) {
+      throw new CampaignMessageError(
+        [
+          `No worker has answered for campaign ${id} within ${limitMs / 1000} s. Without a worker no call is placed; whether the campaign will ${wish} when one comes is not known.`,
+          ...noWorkerLines(config),
+          `Then repeat this command; repeating it is harmless.`,
+        ].join('\n'),
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return isGrpcServiceError(cause) && (cause.code as number) === grpcDeadlineExceeded;
+}

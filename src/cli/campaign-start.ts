@@ -1,0 +1,147 @@
+import type { Client } from '@temporalio/client';
+import { checkCaller } from '../campaign/caller-check.ts';
+import { campaignRules, readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../campaign/campaign-file.ts';
+import { campaignHash } from '../campaign/campaign-hash.ts';
+import { CampaignFileError, ListFileError } from '../campaign/errors.ts';
+import { readHeader, type ListHeader } from '../campaign/list-header.ts';
+import { readRecipients, type ListRow } from '../campaign/recipients.ts';
+import type { Config } from '../config.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { findCampaign, type Campaign } from '../store/campaigns.ts';
+import { nextDueAt } from '../store/counters.ts';
+import { importCampaign } from '../store/import-campaign.ts';
+import type { Store } from '../store/open-store.ts';
+import type { Round } from '../store/rounds.ts';
+import { startCampaign } from '../temporal/start-campaign.ts';
+import type { Io } from './io.ts';
+import { RowProgress } from './row-progress.ts';
+import { accountIdOf, explainServiceFault, openService, readClock, ServiceUnusableError } from './service-access.ts';
+
+/** A campaign file with its list's header: valid as far as that tells, its rows not read yet. */
+export interface ReadCampaign {
+  file: CampaignFile;
+  header: ListHeader;
+  rules: CampaignRules;
+  hash: string;
+}
+
+export interface StartInput {
+  config: Config;
+  store: Store;
+  /** Connects when it comes to that: a campaign that has ended needs no Temporal. */
+  connect: () => Promise<Client>;
+  /** Whether to ask the service about key, agent and number first; a campaign that exists was asked about before. */
+  check: boolean;
+}
+
+export type StartResult =
+  | { kind: 'started' | 'attached'; imported: boolean; campaign: Campaign; round: Round }
+  /** All its recipients have an outcome. */
+  | { kind: 'ended'; campaign: Campaign };
+
+/** Thrown when the service would not take the campaign's calls; nothing was imported. */
+export class CallerRefusedError extends Error {
+  override readonly name = 'CallerRefusedError' as const;
+  readonly exitCode = 1;
+}
+
+/** Throws CampaignFileError and ListFileError. */
+export async function readCampaign(path: string): Promise<ReadCampaign> {
+  const file = await readCampaignFile(path);
+  const header = await readHeader(file);
+  return { file, header, rules: campaignRules(file, header.columns), hash: await campaignHash(file) };
+}
+
+/**
+ * Imports a campaign if the database does not have it, and starts its workflow or attaches to it. Safe to repeat at any point: what an
+ * earlier try has done is not done again. Throws CampaignConflictError when the database has it from another file.
+ */
+export async function startFromFile(io: Io, read: ReadCampaign, input: StartInput): Promise<StartResult> {
+  const { config, store } = input;
+  const existing = await findCampaign(store.db, read.file.id);
+  const accountId = accountIdOf(config);
+  const importInput = {
+    campaignId: read.file.id,
+    name: read.file.name,
+    fileHash: read.hash,
+    rules: read.rules,
+    accountId,
+  };
+  if (existing !== undefined) {
+    await importCampaign(store, importInput, noRows(), io.now());
+    const ended = existing.state === 'completed' || existing.state === 'cancelled';
+    if (ended && (await nextDueAt(store.db, existing.campaignId)) === null)
+      return { kind: 'ended', campaign: existing };
+  }
+  const clock = await readClock(config);
+  if (existing === undefined) {
+    refuseEndedCampaign(read.file, clock.now());
+    if (input.check) await requireCaller(config, read.rules);
+  }
+  const client = await input.connect();
+  const now = Math.round(clock.now());
+  if (existing === undefined) await importRows(io, store, read, importInput, now);
+  const started = await startCampaign({ config, store, client, now }, read.file.id);
+  const campaign = await findCampaign(store.db, read.file.id);
+  if (campaign === undefined) throw new Error(`campaign ${read.file.id} has gone from the database`);
+  if (started === undefined) return { kind: 'ended', campaign };
+  return {
+    kind: started.attached ? 'attached' : 'started',
+    imported: existing === undefined,
+    campaign,
+    round: started.round,
+  };
+}
+
+async function requireCaller(config: Config, rules: CampaignRules): Promise<void> {
+  const client = openService(config);
+  try {
+    const check = await checkCaller(client, rules);
+    if (!check.ok) throw new CallerRefusedError(`${check.reason}. Nothing was imported and no call was placed.`);
+  } catch (error) {
+    const explained = explainServiceFault(config, error);
+    if (explained instanceof ServiceUnusableError) {
+      throw new CallerRefusedError(`${explained.message} Nothing was imported and no call was placed.`, {
+        cause: error,
+      });
+    }
+    throw explained;
+  } finally {
+    await client.close();
+  }
+}
+
+async function importRows(
+  io: Io,
+  store: Store,
+  read: ReadCampaign,
+  input: Parameters<typeof importCampaign>[1],
+  now: number,
+): Promise<void> {
+  const progress = new RowProgress(io, 'imported');
+  try {
+    await importCampaign(store, input, readAll(read), now, (rows) => progress.update(rows));
+  } finally {
+    progress.clear();
+  }
+}
+
+/** All rows; refuses, before the import becomes visible, a list without a row to dial or one that changed meanwhile. */
+async function* readAll({ file, header, rules, hash }: ReadCampaign): AsyncGenerator<ListRow[]> {
+  let accepted = 0;
+  let total = 0;
+  for await (const rows of readRecipients(file, header, rules)) {
+    total += rows.length;
+    for (const row of rows) if (row.verdict === 'accepted') accepted += 1;
+    yield rows;
+  }
+  if (accepted === 0) {
+    const message = `none of the ${total} rows of ${file.settings.list.file} can be dialled: carillon check ${file.path} says why`;
+    throw new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
+  }
+  if ((await campaignHash(file)) !== hash) {
+    throw new ListFileError(file.listPath, 'the list was changed while it was read; run the command again');
+  }
+}
+
+async function* noRows(): AsyncGenerator<ListRow[]> {}

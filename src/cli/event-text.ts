@@ -1,0 +1,115 @@
+import type { CampaignEvent, EventType } from '../store/events.ts';
+import { plural, printable } from './printable.ts';
+
+/** What people want to hear of as it happens; what befalls each single recipient is counted instead. */
+export const toldEvents: readonly EventType[] = [
+  'campaign.imported',
+  'campaign.state',
+  'round.started',
+  'round.ended',
+  'batch.posting',
+  'batch.state',
+  'post.verdict',
+  'suppression.added',
+];
+
+/** An event of the log in words, without any recipient's data; null when it adds nothing to the one before it. */
+export function tellEvent(event: CampaignEvent): string | null {
+  const data = event.data ?? {};
+  switch (event.type) {
+    case 'campaign.imported':
+      return `${plural(number(data['rows']), 'row')} imported, ${number(data['rejected'])} rejected`;
+    case 'campaign.state':
+      return tellState(String(data['to']), data['reason']);
+    case 'round.started':
+      return `round ${number(data['round'])} begins`;
+    case 'round.ended':
+      return `round ${number(data['round'])} has ended`;
+    case 'batch.posting':
+      return number(data['k']) === 1
+        ? null
+        : `${batchName(event)}: sending ${plural(number(data['size']), 'call')} again, POST ${number(data['k'])}`;
+    case 'post.verdict':
+      return tellVerdict(event, String(data['verdict']), data['status']);
+    case 'batch.state':
+      return tellBatchState(event, data);
+    case 'suppression.added':
+      return `${rowName(event)} asked not to be called again, and will not be`;
+    case 'attempt.planned':
+    case 'attempt.posted':
+    case 'attempt.released':
+    case 'attempt.matched':
+    case 'attempt.settled':
+    case 'attempt.corrected':
+    case 'batch.planned':
+    case 'recipient.deferred':
+    case 'recipient.outcome':
+      return null;
+  }
+}
+
+function tellState(to: string, reason: unknown): string {
+  const why = typeof reason === 'string' && reason !== '' ? `: ${printable(reason)}` : '';
+  const words: Readonly<Record<string, string>> = {
+    running: 'dialling',
+    paused: 'paused',
+    cancelling: 'being cancelled: no further dials, open calls are still collected',
+    completed: 'completed',
+    cancelled: 'cancelled',
+  };
+  return to === 'cancelling' ? (words[to] ?? to) : `${words[to] ?? to}${why}`;
+}
+
+function tellVerdict(event: CampaignEvent, verdict: string, status: unknown): string | null {
+  const name = batchName(event);
+  const code = typeof status === 'number' ? ` (status ${status})` : '';
+  // What follows from it is told with the batch's state.
+  if (verdict === 'confirmed') return null;
+  if (verdict === 'refused') {
+    const next =
+      status === 400 || status === 422 ? '; smaller batches will show which of its calls it does not take' : '';
+    return `${name}: refused by the service${code}${next}`;
+  }
+  if (verdict === 'not_sent') {
+    return status === 429
+      ? `${name}: told to wait (429), nothing was queued; it will be sent again`
+      : `${name}: no connection, nothing was sent; it will be sent again`;
+  }
+  return `${name}: no answer that can be used${code}; it counts as sent, and nothing more is sent until the records have been looked at`;
+}
+
+function tellBatchState(event: CampaignEvent, data: Record<string, unknown>): string | null {
+  const name = batchName(event);
+  switch (data['state']) {
+    case 'confirmed':
+      return data['by'] === 'evidence'
+        ? `${name}: found in the service's records, so it was accepted`
+        : `${name}: ${plural(number(data['calls_initiated']), 'call')} accepted`;
+    case 'held':
+      return `${name}: no trace of it in the records; a person has to decide (carillon resolve)`;
+    case 'redial':
+      return `${name}: a person said to dial again`;
+    case 'given_up':
+      return `${name}: a person gave it up`;
+    case 'released':
+      return `${name}: given back, its recipients wait again`;
+    default:
+      return null;
+  }
+}
+
+/** `batch 3`: the last part of its id. */
+function batchName(event: CampaignEvent): string {
+  return `batch ${event.batchId?.split('/').at(-1) ?? '?'}`;
+}
+
+/** `row 17`: a recipient's id ends with its row, an attempt's with row and number. */
+function rowName(event: CampaignEvent): string {
+  const id = event.recipientId ?? event.attemptId ?? '';
+  const row = id.slice(event.campaignId.length + 1).split('/')[0];
+  return row === undefined || row === '' ? 'a recipient' : `row ${row}`;
+}
+
+function number(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}

@@ -1,0 +1,15 @@
+import { InvalidArgumentError } from 'commander';
+
+/** A port as typed. */
+export function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('Write a whole number from 0 (any free port) to 65535.');
+}
+
+/** Service seconds per real second, as typed. */
+export function readFactor(text: string): number {
+  const factor = Number(text);
+  if (text.trim() !== '' && factor > 0 && factor <= 100_000) return factor;
+  throw new InvalidArgumentError('Write a number above 0, at most 100000.');
+}

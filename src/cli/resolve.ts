@@ -1,0 +1,139 @@
+import { Command, Option } from 'commander';
+import { readConfig, type Config } from '../config.ts';
+import type { ServiceClock } from '../convai/service-clock.ts';
+import { findCampaign, type Campaign } from '../store/campaigns.ts';
+import type { Store } from '../store/open-store.ts';
+import { resolveUnresolved, type Resolution } from '../store/resolve.ts';
+import { startCampaign } from '../temporal/start-campaign.ts';
+import { sendUpdate } from './campaign-message.ts';
+import { confirmOnTerminal, type Confirm } from './confirmation.ts';
+import type { Io } from './io.ts';
+import { openExistingLedger, requireCampaign } from './ledger-access.ts';
+import { plural, span } from './printable.ts';
+import { readClock } from './service-access.ts';
+import { openTemporal, type TemporalAccess } from './temporal-access.ts';
+import { hasEnded } from './watch-campaign.ts';
+
+const examples = `
+A recipient is unresolved when the answer to a batch was lost (a timeout, a cut connection, an error of the service) and the
+service's records show no trace of its call. Carillon never calls such a recipient again by itself; you decide for all of a
+campaign. To be sure, look into the service's own call history first.
+
+  --redial    they wait again and are dialled. If the lost batch was carried out after all, they are called twice.
+  --give-up   they keep the outcome "unresolved".
+
+Redialling after the campaign's end starts its next round. Batches that something may still be heard of are left alone.
+
+Examples:
+  carillon resolve reminders --redial
+  carillon resolve reminders --give-up`;
+
+export interface ResolveOptions {
+  campaignId: string;
+  decision: 'redial' | 'give_up';
+  yes: boolean;
+}
+
+/** Thrown when neither or both of the decisions are given. */
+class DecisionError extends Error {
+  override readonly name = 'DecisionError' as const;
+  readonly exitCode = 2;
+}
+
+export function resolveCommand(io: Io): Command {
+  return new Command('resolve')
+    .description('Decide on calls of which nobody knows whether they were placed')
+    .argument('<campaign>', 'id of the campaign')
+    .addOption(new Option('--redial', 'dial them again').conflicts('giveUp'))
+    .option('--give-up', 'leave them as they are')
+    .option('-y, --yes', 'do not ask', false)
+    .addHelpText('after', examples)
+    .action(async (campaignId: string, flags: { redial?: boolean; giveUp?: boolean; yes: boolean }) => {
+      if (flags.redial !== true && flags.giveUp !== true)
+        throw new DecisionError('Say which: carillon resolve <campaign> --redial, or --give-up. --help explains both.');
+      const decision = flags.redial === true ? 'redial' : 'give_up';
+      await runResolve(io, { campaignId, decision, yes: flags.yes });
+    });
+}
+
+const answerLimitMs = 20_000;
+
+export async function runResolve(
+  io: Io,
+  options: ResolveOptions,
+  confirm: Confirm = confirmOnTerminal(io),
+): Promise<void> {
+  const config = readConfig(io.env);
+  const store = await openExistingLedger(config);
+  let temporal: TemporalAccess | null = null;
+  try {
+    const campaign = await requireCampaign(store, options.campaignId);
+    const clock = await readClock(config);
+    if (options.decision === 'redial') {
+      const risk =
+        'If a lost batch was carried out after all, its people are called twice: nothing on record can rule that out.';
+      io.stderr.write(`${risk}\n`);
+      if (!options.yes && !(await confirm(`Dial the unresolved recipients of ${options.campaignId} again?`))) {
+        io.stderr.write('Nothing was changed.\n');
+        io.exitCode = 1;
+        return;
+      }
+      // Connected before the decision is written, so that what it sets going can go.
+      temporal = await openTemporal(io, config);
+    }
+    const now = Math.round(clock.now());
+    const resolution = await resolveUnresolved(store, options.campaignId, options.decision, now);
+    const going = temporal === null ? '' : await setGoing({ config, store, temporal, clock }, campaign);
+    io.stdout.write(tellResolution(options, resolution, clock, going));
+  } finally {
+    await temporal?.connection.close();
+    await store.close();
+  }
+}
+
+/** Makes the redialled recipients move: the next round of an ended campaign, or a new look of a running one. */
+async function setGoing(
+  deps: { config: Config; store: Store; temporal: TemporalAccess; clock: ServiceClock },
+  before: Campaign,
+): Promise<string> {
+  const { config, store, temporal } = deps;
+  const id = before.campaignId;
+  const campaign = (await findCampaign(store.db, id)) ?? before;
+  if (hasEnded(campaign)) {
+    const now = Math.round(deps.clock.now());
+    const started = await startCampaign({ config, store, client: temporal.client, now }, id);
+    return started === undefined ? '' : ` Round ${started.round.round} has been started: carillon status ${id}`;
+  }
+  if (campaign.state === 'paused') return ` The campaign is paused: carillon resume ${id} sets it going.`;
+  // A running campaign is told to go on, which changes nothing but makes it look again at who waits.
+  if (campaign.state === 'running') {
+    const { ledgerId } = store;
+    await sendUpdate(config, temporal, { campaign, wish: 'resume', ledgerId, limitMs: answerLimitMs });
+  }
+  return '';
+}
+
+function tellResolution(
+  { campaignId, decision }: ResolveOptions,
+  { recipients, tooEarly, decidableAt }: Resolution,
+  clock: ServiceClock,
+  going: string,
+): string {
+  const lines: string[] = [];
+  if (recipients > 0) {
+    const what = decision === 'redial' ? 'will be dialled again' : 'stay unresolved; the decision is on record';
+    lines.push(`${plural(recipients, 'recipient')} of campaign ${campaignId} ${what}.${going}`);
+  } else {
+    lines.push(`No recipient of campaign ${campaignId} is unresolved${tooEarly > 0 ? ' yet' : ''}.${going}`);
+  }
+  if (tooEarly > 0) {
+    const until =
+      decidableAt === null
+        ? 'soon'
+        : `after ${new Date(decidableAt).toISOString()} (in ${span(clock.toRealMs(decidableAt - clock.now()))})`;
+    lines.push(
+      `${plural(tooEarly, 'batch', 'batches')} cannot be decided about yet: the service may still be heard of. Try again ${until}.`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}

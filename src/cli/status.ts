@@ -1,0 +1,144 @@
+import { Command } from 'commander';
+import { campaignWorkflowId, statusQuery, type CampaignCounters } from '../../workflows/messages.ts';
+import { readConfig, type Config } from '../config.ts';
+import type { ServiceClock } from '../convai/service-clock.ts';
+import { listCampaigns, type Campaign } from '../store/campaigns.ts';
+import { readStatus, type CampaignStatus } from '../store/campaign-status.ts';
+import type { Store } from '../store/open-store.ts';
+import {
+  campaignTitle,
+  dispositionCounts,
+  outcomeCounts,
+  pauseLines,
+  stateText,
+  unresolvedLines,
+} from './campaign-text.ts';
+import type { Io } from './io.ts';
+import { openExistingLedger, requireCampaign } from './ledger-access.ts';
+import { count, span } from './printable.ts';
+import { readClockOrReal } from './service-access.ts';
+import { statusAsJson } from './status-json.ts';
+import { openTemporal } from './temporal-access.ts';
+import { hasEnded } from './watch-campaign.ts';
+
+/** Neither Temporal nor the service is needed here, so neither is waited for. */
+const limitMs = 2_000;
+
+const examples = `
+Read from the database; the workflow is asked as well when Temporal answers within ${limitMs / 1000} s.
+
+Examples:
+  carillon status                     all campaigns of the database
+  carillon status reminders           one of them
+  carillon status reminders --json    for programs`;
+
+export function statusCommand(io: Io): Command {
+  return new Command('status')
+    .description('Show how far a campaign is, or list all campaigns')
+    .argument('[campaign]', 'id of a campaign; without it all are listed')
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', examples)
+    .action(async (campaignId: string | undefined, options: { json: boolean }) => {
+      await runStatus(io, { campaignId: campaignId ?? null, ...options });
+    });
+}
+
+export async function runStatus(io: Io, options: { campaignId: string | null; json: boolean }): Promise<void> {
+  const config = readConfig(io.env);
+  const store = await openExistingLedger(config);
+  try {
+    if (options.campaignId === null) await printList(io, store, options.json);
+    else await printOne(io, config, store, options.campaignId, options.json);
+  } finally {
+    await store.close();
+  }
+}
+
+async function printList(io: Io, store: Store, json: boolean): Promise<void> {
+  const rows: { campaign: Campaign; status: CampaignStatus }[] = [];
+  for (const campaign of await listCampaigns(store.db))
+    rows.push({ campaign, status: await readStatus(store.db, campaign) });
+  if (json) {
+    io.stdout.write(
+      `${JSON.stringify(
+        rows.map(({ campaign, status }) => statusAsJson(campaign, status)),
+        null,
+        2,
+      )}\n`,
+    );
+    return;
+  }
+  if (rows.length === 0) io.stderr.write('There is no campaign yet: carillon start <campaign.yaml> makes one.\n');
+  const width = Math.max(8, ...rows.map(({ campaign }) => campaign.campaignId.length));
+  for (const { campaign, status } of rows) {
+    const progress = `${count(status.done)} of ${count(status.total)} done, ${count(status.open)} calls open`;
+    io.stdout.write(`${campaign.campaignId.padEnd(width)}  ${stateText(campaign).padEnd(21)}  ${progress}\n`);
+  }
+}
+
+async function printOne(io: Io, config: Config, store: Store, campaignId: string, json: boolean): Promise<void> {
+  const campaign = await requireCampaign(store, campaignId);
+  const status = await readStatus(store.db, campaign);
+  const workflow = hasEnded(campaign) || campaign.round === 0 ? null : await askWorkflow(io, config, campaign);
+  if (json) {
+    io.stdout.write(`${JSON.stringify({ ...statusAsJson(campaign, status), workflow }, null, 2)}\n`);
+    return;
+  }
+  const clock = await readClockOrReal(config, limitMs, () => io.now());
+  io.stdout.write(`${[...describe(campaign, status, clock, io.now()), ...describeWorkflow(workflow)].join('\n')}\n`);
+}
+
+function describe(campaign: Campaign, status: CampaignStatus, clock: ServiceClock, now: number): string[] {
+  const undecided = (status.batches['unknown'] ?? 0) + (status.batches['posting'] ?? 0);
+  const line = (label: string, text: string): string[] => (text === '' ? [] : [`${label.padEnd(10)}${text}`]);
+  const waitMs = status.nextDueAt === null ? 0 : clock.atReal(status.nextDueAt) - now;
+  const due = waitMs > 1_000 ? ` (the next is due in ${span(waitMs)})` : '';
+  return [
+    ...line('Campaign', campaignTitle(campaign)),
+    ...line('State', `${stateText(campaign)}${campaign.round > 1 ? `, round ${campaign.round}` : ''}`),
+    ...pauseLines(campaign),
+    ...line(
+      'Rows',
+      `${count(status.total)}: ${count(status.done)} done, ${count(status.open)} with a call open, ${count(status.waiting)} waiting${due}`,
+    ),
+    ...line('Outcomes', outcomeCounts(status)),
+    ...line('Calls', dispositionCounts(status)),
+    ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),
+    ...unresolvedLines(campaign, status),
+  ];
+}
+
+type WorkflowAnswer = CampaignCounters | { unknown: string };
+
+async function askWorkflow(io: Io, config: Config, campaign: Campaign): Promise<WorkflowAnswer> {
+  try {
+    const { connection, client } = await openTemporal(io, config, limitMs);
+    try {
+      const handle = client.workflow.getHandle(campaignWorkflowId(campaign.campaignId, campaign.round));
+      return await connection.withAbortSignal(AbortSignal.timeout(limitMs), () => handle.query(statusQuery));
+    } catch {
+      return { unknown: 'no worker answers for it: carillon worker starts one' };
+    } finally {
+      await connection.close();
+    }
+  } catch (error) {
+    return { unknown: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function describeWorkflow(answer: WorkflowAnswer | null): string[] {
+  if (answer === null) return [];
+  if ('unknown' in answer) return [`Workflow  not asked: ${answer.unknown}`];
+  const waiting = answer.waitingFor === null ? '' : `, waits for ${waitWords[answer.waitingFor] ?? answer.waitingFor}`;
+  return [`Workflow  ${answer.state}${waiting}`];
+}
+
+const waitWords: Readonly<Record<string, string>> = {
+  due: 'the next recipient to be due',
+  capacity: 'calls to end',
+  pacing: 'the next minute (starts_per_minute)',
+  blocked: 'the service to allow requests again',
+  canary: 'a first conversation',
+  paused: 'carillon resume',
+  collecting: 'the last results',
+};

@@ -1,0 +1,145 @@
+import { chmodSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { createWorld, type CampaignWorld } from './campaign-world.ts';
+
+let server: DevServer;
+
+beforeAll(async () => {
+  server = await startDevServer({ config: readConfig(), ui: false });
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+/** Nobody listens on port 1. */
+const nobody = '127.0.0.1:1';
+
+async function expectNothingImported(world: CampaignWorld): Promise<void> {
+  expect(await world.run('status')).toMatchObject({ code: 0, stdout: '' });
+  expect(world.sandbox.calls()).toEqual([]);
+}
+
+test.each([
+  { yaml: ['agent_id: agent_nobody'], says: /does not know agent agent_nobody \(404\): correct agent_id/ },
+  { yaml: ['from_phone_number_id: pn_none'], says: /has no phone number pn_none: correct from_phone_number_id/ },
+  { yaml: ['from_phone_number_id: pn_unverified'], says: /pn_unverified is not verified.*verify it with the service/ },
+])('a campaign that the service would not call for is not imported: $yaml', async ({ yaml, says }) => {
+  const world = await createWorld(server.address);
+  const path = world.writeCampaign({ yaml });
+  const { code, stdout, stderr } = await world.run('start', path);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(says);
+  expect(stderr).toMatch(/Nothing was imported and no call was placed\.\n$/);
+  await expectNothingImported(world);
+});
+
+test('a wrong key, a missing key and a service that is down are told apart', async () => {
+  const wrong = await createWorld(server.address, {}, { SVC_API_KEY: 'sk_wrong' });
+  expect(await wrong.run('start', wrong.writeCampaign({}))).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/refuses the API key \(401\): set SVC_API_KEY/),
+  });
+  await expectNothingImported(wrong);
+
+  const none = await createWorld(server.address, {}, { SVC_API_KEY: '' });
+  expect(await none.run('start', none.writeCampaign({}))).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^SVC_API_KEY is not set/),
+  });
+
+  const down = await createWorld(server.address, {}, { SVC_BASE_URL: `http://${nobody}` });
+  expect(await down.run('start', down.writeCampaign({}))).toMatchObject({
+    code: 1,
+    stderr: `The service at http://${nobody} cannot be reached. Check SVC_BASE_URL and that it is up (carillon sandbox runs it on this machine).\n`,
+  });
+  await expectNothingImported(down);
+});
+
+test('a service without encryption that is not on this machine gets no key', async () => {
+  const world = await createWorld(server.address, {}, { SVC_BASE_URL: 'http://192.0.2.1' });
+  const { code, stderr } = await world.run('worker');
+  expect(code).toBe(1);
+  expect(stderr).not.toMatch(/sk_sandbox_ok/);
+});
+
+test('with Temporal down nothing is imported, and the message names the address', async () => {
+  const world = await createWorld(nobody);
+  expect(await world.run('start', world.writeCampaign({}))).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/Temporal at 127\.0\.0\.1:1 cannot be used.*TEMPORAL_ADDRESS/),
+  });
+  await expectNothingImported(world);
+  expect(await world.run('worker')).toMatchObject({ code: 1, stderr: expect.stringContaining(nobody) });
+});
+
+test('the checks of a file come before anything else', async () => {
+  const world = await createWorld(nobody, {}, { SVC_BASE_URL: `http://${nobody}` });
+  const cases: [Parameters<CampaignWorld['writeCampaign']>[0], RegExp][] = [
+    [{ yaml: ['retry: { busy: soon }'] }, /campaign\.yaml:\d+: retry\.busy:.*such as 5m/],
+    [{ yaml: ["opt_out: 'x'"] }, /opt_out/],
+  ];
+  for (const [settings, says] of cases) {
+    expect(await world.run('run', world.writeCampaign(settings))).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(says),
+    });
+  }
+  expect(await world.run('start', world.path('none.yaml'))).toMatchObject({ code: 2 });
+});
+
+test('a list of which no row can be dialled starts no campaign, and a mended one does', async () => {
+  const world = await createWorld(server.address);
+  const path = world.writeCampaign({ lines: ['nonsense,A', ',B'] });
+  expect(await world.run('start', path)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/none of the 2 rows of list\.csv can be dialled: carillon check/),
+  });
+  await expectNothingImported(world);
+  world.writeCampaign({ rows: 2 });
+  expect(await world.run('start', path)).toMatchObject({ code: 0 });
+});
+
+test('a campaign whose end has passed is not started', async () => {
+  const world = await createWorld(server.address);
+  expect(await world.run('start', world.writeCampaign({ yaml: ['ends_at: 2020-01-01T00:00:00Z'] }))).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/ends_at: .*has passed/),
+  });
+});
+
+test('a database that cannot be written is a sentence, not a stack', async () => {
+  const world = await createWorld(server.address);
+  const path = world.writeCampaign({});
+  await world.run('start', path);
+  for (const name of ['', '-wal', '-shm']) {
+    try {
+      chmodSync(world.path(`carillon.db${name}`), 0o444);
+    } catch {
+      // Whether the side files are there is the library's affair.
+    }
+  }
+  chmodSync(world.folder, 0o555);
+  const root = process.getuid?.() === 0;
+  // The superuser may write anywhere.
+  if (root) process.seteuid?.(65_534);
+  try {
+    world.env['CARILLON_DB'] = world.path('carillon.db');
+    const { code, stderr } = await world.run('start', world.campaignPath);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/The database cannot be used:.*CARILLON_DB/s);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  } finally {
+    if (root) process.seteuid?.(0);
+    chmodSync(world.folder, 0o755);
+  }
+});
+
+test('a command that only reads makes no database', async () => {
+  const world = await createWorld(server.address);
+  const { code, stderr } = await world.run('status');
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/There is no database at .*carillon\.db\. Run this where the campaign was started/);
+});
