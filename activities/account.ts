@@ -13,7 +13,8 @@ export async function changeState(
   input: { campaignId: string; change: StateChange },
 ): Promise<{ changed: boolean }> {
   try {
-    const now = serviceNow(await deps.serviceClock());
+    // The instant is for the log alone: a service that does not answer must not keep a person from pausing.
+    const now = await deps.serviceClock().then(serviceNow, () => Math.round(deps.nowReal()));
     switch (input.change) {
       case 'pause':
         return { changed: await pauseCampaign(deps.store, input.campaignId, 'paused by a person', now) };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { countOutstanding, isOutstanding } from '../src/store/counters.ts';
+import { lastReadAt } from '../src/store/sweeps.ts';
 import { findCampaign, type Campaign } from '../src/store/campaigns.ts';
 import { isPlanReady } from '../src/store/planning.ts';
 import { readStatus } from '../src/store/campaign-status.ts';
@@ -38,6 +39,21 @@ async function finish(
   return { reason, outstanding, state: campaign.state, progress: { total, done, open, waiting, unresolved } };
 }
 
+async function requireCampaign(deps: ActivityDependencies, campaignId: string): Promise<Campaign> {
+  const campaign = await findCampaign(deps.store.db, campaignId);
+  if (campaign === undefined) throw new Error(`Campaign ${campaignId} is not in this database`);
+  return campaign;
+}
+
+/** A collect goes on at the pace of the one before it: what that one has just read is not read again for having been started anew. */
+async function untilNextSweepMs(deps: ActivityDependencies, { rules }: Campaign): Promise<number> {
+  const readAt = await lastReadAt(deps.store.db, rules.agentId);
+  if (readAt === null) return 0;
+  const clock = await deps.serviceClock();
+  const { pollMs } = rules.timing;
+  return clock.toRealMs(Math.min(pollMs, Math.max(0, readAt + pollMs - serviceNow(clock))));
+}
+
 async function collectUntilNeeded(
   deps: ActivityDependencies,
   campaignId: string,
@@ -45,17 +61,23 @@ async function collectUntilNeeded(
   heartbeat: () => void,
 ): Promise<CollectResult> {
   const begunReal = deps.nowReal();
-  let before: Campaign | undefined;
+  const pause = (ms: number) =>
+    sleep(Math.min(ms, Math.max(shortestPauseMs, begunReal + deps.limits.collectMaxMs - deps.nowReal())), undefined, {
+      signal: AbortSignal.any([signal, deps.stopping]),
+    }).catch((error: unknown) => {
+      if (signal.aborted) throw error;
+    });
+  let before = await requireCampaign(deps, campaignId);
   let failures = 0;
+  await pause(await untilNextSweepMs(deps, before));
   for (;;) {
     heartbeat();
-    const campaign = await findCampaign(deps.store.db, campaignId);
-    if (campaign === undefined) throw new Error(`Campaign ${campaignId} is not in this database`);
+    const campaign = await requireCampaign(deps, campaignId);
     const clock = await deps.serviceClock();
     const { timing, agentId } = campaign.rules;
     const sweep = await sweepAgent(deps, clock, agentId, timing, heartbeat);
     failures = sweep.kind === 'failed' ? failures + 1 : 0;
-    if (before !== undefined && before.state !== campaign.state) return finish(deps, campaign, 'state');
+    if (before.state !== campaign.state) return finish(deps, campaign, 'state');
     before = campaign;
     if (!isOutstanding(await countOutstanding(deps.store.db, campaignId)))
       return finish(deps, campaign, 'nothing_outstanding');
@@ -64,11 +86,8 @@ async function collectUntilNeeded(
       return finish(deps, campaign, 'time');
     const backoff = Math.min(2 ** failures, longestBackoff);
     const pauseMs = Math.max(shortestPauseMs, sweep.waitMs, clock.toRealMs(timing.pollMs) * backoff);
-    await sleep(Math.min(pauseMs, deps.limits.collectMaxMs), undefined, {
-      signal: AbortSignal.any([signal, deps.stopping]),
-    }).catch((error: unknown) => {
-      if (signal.aborted) throw error;
-    });
+    await pause(pauseMs);
+    if (deps.stopping.aborted) return finish(deps, campaign, 'time');
   }
 }
 

@@ -33,7 +33,13 @@ export function codeOf(error: unknown): string {
 export function toFailure(error: unknown, toRealMs: (serviceMs: number) => number = (ms) => ms): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   if (error instanceof LedgerOlderError) {
-    return ApplicationFailure.create({ type: failureTypes.ledgerOlder, message: error.message, nonRetryable: true });
+    const details = [{ missing: error.missing }];
+    return ApplicationFailure.create({
+      type: failureTypes.ledgerOlder,
+      message: error.message,
+      nonRetryable: true,
+      details,
+    });
   }
   if (error instanceof RateLimitedError) {
     return expectedWait({

@@ -9,7 +9,7 @@ import {
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import type { BatchState } from '../src/domain/ledger.ts';
-import { openPosting, type PostingStep } from '../src/store/posting.ts';
+import { longestSubmitMs, openPosting, type PostingStep } from '../src/store/posting.ts';
 import { recordVerdict, type VerdictInput } from '../src/store/verdicts.ts';
 import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
@@ -82,8 +82,8 @@ async function post(
   clock: ServiceClock,
   batchId: string,
   step: PostStep,
+  deadlineMonotonic: number,
 ): Promise<VerdictInput> {
-  const deadlineMonotonic = deps.monotonicMs() + (step.deadlineReal - deps.nowReal());
   const base = { batchId, k: step.k };
   try {
     const placed = await deps.client.placeBatchCalls(buildBody(step), {
@@ -131,7 +131,9 @@ async function record(deps: ActivityDependencies, verdict: VerdictInput): Promis
 /** How long a submit that sent nothing waits before it is tried again; undefined leaves it to the retry policy. */
 function retryInMs(verdict: VerdictInput, clock: ServiceClock): number | undefined {
   if (verdict.notBefore == null) return undefined;
-  return clock.toRealMs(Math.max(0, verdict.notBefore - clock.now()));
+  const waitMs = Math.max(0, verdict.notBefore - clock.now());
+  // Too long for a submit: entered again at once, the batch is released, and the account's own limit keeps the next POST back.
+  return waitMs > longestSubmitMs ? 0 : clock.toRealMs(waitMs);
 }
 
 /**
@@ -143,6 +145,8 @@ export async function submit(deps: ActivityDependencies, input: { batchId: strin
   try {
     clock = await deps.serviceClock();
     const { postingWindowMs, httpTimeoutMs } = deps.limits;
+    // Taken before the ledger is asked: a wall clock that is set back meanwhile must not move this one.
+    const deadlineMonotonic = deps.monotonicMs() + postingWindowMs;
     const step = await openPosting(deps.store, {
       batchId: input.batchId,
       now: serviceNow(clock),
@@ -156,7 +160,7 @@ export async function submit(deps: ActivityDependencies, input: { batchId: strin
       const waitMs = clock.toRealMs(step.until - clock.now());
       throw expectedWait({ type: failureTypes.blocked, message: 'The ledger allows no POST yet', retryInMs: waitMs });
     }
-    const verdict = await post(deps, clock, input.batchId, step);
+    const verdict = await post(deps, clock, input.batchId, step, deadlineMonotonic);
     const result = await record(deps, verdict);
     if (result.kind === 'unrecorded' || result.state !== 'not_sent') return result;
     const limited = verdict.status === 429;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { factsFromListEntry, factsFromRecord } from '../src/convai/record-facts.ts';
 import type { ConversationPage, ServiceDate } from '../src/convai/client.ts';
 import { RateLimitedError, RefusedError } from '../src/convai/errors.ts';
@@ -7,13 +8,22 @@ import type { CorrelationClock } from '../src/domain/correlation.ts';
 import {
   listDueReads,
   noteVanished,
+  readOvertaken,
   storeGone,
   storeListed,
   storeRead,
   type ConversationRow,
 } from '../src/store/conversations.ts';
-import { matchRecords, oldestUnmatchedPost, settleFromRecord } from '../src/store/matching.ts';
-import { concludeSweep, isConclusionDue, leaseAgent, noteReadSucceeded, releaseLease } from '../src/store/sweeps.ts';
+import { lockOwner, matchRecords, oldestUnmatchedPost, settleFromRecord } from '../src/store/matching.ts';
+import { lockCampaignsOf, type Queries } from '../src/store/open-store.ts';
+import {
+  concludeSweep,
+  isConclusionDue,
+  keepLease,
+  leaseAgent,
+  noteReadSucceeded,
+  releaseLease,
+} from '../src/store/sweeps.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 
@@ -21,6 +31,8 @@ const pageSize = 100;
 const readsAtOnce = 8;
 const readsPerSweep = 400;
 const leaseMs = 60_000;
+/** Until when (monotonic clock) the service asked this process to leave its records alone, per client. */
+const quietUntil = new WeakMap<ActivityDependencies['client'], number>();
 /** The Date header has whole seconds. */
 const dateResolutionMs = 1_000;
 
@@ -32,12 +44,22 @@ export interface SweepResult {
 }
 
 interface ListWalk {
-  complete: boolean;
+  /** Everything that began since then is among `listed`; null: the list was not read as far as needed. */
+  coveredFrom: number | null;
   listed: Set<string>;
-  /** Start of the oldest entry seen; the walk covers what lies between it and the sweep's begin. */
+  /** Start of the oldest entry seen. */
   oldestSeen: number | null;
   ordered: boolean;
   clockReading: CorrelationClock;
+}
+
+/** Without a reading, the clocks are taken to agree. */
+const assumedClock: CorrelationClock = { offsetMs: 0, uncertaintyMs: 2_000 };
+
+/** A reading from a slow answer is a poor one; instead of none it counts where it shows that the clocks differ. */
+function isBetterReading(reading: CorrelationClock, known: CorrelationClock): boolean {
+  if (reading.uncertaintyMs < known.uncertaintyMs) return true;
+  return known === assumedClock && Math.abs(reading.offsetMs) > reading.uncertaintyMs + known.uncertaintyMs;
 }
 
 /** How far the service's clock is from the one that the attempts were stamped with, and how surely that is known. */
@@ -75,11 +97,11 @@ async function walkList(
   onPage: () => void,
 ): Promise<ListWalk> {
   const walk: ListWalk = {
-    complete: false,
+    coveredFrom: null,
     listed: new Set(),
     oldestSeen: null,
     ordered: true,
-    clockReading: { offsetMs: 0, uncertaintyMs: 2_000 },
+    clockReading: assumedClock,
   };
   const cursors = new Set<string>();
   let cursor: string | undefined;
@@ -92,7 +114,7 @@ async function walkList(
     onPage();
     const now = serviceNow(clock);
     const reading = readClock(page.serviceDate, clock, deps.nowReal());
-    if (reading !== undefined && reading.uncertaintyMs < walk.clockReading.uncertaintyMs) walk.clockReading = reading;
+    if (reading !== undefined && isBetterReading(reading, walk.clockReading)) walk.clockReading = reading;
     const facts = page.conversations.map((entry) => factsFromListEntry(entry));
     const { allFinal } = await deps.store.transaction(async (tx) => {
       await noteReadSucceeded(tx, agentId, now);
@@ -108,11 +130,13 @@ async function walkList(
       walk.listed.add(conversationId);
       if (startedAt !== null) walk.oldestSeen = Math.min(walk.oldestSeen ?? Infinity, startedAt);
     }
-    const reachedUntil = walk.oldestSeen !== null && walk.oldestSeen < until;
-    if (walk.ordered && (reachedUntil || (allFinal && !deep))) walk.complete = true;
+    // In the service's own time, and past the whole second in which a call may have begun.
+    const horizon = until + walk.clockReading.offsetMs - walk.clockReading.uncertaintyMs - 2_000;
+    const reachedUntil = walk.oldestSeen !== null && walk.oldestSeen < horizon;
+    if (walk.ordered && (reachedUntil || (allFinal && !deep))) walk.coveredFrom = walk.oldestSeen;
     else if (page.hasMore !== true && page.nextCursor === null) {
       // A full page that names no cursor may be the whole list or a list that cannot be read on.
-      walk.complete = page.hasMore === false || page.conversations.length < pageSize;
+      if (page.hasMore === false || page.conversations.length < pageSize) walk.coveredFrom = until;
     } else if (page.nextCursor !== null && !cursors.has(page.nextCursor)) {
       cursors.add(page.nextCursor);
       cursor = page.nextCursor;
@@ -134,14 +158,16 @@ async function readOne(
     const record = await deps.client.getConversation(conversationId);
     const facts = factsFromRecord(record, agentId);
     row = await deps.store.transaction(async (tx) => {
+      await lockOwner(tx, deps.store, conversationId);
       const now = serviceNow(clock);
       const stored = await storeRead(tx, conversationId, facts, analysisWaitMs, now);
-      await settleFromRecord(tx, stored, now, stored.final === 1);
+      await settleFromRecord(tx, stored, now, stored.becameFinal);
       return stored;
     });
   } catch (error) {
     if (!(error instanceof RefusedError) || error.status !== 404) throw error;
     row = await deps.store.transaction(async (tx) => {
+      await lockOwner(tx, deps.store, conversationId);
       const now = serviceNow(clock);
       const stored = await storeGone(tx, conversationId, now);
       await settleFromRecord(tx, stored, now, true);
@@ -193,17 +219,22 @@ export async function sweepAgent(
   timing: CampaignRules['timing'],
   onProgress: () => void,
 ): Promise<SweepResult> {
-  if (!(await leaseAgent(deps.store, agentId, deps.workerId, deps.nowReal(), leaseMs)))
-    return { kind: 'busy', waitMs: 0 };
+  const quietMs = (quietUntil.get(deps.client) ?? 0) - deps.monotonicMs();
+  if (quietMs > 0) return { kind: 'failed', waitMs: quietMs };
+  // Not the worker's name alone: campaigns of one worker may have the same agent.
+  const owner = `${deps.workerId}/${randomUUID()}`;
+  if (!(await leaseAgent(deps.store, agentId, owner, deps.nowReal(), leaseMs))) return { kind: 'busy', waitMs: 0 };
+  const keep = (tx: Queries) => keepLease(tx, agentId, owner, deps.nowReal(), leaseMs);
+  const renewal = setInterval(() => void keep(deps.store.db).catch(() => {}), leaseMs / 3);
   const begunAt = serviceNow(clock);
   try {
     const openSince = await oldestUnmatchedPost(deps.store.db, agentId, 0, true);
     const until = Math.min(openSince ?? begunAt, begunAt - timing.lateLookbackMs);
     const deep = await isConclusionDue(deps.store.db, agentId, begunAt);
     const walk = await walkList(deps, clock, agentId, until, deep, onProgress);
-    let complete = walk.complete;
-    if (complete && walk.ordered && walk.oldestSeen !== null) {
-      const span = { from: Math.max(walk.oldestSeen, until), to: begunAt };
+    let complete = walk.coveredFrom !== null;
+    if (walk.coveredFrom !== null) {
+      const span = { from: walk.coveredFrom, to: begunAt };
       const now = serviceNow(clock);
       if ((await deps.store.transaction((tx) => noteVanished(tx, agentId, span, walk.listed, now))) > 0)
         complete = false;
@@ -211,7 +242,13 @@ export async function sweepAgent(
     if (!(await readDue(deps, clock, agentId, timing.analysisWaitMs, deep ? until : null, onProgress)))
       complete = false;
     await deps.store.transaction(async (tx) => {
+      if (!(await keep(tx))) {
+        complete = false;
+        return;
+      }
+      await lockCampaignsOf(tx, deps.store, agentId);
       const now = serviceNow(clock);
+      if (walk.ordered && walk.oldestSeen !== null) await readOvertaken(tx, agentId, walk.oldestSeen, now);
       await matchRecords(tx, deps.store, agentId, walk.clockReading, until, now);
       if (complete) await concludeSweep(tx, deps.store, agentId, begunAt, now);
     });
@@ -221,9 +258,11 @@ export async function sweepAgent(
       error instanceof RateLimitedError && error.retryAfterMs !== null ? clock.toRealMs(error.retryAfterMs) : 0;
     deps.logger.warn({ agentId, error: codeOf(error) }, 'the list of conversations could not be read');
     if (!isServiceFault(error)) throw error;
+    if (waitMs > 0) quietUntil.set(deps.client, deps.monotonicMs() + waitMs);
     return { kind: 'failed', waitMs };
   } finally {
-    await releaseLease(deps.store, agentId, deps.workerId).catch(() => {});
+    clearInterval(renewal);
+    await releaseLease(deps.store, agentId, owner).catch(() => {});
   }
 }
 

@@ -13,6 +13,8 @@ export async function verify(deps: ActivityDependencies, input: { campaignId: st
     const clock = await deps.serviceClock();
     const campaign = await findCampaign(deps.store.db, input.campaignId);
     if (campaign === undefined) return { ok: false };
+    // Paused before the check: it is made when the campaign goes on. One that is being cancelled dials nobody.
+    if (campaign.state === 'paused') return { ok: false };
     if (campaign.state !== 'running') return { ok: true };
     const check = await checkCaller(deps.client, campaign.rules);
     if (!check.ok) {

@@ -24,6 +24,9 @@ import {
 
 type StateChange = Parameters<Activities['changeState']>[0]['change'];
 
+/** Events after which a run continues as new: well below where the server suggests it, since steps under way still add theirs. */
+const mostEvents = 3_500;
+
 const retryForEver = { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 };
 
 /** Activities by timeout class; each class has its own queue where its pace or its worker differs. */
@@ -100,16 +103,21 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
   };
 
   const submit = async (batchId: string): Promise<void> => {
-    const result = await CancellationScope.nonCancellable(() => posting.submit({ batchId }));
-    if (result.kind === 'unrecorded')
-      await CancellationScope.nonCancellable(() => short.recordPostVerdict(result.verdict));
+    for (;;) {
+      const result = await CancellationScope.nonCancellable(() => posting.submit({ batchId }));
+      if (result.kind === 'verdict') break;
+      const { state } = await CancellationScope.nonCancellable(() => short.recordPostVerdict(result.verdict));
+      // Nothing was sent: the batch is still to be submitted, or nobody would ever come back for it.
+      if (state !== 'not_sent') break;
+    }
     counters.submitted += 1;
     collectWanted = true;
   };
 
   const dial = async (): Promise<void> => {
     while (dialled === 'no') {
-      rolling ||= workflowInfo().continueAsNewSuggested;
+      const { continueAsNewSuggested, historyLength } = workflowInfo();
+      rolling ||= continueAsNewSuggested || historyLength >= mostEvents;
       if (rolling) {
         dialled = 'parked';
         return;

@@ -94,14 +94,17 @@ export interface FinalityContext {
   analysisWaitMs: number;
 }
 
+/** A record that says that the call goes on, and never anything else, is given up after this long: no call lasts so. */
+const longestCallMs = 4 * 3_600_000;
+
 /**
  * Whether the record need never be read again. True when it is finished and its results are there (or none can come),
  * and at the latest `analysisWaitMs` after the call was over, also while the status still says `processing`: the
- * attempt is then settled from what the record shows.
+ * attempt is then settled from what the record shows. True also for a call that has not ended after any length of a call.
  */
 export function isFinal(facts: ConversationFacts, context: FinalityContext): boolean {
   const finished = isFinished(facts, context.reads);
-  if (!finished && !isCallOver(facts)) return false;
+  if (!finished && !isCallOver(facts)) return context.reads.unchangedForMs >= longestCallMs;
   if (context.overForMs >= context.analysisWaitMs) return true;
   return finished && hasResults(facts);
 }

@@ -61,11 +61,16 @@ export interface Aggregate {
   count: number;
 }
 
-export async function readAggregates(db: Queries, campaignId: string): Promise<Aggregate[]> {
+export async function readAggregates(
+  db: Queries,
+  campaignId: string,
+  kinds: readonly AggregateKind[] = ['outcome', 'disposition', 'collected', 'evaluation'],
+): Promise<Aggregate[]> {
   const rows = await db
     .selectFrom('aggregates')
     .select(['kind', 'key', 'value', 'count'])
     .where('campaign_id', '=', campaignId)
+    .where('kind', 'in', kinds)
     .where('count', '>', 0)
     .orderBy('kind')
     .orderBy('key')

@@ -22,7 +22,7 @@ export interface CampaignStatus {
 
 /** Counts from the running aggregates and small indexes; cheap at any size. */
 export async function readStatus(db: Queries, campaign: Campaign): Promise<CampaignStatus> {
-  const aggregates = await readAggregates(db, campaign.campaignId);
+  const aggregates = await readAggregates(db, campaign.campaignId, ['outcome', 'disposition']);
   const outcomes: Partial<Record<Outcome, number>> = {};
   const dispositions: Record<string, number> = {};
   for (const { kind, value, count } of aggregates) {

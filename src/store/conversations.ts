@@ -44,6 +44,28 @@ export function mergeFacts(known: ConversationFacts, listed: ConversationFacts):
   };
 }
 
+/** A service without paging may list everything at once; a statement takes a limited number of values. */
+const rowsPerStatement = 500;
+
+function* partsOf<Row>(rows: readonly Row[]): Generator<Row[]> {
+  for (let start = 0; start < rows.length; start += rowsPerStatement) yield rows.slice(start, start + rowsPerStatement);
+}
+
+/** What only the list told stays known when the record is read. */
+function keepListed(read: ConversationFacts, known: ConversationFacts): ConversationFacts {
+  return {
+    ...mergeFacts(read, known),
+    status: read.status ?? known.status,
+    endedAt: read.endedAt ?? known.endedAt,
+    durationMs: read.durationMs ?? known.durationMs,
+  };
+}
+
+/** For comparing two readings: an address that is signed anew for each reader is no change. */
+function withoutAudio(facts: ConversationFacts): string {
+  return JSON.stringify({ ...facts, audio: null });
+}
+
 export interface ListedPage {
   /** Every entry was stored as final before: nothing new can hide among older ones of a list in order. */
   allFinal: boolean;
@@ -62,16 +84,12 @@ export async function storeListed(
 ): Promise<ListedPage> {
   const named = entries.filter((facts) => facts.conversationId !== '');
   if (named.length === 0) return { allFinal: false };
-  const known = await tx
-    .selectFrom('conversations')
-    .selectAll()
-    .where(
-      'conversation_id',
-      'in',
-      named.map((facts) => facts.conversationId),
-    )
-    .execute();
-  const byId = new Map(known.map((row) => [row.conversation_id, row]));
+  const byId = new Map<string, ConversationRow>();
+  for (const part of partsOf(named)) {
+    const ids = part.map((facts) => facts.conversationId);
+    const known = await tx.selectFrom('conversations').selectAll().where('conversation_id', 'in', ids).execute();
+    for (const row of known) byId.set(row.conversation_id, row);
+  }
   const added = new Map<string, ConversationRow>();
   let allFinal = true;
   for (const facts of named) {
@@ -104,10 +122,10 @@ export async function storeListed(
       next_read_at: nextReadAt(facts, base, now),
     });
   }
-  if (added.size > 0) {
+  for (const part of partsOf([...added.values()])) {
     await tx
       .insertInto('conversations')
-      .values([...added.values()])
+      .values(part)
       .onConflict((conflict) => conflict.column('conversation_id').doNothing())
       .execute();
   }
@@ -146,20 +164,26 @@ export async function listDueReads(
   undecidedSince: number | null,
   limit: number,
 ): Promise<string[]> {
-  const rows = await db
+  const records = db
     .selectFrom('conversations')
     .select('conversation_id')
     .where('agent_id', '=', agentId)
-    .where((eb) => {
-      const due = eb.and([eb('final', '=', 0), eb('next_read_at', '<=', now)]);
-      if (undecidedSince === null) return due;
-      const recent = eb.or([eb('started_at', 'is', null), eb('started_at', '>=', undecidedSince)]);
-      return eb.or([due, eb.and([undecidedRecord, recent])]);
-    })
     .orderBy('next_read_at')
-    .limit(limit)
+    .limit(limit);
+  const due = await records.where('final', '=', 0).where('next_read_at', '<=', now).execute();
+  const ids = due.map((row) => row.conversation_id);
+  if (undecidedSince === null || ids.length >= limit) return ids;
+  const undecided = await records
+    .where(undecidedRecord)
+    .where((eb) => eb.or([eb('started_at', 'is', null), eb('started_at', '>=', undecidedSince)]))
     .execute();
-  return rows.map((row) => row.conversation_id);
+  return [...new Set([...ids, ...undecided.map((row) => row.conversation_id)])].slice(0, limit);
+}
+
+/** A row as a read has left it. */
+export interface ReadRow extends ConversationRow {
+  /** Whether it was this read that showed the record to its end. */
+  becameFinal: boolean;
 }
 
 /** Stores a read of the record itself and answers the row as it stands now. */
@@ -169,36 +193,37 @@ export async function storeRead(
   facts: ConversationFacts,
   analysisWaitMs: number,
   now: number,
-): Promise<ConversationRow> {
+): Promise<ReadRow> {
   const row = await tx
     .selectFrom('conversations')
     .selectAll()
     .where('conversation_id', '=', conversationId)
     .executeTakeFirstOrThrow();
-  const json = JSON.stringify({ ...facts, conversationId, startedAt: facts.startedAt ?? row.started_at });
-  const unchanged = json === row.facts && row.unchanged_since !== null;
+  const known = JSON.parse(row.facts) as ConversationFacts;
+  const read = keepListed({ ...facts, conversationId, startedAt: facts.startedAt ?? row.started_at }, known);
+  const unchanged = row.unchanged_since !== null && withoutAudio(read) === withoutAudio(known);
   const reads = {
     unchangedReads: unchanged ? row.unchanged_reads + 1 : 1,
     unchangedForMs: unchanged ? now - (row.unchanged_since ?? now) : 0,
   };
-  const finished = isFinished(facts, reads);
-  const finishedAt = row.finished_at ?? (finished || isCallOver(facts) ? now : null);
-  const final = isFinal(facts, { reads, overForMs: finishedAt === null ? 0 : now - finishedAt, analysisWaitMs });
+  const finished = isFinished(read, reads);
+  const finishedAt = row.finished_at ?? (finished || isCallOver(read) ? now : null);
+  const final = isFinal(read, { reads, overForMs: finishedAt === null ? 0 : now - finishedAt, analysisWaitMs });
   const after: ConversationRow = {
     ...row,
-    facts: json,
-    started_at: facts.startedAt ?? row.started_at,
+    facts: JSON.stringify(read),
+    started_at: read.startedAt,
     reads: row.reads + 1,
     unchanged_reads: reads.unchangedReads,
     unchanged_since: unchanged ? row.unchanged_since : now,
     finished: finished || final ? 1 : 0,
     finished_at: finishedAt,
     final: final ? 1 : 0,
-    next_read_at: nextReadAt(facts, { reads: row.reads + 1, first_seen_at: row.first_seen_at }, now),
+    next_read_at: nextReadAt(read, { reads: row.reads + 1, first_seen_at: row.first_seen_at }, now),
   };
   const { conversation_id: _id, attempt_id: _attempt, agent_id: _agent, ...changed } = after;
   await tx.updateTable('conversations').set(changed).where('conversation_id', '=', conversationId).execute();
-  return after;
+  return { ...after, becameFinal: final && row.final === 0 };
 }
 
 /** The record was listed and cannot be read any more: it proves a placed call and will tell no more. */
@@ -212,6 +237,22 @@ export async function storeGone(tx: Queries, conversationId: string, now: number
 }
 
 /**
+ * A sweep ends where the list shows final records only. A call that lasts longer than those around it lies below that, where the list
+ * tells no more about it: its record is then read by itself.
+ */
+export async function readOvertaken(tx: Queries, agentId: string, oldestListed: number, now: number): Promise<void> {
+  const at = now + resultsPauseMs;
+  await tx
+    .updateTable('conversations')
+    .set({ next_read_at: at })
+    .where('agent_id', '=', agentId)
+    .where('final', '=', 0)
+    .where('next_read_at', '>', at)
+    .where('started_at', '<', oldestListed)
+    .execute();
+}
+
+/**
  * Stored records of a span that a sweep should have listed and did not: they are read again at once, and until the service has
  * said that they are gone, the sweep proves nothing. Records that are owned and final have told all they can.
  */
@@ -222,16 +263,18 @@ export async function noteVanished(
   listed: ReadonlySet<string>,
   now: number,
 ): Promise<number> {
-  const rows = await tx
+  const inSpan = tx
     .selectFrom('conversations')
     .select('conversation_id')
     .where('agent_id', '=', agentId)
     .where('gone', '=', 0)
-    .where((eb) => eb.or([eb('final', '=', 0), eb('attempt_id', 'is', null)]))
     .where('started_at', '>', span.from)
     .where('started_at', '<', span.to)
-    .where('first_seen_at', '<', now)
-    .execute();
+    .where('first_seen_at', '<', now);
+  const rows = [
+    ...(await inSpan.where('final', '=', 0).execute()),
+    ...(await inSpan.where('attempt_id', 'is', null).where('final', '=', 1).execute()),
+  ];
   const vanished = rows.map((row) => row.conversation_id).filter((id) => !listed.has(id));
   for (const id of vanished) {
     await tx

@@ -11,6 +11,9 @@ export interface Outstanding {
   undecided: number;
 }
 
+/** Times of the service may have whole seconds. */
+const clockToleranceMs = 2_000;
+
 /** Attempts that hold a slot. Those of a held batch are settled and hold none. */
 export async function countOpen(db: Queries, campaignId: string): Promise<number> {
   const row = await db
@@ -22,11 +25,51 @@ export async function countOpen(db: Queries, campaignId: string): Promise<number
   return row.count;
 }
 
+/**
+ * Attempts whose call may still be on the line: those that hold a slot, less those whose call a record shows to be over although
+ * its results are still to come. A record belongs to nobody before it has been read; those unread count only while none can be
+ * another's: no other campaign waits for records of the agent, and there are no more of them than this one waits for.
+ */
+export async function countOnLine(db: Queries, campaignId: string, agentId: string): Promise<number> {
+  const { rows } = await sql<{
+    open: number;
+    owned_over: number;
+    missing: number;
+    all_missing: number;
+    since: number | null;
+  }>`
+    select
+      count(case when attempts.campaign_id = ${campaignId} then 1 end) as open,
+      count(case when attempts.campaign_id = ${campaignId} and conversations.finished_at is not null then 1 end) as owned_over,
+      count(case when attempts.campaign_id = ${campaignId} and attempts.state = 'open' and attempts.conversation_id is null then 1 end) as missing,
+      count(case when attempts.agent_id = ${agentId} and attempts.state <> 'planned' and attempts.conversation_id is null then 1 end) as all_missing,
+      min(case when attempts.campaign_id = ${campaignId} and attempts.conversation_id is null then attempts.posted_at end) as since
+    from attempts left join conversations on conversations.attempt_id = attempts.attempt_id
+    where attempts.state in ('planned', 'posting', 'open')`.execute(db);
+  const [counts] = rows;
+  if (counts === undefined) return 0;
+  const { open, owned_over: ownedOver, missing, all_missing: allMissing, since } = counts;
+  if (missing === 0 || allMissing !== missing || since === null) return open - ownedOver;
+  const records = await db
+    .selectFrom('conversations')
+    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.count<number>('finished_at').as('over')])
+    .where('agent_id', '=', agentId)
+    .where('final', '=', 0)
+    .where('attempt_id', 'is', null)
+    .where('started_at', '>=', since - clockToleranceMs)
+    .executeTakeFirstOrThrow();
+  return open - ownedOver - (records.count <= missing ? records.over : 0);
+}
+
 export async function countOutstanding(db: Queries, campaignId: string): Promise<Outstanding> {
   const open = await countOpen(db, campaignId);
+  // From the records to the attempts: few records are unread, and the attempts are all of the campaign.
   const unread = await sql<{ count: number }>`
-    select count(*) as count from attempts join conversations on conversations.attempt_id = attempts.attempt_id
-    where attempts.campaign_id = ${campaignId} and conversations.final = 0`.execute(db);
+    select count(*) as count from conversations
+    where final = 0 and attempt_id is not null and exists (
+      select 1 from attempts where attempts.attempt_id = conversations.attempt_id and attempts.campaign_id = ${campaignId})`.execute(
+    db,
+  );
   const undecided = await db
     .selectFrom('batches')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -41,18 +84,31 @@ export function isOutstanding(counts: Outstanding): boolean {
   return counts.open + counts.unread + counts.undecided > 0;
 }
 
-/** Calls begun in the minute before `now`. */
+/** Whether a batch is on its way to its verdict: planned, being sent, or waiting to be sent again. */
+export async function isBeingSubmitted(db: Queries, campaignId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('batches')
+    .select('batch_id')
+    .where('campaign_id', '=', campaignId)
+    .where('state', 'in', ['intent', 'posting', 'not_sent'])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Calls begun in the minute, or in `withinMs`, before `now`. */
 export async function countStarts(
   db: Queries,
   campaignId: string,
   now: number,
+  withinMs = 60_000,
 ): Promise<{ count: number; oldest: number | null }> {
   const row = await db
     .selectFrom('attempts')
     .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('posted_at').as('oldest')])
     .where('campaign_id', '=', campaignId)
     .where('state', 'in', ['posting', 'open', 'settled'])
-    .where('posted_at', '>', now - 60_000)
+    .where('posted_at', '>', now - withinMs)
     .executeTakeFirstOrThrow();
   return { count: row.count, oldest: row.oldest };
 }

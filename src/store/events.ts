@@ -58,12 +58,14 @@ export async function readEvents(
   campaignId: string,
   afterSeq = 0,
   limit = 1000,
+  types: readonly EventType[] | null = null,
 ): Promise<CampaignEvent[]> {
   const rows = await db
     .selectFrom('events')
     .selectAll()
     .where('campaign_id', '=', campaignId)
     .where('seq', '>', afterSeq)
+    .$if(types !== null, (query) => query.where('type', 'in', types ?? []))
     .orderBy('seq')
     .limit(limit)
     .execute();
@@ -77,4 +79,14 @@ export async function readEvents(
     ...(row.batch_id === null ? {} : { batchId: row.batch_id }),
     ...(row.data === null ? {} : { data: JSON.parse(row.data) as Record<string, unknown> }),
   }));
+}
+
+/** Where the log of a campaign ends now; 0 when it is empty. */
+export async function lastEventSeq(db: Queries, campaignId: string): Promise<number> {
+  const row = await db
+    .selectFrom('events')
+    .select((eb) => eb.fn.max('seq').as('seq'))
+    .where('campaign_id', '=', campaignId)
+    .executeTakeFirst();
+  return row?.seq ?? 0;
 }

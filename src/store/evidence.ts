@@ -6,7 +6,33 @@ import type { Database } from './schema.ts';
 /** Clocks of the service may run this far behind ours without a record counting as older than the POST. */
 const toleranceMs = 2_000;
 
-/** Whether a stored conversation since the batch's first POST fits one of its recipients, by reference, number or opening line. */
+/** Of these opening lines the ones that no other call of the agent can have begun with: only they point at somebody. */
+async function findTellingLines(
+  tx: Queries,
+  batch: Selectable<Database['batches']>,
+  agentId: string,
+  lines: readonly string[],
+): Promise<Set<string>> {
+  if (lines.length === 0) return new Set();
+  const shared = await tx
+    .selectFrom('attempts')
+    .select('opening_line')
+    .distinct()
+    .where('agent_id', '=', agentId)
+    .where('batch_id', '!=', batch.batch_id)
+    .where('opening_line', 'in', lines)
+    .where('conversation_id', 'is', null)
+    .where('posted_at', 'is not', null)
+    .where('state', 'in', ['posting', 'open', 'settled'])
+    .execute();
+  const taken = new Set(shared.map((row) => row.opening_line));
+  return new Set(lines.filter((line) => !taken.has(line)));
+}
+
+/**
+ * Whether one of the batch's attempts has its conversation already, or a stored conversation since the first POST fits one of
+ * its recipients, by reference, number or opening line.
+ */
 export async function findEvidenceFor(
   tx: Queries,
   batch: Selectable<Database['batches']>,
@@ -14,6 +40,13 @@ export async function findEvidenceFor(
 ): Promise<boolean> {
   const agentId = attempts[0]?.agent_id;
   if (agentId === undefined || batch.first_posted_at === null) return false;
+  const owner = await tx
+    .selectFrom('attempts')
+    .select('attempt_id')
+    .where('batch_id', '=', batch.batch_id)
+    .where('conversation_id', 'is not', null)
+    .executeTakeFirst();
+  if (owner !== undefined) return true;
   const since = batch.first_posted_at - toleranceMs;
   const rows = await tx
     .selectFrom('conversations')
@@ -24,7 +57,12 @@ export async function findEvidenceFor(
     .execute();
   const numbers = new Set(attempts.map((attempt) => attempt.e164));
   const references = new Set(attempts.flatMap((attempt) => (attempt.reference === null ? [] : [attempt.reference])));
-  const lines = new Set(attempts.flatMap((attempt) => (attempt.opening_line === null ? [] : [attempt.opening_line])));
+  const lines = await findTellingLines(
+    tx,
+    batch,
+    agentId,
+    attempts.flatMap((attempt) => (attempt.opening_line === null ? [] : [attempt.opening_line])),
+  );
   return rows.some((row) => {
     if (row.started_at !== null && row.started_at < since) return false;
     const facts = JSON.parse(row.facts) as ConversationFacts;

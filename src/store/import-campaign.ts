@@ -43,12 +43,13 @@ export function recipientId(campaignId: string, row: number): string {
 async function claimImport(store: Store, input: CampaignImport, now: number): Promise<string> {
   const token = randomUUID();
   await store.transaction(async (tx) => {
-    await tx.deleteFrom('recipients').where('campaign_id', '=', input.campaignId).execute();
+    // The campaign first: that waits for rows which the other import is just adding.
     await tx
       .deleteFrom('campaigns')
       .where('campaign_id', '=', input.campaignId)
       .where('state', '=', 'importing')
       .execute();
+    await tx.deleteFrom('recipients').where('campaign_id', '=', input.campaignId).execute();
     await tx
       .insertInto('campaigns')
       .values({

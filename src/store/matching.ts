@@ -11,7 +11,7 @@ import { sql } from 'kysely';
 import { changeAggregates, groupsOf } from './aggregates.ts';
 import type { ConversationRow } from './conversations.ts';
 import { appendEvents } from './events.ts';
-import type { Queries, Store } from './open-store.ts';
+import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import { settleAttempts } from './settle.ts';
 import { confirmBatch } from './verdicts.ts';
 
@@ -160,9 +160,25 @@ export async function matchRecords(
   return matches.length;
 }
 
+/** Locks the campaign whose attempt owns a record: its results and its campaign's dialling take turns. */
+export async function lockOwner(tx: Queries, store: Store, conversationId: string): Promise<void> {
+  const owner = await tx
+    .selectFrom('conversations')
+    .innerJoin('attempts', 'attempts.attempt_id', 'conversations.attempt_id')
+    .select('attempts.campaign_id')
+    .where('conversations.conversation_id', '=', conversationId)
+    .executeTakeFirst();
+  if (owner !== undefined) await lockCampaign(tx, store, owner.campaign_id);
+}
+
 /** The result that a finished record shows; a record that ends without telling one proves a placed call and no more. */
 function resultOf(facts: ConversationFacts, rules: CampaignRules, row: ConversationRow): AttemptResult | null {
-  const result = readDisposition(facts);
+  // A call that never ended by its record looks like an unanswered one, and may have been anything.
+  const endless =
+    (facts.status === 'initiated' || facts.status === 'in-progress') &&
+    facts.callResult === null &&
+    facts.userTurns === 0;
+  const result = endless ? null : readDisposition(facts);
   if (result === null)
     return row.final === 1 ? { disposition: 'unknown', detail: 'record_tells_nothing', counted: true } : null;
   return heardOptOut(facts, rules.optOut) ? { ...result, disposition: 'opted_out' } : result;

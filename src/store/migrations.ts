@@ -122,11 +122,14 @@ async function createIndexes(db: Kysely<Database>): Promise<void> {
     'create index attempts_campaign on attempts (campaign_id, state, posted_at)',
     'create index attempts_batch on attempts (batch_id, position)',
     'create index attempts_agent on attempts (agent_id, posted_at)',
+    'create index attempts_agent_open on attempts (agent_id, state, posted_at)',
     'create index attempts_dialled on attempts (e164, posted_at)',
     'create unique index batches_n on batches (campaign_id, round, n)',
     'create index batches_state on batches (campaign_id, state)',
     'create unique index conversations_attempt on conversations (attempt_id) where attempt_id is not null',
     'create index conversations_due on conversations (agent_id, final, next_read_at)',
+    'create index conversations_unread on conversations (attempt_id) where final = 0',
+    'create index conversations_unowned on conversations (agent_id, started_at) where attempt_id is null',
     'create index events_campaign on events (campaign_id, seq)',
   ];
   for (const index of indexes) await sql.raw(index).execute(db);

@@ -41,8 +41,10 @@ function createPostgresDialect(connectionString: string): PostgresDialect {
     max: 10,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
-    // "Committed" must mean "on disk" before a POST goes out, whatever the server's default is.
-    options: '-c synchronous_commit=on',
+    keepAliveInitialDelayMillis: 10_000,
+    // "Committed" must mean "on disk" before a POST goes out, whatever the server's default is. A process that froze inside a
+    // transaction must not keep its locks: the others would wait for it until its connection breaks.
+    options: '-c synchronous_commit=on -c idle_in_transaction_session_timeout=60000',
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
@@ -104,6 +106,12 @@ export async function openStore(location: StoreLocation): Promise<Store> {
 export async function lockCampaign(tx: Queries, store: Pick<Store, 'dialect'>, campaignId: string): Promise<void> {
   if (store.dialect === 'postgres')
     await sql`select 1 from campaigns where campaign_id = ${campaignId} for update`.execute(tx);
+}
+
+/** As `lockCampaign`, for all campaigns of an agent, always in the same order. */
+export async function lockCampaignsOf(tx: Queries, store: Pick<Store, 'dialect'>, agentId: string): Promise<void> {
+  if (store.dialect === 'postgres')
+    await sql`select 1 from campaigns where agent_id = ${agentId} order by campaign_id for update`.execute(tx);
 }
 
 /** Locks a batch's campaign, then reads the batch: what it says stays true until the transaction ends. */

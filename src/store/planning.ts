@@ -3,7 +3,16 @@ import type { BatchState } from '../domain/ledger.ts';
 import { slotsToFill } from '../domain/pacing.ts';
 import { candidatesPerLook, countDue, deferRecipients, selectDue, sortCandidates } from './candidates.ts';
 import { findCampaign, type Campaign } from './campaigns.ts';
-import { countOpen, countOutstanding, countStarts, isOutstanding, nextDueAt, type Outstanding } from './counters.ts';
+import {
+  countOnLine,
+  countOpen,
+  countOutstanding,
+  countStarts,
+  isBeingSubmitted,
+  isOutstanding,
+  nextDueAt,
+  type Outstanding,
+} from './counters.ts';
 import { createBatch, type RenderRecipient } from './create-batch.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import { finishRecipients } from './recipients.ts';
@@ -12,6 +21,13 @@ import { blockedUntil, canaryAllowance, pauseUnproven } from './safety.ts';
 /** Thrown when batch n−1 is missing: the database was set back behind the campaign's progress, and dialling on could repeat calls. */
 export class LedgerOlderError extends Error {
   override readonly name = 'LedgerOlderError' as const;
+  /** Number of the batch that is missing; null when the whole campaign is. */
+  readonly missing: number | null;
+
+  constructor(message: string, missing: number | null = null) {
+    super(message);
+    this.missing = missing;
+  }
 }
 
 export type WaitReason = 'due' | 'capacity' | 'pacing' | 'blocked' | 'canary' | 'paused' | 'collecting';
@@ -52,6 +68,7 @@ async function findPlanned(tx: Queries, input: PlanInput): Promise<Plan | undefi
   if (previous === undefined) {
     throw new LedgerOlderError(
       `The ledger is older than the campaign's progress: batch ${input.n - 1} of ${input.campaignId} is missing.`,
+      input.n - 1,
     );
   }
   return undefined;
@@ -92,7 +109,7 @@ async function lookOnce(tx: Queries, store: Store, input: PlanInput): Promise<Pl
   const ended = rules.endsAt !== null && input.now >= rules.endsAt;
   if (campaign.state === 'cancelling' || ended) {
     const more = await closeWaiting(tx, input, ended ? 'expired' : 'cancelled', ended ? 'campaign_end' : 'cancelled');
-    return more ? undefined : finishOrWait(tx, input);
+    return more ? undefined : finishOrWait(tx, input, rules);
   }
   const blocked = await blockedUntil(tx, campaign, input.now);
   if (blocked !== null) return wait(tx, input, 'blocked', blocked);
@@ -113,10 +130,10 @@ async function fillBatch(
 ): Promise<Plan | undefined> {
   const { rules } = campaign;
   const candidates = await selectDue(tx, input.campaignId, input.now, candidatesPerLook);
-  if (candidates.length === 0) return finishOrWait(tx, input);
+  if (candidates.length === 0) return finishOrWait(tx, input, rules);
   const starts = await countStarts(tx, input.campaignId, input.now);
   const slots = slotsToFill({
-    open: await countOpen(tx, input.campaignId),
+    open: await countOnLine(tx, input.campaignId, rules.agentId),
     maxConcurrentCalls: rules.pacing.maxConcurrentCalls,
     refillThreshold: rules.pacing.refillThreshold,
     batchSize: Math.min(rules.pacing.batchSize, canary ?? rules.pacing.batchSize),
@@ -134,12 +151,21 @@ async function fillBatch(
   const sorting = await sortCandidates(tx, rules, candidates, slots, input);
   await finishRecipients(tx, input.campaignId, sorting.finishes, input.now);
   await deferRecipients(tx, input, sorting.deferrals);
-  if (sorting.dial.length === 0) return undefined;
+  const rendered = sorting.dial.map((row) => ({ row, texts: input.render(JSON.parse(row.cells) as string[]) }));
+  // The import refuses such rows; without its own words nobody is called.
+  const mute = rendered.filter(({ texts }) => texts === null);
+  const reason = 'missing_value';
+  await finishRecipients(
+    tx,
+    input.campaignId,
+    mute.map(({ row }) => ({ recipientId: row.recipient_id, outcome: 'undialable', reason })),
+    input.now,
+  );
+  const recipients = rendered.flatMap(({ row, texts }) =>
+    texts === null ? [] : [{ row, openingLine: texts.firstMessage }],
+  );
+  if (recipients.length === 0) return undefined;
   const batchId = batchIdOf(input.campaignId, input.round, input.n);
-  const recipients = sorting.dial.map((row) => ({
-    row,
-    openingLine: input.render(JSON.parse(row.cells) as string[])?.firstMessage ?? null,
-  }));
   await createBatch(tx, {
     ...input,
     batchId,
@@ -147,7 +173,7 @@ async function fillBatch(
     reference: referencesWith(store, rules),
     recipients,
   });
-  return { kind: 'batch', batchId, state: 'intent', size: sorting.dial.length };
+  return { kind: 'batch', batchId, state: 'intent', size: recipients.length };
 }
 
 /** A reference names the attempt across all databases that use the same account of the service. */
@@ -159,9 +185,10 @@ async function wait(tx: Queries, input: PlanInput, reason: WaitReason, until: nu
   return { kind: 'wait', reason, until, outstanding: await countOutstanding(tx, input.campaignId) };
 }
 
-async function finishOrWait(tx: Queries, input: PlanInput): Promise<Plan> {
+async function finishOrWait(tx: Queries, input: PlanInput, rules: CampaignRules): Promise<Plan> {
   const due = await nextDueAt(tx, input.campaignId);
-  if (due !== null) return wait(tx, input, 'due', due);
+  // What is due after the end gets its outcome at the end.
+  if (due !== null) return wait(tx, input, 'due', Math.min(due, rules.endsAt ?? due));
   const outstanding = await countOutstanding(tx, input.campaignId);
   return isOutstanding(outstanding)
     ? { kind: 'wait', reason: 'collecting', until: null, outstanding }
@@ -183,6 +210,8 @@ export async function planBatch(store: Store, input: PlanInput): Promise<Plan> {
 export async function isPlanReady(store: Store, campaignId: string, now: number): Promise<boolean> {
   const campaign = await findCampaign(store.db, campaignId);
   if (campaign === undefined || campaign.state === 'paused') return false;
+  // The planner is asked again only when its last batch has a verdict.
+  if (await isBeingSubmitted(store.db, campaignId)) return false;
   if (
     campaign.rules.endsAt !== null &&
     now >= campaign.rules.endsAt &&
@@ -197,7 +226,7 @@ export async function isPlanReady(store: Store, campaignId: string, now: number)
   const { pacing } = campaign.rules;
   return (
     slotsToFill({
-      open: await countOpen(store.db, campaignId),
+      open: await countOnLine(store.db, campaignId, campaign.rules.agentId),
       maxConcurrentCalls: pacing.maxConcurrentCalls,
       refillThreshold: pacing.refillThreshold,
       batchSize: pacing.batchSize,

@@ -11,8 +11,8 @@ import type { Database } from './schema.ts';
 import { findSuppressed } from './suppressions.ts';
 import { enterUnknown } from './verdicts.ts';
 
-/** A batch that could not be sent for this long is given back to the planner. */
-const longestSubmitMs = 15 * 60_000;
+/** A batch that could not be sent for this long, in service time, is given back to the planner. */
+export const longestSubmitMs = 15 * 60_000;
 
 export interface PostingCall {
   attemptId: string;

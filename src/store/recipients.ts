@@ -3,6 +3,8 @@ import { changeAggregates, type AggregateChange } from './aggregates.ts';
 import { appendEvents, type NewEvent } from './events.ts';
 import type { Queries } from './open-store.ts';
 
+const rowsPerStatement = 500;
+
 export interface Finish {
   recipientId: string;
   outcome: Outcome;
@@ -19,23 +21,43 @@ export async function finishRecipients(
   finishes: readonly Finish[],
   now: number,
 ): Promise<void> {
+  for (let start = 0; start < finishes.length; start += rowsPerStatement)
+    await finishPart(tx, campaignId, finishes.slice(start, start + rowsPerStatement), now);
+}
+
+async function finishPart(tx: Queries, campaignId: string, finishes: readonly Finish[], now: number): Promise<void> {
+  const rows = await tx
+    .selectFrom('recipients')
+    .select(['recipient_id', 'outcome', 'reason'])
+    .where(
+      'recipient_id',
+      'in',
+      finishes.map(({ recipientId }) => recipientId),
+    )
+    .execute();
+  const before = new Map(rows.map((row) => [row.recipient_id, row]));
+  const sameEnd = new Map<string, Finish[]>();
   const changes: AggregateChange[] = [];
   const events: NewEvent[] = [];
-  for (const { recipientId, outcome, reason } of finishes) {
-    const before = await tx
-      .selectFrom('recipients')
-      .select(['outcome', 'reason'])
-      .where('recipient_id', '=', recipientId)
-      .executeTakeFirstOrThrow();
-    await tx
-      .updateTable('recipients')
-      .set({ state: 'done', outcome, reason })
-      .where('recipient_id', '=', recipientId)
-      .execute();
-    if (before.outcome === outcome && before.reason === reason) continue;
-    if (before.outcome !== null) changes.push({ kind: 'outcome', key: '', value: before.outcome, delta: -1 });
+  for (const finish of finishes) {
+    const { recipientId, outcome, reason } = finish;
+    const known = before.get(recipientId);
+    if (known === undefined) throw new Error('a recipient that is to get its outcome is not in the database');
+    const end = JSON.stringify([outcome, reason]);
+    sameEnd.set(end, [...(sameEnd.get(end) ?? []), finish]);
+    if (known.outcome === outcome && known.reason === reason) continue;
+    if (known.outcome !== null) changes.push({ kind: 'outcome', key: '', value: known.outcome, delta: -1 });
     changes.push({ kind: 'outcome', key: '', value: outcome, delta: 1 });
     events.push({ at: now, campaignId, type: 'recipient.outcome', recipientId, data: { outcome, reason } });
+  }
+  for (const group of sameEnd.values()) {
+    const ids = group.map(({ recipientId }) => recipientId);
+    const end = { outcome: group[0]?.outcome ?? null, reason: group[0]?.reason ?? null };
+    await tx
+      .updateTable('recipients')
+      .set({ state: 'done', ...end })
+      .where('recipient_id', 'in', ids)
+      .execute();
   }
   await changeAggregates(tx, campaignId, changes);
   await appendEvents(tx, events);

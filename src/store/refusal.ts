@@ -24,7 +24,7 @@ const pauseReasons: Readonly<Record<number, string>> = {
   422: 'The service refuses the batch as a whole (422)',
 };
 
-/** Plans the refused recipients again in two smaller batches, which the planner finds as the next ones. */
+/** Plans the refused recipients again in two smaller batches, which the planner finds when it comes to their numbers. */
 async function splitBatch(tx: Queries, batch: BatchRow, now: number): Promise<void> {
   const attempts = await tx
     .selectFrom('attempts')
@@ -34,17 +34,16 @@ async function splitBatch(tx: Queries, batch: BatchRow, now: number): Promise<vo
     .orderBy('position')
     .execute();
   await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, 'refused_in_batch', now);
-  const later = await tx
+  // The planner takes stored batches one by one, so the halves stand behind whatever is stored already.
+  const last = await tx
     .selectFrom('batches')
-    .select('n')
+    .select((eb) => eb.fn.max('n').as('n'))
     .where('campaign_id', '=', batch.campaign_id)
     .where('round', '=', batch.round)
-    .where('n', '>', batch.n)
-    .executeTakeFirst();
-  if (later !== undefined) return;
+    .executeTakeFirstOrThrow();
   const half = Math.ceil(attempts.length / 2);
   for (const [index, part] of [attempts.slice(0, half), attempts.slice(half)].entries()) {
-    const n = batch.n + 1 + index;
+    const n = last.n + 1 + index;
     const recipients = [];
     for (const attempt of part) {
       const row = await tx

@@ -105,3 +105,47 @@ export async function readResultKeys(
     [...new Set(aggregates.filter((row) => row.kind === kind).map((row) => row.key))].sort();
   return { collected: keysOf('collected'), evaluation: keysOf('evaluation') };
 }
+
+/** A conversation of a campaign, for reading it at the service. */
+export interface ResultConversation {
+  row: number;
+  conversationId: string;
+  /** False while the call or its analysis goes on. */
+  final: boolean;
+  /** True when the service said that it has it no more. */
+  gone: boolean;
+}
+
+/** Every conversation of a campaign's attempts in row order, read in small pages. */
+export async function* readResultConversations(db: Queries, campaignId: string): AsyncGenerator<ResultConversation> {
+  let after = { row: 0, attempt: 0 };
+  for (;;) {
+    const page = await db
+      .selectFrom('attempts')
+      .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
+      .innerJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
+      .select([
+        'recipients.row_number',
+        'attempts.number',
+        'conversations.conversation_id',
+        'conversations.final',
+        'conversations.gone',
+      ])
+      .where('recipients.campaign_id', '=', campaignId)
+      .where((eb) =>
+        eb.or([
+          eb('recipients.row_number', '>', after.row),
+          eb.and([eb('recipients.row_number', '=', after.row), eb('attempts.number', '>', after.attempt)]),
+        ]),
+      )
+      .orderBy('recipients.row_number')
+      .orderBy('attempts.number')
+      .limit(rowsPerRead)
+      .execute();
+    for (const { row_number: row, conversation_id: conversationId, final, gone } of page)
+      yield { row, conversationId, final: final === 1, gone: gone === 1 };
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = { row: last.row_number, attempt: last.number };
+  }
+}

@@ -5,8 +5,8 @@ import type { Queries } from './open-store.ts';
 
 /** Calls that may be made before a caller number that nobody vouches for has shown one conversation. */
 const canaryCalls = 20;
-/** Between two looks at a list that has not been readable since a batch became unknown. */
-const readPauseMs = 5_000;
+/** Between two looks at a list that has not been readable since a batch became unknown; the collector tells of one that is. */
+const readPauseMs = 30_000;
 const firstBackoffMs = 30_000;
 const longestBackoffMs = 15 * 60_000;
 /** Batches in a row without a known fate after which only a person goes on: an outage must not burn the list. */

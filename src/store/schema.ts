@@ -159,7 +159,7 @@ export interface Database {
     agent_id: string;
     lease_owner: string | null;
     lease_until_real: number;
-    /** Begin of the last sweep that read the list as far as needed without a fault. */
+    /** End of the last sweep that read the list as far as needed without a fault. */
     complete_sweep_at: number | null;
     /** Last time any read of the list succeeded. */
     read_ok_at: number | null;

@@ -25,13 +25,14 @@ async function rulesOf(tx: Queries, campaignId: string): Promise<CampaignRules> 
 
 /** Counts a recipient's attempts afresh from its settled ones: a correction may have changed any of them. */
 async function tally(tx: Queries, recipientId: string, until: number, disposition: string) {
-  const settled = await tx
+  const attempts = await tx
     .selectFrom('attempts')
-    .select(['number', 'disposition', 'counted', 'reason'])
+    .select(['number', 'state', 'disposition', 'counted', 'reason'])
     .where('recipient_id', '=', recipientId)
-    .where('state', '=', 'settled')
+    .where('state', '!=', 'released')
     .orderBy('number')
     .execute();
+  const settled = attempts.filter((row) => row.state === 'settled');
   const before = settled.filter((row) => row.number < until);
   let uncountedInARow = 0;
   for (const row of before)
@@ -43,7 +44,8 @@ async function tally(tx: Queries, recipientId: string, until: number, dispositio
     sameDisposition: before.filter((row) => row.disposition === disposition).length + 1,
     reached: settled.some((row) => row.disposition === 'answered' && row.number !== until),
     optedOut: settled.some((row) => row.disposition === 'opted_out' && row.number !== until),
-    isLatest: settled.every((row) => row.number <= until),
+    // One that is planned or open decides for itself when it ends.
+    isLatest: attempts.every((row) => row.number <= until),
   };
 }
 

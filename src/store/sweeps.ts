@@ -46,9 +46,32 @@ export async function releaseLease(store: Store, agentId: string, owner: string)
     .execute();
 }
 
+/** Renews a lease and answers whether it still was this owner's. In a transaction nobody else gets it before that ends. */
+export async function keepLease(
+  tx: Queries,
+  agentId: string,
+  owner: string,
+  nowReal: number,
+  forMs: number,
+): Promise<boolean> {
+  const result = await tx
+    .updateTable('agents')
+    .set({ lease_until_real: nowReal + forMs })
+    .where('agent_id', '=', agentId)
+    .where('lease_owner', '=', owner)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
 /** A read of the agent's list succeeded: a batch that was unknown before may be followed by another POST after its back-off. */
 export async function noteReadSucceeded(tx: Queries, agentId: string, now: number): Promise<void> {
   await tx.updateTable('agents').set({ read_ok_at: now }).where('agent_id', '=', agentId).execute();
+}
+
+/** When the agent's list was last read, or null (service time). */
+export async function lastReadAt(db: Queries, agentId: string): Promise<number | null> {
+  const row = await db.selectFrom('agents').select('read_ok_at').where('agent_id', '=', agentId).executeTakeFirst();
+  return row?.read_ok_at ?? null;
 }
 
 interface OpenBatch {
@@ -85,7 +108,10 @@ async function findOpenBatches(tx: Queries, agentId: string): Promise<OpenBatch[
 /** The instant after which a complete sweep may conclude that a batch's missing records will not come. */
 function settleDeadline({ batch, rules }: OpenBatch): number | null {
   if (batch.state === 'unknown') return batch.hold_after;
-  return batch.state === 'confirmed' && batch.progress_at !== null ? batch.progress_at + rules.timing.settleMs : null;
+  if (batch.state !== 'confirmed' || batch.progress_at === null) return null;
+  const settled = batch.progress_at + rules.timing.settleMs;
+  // Without a reply, who has no record becomes `unknown`, which a person may decide about at once: not before the late delivery is over.
+  return batch.accepted_by === 'reply' ? settled : Math.max(settled, batch.hold_after ?? 0);
 }
 
 /** Whether a sweep begun now would conclude something negative: then it must read the whole span, not only what is new. */
@@ -94,7 +120,7 @@ export async function isConclusionDue(db: Queries, agentId: string, now: number)
   return open.some((entry) => (settleDeadline(entry) ?? Infinity) < now);
 }
 
-/** Time in which nobody looked does not count towards the settle deadline. */
+/** Time in which nobody looked does not count towards the settle deadline; the time that a sweep takes is time in which somebody does. */
 async function skipGap(tx: Queries, open: OpenBatch[], lastCompleteAt: number | null, begunAt: number): Promise<void> {
   for (const entry of open) {
     const { batch, rules } = entry;
@@ -234,5 +260,5 @@ export async function concludeSweep(
     if (entry.batch.state === 'unknown') await hold(tx, store, entry, now);
     else await settleMissing(tx, agentId, entry, now);
   }
-  await tx.updateTable('agents').set({ complete_sweep_at: begunAt }).where('agent_id', '=', agentId).execute();
+  await tx.updateTable('agents').set({ complete_sweep_at: now }).where('agent_id', '=', agentId).execute();
 }

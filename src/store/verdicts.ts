@@ -75,6 +75,17 @@ export async function enterUnknown(tx: Queries, store: Store, batch: BatchRow, n
     .where('round', '=', batch.round)
     .execute();
   await logState(tx, batch, 'unknown', now);
+  // A record may have been faster than a slow answer: then nothing is left to wait for, and nobody would come back to the batch.
+  const seen = await tx
+    .selectFrom('attempts')
+    .select('attempt_id')
+    .where('batch_id', '=', batch.batch_id)
+    .where('conversation_id', 'is not', null)
+    .executeTakeFirst();
+  if (seen !== undefined) {
+    await confirmBatch(tx, store, batch, { acceptedBy: 'evidence' }, now);
+    return true;
+  }
   if (streak >= unknownsBeforePause) {
     const reason = `${streak} batches in a row ended without a known answer: is the service up? Look at it, then resume.`;
     await changeCampaignState(tx, batch.campaign_id, 'paused', reason, now);
