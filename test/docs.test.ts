@@ -1,0 +1,396 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { campaignRules, readCampaignFile, type CampaignFile } from '../src/campaign/campaign-file.ts';
+import { campaignSchema, type CampaignSettings } from '../src/campaign/campaign-schema.ts';
+import { commands } from '../src/cli/commands.ts';
+import type { Io } from '../src/cli/io.ts';
+import { readConfig } from '../src/config.ts';
+
+/*
+ * What the documents say is compared with what the program does. Each check is a function of texts, so that a broken text shows
+ * that it can fail.
+ */
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const skipped = new Set(['node_modules', 'dist', '.git', 'coverage']);
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+function listFiles(folder: string, ends: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (skipped.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return listFiles(path, ends);
+    return entry.name.endsWith(ends) ? [path] : [];
+  });
+}
+
+const documents = new Map(listFiles(root, '.md').map((path) => [relative(root, path), readFileSync(path, 'utf8')]));
+
+interface PackageFile {
+  scripts: Record<string, string>;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+  engines: { node: string };
+}
+const packageFile = JSON.parse(read('package.json')) as PackageFile;
+
+/** Cells of the table rows whose first cell begins with a name in backticks. */
+function tableRows(text: string): string[][] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+function namesIn(cell: string | undefined): string[] {
+  return [...(cell ?? '').matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
+}
+
+// Links
+
+/** As the hosts of repositories make them. */
+function anchorsOf(text: string): Set<string> {
+  const headings = withoutCode(text).matchAll(/^#{1,6} (.+)$/gm);
+  return new Set(
+    [...headings].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replaceAll(/\s/g, '-'),
+    ),
+  );
+}
+
+function withoutCode(text: string): string {
+  return text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`/g, '');
+}
+
+function brokenLinks(path: string, text: string): string[] {
+  return [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
+    if (/^[a-z]+:/i.test(target)) return [];
+    const [file = '', anchor] = target.split('#');
+    const found = file === '' ? join(root, path) : resolve(root, dirname(path), file);
+    if (!existsSync(found)) return [`${path}: ${target}`];
+    if (anchor === undefined) return [];
+    return anchorsOf(readFileSync(found, 'utf8')).has(anchor) ? [] : [`${path}: ${target}`];
+  });
+}
+
+test('every relative link leads to a file, and to a heading where it names one', () => {
+  expect([...documents].flatMap(([path, text]) => brokenLinks(path, text))).toEqual([]);
+  expect(brokenLinks('README.md', '[a](docs/nowhere.md) [b](docs/operations.md#no-such-heading) [c](LICENSE)')).toEqual(
+    ['README.md: docs/nowhere.md', 'README.md: docs/operations.md#no-such-heading'],
+  );
+});
+
+/** Paths of the project in backticks that do not exist. */
+function missingPaths(text: string): string[] {
+  const paths = text.matchAll(/`((?:src|activities|workflows|test|examples|docs|bench)\/[\w./-]*)`/g);
+  return [...paths].map((match) => match[1] ?? '').filter((path) => !existsSync(join(root, path)));
+}
+
+test('every path in the documents exists', () => {
+  expect([...documents].flatMap(([path, text]) => missingPaths(text).map((missing) => `${path}: ${missing}`))).toEqual(
+    [],
+  );
+  expect(missingPaths('see `src/store/nothing-here.ts` and `src/config.ts`')).toEqual(['src/store/nothing-here.ts']);
+});
+
+/** Names of functions that the architecture page ties to a file, as in `name` (`path`, ...), and that the file does not have. */
+function strayFunctions(text: string): string[] {
+  const joined = text.replaceAll('\n', ' ').replaceAll(/ +/g, ' ');
+  const pairs = [
+    ...joined.matchAll(/`(\w+)` \(`((?:src|activities|workflows)\/[\w./-]+\.ts)`/g),
+    ...joined.matchAll(/`(\w+)` in `((?:src|activities|workflows)\/[\w./-]+\.ts)`/g),
+  ];
+  return pairs
+    .filter(([, name = '', path = '']) => existsSync(join(root, path)) && !new RegExp(`\\b${name}\\b`).test(read(path)))
+    .map(([, name, path]) => `${name} in ${path}`);
+}
+
+test('every function in the documents is in the file that is named with it', () => {
+  expect([...documents.values()].flatMap(strayFunctions)).toEqual([]);
+  expect(strayFunctions('then `noSuchFunction` (`src/store/sweeps.ts`)')).toEqual([
+    'noSuchFunction in src/store/sweeps.ts',
+  ]);
+});
+
+// package.json
+
+function undocumentedDependencies(text: string, { dependencies, devDependencies }: PackageFile): string[] {
+  const rows = new Map(tableRows(text).map((row) => [namesIn(row[0])[0], row[1] ?? '']));
+  return Object.keys({ ...dependencies, ...devDependencies }).filter((name) => (rows.get(name) ?? '').length < 5);
+}
+
+test('every dependency has a line that says why, and no other has', () => {
+  const text = read('docs/dependencies.md');
+  expect(undocumentedDependencies(text, packageFile)).toEqual([]);
+  const known = { ...packageFile.dependencies, ...packageFile.devDependencies };
+  const documented = tableRows(text).map((row) => namesIn(row[0])[0] ?? '');
+  expect(documented.filter((name) => !Object.hasOwn(known, name) && !existsSync(join(root, name)))).toEqual([]);
+  expect(undocumentedDependencies(text.replace(/^\| `undici`.*$/m, ''), packageFile)).toEqual(['undici']);
+});
+
+/** What a shell block runs with npm: scripts that package.json does not have. */
+function unknownScripts(text: string): string[] {
+  return [...text.matchAll(/\bnpm (?:run ([\w:-]+)|(test)\b)/g)]
+    .map((match) => match[1] ?? match[2] ?? '')
+    .filter((name) => !Object.hasOwn(packageFile.scripts, name));
+}
+
+test('the two commands of the README are what package.json offers', () => {
+  const block = /## Two commands\s+```sh\n(.*?)```/s.exec(read('README.md'))?.[1] ?? '';
+  expect(block.split('\n').map((line) => line.split('#')[0]?.trim())).toEqual([
+    'npm ci && npm run demo',
+    'npm ci && npm test',
+    '',
+  ]);
+  expect(packageFile.scripts['demo']).toMatch(/main\.js demo$/);
+  expect(packageFile.scripts['test']).toMatch(/vitest run$/);
+  expect([...documents.values()].flatMap(unknownScripts)).toEqual([]);
+  expect(unknownScripts('npm run start-it-all && npm test')).toEqual(['start-it-all']);
+  expect(read('README.md')).toContain(`Node ${packageFile.engines.node.replace('>=', '')}`);
+});
+
+// Configuration
+
+const configSource = read('src/config.ts');
+const settings = [...(/z\.object\(\{(.*?)\n\}\)/s.exec(configSource)?.[1] ?? '').matchAll(/^ {2}([A-Z_]+): /gm)].map(
+  (match) => match[1] ?? '',
+);
+
+function wrongSettings(text: string): string[] {
+  const defaults = readConfig({}) as unknown as Record<string, string | number | undefined>;
+  const rows = new Map(
+    tableRows(text)
+      .filter((row) => row.length === 3)
+      .map(([name, value, meaning]) => [namesIn(name)[0] ?? '', { value, meaning }]),
+  );
+  const missing = settings.filter((name) => (rows.get(name)?.meaning ?? '').length < 5);
+  const differing = settings.filter((name) => {
+    const row = rows.get(name);
+    if (row === undefined) return false;
+    const value = defaults[name];
+    return row.value !== (value === undefined ? 'unset' : `\`${value}\``);
+  });
+  return [...missing.map((name) => `${name}: missing`), ...differing.map((name) => `${name}: default`)];
+}
+
+test('every setting of the environment is documented with its default', () => {
+  expect(settings).toContain('SVC_API_KEY');
+  expect(settings.length).toBeGreaterThan(15);
+  const text = read('docs/configuration.md');
+  expect(wrongSettings(text)).toEqual([]);
+  expect(wrongSettings(text.replace(/^\| `DATABASE_URL`.*$/m, ''))).toEqual(['DATABASE_URL: missing']);
+  expect(wrongSettings(text.replace(/(HEARTBEAT_TIMEOUT_MS`\s*\| `60)000/, '$100'))).toEqual([
+    'CARILLON_HEARTBEAT_TIMEOUT_MS: default',
+  ]);
+});
+
+const variablePattern = /\b(?:SVC|CARILLON|TEMPORAL|XDG|DATABASE|POSTGRES)_[A-Z][A-Z_]*[A-Z]\b/g;
+
+/** Variables that the program, its deployment file or Temporal's own loader read. */
+function knownVariables(): Set<string> {
+  const loader = listFiles(join(root, 'node_modules/@temporalio/envconfig/lib'), '.js').map((path) =>
+    readFileSync(path, 'utf8'),
+  );
+  const names = [...loader, read('docker-compose.yml')].flatMap((source) => source.match(variablePattern) ?? []);
+  return new Set([...settings, ...names]);
+}
+
+function unknownVariables(text: string, known: Set<string>): string[] {
+  return [...new Set(text.match(variablePattern) ?? [])].filter((name) => !known.has(name));
+}
+
+test('no document names a variable that nothing reads', () => {
+  const known = knownVariables();
+  expect(
+    [...documents].flatMap(([path, text]) => unknownVariables(text, known).map((name) => `${path}: ${name}`)),
+  ).toEqual([]);
+  expect(unknownVariables('set `CARILLON_MAGIC` and `TEMPORAL_TLS`', known)).toEqual(['CARILLON_MAGIC']);
+});
+
+// The campaign file
+
+/** Every path that the schema accepts, such as `list.phone` and `opt_out[].equals`. */
+function schemaPaths(schema: z.core.$ZodType, prefix = ''): string[] {
+  if (schema instanceof z.ZodObject) {
+    return Object.entries(schema.shape as Record<string, z.core.$ZodType>).flatMap(([key, inner]) => {
+      const path = prefix === '' ? key : `${prefix}.${key}`;
+      return [path, ...schemaPaths(inner, path)];
+    });
+  }
+  if (schema instanceof z.ZodArray) return schemaPaths(schema.element, `${prefix}[]`);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => schemaPaths(option, prefix));
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
+    return schemaPaths(schema.def.innerType, prefix);
+  return [];
+}
+
+const campaignPage = read('docs/campaign-file.md');
+
+function settingRows(text: string): { names: string[]; value: string; meaning: string }[] {
+  return tableRows(text)
+    .filter((row) => row.length === 3)
+    .map(([name, value = '', meaning = '']) => ({ names: namesIn(name), value, meaning }));
+}
+
+test('every setting of the campaign file is documented, and nothing else is', () => {
+  const paths = schemaPaths(campaignSchema);
+  expect(paths).toEqual(expect.arrayContaining(['id', 'hours.mon', 'retry.busy', 'opt_out[].equals']));
+  const documented = settingRows(campaignPage).flatMap(({ names }) => names);
+  expect(paths.filter((path) => !documented.includes(path))).toEqual([]);
+  expect(documented.filter((path) => !paths.includes(path))).toEqual([]);
+  const without = settingRows(campaignPage.replace(/^\| `list\.phone`.*$/m, '')).flatMap(({ names }) => names);
+  expect(paths.filter((path) => !without.includes(path))).toEqual(['list.phone']);
+});
+
+const smallest = parse(/```yaml\n(.*?)```/s.exec(campaignPage)?.[1] ?? '') as Record<string, unknown>;
+
+function rulesOf(content: Record<string, unknown>): unknown {
+  const settings: CampaignSettings = campaignSchema.parse(content);
+  const file: CampaignFile = {
+    id: settings.id,
+    name: settings.name ?? null,
+    path: 'campaign.yaml',
+    hash: '',
+    listPath: settings.list.file,
+    delimiter: settings.list.delimiter,
+    settings,
+    lineOf: () => null,
+  };
+  return { rules: campaignRules(file, ['phone', 'first_name', 'day']), delimiter: file.delimiter };
+}
+
+function withSetting(content: Record<string, unknown>, path: string, value: unknown): Record<string, unknown> {
+  const [key = '', ...rest] = path.split('.');
+  if (rest.length === 0) return { ...content, [key]: value };
+  return { ...content, [key]: withSetting((content[key] ?? {}) as Record<string, unknown>, rest.join('.'), value) };
+}
+
+function withoutSetting(content: Record<string, unknown>, path: string): Record<string, unknown> {
+  const [key = '', ...rest] = path.split('.');
+  if (!Object.hasOwn(content, key)) return content;
+  if (rest.length > 0)
+    return { ...content, [key]: withoutSetting(content[key] as Record<string, unknown>, rest.join('.')) };
+  return Object.fromEntries(Object.entries(content).filter(([name]) => name !== key));
+}
+
+/** Settings whose documented default, written out, gives other rules than leaving them out does. */
+function wrongDefaults(text: string): string[] {
+  return settingRows(text).flatMap(({ names, value }) =>
+    names.filter((path) => {
+      if (path.includes('[]')) return false;
+      const base = path.startsWith('variables.') ? { ...smallest, variables: { values: {} } } : smallest;
+      const without = withoutSetting(base, path);
+      const accepted = campaignSchema.safeParse(without).success;
+      if (value === 'required') return accepted;
+      if (!accepted) return true;
+      const written = /^`(.+)`$/.exec(value)?.[1];
+      if (written === undefined) return value !== 'none' && value !== 'computed';
+      const content: unknown = /^[,{[]|^\d+$/.test(written) && written !== ',' ? parse(written) : written;
+      const explicit = withSetting(without, path, content);
+      if (!campaignSchema.safeParse(explicit).success) return true;
+      return JSON.stringify(rulesOf(explicit)) !== JSON.stringify(rulesOf(without));
+    }),
+  );
+}
+
+test('the documented defaults of the campaign file are those of the program', () => {
+  expect(wrongDefaults(campaignPage)).toEqual([]);
+  const broken = campaignPage
+    .replace(/^(\| `retry\.busy`\s*\| )`30m`/m, '$1`20m`')
+    .replace(/^(\| `hours`\s*\| )required/m, '$1none')
+    .replace(/^(\| `advanced\.poll`\s*\| )`10s`/m, '$1required');
+  expect(wrongDefaults(broken)).toEqual(['hours', 'retry.busy', 'advanced.poll']);
+});
+
+test('the example of a faulty campaign file gives the messages that stand below it', async () => {
+  const [, source = '', printed = ''] = /```yaml faulty\n(.*?)```\s+```text\n(.*?)```/s.exec(campaignPage) ?? [];
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-docs-'));
+  try {
+    const path = join(folder, 'campaign.yaml');
+    await writeFile(path, source);
+    const error = await readCampaignFile(path).then(
+      () => null,
+      (thrown: unknown) => thrown as Error,
+    );
+    expect(error?.message.replaceAll(`${folder}/`, '')).toBe(printed.trimEnd());
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+// Commands
+
+const silentIo: Io = {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: {},
+  isTerminal: false,
+  colour: false,
+  now: () => 0,
+  onInterrupt: () => () => {},
+  exitCode: 0,
+};
+
+/** Commands and long flags in code, such as `carillon results <campaign> --output -`. */
+function commandsIn(text: string): { name: string; flags: string[] }[] {
+  const code = [...text.matchAll(/^```sh\n(.*?)^```/gms), ...text.matchAll(/`(carillon [^`]+)`/g)];
+  return code
+    .flatMap((match) => (match[1] ?? '').split('\n'))
+    .flatMap((line) => [...(line.split('#')[0] ?? '').matchAll(/\bcarillon ([a-z]+)\b([^&|]*)/g)])
+    .map(([, name = '', rest = '']) => ({ name, flags: rest.match(/--[a-z-]+/g) ?? [] }));
+}
+
+function unknownCommands(text: string, known: ReadonlyMap<string, readonly string[]>): string[] {
+  return commandsIn(text).flatMap(({ name, flags }) => {
+    const allowed = known.get(name);
+    if (allowed === undefined) return [name];
+    return flags.filter((flag) => !allowed.includes(flag)).map((flag) => `${name} ${flag}`);
+  });
+}
+
+function flagsOf(command: Command): string[] {
+  return ['--help', ...command.options.flatMap(({ long }) => (long == null ? [] : [long]))];
+}
+
+test('every command and flag in the documents exists', async () => {
+  const known = new Map(
+    await Promise.all(
+      commands.map(async ({ name, load }) => [name, flagsOf((await load())({ ...silentIo }))] as const),
+    ),
+  );
+  expect([...documents.values()].flatMap((text) => unknownCommands(text, known))).toEqual([]);
+  expect(unknownCommands('`carillon explode` and `carillon results x --gold --json`', known)).toEqual([
+    'explode',
+    'results --gold',
+  ]);
+  const tour = documents.get('README.md') ?? '';
+  expect(
+    commands.map(({ name }) => name).filter((name) => !`${tour}${documents.get('CHANGELOG.md')}`.includes(name)),
+  ).toEqual([]);
+});
+
+test('example numbers are fictional', () => {
+  const numbers = (text: string) => text.match(/\+\d{8,15}\b/g) ?? [];
+  const real = (number: string) => !/^\+1\d{3}55501\d{2}$|^\+442079460\d{3}$/.test(number);
+  expect([...documents.values()].flatMap(numbers).filter(real)).toEqual([]);
+  expect(['+12125550123', '+12125551234'].filter(real)).toEqual(['+12125551234']);
+});
