@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { factsFromListEntry, factsFromRecord } from '../src/convai/record-facts.ts';
 import type { ConversationPage, ServiceDate } from '../src/convai/client.ts';
-import { RateLimitedError, RefusedError } from '../src/convai/errors.ts';
+import { ConvaiError, RateLimitedError } from '../src/convai/errors.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import type { CampaignRules } from '../src/domain/campaign-rules.ts';
 import type { CorrelationClock } from '../src/domain/correlation.ts';
@@ -9,7 +9,6 @@ import {
   listDueReads,
   noteVanished,
   readOvertaken,
-  storeGone,
   storeListed,
   storeRead,
   type ConversationRow,
@@ -24,6 +23,7 @@ import {
   noteReadSucceeded,
   releaseLease,
 } from '../src/store/sweeps.ts';
+import { noteUnreadable } from '../src/store/unreadable.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 
@@ -146,6 +146,16 @@ async function walkList(
   }
 }
 
+/**
+ * How long a record whose read failed in this way is tried again before it counts as gone; null: the fault is not the record's own.
+ * A record that was listed a moment ago may not be there for every reader yet; one on which the service fails for a day never will be.
+ */
+function patienceWith(error: unknown): number | null {
+  if (!(error instanceof ConvaiError) || !('status' in error) || typeof error.status !== 'number') return null;
+  if ([401, 403, 408, 425, 429].includes(error.status)) return null;
+  return error.status === 404 ? 60_000 : 24 * 3_600_000;
+}
+
 async function readOne(
   deps: ActivityDependencies,
   clock: ServiceClock,
@@ -165,14 +175,17 @@ async function readOne(
       return stored;
     });
   } catch (error) {
-    if (!(error instanceof RefusedError) || error.status !== 404) throw error;
-    row = await deps.store.transaction(async (tx) => {
+    const patienceMs = patienceWith(error);
+    if (patienceMs === null) throw error;
+    const gone = await deps.store.transaction(async (tx) => {
       await lockOwner(tx, deps.store, conversationId);
       const now = serviceNow(clock);
-      const stored = await storeGone(tx, conversationId, now);
-      await settleFromRecord(tx, stored, now, true);
+      const stored = await noteUnreadable(tx, conversationId, patienceMs, now);
+      if (stored !== undefined) await settleFromRecord(tx, stored, now, true);
       return stored;
     });
+    if (gone === undefined) throw error;
+    row = gone;
   }
   deps.logger.debug({ conversationId, attemptId: row.attempt_id, final: row.final }, 'conversation read');
 }

@@ -114,7 +114,7 @@ function announce(io: Io, world: LocalWorld, json: boolean): void {
   if (json) {
     const { address, uiUrl } = temporal;
     io.stdout.write(
-      `${JSON.stringify({ ready: true, pid: process.pid, temporal: address, ui: uiUrl, sandbox: sandbox.url, settings })}\n`,
+      `${JSON.stringify({ ready: true, pid: process.pid, temporal: address, temporalPid: temporal.devServer?.pid ?? null, ui: uiUrl, sandbox: sandbox.url, settings })}\n`,
     );
   }
   const lines = [

@@ -14,7 +14,7 @@ export function describeOutsideFault(error: unknown): string | null {
   if (error.name === 'ServiceError' || 'metadata' in error) {
     return `Temporal stopped answering (${error.message}). Nothing is lost: run the same command again when it is back.`;
   }
-  if (/^Connection terminated/.test(error.message) || /^(ECONN|EPIPE|ETIMEDOUT)/.test(code)) {
+  if (error.message.startsWith('Connection terminated') || /^(ECONN|EPIPE|ETIMEDOUT)/.test(code)) {
     return `A connection broke while the command worked (${code === '' ? error.message : code}). Nothing is lost: run the same command again.`;
   }
   if ('path' in error && 'syscall' in error) return `${String(error.path)}: ${describeFileError(error)}.`;

@@ -119,6 +119,7 @@ export async function storeListed(
       gone: 0,
       unchanged_reads: 0,
       unchanged_since: null,
+      unreadable_since: null,
       next_read_at: nextReadAt(facts, base, now),
     });
   }
@@ -216,6 +217,7 @@ export async function storeRead(
     reads: row.reads + 1,
     unchanged_reads: reads.unchangedReads,
     unchanged_since: unchanged ? row.unchanged_since : now,
+    unreadable_since: null,
     finished: finished || final ? 1 : 0,
     finished_at: finishedAt,
     final: final ? 1 : 0,

@@ -81,7 +81,7 @@ async function createFirstSchema(db: Kysely<Database>, dialect: StoreDialect): P
     {
       conversation_id: 'text', agent_id: 'text', attempt_id: 'text?', first_seen_at: 'integer', started_at: 'integer?',
       facts: 'text', finished: 'integer', finished_at: 'integer?', final: 'integer', gone: 'integer', reads: 'integer',
-      unchanged_reads: 'integer', unchanged_since: 'integer?', next_read_at: 'integer',
+      unchanged_reads: 'integer', unchanged_since: 'integer?', unreadable_since: 'integer?', next_read_at: 'integer',
     },
     ['conversation_id'],
   ); // prettier-ignore

@@ -48,6 +48,8 @@ function createPostgresDialect(connectionString: string): PostgresDialect {
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
+  // The same for one that is in use, between two statements of a transaction: the next statement fails and says so.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return new PostgresDialect({ pool });
 }
 

@@ -9,10 +9,12 @@ import { releaseAttempts, releaseBatchAttempts, type Release } from './release.t
 import { blockedUntil } from './safety.ts';
 import type { Database } from './schema.ts';
 import { findSuppressed } from './suppressions.ts';
-import { enterUnknown } from './verdicts.ts';
+import { enterUnknown, holdAccount } from './verdicts.ts';
 
 /** A batch that could not be sent for this long, in service time, is given back to the planner. */
 export const longestSubmitMs = 15 * 60_000;
+
+const pauseAfterReleaseMs = 60_000;
 
 export interface PostingCall {
   attemptId: string;
@@ -141,7 +143,11 @@ async function enter(tx: Queries, store: Store, input: PostingInput): Promise<Po
   const until = await blockedUntil(tx, campaign, now);
   if (until !== null || now - firstSubmitAt > longestSubmitMs) {
     const tooLong = (until ?? now) - firstSubmitAt > longestSubmitMs;
-    if (tooLong) return releaseWholeBatch(tx, store, batch, 'not_sent_in_time', now);
+    if (tooLong) {
+      // The planner takes the same people again at once: what could not be sent for so long is not tried anew in the same second.
+      if (until === null) await holdAccount(tx, campaign.accountId, now + pauseAfterReleaseMs);
+      return releaseWholeBatch(tx, store, batch, 'not_sent_in_time', now);
+    }
     if (until !== null && (batch.state === 'intent' || batch.state === 'not_sent')) return { kind: 'blocked', until };
   }
   const sorted = await sortAttempts(tx, campaign, batchId, now);

@@ -153,6 +153,8 @@ export interface Database {
     reads: number;
     unchanged_reads: number;
     unchanged_since: number | null;
+    /** Since when every read of this record alone has failed, or null. */
+    unreadable_since: number | null;
     next_read_at: number;
   };
   agents: {

@@ -9,7 +9,11 @@ const busyTimeoutMs = 10_000;
 function cachePrepared(database: SqliteDatabase, limit = 400): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {
-    close: () => database.close(),
+    close: () => {
+      // Statements that are still prepared keep SQLite from tidying up by itself.
+      database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
+      database.close();
+    },
     prepare(sql) {
       const known = statements.get(sql);
       if (known !== undefined) return known;

@@ -180,7 +180,8 @@ async function applyNotSent(tx: Queries, store: Store, batch: BatchRow, input: V
     .execute();
 }
 
-async function holdAccount(tx: Queries, accountId: string, notBefore: number): Promise<void> {
+/** From here on no POST of this account begins before that instant, unless a later one is set already. */
+export async function holdAccount(tx: Queries, accountId: string, notBefore: number): Promise<void> {
   await tx
     .insertInto('accounts')
     .values({ account_id: accountId, not_before: notBefore })

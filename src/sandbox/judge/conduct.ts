@@ -7,6 +7,8 @@ import { ConductChecks, type ConductReport } from './conduct-report.ts';
 const dayMs = 24 * 3_600_000;
 /** Timers and clocks of two processes that count in milliseconds agree no better than this. */
 const timerToleranceRealMs = 3;
+/** Reads go out several at once: those that arrive this soon after one of them was told to wait were already on their way. */
+const inFlightRealMs = 25;
 
 /** Watches how the service is used and keeps what a good caller would not have done. Times are service time. */
 export class ConductJudge {
@@ -16,6 +18,7 @@ export class ConductJudge {
   #callsByNumber = new Map<string, Call[]>();
   #batchRequestIds = new Set<string>();
   #notBefore = new Map<string, number>();
+  #askedAt = new Map<string, number>();
   #lastReadAt = new Map<string, number>();
 
   constructor(clock: Clock, limits: ConductLimits) {
@@ -28,6 +31,7 @@ export class ConductJudge {
     this.#callsByNumber = new Map();
     this.#batchRequestIds = new Set();
     this.#notBefore = new Map();
+    this.#askedAt = new Map();
     this.#lastReadAt = new Map();
   }
 
@@ -51,6 +55,7 @@ export class ConductJudge {
   noteWaitAsked(key: string, operation: OperationName, notBefore: number): void {
     const known = this.#notBefore.get(`${operation} ${key}`) ?? 0;
     this.#notBefore.set(`${operation} ${key}`, Math.max(known, notBefore));
+    this.#askedAt.set(`${operation} ${key}`, this.#clock.now());
     this.#checks.observe('retry_after');
   }
 
@@ -62,6 +67,8 @@ export class ConductJudge {
       if (earlyMs <= 0) this.#notBefore.delete(`${operation} ${key}`);
       return;
     }
+    const sinceAskedMs = this.#clock.now() - (this.#askedAt.get(`${operation} ${key}`) ?? 0);
+    if (operation !== 'batch_calls' && sinceAskedMs <= inFlightRealMs * this.#clock.speed) return;
     this.#violate('retry_after', `${operation} came ${Math.ceil(earlyMs)} ms (service time) before the wait was over`, {
       request: sequence,
     });

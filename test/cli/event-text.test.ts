@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { tellEvent, toldEvents } from '../../src/cli/event-text.ts';
+import type { CampaignEvent } from '../../src/store/events.ts';
+
+function event(
+  type: CampaignEvent['type'],
+  data: Record<string, unknown>,
+  ids: Partial<CampaignEvent> = {},
+): CampaignEvent {
+  return { seq: 1, at: 0, campaignId: 'autumn', type, batchId: 'autumn/1/4', data, ...ids };
+}
+
+test.each([
+  [event('campaign.imported', { rows: 1200, rejected: 3 }), '1,200 rows imported, 3 rejected'],
+  [event('campaign.state', { to: 'paused', reason: 'paused by a person' }), 'paused: paused by a person'],
+  [event('batch.posting', { k: 2, size: 1 }), 'batch 4: sending 1 call again, POST 2'],
+  [event('batch.posting', { k: 1, size: 1 }), null],
+  [event('batch.state', { state: 'confirmed', by: 'reply', calls_initiated: 20 }), 'batch 4: 20 calls accepted'],
+  [event('post.verdict', { k: 1, verdict: 'confirmed', status: 200 }), null],
+  [
+    event('suppression.added', {}, { attemptId: 'autumn/17/2' }),
+    'row 17 asked not to be called again, and will not be',
+  ],
+])('an event is told in words: %j', (told, text) => {
+  expect(tellEvent(told)).toBe(text);
+});
+
+test.each([
+  [429, 'not_sent', /told to wait \(429\), nothing was queued/],
+  [null, 'not_sent', /no connection, nothing was sent/],
+  [500, 'unknown', /no answer that can be used \(status 500\); it counts as sent/],
+  [null, 'unknown', /no answer that can be used; it counts as sent/],
+  [422, 'refused', /refused by the service \(status 422\); smaller batches/],
+  [402, 'refused', /refused by the service \(status 402\)$/],
+])('status %s with verdict %s says what is known', (status, verdict, says) => {
+  expect(tellEvent(event('post.verdict', { k: 1, verdict, status }))).toMatch(says);
+});
+
+test('what an event holds of a recipient is never told', () => {
+  for (const type of toldEvents) {
+    const told = tellEvent(
+      event(type, { k: 2, size: 1, e164: '+12125550101', to: 'paused', state: 'held' }, { recipientId: 'autumn/3' }),
+    );
+    expect(told ?? '').not.toContain('2125550101');
+  }
+});
+
+test('a reason cannot move the cursor', () => {
+  expect(tellEvent(event('campaign.state', { to: 'paused', reason: 'a\u001b[2Jb\nc' }))).toBe('paused: a [2Jb c');
+});

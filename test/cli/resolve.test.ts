@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { createWorld, until, type CampaignWorld } from './campaign-world.ts';
+
+let server: DevServer;
+
+beforeAll(async () => {
+  server = await startDevServer({ config: readConfig(), ui: false });
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+/** A campaign whose one batch was lost without a trace. What is given up on or redialled is up to the test. */
+async function loseBatch(): Promise<CampaignWorld> {
+  const faults = [
+    { operation: 'batch_calls' as const, nth: 1, effect: { type: 'reset' as const, when: 'before' as const } },
+  ];
+  const world = await createWorld(server.address, { faults }, { CARILLON_POSTING_WINDOW_MS: '1000' });
+  const path = world.writeCampaign({
+    rows: 3,
+    yaml: ['advanced: { late_delivery: 1m }', 'retry: { max_attempts: 1 }'],
+  });
+  await world.work();
+  expect(await world.run('start', path)).toMatchObject({ code: 0 });
+  return world;
+}
+
+async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> {
+  return JSON.parse((await world.run('status', world.id, '--json')).stdout) as Record<string, unknown>;
+}
+
+test('a lost batch is decided on by a person, not too early, and redialled in the next round', async () => {
+  const world = await loseBatch();
+  await until(async () => ((await statusOf(world))['batches'] as Record<string, number>)['unknown'] === 1);
+  const early = await world.run('resolve', world.id, '--redial');
+  expect(early).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /No recipient .* is unresolved yet.*\n1 batch cannot be decided about yet.*Try again after 20/,
+    ),
+  });
+
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  expect(await statusOf(world)).toMatchObject({ unresolved: 3, outcomes: { unresolved: 3 } });
+  expect(world.sandbox.calls()).toEqual([]);
+  expect((await world.run('status', world.id)).stdout).toMatch(/3 rows unresolved: .*--redial.*--give-up/s);
+
+  const redial = await world.run('resolve', world.id, '--redial');
+  expect(redial.stderr).toMatch(/called twice/);
+  expect(redial).toMatchObject({
+    code: 0,
+    stdout: `3 recipients of campaign ${world.id} will be dialled again. Round 2 has been started: carillon status ${world.id}\n`,
+  });
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  expect(await statusOf(world)).toMatchObject({ unresolved: 0, round: 2, done: 3 });
+  expect(world.sandbox.calls().map((call) => call.nth)).toEqual([1, 1, 1]);
+});
+
+test('what is given up stays unresolved, and the decision is on record', async () => {
+  const world = await loseBatch();
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  expect(await world.run('resolve', world.id, '--give-up')).toMatchObject({
+    code: 0,
+    stdout: `3 recipients of campaign ${world.id} stay unresolved; the decision is on record.\n`,
+  });
+  expect((await world.run('resolve', world.id, '--give-up')).stdout).toMatch(/No recipient .* is unresolved\.\n/);
+  const { stdout } = await world.run('results', world.id, '--output', '-');
+  expect(stdout.match(/,unresolved,given_up,/g)).toHaveLength(3);
+});
+
+test('it must be said which', async () => {
+  const world = await createWorld(server.address);
+  expect(await world.run('resolve', 'any')).toMatchObject({ code: 2, stderr: expect.stringContaining('--give-up') });
+  expect(await world.run('resolve', 'any', '--redial', '--give-up')).toMatchObject({ code: 2 });
+});
