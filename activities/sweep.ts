@@ -33,6 +33,8 @@ const readsPerSweep = 400;
 const leaseMs = 60_000;
 /** Until when (monotonic clock) the service asked this process to leave its records alone, per client. */
 const quietUntil = new WeakMap<ActivityDependencies['client'], number>();
+/** A clock may have been set back by as much between a POST and the sweep that looks for its records. */
+const clockStepMs = 60_000;
 /** The Date header has whole seconds. */
 const dateResolutionMs = 1_000;
 
@@ -122,7 +124,7 @@ async function walkList(
       // by more than the clocks may differ.
       const oldest = await oldestUnmatchedPost(tx, agentId, until);
       const since =
-        oldest === null ? null : oldest + walk.clockReading.offsetMs - walk.clockReading.uncertaintyMs - 2_000;
+        oldest === null ? null : oldest + walk.clockReading.offsetMs - walk.clockReading.uncertaintyMs - clockStepMs;
       return storeListed(tx, agentId, facts, since, now);
     });
     walk.ordered &&= isNewestFirst(page, walk.oldestSeen);

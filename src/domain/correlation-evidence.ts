@@ -84,7 +84,9 @@ export function fitsAttempt(attempt: CorrelationAttempt, clue: Clue, index: Atte
   if (clue.agentId !== null && clue.agentId !== attempt.agentId) return false;
   if (clue.calleeNumber !== null && clue.calleeNumber !== attempt.e164) return false;
   if (clue.named.some((named) => named !== attempt)) return false;
-  if (clue.startedAt !== null && clue.startedAt < attempt.postedAt - index.toleranceMs) return false;
+  // What names the attempt needs no clock, and a clock that was set back between POST and sweep must not disown it.
+  const named = clue.named.includes(attempt) || (clue.batchId !== null && clue.batchId === attempt.serviceBatchId);
+  if (!named && clue.startedAt !== null && clue.startedAt < attempt.postedAt - index.toleranceMs) return false;
   if (clue.batchId === null || clue.batchId === attempt.serviceBatchId) return true;
   // The batch of an attempt whose reply was lost has an id that is not known, but not that of another batch of ours.
   return attempt.serviceBatchId === null && !index.byBatch.has(clue.batchId);

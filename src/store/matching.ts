@@ -66,8 +66,8 @@ export async function oldestUnmatchedPost(
     .where('conversation_id', 'is', null)
     .where((eb) =>
       openOnly
-        ? eb('state', 'in', ['posting', 'open'])
-        : eb.or([eb('state', 'in', ['posting', 'open']), eb('disposition', 'in', ['unreached', 'unknown'])]),
+        ? eb('state', 'in', ['planned', 'posting', 'open'])
+        : eb.or([eb('state', 'in', ['planned', 'posting', 'open']), eb('disposition', 'in', ['unreached', 'unknown'])]),
     )
     .executeTakeFirst();
   return row?.oldest ?? null;

@@ -10,8 +10,12 @@ function cachePrepared(database: SqliteDatabase, limit = 400): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {
     close: () => {
-      // Statements that are still prepared keep SQLite from tidying up by itself.
-      database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
+      try {
+        // Statements that are still prepared keep SQLite from tidying up by itself.
+        database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
+      } catch {
+        // A file that may only be read, or is busy, stays as it is: nothing is lost by that.
+      }
       database.close();
     },
     prepare(sql) {

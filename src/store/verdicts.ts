@@ -172,9 +172,10 @@ async function applyNotSent(tx: Queries, store: Store, batch: BatchRow, input: V
     await logState(tx, batch, 'released', input.now);
     return;
   }
+  // The time of the POST stays: should a record of it turn up against the promise, it is read, and speaks before the next POST.
   await tx
     .updateTable('attempts')
-    .set({ state: 'planned', posted_at: null })
+    .set({ state: 'planned' })
     .where('batch_id', '=', batch.batch_id)
     .where('state', '=', 'posting')
     .execute();
