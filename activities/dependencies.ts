@@ -27,6 +27,8 @@ export interface ActivityDependencies {
     collectMaxMs: number;
     /** Pause between two heartbeats of a collect. */
     heartbeatEveryMs: number;
+    /** A process that sweeps an agent's list and is silent for this long loses it to another one. */
+    leaseMs: number;
   };
 }
 

@@ -30,7 +30,6 @@ import { codeOf } from './failures.ts';
 const pageSize = 100;
 const readsAtOnce = 8;
 const readsPerSweep = 400;
-const leaseMs = 60_000;
 /** Until when (monotonic clock) the service asked this process to leave its records alone, per client. */
 const quietUntil = new WeakMap<ActivityDependencies['client'], number>();
 /** A clock may have been set back by as much between a POST and the sweep that looks for its records. */
@@ -236,6 +235,7 @@ export async function sweepAgent(
 ): Promise<SweepResult> {
   const quietMs = (quietUntil.get(deps.client) ?? 0) - deps.monotonicMs();
   if (quietMs > 0) return { kind: 'failed', waitMs: quietMs };
+  const { leaseMs } = deps.limits;
   // Not the worker's name alone: campaigns of one worker may have the same agent.
   const owner = `${deps.workerId}/${randomUUID()}`;
   if (!(await leaseAgent(deps.store, agentId, owner, deps.nowReal(), leaseMs))) return { kind: 'busy', waitMs: 0 };

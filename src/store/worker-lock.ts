@@ -22,5 +22,11 @@ export function lockSqliteFile(sqlitePath: string): { release(): void } {
     );
   }
   const held = database;
-  return { release: () => held.close() };
+  return {
+    release: () => {
+      // Closing alone leaves the lock to the garbage collector, as long as a statement of the connection is still known.
+      held.prepare('rollback').run([]);
+      held.close();
+    },
+  };
 }

@@ -67,6 +67,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
       httpTimeoutMs: httpTimeoutMs(config),
       collectMaxMs: config.CARILLON_COLLECT_MAX_MS,
       heartbeatEveryMs: Math.max(200, Math.floor(config.CARILLON_HEARTBEAT_TIMEOUT_MS / 4)),
+      leaseMs: config.CARILLON_HEARTBEAT_TIMEOUT_MS,
     },
   };
 }
