@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { campaignWorkflowId, cancelUpdate, resumeUpdate } from '../../workflows/messages.ts';
+import { findCampaign } from '../../src/store/campaigns.ts';
+import { openSqliteFile } from '../../src/store/sqlite-dialect.ts';
+import { withRun, type CampaignRun } from '../support/campaign-run.ts';
+import { judgeRun } from '../support/judge-run.ts';
+import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { until } from '../support/until.ts';
+
+let temporal: TestTemporal;
+
+beforeAll(async () => {
+  temporal = await startTemporalForTests();
+});
+afterAll(async () => {
+  await temporal.stop();
+});
+
+const timeout = 150_000;
+
+async function untilPaused(run: CampaignRun): Promise<string> {
+  return until(`${run.id} is paused`, async () => {
+    const campaign = await findCampaign(run.store.db, run.id);
+    return campaign?.state === 'paused' ? (campaign.stateReason ?? '') : undefined;
+  });
+}
+
+function serviceTimePasses(run: CampaignRun, ms: number): Promise<true> {
+  const end = run.sandbox.clock.now() + ms;
+  return until('service time has passed', () => run.sandbox.clock.now() >= end);
+}
+
+test.concurrent('a service that is down at the start is waited for', { timeout }, async () => {
+  await withRun({ id: 'down-at-start', seed: 801, temporal }, async (run) => {
+    await run.toService.refuse();
+    const worker = run.startWorker();
+    await run.start();
+    await until('the worker has tried', () => worker.output().includes('ServiceUnavailable'));
+    await serviceTimePasses(run, 10 * 60_000);
+    await run.toService.accept();
+    await run.untilEnd();
+    await judgeRun(run);
+  });
+});
+
+test.concurrent.for([
+  { dialect: 'extended', seed: 802 },
+  { dialect: 'spec', seed: 803 },
+] as const)(
+  'a service that is down for ten minutes in the middle is waited for ($dialect)',
+  { timeout },
+  async ({ dialect, seed }) => {
+    await withRun({ id: `down-${seed}`, seed, temporal, sandbox: { dialect } }, async (run) => {
+      run.startWorker();
+      await run.start();
+      await run.untilBatch(1, ['confirmed']);
+      await run.toService.refuse();
+      await serviceTimePasses(run, 10 * 60_000);
+      await run.toService.accept();
+      await run.untilEnd();
+      const { posts } = await judgeRunWithLostReplies(run, dialect);
+      expect(posts.length).toBeGreaterThan(2);
+    });
+  },
+);
+
+/** A connection that was cut takes the reply of a POST with it only if one was under way. */
+async function judgeRunWithLostReplies(run: CampaignRun, dialect: 'spec' | 'extended' = 'extended') {
+  const posts = await run.store.db.selectFrom('posts').selectAll().where('verdict', '=', 'unknown').execute();
+  const lost = posts.map((post) => ({ batch: post.batch_id, request: `${post.batch_id}/${post.k}` }));
+  expect(lost.length).toBeLessThan(2);
+  return judgeRun(run, {
+    dialect,
+    lostReplies: lost.map(({ request }) => request),
+    destroyed: lost.map(({ batch }) => batch),
+  });
+}
+
+test.concurrent('a wrong key pauses the campaign; with the right one it goes on', { timeout }, async () => {
+  await withRun({ id: 'wrong-key', seed: 804, temporal }, async (run) => {
+    const wrong = run.startWorker({ SVC_API_KEY: 'sk_planted_wrong' });
+    await run.start();
+    expect(await untilPaused(run)).toContain('refuses the API key (401): set SVC_API_KEY');
+    expect(run.sandbox.calls()).toEqual([]);
+    await wrong.terminate();
+    expect(wrong.output()).not.toContain('sk_planted_wrong');
+    run.startWorker();
+    expect(await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(resumeUpdate)).toBe(true);
+    await run.untilEnd();
+    await judgeRun(run);
+  });
+});
+
+test.concurrent('a key that is revoked in the middle pauses the campaign and loses nothing', { timeout }, async () => {
+  await withRun({ id: 'revoked-key', seed: 805, temporal }, async (run) => {
+    run.sandbox.addFaults({ operation: 'batch_calls', nth: 2, effect: { type: 'error', status: 401 } });
+    run.startWorker();
+    await run.start();
+    expect(await untilPaused(run)).toContain('refuses the API key (401)');
+    expect(await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(resumeUpdate)).toBe(true);
+    await run.untilEnd();
+    const ledger = await judgeRun(run);
+    expect(ledger.batches.filter((row) => row.state === 'refused')).toHaveLength(1);
+  });
+});
+
+test.concurrent('an unverified number is refused at the start where the service tells', { timeout }, async () => {
+  await withRun(
+    { id: 'unverified', seed: 806, temporal, rules: { fromPhoneNumberId: 'pn_unverified' } },
+    async (run) => {
+      run.startWorker();
+      await run.start();
+      expect(await untilPaused(run)).toContain('pn_unverified is not verified');
+      expect(run.sandbox.calls()).toEqual([]);
+      await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(cancelUpdate);
+      await run.untilEnd();
+      const { recipients } = await judgeRun(run);
+      expect(new Set(recipients.map((row) => row.outcome))).toEqual(new Set(['cancelled']));
+    },
+  );
+});
+
+test.concurrent(
+  'an unverified number of which nothing is told costs one batch of calls, then the campaign pauses',
+  { timeout },
+  async () => {
+    const options = {
+      id: 'canary',
+      seed: 807,
+      temporal,
+      recipients: 30,
+      batchSize: 20,
+      sandbox: { dialect: 'spec' as const },
+      rules: { fromPhoneNumberId: 'pn_unverified' },
+    };
+    await withRun(options, async (run) => {
+      run.startWorker();
+      await run.start();
+      expect(await untilPaused(run)).toContain('is the caller number verified?');
+      expect(run.sandbox.calls()).toHaveLength(20);
+      await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(cancelUpdate);
+      await run.untilEnd();
+      await judgeRun(run, { dialect: 'spec' });
+      expect(run.sandbox.calls()).toHaveLength(20);
+    });
+  },
+);
+
+test.concurrent('a database that another process locks for three seconds is waited for', { timeout }, async () => {
+  await withRun({ id: 'locked', seed: 808, temporal }, async (run) => {
+    run.startWorker();
+    await run.start();
+    await run.untilBatch(1, ['confirmed']);
+    const lock = openSqliteFile(run.sqlitePath);
+    lock.prepare('begin immediate').run([]);
+    const end = Date.now() + 3_000;
+    await until('three seconds have passed', () => Date.now() >= end);
+    lock.prepare('rollback').run([]);
+    lock.close();
+    await run.untilEnd();
+    await judgeRunWithLostReplies(run);
+  });
+});

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { withRun } from '../support/campaign-run.ts';
+import { judgeRun } from '../support/judge-run.ts';
+import { gaps, killInGap } from '../support/kill-gaps.ts';
+import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
+
+let temporal: TestTemporal;
+
+beforeAll(async () => {
+  temporal = await startTemporalForTests();
+});
+afterAll(async () => {
+  await temporal.stop();
+});
+
+/** The batch at whose POST the worker dies, and what kind of service it is. */
+const circumstances = [
+  { n: 1, dialect: 'extended' },
+  { n: 2, dialect: 'extended' },
+  { n: 1, dialect: 'spec' },
+  { n: 2, dialect: 'spec' },
+  { n: 3, dialect: 'extended', listOrder: 'oldest_first' },
+  { n: 2, dialect: 'spec', listOrder: 'oldest_first' },
+] as const;
+
+const kills = gaps.flatMap((gap, row) =>
+  circumstances.map((circumstance, column) => ({ gap, seed: 100 * (row + 1) + column, ...circumstance })),
+);
+
+test.concurrent.for(kills)(
+  'a worker killed in gap $gap at batch $n ($dialect, seed $seed)',
+  { timeout: 150_000 },
+  async (kill) => {
+    const id = `${kill.gap}-${kill.seed}`;
+    const { dialect } = kill;
+    const sandbox = { dialect, ...('listOrder' in kill ? { listOrder: kill.listOrder } : {}) };
+    await withRun({ id, seed: kill.seed, temporal, sandbox }, async (run) => {
+      await killInGap(run, kill.gap, kill.n);
+      run.startWorker();
+      await run.untilEnd();
+
+      const batchId = `${id}/1/${kill.n}`;
+      // In this dialect a call that nobody answered leaves a record that names nobody: with the reply goes the only evidence.
+      const lost = kill.gap !== 'verdict_committed';
+      const neverSent = kill.gap === 'posting_committed';
+      const ledger = await judgeRun(run, {
+        dialect,
+        lostReplies: lost ? [`${batchId}/1`] : [],
+        destroyed: neverSent || (lost && dialect === 'spec') ? [batchId] : [],
+      });
+      const batch = ledger.batches.find((row) => row.batch_id === batchId);
+      if (neverSent) expect(batch).toMatchObject({ state: 'held', posts: 1 });
+      else
+        expect(batch).toMatchObject({
+          state: 'confirmed',
+          posts: 1,
+          accepted_by: kill.gap === 'verdict_committed' ? 'reply' : 'evidence',
+        });
+    });
+  },
+);

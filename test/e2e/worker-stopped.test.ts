@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { openSqliteFile } from '../../src/store/sqlite-dialect.ts';
+import { withRun } from '../support/campaign-run.ts';
+import { judgeRun } from '../support/judge-run.ts';
+import { untilActivityRuns } from '../support/kill-gaps.ts';
+import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { until, within } from '../support/until.ts';
+
+let temporal: TestTemporal;
+
+beforeAll(async () => {
+  temporal = await startTemporalForTests();
+});
+afterAll(async () => {
+  await temporal.stop();
+});
+
+test.concurrent.for([601, 602])(
+  'a worker killed when a batch is planned but not reported leaves it to the next one (seed %d)',
+  { timeout: 150_000 },
+  async (seed) => {
+    const id = `planned-${seed}`;
+    await withRun({ id, seed, temporal, sandbox: { dialect: 'spec' } }, async (run) => {
+      const workflowId = campaignWorkflowId(id, 1);
+      await run.toService.refuse();
+      const first = run.startWorker();
+      await run.start();
+      await untilActivityRuns(run, workflowId, 'verify');
+      // Planning needs the database's write lock; checking the caller number in this dialect does not.
+      const lock = openSqliteFile(run.sqlitePath);
+      lock.prepare('begin immediate').run([]);
+      await run.toService.accept();
+      await untilActivityRuns(run, workflowId, 'plan');
+      run.toTemporal.freeze();
+      lock.prepare('rollback').run([]);
+      lock.close();
+      await run.untilBatch(1, ['intent']);
+      await first.kill();
+      expect(run.sandbox.calls()).toEqual([]);
+      run.toTemporal.drop();
+      run.startWorker();
+      await run.untilEnd();
+      const ledger = await judgeRun(run, { dialect: 'spec' });
+      expect(ledger.batches.find((row) => row.n === 1)).toMatchObject({ state: 'confirmed', posts: 1 });
+    });
+  },
+);
+
+test.concurrent.for([
+  { point: 'batch_received', seed: 611 },
+  { point: 'batch_work_done', seed: 612 },
+] as const)(
+  'a worker asked to stop at $point lets the request end and leaves nothing unknown',
+  { timeout: 150_000 },
+  async ({ point, seed }) => {
+    const id = `sigterm-${seed}`;
+    await withRun({ id, seed, temporal }, async (run) => {
+      const gate = run.sandbox.gates.set(point, 2);
+      const first = run.startWorker();
+      await run.start();
+      expect(await run.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
+      const ended = first.terminate();
+      await until('the worker has heard it', () => first.output().includes('Stopping'));
+      expect(first.hasEnded()).toBe(false);
+      run.sandbox.gates.release(gate);
+      expect(await within('the worker has ended', ended, 30_000)).toEqual({ code: 0, signal: null });
+      expect(await run.batch(2)).toMatchObject({ state: 'confirmed', accepted_by: 'reply' });
+      run.startWorker();
+      await run.untilEnd();
+      const ledger = await judgeRun(run);
+      expect(ledger.attempts.filter((row) => row.disposition === 'unknown')).toEqual([]);
+      expect(ledger.posts.map((row) => row.verdict)).not.toContain('unknown');
+    });
+  },
+);

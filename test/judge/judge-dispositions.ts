@@ -1,0 +1,104 @@
+import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { JoinedCall, Trial, Violation } from './judge.ts';
+
+type AttemptRow = Trial['ledger']['attempts'][number];
+
+/** The replies of all POSTs of a batch came back, or it was never posted. */
+export function isReplyLost(trial: Trial, batchId: string): boolean {
+  return trial.ledger.posts.some(
+    (post) => post.batch_id === batchId && trial.lostReplies.has(`${post.batch_id}/${post.k}`),
+  );
+}
+
+function isReplyPartial(trial: Trial, batchId: string): boolean {
+  return trial.ledger.posts.some(
+    (post) => post.batch_id === batchId && trial.partialReplies.has(`${post.batch_id}/${post.k}`),
+  );
+}
+
+/** Whether nobody else who was called for this agent heard the same first words. */
+function isLineUnique(trial: Trial, attempt: AttemptRow): boolean {
+  return (
+    attempt.opening_line !== null &&
+    trial.ledger.attempts.every(
+      (other) =>
+        other.opening_line !== attempt.opening_line ||
+        other.e164 === attempt.e164 ||
+        other.agent_id !== attempt.agent_id,
+    )
+  );
+}
+
+function truthOf(call: CallTruth): string {
+  if (call.result === 'answered') return call.optedOut ? 'opted_out' : 'answered';
+  return call.result ?? 'undecided';
+}
+
+/** Dispositions that an attempt may have, given what really became of its call. */
+function allowedFor(trial: Trial, attempt: AttemptRow, call: CallTruth): string[] {
+  const noRecord =
+    isReplyLost(trial, attempt.batch_id) || anyUnreadable(trial) ? ['unreached', 'unknown'] : ['unreached'];
+  if (call.conversationId === null || !call.visible) return noRecord;
+  const truth = truthOf(call);
+  if (trial.unreadable.has(call.conversationId)) {
+    // What the list says of it may still be told; more than that only if it was read before.
+    return truth === 'answered' || truth === 'opted_out' || truth === 'voicemail'
+      ? [truth, 'answered', ...noRecord]
+      : [truth, 'failed', ...noRecord];
+  }
+  if (trial.dialect === 'extended') return [truth];
+  const pickedUp = call.transcriptTurns > 0;
+  if (!pickedUp) return ['unreached', 'unknown'];
+  // Nothing in this dialect tells a greeting on tape from a person.
+  const read = truth === 'voicemail' ? 'answered' : truth;
+  return isLineUnique(trial, attempt) ? [read] : [read, 'unreached', 'unknown'];
+}
+
+function anyUnreadable(trial: Trial): boolean {
+  return trial.unreadable.size > 0;
+}
+
+function allowedWithoutCall(trial: Trial, attempt: AttemptRow): string[] {
+  const batch = trial.ledger.batches.find((row) => row.batch_id === attempt.batch_id);
+  if (batch?.state === 'refused') return ['invalid_number'];
+  if (isReplyLost(trial, attempt.batch_id)) return ['unknown'];
+  if (isReplyPartial(trial, attempt.batch_id))
+    return ['unreached', 'failed', ...(anyUnreadable(trial) ? ['unknown'] : [])];
+  return [];
+}
+
+/** What the ledger says of each attempt against what happened to its call. */
+export function* judgeDispositions(trial: Trial, joined: readonly JoinedCall[]): Generator<Violation> {
+  const callOf = new Map<string, CallTruth>();
+  for (const { call, byRequest } of joined) if (byRequest !== null) callOf.set(byRequest.attemptId, call);
+  const byConversation = new Map(trial.calls.map((call) => [call.conversationId, call]));
+  for (const attempt of trial.ledger.attempts) {
+    const call = callOf.get(attempt.attempt_id);
+    if (attempt.state === 'released') {
+      if (call !== undefined)
+        yield { rule: 'released_but_called', what: `${attempt.attempt_id} (${attempt.reason}): ${call.callId}` };
+      continue;
+    }
+    if (attempt.state !== 'settled') continue;
+    const allowed = call === undefined ? allowedWithoutCall(trial, attempt) : allowedFor(trial, attempt, call);
+    const { disposition } = attempt;
+    const silenceMissed =
+      call !== undefined && disposition === 'answered' && truthOf(call) === 'answered' &&
+      attempt.detail !== (call.silent ? 'silent' : null) && !trial.unreadable.has(call.conversationId ?? ''); // prettier-ignore
+    if (!allowed.includes(disposition ?? 'null') || silenceMissed) {
+      const happened = call === undefined ? 'no call' : `${truthOf(call)}${call.silent ? ' (silent)' : ''}`;
+      yield {
+        rule: 'wrong_disposition',
+        what: `${attempt.attempt_id} in ${attempt.batch_id}: ${disposition} ${attempt.detail ?? ''}, truth ${happened}, allowed ${allowed.join('|')}, record ${call?.conversationId} visible ${call?.visible}`,
+      };
+    }
+    if (attempt.conversation_id !== null) {
+      const owned = byConversation.get(attempt.conversation_id);
+      if (owned === undefined || owned.callId !== call?.callId)
+        yield {
+          rule: 'wrong_conversation',
+          what: `${attempt.attempt_id} owns ${attempt.conversation_id} of ${owned?.to ?? 'no call of ours'} (${owned?.requestId ?? 'inbound'}) by ${attempt.evidence}`,
+        };
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
+import { defaultRetryDelays } from '../../src/domain/retry-schedule.ts';
+import type { ImportRow } from '../../src/store/import-campaign.ts';
+
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+
+/** Rules of a campaign to the sandbox's first agent, with the retries of a busy day in minutes instead of hours. */
+export function buildRules(changes: Partial<CampaignRules> = {}): CampaignRules {
+  return {
+    agentId: 'agent_reminders',
+    fromPhoneNumberId: 'pn_main',
+    list: {
+      columns: ['phone', 'name'],
+      phoneColumn: 'phone',
+      idColumn: null,
+      timezoneColumn: null,
+      countryColumn: null,
+      defaultRegion: 'US',
+    },
+    firstMessage: 'Hello {{ name }}, this is about your appointment.',
+    variables: { key: 'variables', values: { name: '{{ name }}' }, reference: 'carillon_ref' },
+    hours: null,
+    endsAt: null,
+    retry: {
+      maxAttempts: 3,
+      delays: {
+        ...defaultRetryDelays,
+        busy: [5 * minuteMs],
+        no_answer: [10 * minuteMs],
+        unreached: [5 * minuteMs],
+        voicemail: 'never',
+        failed: [10 * minuteMs],
+      },
+      maxUncounted: 3,
+    },
+    pacing: { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 20, refillThreshold: 10 },
+    optOut: [{ source: 'collected', key: 'opt_out', values: [true] }],
+    timing: {
+      dispatchMarginMs: 10 * minuteMs,
+      settleMs: 20 * minuteMs,
+      analysisWaitMs: 15 * minuteMs,
+      lateDeliveryMs: 15 * minuteMs,
+      lateLookbackMs: 2 * hourMs,
+      pollMs: 10_000,
+    },
+    ...changes,
+  };
+}
+
+export function buildRows(numbers: readonly string[], nameOf: (index: number) => string): ImportRow[] {
+  return numbers.map((e164, index) => ({
+    row: index + 1,
+    cells: [e164, nameOf(index)],
+    verdict: 'accepted',
+    externalId: null,
+    e164,
+    zones: ['America/New_York'],
+  }));
+}

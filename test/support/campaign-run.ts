@@ -1,0 +1,267 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import type { Selectable } from 'kysely';
+import { campaignWorkflowId, type CampaignCounters } from '../../workflows/messages.ts';
+import { readConfig, type Config } from '../../src/config.ts';
+import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
+import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
+import { readStatus } from '../../src/store/campaign-status.ts';
+import { findCampaign } from '../../src/store/campaigns.ts';
+import { importCampaign } from '../../src/store/import-campaign.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import type { Database } from '../../src/store/schema.ts';
+import type { DevServer } from '../../src/temporal/dev-server.ts';
+import { startCampaign } from '../../src/temporal/start-campaign.ts';
+import { plantList, type PlantedList } from './planted-list.ts';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import { until, within } from './until.ts';
+import { spawnWorker, type WorkerProcess } from './worker-process.ts';
+
+const minutes = 60_000;
+/** Service milliseconds per real one: a call of a minute takes 0.2 s. */
+const defaultSpeed = 300;
+
+export interface RunOptions {
+  id: string;
+  seed: number;
+  temporal: { server: DevServer; client: Client };
+  sandbox?: SandboxOptions;
+  /** Default 24. */
+  recipients?: number;
+  /** Last four digits of the last numbers of the list. */
+  fates?: readonly string[];
+  batchSize?: number;
+  /** A PostgreSQL database; default: a SQLite file of its own. */
+  databaseUrl?: string;
+  rules?: Partial<CampaignRules>;
+  settings?: Record<string, string>;
+  apiKey?: string;
+}
+
+/** A campaign with everything around it: service, database, ways that can be blocked, and worker processes. */
+export interface CampaignRun {
+  readonly id: string;
+  readonly sandbox: RunningSandbox;
+  readonly store: Store;
+  readonly client: Client;
+  readonly list: PlantedList;
+  readonly apiKey: string;
+  /** Between the workers and the service, and between the workers and Temporal. */
+  readonly toService: TcpProxy;
+  readonly toTemporal: TcpProxy;
+  readonly workers: WorkerProcess[];
+  readonly config: Config;
+  /** The environment of its processes. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly sqlitePath: string;
+  /** Starts one more worker process. */
+  startWorker(settings?: Record<string, string>): WorkerProcess;
+  /** Imports the list and starts the workflow. */
+  start(): Promise<void>;
+  /** Imports another list into the same database as a campaign of its own, and starts it. */
+  startAnother(id: string, list: PlantedList): Promise<void>;
+  batch(n: number): Promise<Selectable<Database['batches']> | undefined>;
+  untilBatch(n: number, states: readonly string[]): Promise<Selectable<Database['batches']>>;
+  untilEnd(limitMs?: number, campaignId?: string): Promise<CampaignCounters>;
+  /** For the message of a test that fails. */
+  describe(): Promise<string>;
+  close(): Promise<void>;
+}
+
+function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
+  return {
+    agentId: 'agent_reminders',
+    fromPhoneNumberId: 'pn_main',
+    list: {
+      columns,
+      phoneColumn: 'phone',
+      idColumn: null,
+      timezoneColumn: null,
+      countryColumn: null,
+      defaultRegion: 'US',
+    },
+    firstMessage: 'Hello {{ name }}, I am calling about your appointment {{ appointment }}.',
+    variables: { key: 'variables', values: { note: '{{ note }}' }, reference: 'carillon_ref' },
+    hours: null,
+    endsAt: null,
+    retry: {
+      maxAttempts: 2,
+      delays: {
+        busy: [5 * minutes],
+        no_answer: [5 * minutes],
+        unreached: [5 * minutes],
+        voicemail: 'never',
+        failed: [5 * minutes],
+        unknown: 'never',
+      },
+      maxUncounted: 1,
+    },
+    pacing: {
+      maxConcurrentCalls: 24,
+      startsPerMinute: null,
+      batchSize: options.batchSize ?? 8,
+      refillThreshold: 4,
+    },
+    optOut: [{ source: 'collected', key: 'opt_out', values: [true] }],
+    timing: {
+      dispatchMarginMs: 10 * minutes,
+      settleMs: 10 * minutes,
+      analysisWaitMs: 10 * minutes,
+      lateDeliveryMs: 10 * minutes,
+      lateLookbackMs: 120 * minutes,
+      pollMs: 60_000,
+    },
+    ...options.rules,
+  };
+}
+
+/** Short enough that a killed worker costs seconds, long enough for a machine with two busy cores. */
+const limits = {
+  SVC_CONNECT_TIMEOUT_MS: '1000',
+  SVC_HEADERS_TIMEOUT_MS: '3000',
+  SVC_BODY_TIMEOUT_MS: '500',
+  SVC_READS_PER_SECOND: '500',
+  CARILLON_HEARTBEAT_TIMEOUT_MS: '2000',
+  CARILLON_COLLECT_MAX_MS: '20000',
+  CARILLON_POSTING_WINDOW_MS: '1000',
+  CARILLON_SUBMIT_SLACK_MS: '500',
+  CARILLON_SHORT_TIMEOUT_MS: '4000',
+  CARILLON_STICKY_TIMEOUT_MS: '1000',
+  CARILLON_SUBMITS_PER_SECOND: '100',
+  CARILLON_LOG_LEVEL: 'trace',
+};
+
+export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
+  const { id, temporal } = options;
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-e2e-'));
+  const sqlitePath = join(folder, 'ledger.db');
+  const apiKey = options.apiKey ?? `sk_planted_${id}_${options.seed}`;
+  const sandbox = await startSandbox({
+    port: 0,
+    speed: defaultSpeed,
+    seed: options.seed,
+    apiKeys: [apiKey],
+    ...options.sandbox,
+  });
+  const toService = await startTcpProxy(sandbox.port);
+  const toTemporal = await startTcpProxy(Number(temporal.server.address.split(':')[1]));
+  const list = plantList(options.seed, options.recipients ?? 24, options.fates);
+  const settings: Record<string, string> = {
+    ...limits,
+    SVC_BASE_URL: `http://127.0.0.1:${toService.port}`,
+    SVC_API_KEY: apiKey,
+    TEMPORAL_ADDRESS: `127.0.0.1:${toTemporal.port}`,
+    CARILLON_QUEUE_PREFIX: 'carillon',
+    ...(options.databaseUrl === undefined ? { CARILLON_DB: sqlitePath } : { DATABASE_URL: options.databaseUrl }),
+    ...options.settings,
+  };
+  const config = readConfig(settings);
+  const store = await openStore({ databaseUrl: options.databaseUrl, sqlitePath });
+  const workers: WorkerProcess[] = [];
+  const handle = () => temporal.client.workflow.getHandle(campaignWorkflowId(id, 1));
+  const batch = (n: number) =>
+    store.db.selectFrom('batches').selectAll().where('batch_id', '=', `${id}/1/${n}`).executeTakeFirst();
+
+  const startList = async (campaignId: string, { columns, rows }: PlantedList): Promise<void> => {
+    const rules = rulesOf(options, columns);
+    const now = sandbox.clock.now();
+    const chunks = (async function* () {
+      yield rows;
+    })();
+    const input = { campaignId, name: null, fileHash: `hash-${campaignId}`, rules, accountId: sandbox.url };
+    await importCampaign(store, input, chunks, now);
+    await startCampaign({ config, store, client: temporal.client, now }, campaignId);
+  };
+
+  const run: CampaignRun = {
+    id,
+    sandbox,
+    store,
+    client: temporal.client,
+    list,
+    apiKey,
+    toService,
+    toTemporal,
+    workers,
+    config,
+    settings,
+    folder,
+    sqlitePath,
+    startWorker: (more = {}) => {
+      const worker = spawnWorker({ ...settings, ...more });
+      workers.push(worker);
+      return worker;
+    },
+    start: () => startList(id, list),
+    startAnother: startList,
+    batch,
+    untilBatch: (n, states) =>
+      until(`batch ${n} of ${id} is ${states.join(' or ')}`, async () => {
+        const row = await batch(n);
+        return row !== undefined && states.includes(row.state) ? row : undefined;
+      }),
+    untilEnd: async (limitMs = 120_000, campaignId = id) => {
+      const { workflow } = temporal.client;
+      try {
+        return (await within(
+          `campaign ${campaignId} ends`,
+          workflow.getHandle(campaignWorkflowId(campaignId, 1)).result(),
+          limitMs,
+        )) as CampaignCounters;
+      } catch (error) {
+        throw new Error(`${(error as Error).message}\n${await run.describe()}`, { cause: error });
+      }
+    },
+    describe: async () => {
+      const campaign = await findCampaign(store.db, id);
+      const status = campaign === undefined ? null : await readStatus(store.db, campaign);
+      const batches = await store.db
+        .selectFrom('batches')
+        .select(['n', 'state', 'posts', 'reason', 'accepted_by', 'size'])
+        .where('campaign_id', '=', id)
+        .execute();
+      const pending = await handle()
+        .describe()
+        .then(
+          ({ raw }) => JSON.stringify(raw.pendingActivities),
+          (error: Error) => error.message,
+        );
+      return [
+        `campaign: ${campaign?.state} ${campaign?.stateReason ?? ''}`,
+        `status: ${JSON.stringify(status)}`,
+        `batches: ${JSON.stringify(batches)}`,
+        `pending: ${pending}`,
+        ...workers.map(
+          (worker) => `worker ${worker.pid}, ended: ${worker.hasEnded()}: …${worker.output().slice(-3000)}`,
+        ),
+      ].join('\n');
+    },
+    close: async () => {
+      toTemporal.drop();
+      await Promise.all(workers.map((worker) => worker.kill()));
+      await toService.close();
+      await toTemporal.close();
+      await store.close();
+      await sandbox.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return run;
+}
+
+/** Prepares a run, does the work and cleans up, whatever comes of it. */
+export async function withRun<Result>(
+  options: RunOptions,
+  work: (run: CampaignRun) => Promise<Result>,
+): Promise<Result> {
+  const run = await prepareRun(options);
+  try {
+    return await work(run);
+  } finally {
+    await run.close();
+  }
+}

@@ -1,0 +1,66 @@
+import { expect } from 'vitest';
+import { campaignWorkflowId } from '../../workflows/messages.ts';
+import type { ConductReport } from '../../src/sandbox/judge/conduct-report.ts';
+import { readResults } from '../../src/store/result-rows.ts';
+import { judge } from '../judge/judge.ts';
+import { readLedger, type Ledger } from '../judge/ledger.ts';
+import type { CampaignRun } from './campaign-run.ts';
+import { findTokens, textOfWorkflow } from './leak-scan.ts';
+import type { PlantedList } from './planted-list.ts';
+
+export interface RunFaults {
+  /** Request ids of POSTs whose reply was lost with the process that waited for it. */
+  lostReplies?: readonly string[];
+  /** Batches of which the service never heard, so that nobody can tell: their recipients are a person's to decide. */
+  destroyed?: readonly string[];
+  /** Checks of the conduct report that the test itself makes a caller break. */
+  misconduct?: readonly ConductReport['checks'][number]['name'][];
+  /** Other campaigns in the same database and service. */
+  others?: readonly { id: string; list: PlantedList }[];
+  dialect?: 'spec' | 'extended';
+}
+
+/** What the whole run left behind must satisfy every promise; answers the ledger for what a test wants to know beyond. */
+export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promise<Ledger> {
+  const ledger = await readLedger(run.store.db);
+  const calls = run.sandbox.calls().filter((call) => call.batchId !== null);
+  const campaigns = [{ id: run.id, list: run.list }, ...(faults.others ?? [])];
+  const found = judge({
+    ledger,
+    calls,
+    dialect: faults.dialect ?? 'extended',
+    lists: campaigns.map(({ id, list }) => ({ campaignId: id, rows: list.rows.length })),
+    lostReplies: new Set(faults.lostReplies),
+    partialReplies: new Set(),
+    unreadable: new Set(),
+  });
+  expect(found, await run.describe()).toEqual([]);
+
+  const destroyed = new Set(faults.destroyed);
+  const ofDestroyed = new Set(
+    ledger.attempts.filter((row) => destroyed.has(row.batch_id)).map((row) => row.recipient_id),
+  );
+  const unresolved = ledger.recipients.filter((row) => row.outcome === 'unresolved').map((row) => row.recipient_id);
+  expect(unresolved.filter((id) => !ofDestroyed.has(id))).toEqual([]);
+
+  const broken = run.sandbox.conduct().checks.filter(({ ok, name }) => !ok && !faults.misconduct?.includes(name));
+  expect(broken).toEqual([]);
+
+  for (const { id, list } of campaigns) {
+    const results = [];
+    for await (const row of readResults(run.store.db, id)) results.push(row);
+    expect(results.map((row) => row.row)).toEqual(list.rows.map((row) => row.row));
+    expect(results.map((row) => row.cells)).toEqual(list.rows.map((row) => row.cells));
+    await expectNoLeak(run, id, list);
+  }
+  return ledger;
+}
+
+/** Nothing planted stands in a history, a status, a description or a log of the run. */
+export async function expectNoLeak(run: CampaignRun, id = run.id, list = run.list): Promise<void> {
+  const tokens = [run.apiKey, ...list.tokens];
+  const kept = await textOfWorkflow(run.client, campaignWorkflowId(id, 1), ['status', '__temporal_workflow_metadata']);
+  expect(kept).toContain(id);
+  expect(findTokens(kept, tokens), 'in what Temporal keeps').toEqual([]);
+  for (const worker of run.workers) expect(findTokens(worker.output(), tokens), 'in a log').toEqual([]);
+}

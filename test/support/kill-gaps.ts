@@ -1,0 +1,68 @@
+import { expect } from 'vitest';
+import type { BatchPoint } from '../../src/sandbox/gates.ts';
+import type { CampaignRun } from './campaign-run.ts';
+import { until, within } from './until.ts';
+
+/** What had happened last with a batch when the worker died. */
+export const gaps = ['posting_committed', 'request_received', 'work_done', 'reply_sent', 'verdict_committed'] as const;
+export type Gap = (typeof gaps)[number];
+
+const patienceMs = 60_000;
+/** Of a pending activity, in the numbers of Temporal's API. */
+const startedState = 2;
+
+async function untilGate(run: CampaignRun, gate: string, point: BatchPoint): Promise<void> {
+  const info = await within(point, run.sandbox.gates.waitUntilReached(gate, patienceMs), patienceMs + 1_000);
+  if (info === null) throw new Error(`No batch came to ${point}`);
+}
+
+/** Starts a worker and the campaign, and kills the worker (SIGKILL) at its nth POST in the gap, which it proves to have met. */
+export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<void> {
+  const { gates } = run.sandbox;
+  const held = gap === 'posting_committed' ? run.toService.holdBack('POST ', n) : undefined;
+  const point = gap === 'request_received' ? 'batch_received' : 'batch_work_done';
+  const gate = held === undefined ? gates.set(point, n) : '';
+  const replied = gap === 'reply_sent' ? gates.set('batch_replied', n) : '';
+  const worker = run.startWorker();
+  await run.start();
+  if (held === undefined) await untilGate(run, gate, point);
+  else await within(`POST ${n} is on its way`, held, patienceMs);
+  if (gap === 'reply_sent') {
+    await worker.freeze();
+    gates.release(gate);
+    await untilGate(run, replied, 'batch_replied');
+  }
+  if (gap === 'verdict_committed') {
+    run.toTemporal.freeze();
+    gates.release(gate);
+    await run.untilBatch(n, ['confirmed']);
+  }
+  await worker.kill();
+  await expectGap(run, gap, n);
+  gates.release();
+  run.toService.drop();
+  run.toTemporal.drop();
+}
+
+/** What database and service show right after the kill. */
+async function expectGap(run: CampaignRun, gap: Gap, n: number): Promise<void> {
+  const batch = await run.batch(n);
+  const requestId = `${batch?.batch_id}/${batch?.posts}`;
+  const entry = run.sandbox.journal().find((request) => request.requestId === requestId);
+  expect(batch?.state).toBe(gap === 'verdict_committed' ? 'confirmed' : 'posting');
+  if (gap === 'posting_committed') expect(entry).toBeUndefined();
+  else expect(entry).toBeDefined();
+  const queued = run.sandbox.calls().filter((call) => call.requestId === requestId).length;
+  expect(queued).toBe(gap === 'posting_committed' || gap === 'request_received' ? 0 : batch?.size);
+  if (gap === 'reply_sent' || gap === 'verdict_committed') expect(entry?.ending).toBe('sent');
+}
+
+/** Whether the activity of that name is under way, as the server sees it. */
+export async function untilActivityRuns(run: CampaignRun, workflowId: string, name: string): Promise<void> {
+  await until(`activity ${name} runs`, async () => {
+    const { raw } = await run.client.workflow.getHandle(workflowId).describe();
+    return raw.pendingActivities?.some(
+      ({ activityType, state }) => activityType?.name === name && Number(state) === startedState,
+    );
+  });
+}

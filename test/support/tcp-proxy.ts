@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A way to a server on 127.0.0.1 that can be blocked at exact moments. */
+export interface TcpProxy {
+  readonly port: number;
+  /**
+   * Keeps back, whole, the nth connection from now whose first bytes are these. Resolves when it is there; the server gets nothing
+   * of it, ever.
+   */
+  holdBack(firstBytes: string, nth?: number): Promise<void>;
+  /** From now on nothing that clients send goes on. */
+  freeze(): void;
+  /** Cuts every connection there is, held ones included, and forwards new ones. */
+  drop(): void;
+  /** Closes the port: connections are refused. */
+  refuse(): Promise<void>;
+  /** Opens the same port again. */
+  accept(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  let wanted: { bytes: string; left: number; tell: () => void } | undefined;
+
+  const keep = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => sockets.delete(socket));
+  };
+  const serve = (client: Socket): void => {
+    const upstream = connect(targetPort, '127.0.0.1');
+    for (const socket of [client, upstream]) {
+      keep(socket);
+      socket.setNoDelay(true);
+    }
+    client.once('close', () => upstream.destroy());
+    upstream.once('close', () => client.destroy());
+    upstream.on('data', (chunk) => client.write(chunk));
+    let first = true;
+    let held = false;
+    client.on('data', (chunk) => {
+      if (first && wanted !== undefined && chunk.toString('latin1').startsWith(wanted.bytes)) {
+        wanted.left -= 1;
+        if (wanted.left === 0) {
+          held = true;
+          wanted.tell();
+          wanted = undefined;
+        }
+      }
+      first = false;
+      if (!held && !frozen) upstream.write(chunk);
+    });
+  };
+  const listen = async (port: number): Promise<Server> => {
+    const server = createServer(serve);
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  };
+  const cutAll = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const shut = async (server: Server): Promise<void> => {
+    cutAll();
+    if (!server.listening) return;
+    server.close();
+    await once(server, 'close');
+  };
+
+  let server = await listen(0);
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  return {
+    port,
+    holdBack: (bytes, nth = 1) =>
+      new Promise((resolve) => {
+        wanted = { bytes, left: nth, tell: resolve };
+      }),
+    freeze: () => {
+      frozen = true;
+    },
+    drop: () => {
+      cutAll();
+      frozen = false;
+      wanted = undefined;
+    },
+    refuse: () => shut(server),
+    accept: async () => {
+      server = await listen(port);
+    },
+    close: () => shut(server),
+  };
+}

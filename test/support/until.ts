@@ -1,0 +1,29 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Asks until the answer is neither undefined nor false, and gives it back. Throws what was waited for when the limit has passed. */
+export async function until<Answer>(
+  what: string,
+  ask: () => Answer | undefined | false | Promise<Answer | undefined | false>,
+  { limitMs = 60_000, everyMs = 15 }: { limitMs?: number; everyMs?: number } = {},
+): Promise<Answer> {
+  const deadline = Date.now() + limitMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined && answer !== false) return answer;
+    if (Date.now() > deadline) throw new Error(`Waited ${limitMs / 1000} s in vain until ${what}`);
+    await pause(everyMs);
+  }
+}
+
+/** The promise's value, or an error that says what was waited for. */
+export async function within<Value>(what: string, promise: Promise<Value>, limitMs: number): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Waited ${limitMs / 1000} s in vain until ${what}`)), limitMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

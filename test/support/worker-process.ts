@@ -1,0 +1,89 @@
+import { execFile, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { until } from './until.ts';
+
+const run = promisify(execFile);
+
+/** A worker in a process of its own, from the build. */
+export interface WorkerProcess {
+  readonly pid: number;
+  /** Everything that it has written so far. */
+  output(): string;
+  /** How it ended. */
+  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  hasEnded(): boolean;
+  /** SIGKILL, and waits until it is gone. */
+  kill(): Promise<void>;
+  /** SIGSTOP, and waits until it stands still: it does nothing more until it is killed. */
+  freeze(): Promise<void>;
+  terminate(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+const program = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const passedOn = ['PATH', 'HOME', 'TMPDIR', 'XDG_CACHE_HOME'];
+
+function environmentWith(settings: Record<string, string>): NodeJS.ProcessEnv {
+  return { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...settings };
+}
+
+/** Runs one command of the built program to its end, with these settings and no others. */
+export async function runCommand(
+  args: readonly string[],
+  settings: Record<string, string>,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  try {
+    return { code: 0, ...(await run(process.execPath, [program, ...args], { env: environmentWith(settings) })) };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, stdout, stderr };
+  }
+}
+
+/** Starts `carillon worker` with these settings and no others. */
+export function spawnWorker(settings: Record<string, string>): WorkerProcess {
+  const child = spawn(process.execPath, [program, 'worker'], {
+    env: environmentWith(settings),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let written = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8');
+    stream.on('data', (text: string) => {
+      written += text;
+    });
+  }
+  const dieTogether = (): void => {
+    child.kill('SIGKILL');
+  };
+  process.once('exit', dieTogether);
+  let over = false;
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('close', (code, signal) => {
+      over = true;
+      process.off('exit', dieTogether);
+      resolve({ code, signal });
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    output: () => written,
+    ended,
+    hasEnded: () => over,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    freeze: async () => {
+      child.kill('SIGSTOP');
+      await until('the worker stands still', async () => {
+        const { stdout } = await run('ps', ['-o', 'state=', '-p', String(child.pid)]);
+        return stdout.trim().startsWith('T');
+      });
+    },
+    terminate: () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
