@@ -17,7 +17,7 @@ import { lockOwner, matchRecords, oldestUnmatchedPost, settleFromRecord } from '
 import { lockCampaignsOf, type Queries } from '../src/store/open-store.ts';
 import {
   concludeSweep,
-  isConclusionDue,
+  conclusionDueSince,
   keepLease,
   leaseAgent,
   noteReadSucceeded,
@@ -245,8 +245,8 @@ export async function sweepAgent(
   try {
     const openSince = await oldestUnmatchedPost(deps.store.db, agentId, 0, true);
     const until = Math.min(openSince ?? begunAt, begunAt - timing.lateLookbackMs);
-    const deep = await isConclusionDue(deps.store.db, agentId, begunAt);
-    const walk = await walkList(deps, clock, agentId, until, deep, onProgress);
+    const dueSince = await conclusionDueSince(deps.store.db, agentId, begunAt);
+    const walk = await walkList(deps, clock, agentId, until, dueSince !== null, onProgress);
     let complete = walk.coveredFrom !== null;
     if (walk.coveredFrom !== null) {
       const span = { from: walk.coveredFrom, to: begunAt };
@@ -254,7 +254,16 @@ export async function sweepAgent(
       if ((await deps.store.transaction((tx) => noteVanished(tx, agentId, span, walk.listed, now))) > 0)
         complete = false;
     }
-    if (!(await readDue(deps, clock, agentId, timing.analysisWaitMs, deep ? until : null, onProgress)))
+    if (
+      !(await readDue(
+        deps,
+        clock,
+        agentId,
+        timing.analysisWaitMs,
+        dueSince === null ? null : Math.min(until, dueSince),
+        onProgress,
+      ))
+    )
       complete = false;
     await deps.store.transaction(async (tx) => {
       if (!(await keep(tx))) {

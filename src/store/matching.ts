@@ -44,7 +44,7 @@ async function findCandidates(tx: Queries, agentId: string, since: number): Prom
         and (state in ('posting', 'open') or (state = 'settled' and disposition in ('unreached', 'unknown'))))
     select a.attempt_id, a.agent_id, a.e164, a.posted_at, b.service_batch_id, a.reference, a.opening_line, a.state, a.conversation_id,
       (select min(later.posted_at) from attempts later
-        where later.e164 = a.e164 and later.posted_at > a.posted_at and later.state <> 'released') as superseded_at
+        where later.e164 = a.e164 and later.posted_at > a.posted_at and later.state in ('posting', 'open', 'settled')) as superseded_at
     from attempts a join batches b on b.batch_id = a.batch_id
     where a.agent_id = ${agentId} and a.posted_at >= ${since} and a.state in ('posting', 'open', 'settled')
       and (a.e164 in (select e164 from unowned) or a.opening_line in (select opening_line from unowned))`.execute(tx);

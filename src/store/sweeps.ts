@@ -14,6 +14,8 @@ type AttemptRow = Selectable<Database['attempts']>;
 const longestPauseMs = 120_000;
 /** Uncounted returns in a row after which an attempt counts. */
 const uncountedReturns = 3;
+/** A record may say that it began this much before its POST. */
+const clockToleranceMs = 2_000;
 
 /** Takes the lease on an agent's list, or answers false while another process sweeps it. Real time. */
 export async function leaseAgent(
@@ -114,10 +116,15 @@ function settleDeadline({ batch, rules }: OpenBatch): number | null {
   return batch.accepted_by === 'reply' ? settled : Math.max(settled, batch.hold_after ?? 0);
 }
 
-/** Whether a sweep begun now would conclude something negative: then it must read the whole span, not only what is new. */
-export async function isConclusionDue(db: Queries, agentId: string, now: number): Promise<boolean> {
+/**
+ * Since when a sweep begun now must have looked into every record, because it would conclude something negative; null when it
+ * would not. A batch that was posted again may have records since its first POST.
+ */
+export async function conclusionDueSince(db: Queries, agentId: string, now: number): Promise<number | null> {
   const open = await findOpenBatches(db, agentId);
-  return open.some((entry) => (settleDeadline(entry) ?? Infinity) < now);
+  const due = open.filter((entry) => (settleDeadline(entry) ?? Infinity) < now);
+  if (due.length === 0) return null;
+  return Math.min(...due.map(({ batch }) => batch.first_posted_at ?? 0)) - clockToleranceMs;
 }
 
 /** Time in which nobody looked does not count towards the settle deadline; the time that a sweep takes is time in which somebody does. */
@@ -143,7 +150,10 @@ async function hasUndecidedRecord(tx: Queries, agentId: string, batch: BatchRow,
     .where((eb) =>
       eb.or([
         eb('started_at', 'is', null),
-        eb.and([eb('started_at', '>=', (batch.first_posted_at ?? 0) - 2_000), eb('started_at', '<=', deadline)]),
+        eb.and([
+          eb('started_at', '>=', (batch.first_posted_at ?? 0) - clockToleranceMs),
+          eb('started_at', '<=', deadline),
+        ]),
       ]),
     )
     .executeTakeFirst();
@@ -158,7 +168,9 @@ async function hasUnreadableRecord(tx: Queries, agentId: string, batch: BatchRow
     .where('agent_id', '=', agentId)
     .where('gone', '=', 1)
     .where('attempt_id', 'is', null)
-    .where((eb) => eb.or([eb('started_at', 'is', null), eb('started_at', '>=', (batch.first_posted_at ?? 0) - 2_000)]))
+    .where((eb) =>
+      eb.or([eb('started_at', 'is', null), eb('started_at', '>=', (batch.first_posted_at ?? 0) - clockToleranceMs)]),
+    )
     .executeTakeFirst();
   return row !== undefined;
 }

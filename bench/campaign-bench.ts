@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfigWith } from '../src/config.ts';
+import { startDevServer } from '../src/temporal/dev-server.ts';
+import type { CarillonInput, CarillonResult } from './carillon-process.ts';
+import { runChild, say, startChild } from './child.ts';
+import { writeCallableCampaign } from './fictional-list.ts';
+import type { Figure } from './report.ts';
+import { readServiceTruth, type ServiceTruth } from './service-truth.ts';
+import { targets, type CampaignSettings, type ProgramInput, type ProgramResult } from './settings.ts';
+
+/** Settings that would bend the comparison, whatever the environment says. */
+const unset = { CARILLON_QUEUE_PREFIX: undefined, CARILLON_COLLECT_MAX_MS: undefined, TEMPORAL_ADDRESS: undefined };
+
+async function withSandbox<Result extends ProgramResult>(
+  settings: CampaignSettings,
+  run: (sandboxUrl: string, env: Record<string, string | undefined>) => Promise<Result>,
+): Promise<{ result: Result; truth: ServiceTruth }> {
+  const sandbox = await startChild('sandbox-process.ts', settings);
+  try {
+    const { url } = sandbox.first as { url: string };
+    const env = {
+      ...unset,
+      SVC_BASE_URL: url,
+      SVC_API_KEY: 'sk_sandbox_ok',
+      SVC_READS_PER_SECOND: String(settings.readsPerSecond),
+    };
+    const result = await run(url, env);
+    return { result, truth: await readServiceTruth(url, settings.openCalls) };
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+/** The same campaign by Carillon and by the script, one after the other, each with a fresh sandbox that draws the same calls. */
+export async function benchCampaign(settings: CampaignSettings): Promise<Figure[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
+  try {
+    const campaignPath = await writeCallableCampaign(folder, settings);
+    say(`The script: ${settings.recipients} recipients`);
+    const script = await withSandbox(settings, (sandboxUrl, env) =>
+      runChild<ProgramResult>('script-process.ts', { settings, campaignPath, sandboxUrl } satisfies ProgramInput, env),
+    );
+    say(`  ${(script.result.wallMs / 1000).toFixed(1)} s`);
+    const server = await startDevServer({
+      config: readConfigWith({}),
+      dataFile: join(folder, 'temporal.db'),
+      onProgress: (line) => say(`  ${line}`),
+    });
+    try {
+      say(`Carillon: ${settings.recipients} recipients`);
+      const carillon = await withSandbox(settings, (sandboxUrl, env) =>
+        runChild<CarillonResult>(
+          'carillon-process.ts',
+          { settings, campaignPath, sandboxUrl, temporalAddress: server.address } satisfies CarillonInput,
+          env,
+        ),
+      );
+      say(`  ${(carillon.result.wallMs / 1000).toFixed(1)} s`);
+      return describe(settings, carillon, script);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function list(counts: Record<string, number>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}
+
+function describe(
+  settings: CampaignSettings,
+  carillon: { result: CarillonResult; truth: ServiceTruth },
+  script: { result: ProgramResult; truth: ServiceTruth },
+): Figure[] {
+  const { temporal, outcomes } = carillon.result;
+  const actions = Object.values(temporal.actions).reduce((sum, count) => sum + count, 0);
+  const reads = ({ listReads, detailReads, posts, notOk }: ServiceTruth) =>
+    `${detailReads} records, ${listReads} list pages; ${posts} POSTs, ${notOk} not 2xx`;
+  const open = ({ mostOpen, meanCallSeconds }: ServiceTruth) =>
+    `at most ${mostOpen} open, mean call ${meanCallSeconds.toFixed(1)} s`;
+  const { truth } = carillon;
+  return [
+    { name: 'Carillon, wall time', value: carillon.result.wallMs / 1000, unit: 's', note: list(outcomes) },
+    { name: 'script, wall time', value: script.result.wallMs / 1000, unit: 's' },
+    {
+      name: 'wall time, Carillon / script',
+      value: carillon.result.wallMs / script.result.wallMs,
+      unit: '',
+      target: { atMost: targets.wallRatio },
+    },
+    {
+      name: 'busy share, Carillon',
+      value: truth.busyShare * 100,
+      unit: '%',
+      target: { atLeast: targets.busyShare * 100 },
+      note: open(truth),
+    },
+    { name: 'busy share, script', value: script.truth.busyShare * 100, unit: '%', note: open(script.truth) },
+    {
+      name: 'Temporal actions per recipient',
+      value: actions / settings.recipients,
+      unit: '',
+      target: { atMost: targets.actionsPerRecipient },
+      note: `${list(temporal.actions)}; of the activities ${list(temporal.activitiesByType)}`,
+    },
+    {
+      name: 'reads per call, Carillon',
+      value: truth.readsPerCall,
+      unit: '',
+      target: { atMost: targets.readsPerCall },
+      note: reads(truth),
+    },
+    { name: 'reads per call, script', value: script.truth.readsPerCall, unit: '', note: reads(script.truth) },
+    {
+      name: 'events per run, longest',
+      value: Math.max(...temporal.eventsPerRun),
+      unit: '',
+      target: { below: targets.eventsPerRun },
+      note: `${temporal.eventsPerRun.length} runs`,
+    },
+    { name: 'processor time, Carillon worker', value: carillon.result.cpuMs / 1000, unit: 's' },
+    { name: 'processor time, script', value: script.result.cpuMs / 1000, unit: 's' },
+  ];
+}

@@ -1,0 +1,69 @@
+import { dirname, join } from 'node:path';
+import { campaignWorkflowId } from '../workflows/messages.ts';
+import { campaignRules, readCampaignFile } from '../src/campaign/campaign-file.ts';
+import { readHeader } from '../src/campaign/list-header.ts';
+import { readRecipients } from '../src/campaign/recipients.ts';
+import { readConfig } from '../src/config.ts';
+import { createLogger } from '../src/logger.ts';
+import { readStatus } from '../src/store/campaign-status.ts';
+import { findCampaign } from '../src/store/campaigns.ts';
+import { importCampaign } from '../src/store/import-campaign.ts';
+import { openStore } from '../src/store/open-store.ts';
+import { connectTemporal, connectTemporalNative } from '../src/temporal/connection.ts';
+import { installRuntime } from '../src/temporal/runtime-logger.ts';
+import { startCampaign } from '../src/temporal/start-campaign.ts';
+import { startWorker } from '../src/temporal/worker.ts';
+import { readInput, say, writeResult } from './child.ts';
+import type { ProgramInput, ProgramResult } from './settings.ts';
+import { readTemporalCost, type TemporalCost } from './temporal-actions.ts';
+
+export type CarillonInput = ProgramInput & { temporalAddress: string };
+export type CarillonResult = ProgramResult & { temporal: TemporalCost; outcomes: Record<string, number> };
+
+/** Carillon: worker, ledger in a SQLite file, and the start of one campaign; server and service are other processes. */
+const input = readInput() as CarillonInput;
+const config = readConfig();
+const logger = createLogger('warn');
+installRuntime(logger);
+const target = { address: input.temporalAddress, namespace: 'default' };
+const store = await openStore({ sqlitePath: join(dirname(input.campaignPath), 'carillon.db') });
+const native = await connectTemporalNative(config, { target });
+const { client, connection } = await connectTemporal(config, { target });
+const worker = await startWorker({ config, connection: native.connection, namespace: 'default', store, logger });
+
+const file = await readCampaignFile(input.campaignPath);
+const header = await readHeader(file);
+const rules = campaignRules(file, header.columns);
+const facts = { campaignId: file.id, name: file.name, fileHash: file.hash, rules, accountId: input.sandboxUrl };
+await importCampaign(store, facts, readRecipients(file, header, rules), Date.now());
+
+const status = async () => {
+  const campaign = await findCampaign(store.db, file.id);
+  if (campaign === undefined) throw new Error('The campaign is gone.');
+  return readStatus(store.db, campaign);
+};
+const progress = setInterval(() => {
+  void status().then(({ done, total, open }) => say(`  Carillon: ${done} of ${total} done, ${open} attempts open`));
+}, 15_000);
+
+const begun = performance.now();
+const cpuBefore = process.cpuUsage();
+await startCampaign({ config, store, client, now: Date.now() }, file.id);
+const handle = client.workflow.getHandle(campaignWorkflowId(file.id, 1));
+const { runId } = await handle.describe();
+await handle.result();
+const wallMs = performance.now() - begun;
+const cpu = process.cpuUsage(cpuBefore);
+clearInterval(progress);
+
+const result: CarillonResult = {
+  wallMs,
+  cpuMs: (cpu.user + cpu.system) / 1000,
+  temporal: await readTemporalCost(client, handle.workflowId, runId),
+  outcomes: (await status()).outcomes,
+};
+await worker.stop();
+await native.connection.close();
+await connection.close();
+await store.close();
+writeResult(result);

@@ -1,0 +1,95 @@
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { benchCampaign } from './campaign-bench.ts';
+import { say } from './child.ts';
+import { benchImport } from './import-bench.ts';
+import { isMet, renderReport, type Figure } from './report.ts';
+import { campaignDefaults, importRows, type CampaignSettings } from './settings.ts';
+
+const help = `Measures Carillon against a program that survives nothing, and the import of a long list.
+
+  npm run bench                                   everything: about 13 minutes
+  npm run bench -- --only campaign --recipients 600
+  npm run bench -- --only import --rows 100000
+  npm run bench -- --json                         the figures as JSON on standard output
+
+Also: --poll SECONDS, --batch SIZE, --threshold SLOTS, --seed TEXT. A missed target is marked; the exit code stays 0.
+`;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    recipients: { type: 'string' },
+    rows: { type: 'string' },
+    poll: { type: 'string' },
+    batch: { type: 'string' },
+    threshold: { type: 'string' },
+    seed: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+function readNumber(flag: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  say(`--${flag} is "${text}"; it must be a whole number above 0.`);
+  process.exit(2);
+}
+
+if (values.help) {
+  process.stdout.write(help);
+  process.exit(0);
+}
+if (values.only !== undefined && values.only !== 'campaign' && values.only !== 'import') {
+  say(`--only is "${values.only}"; it must be campaign or import.`);
+  process.exit(2);
+}
+
+const settings: CampaignSettings = {
+  ...campaignDefaults,
+  recipients: readNumber('recipients', values.recipients, campaignDefaults.recipients),
+  pollSeconds: readNumber('poll', values.poll, campaignDefaults.pollSeconds),
+  batchSize: readNumber('batch', values.batch, campaignDefaults.batchSize),
+  refillThreshold: readNumber('threshold', values.threshold, campaignDefaults.refillThreshold),
+  seed: values.seed ?? campaignDefaults.seed,
+};
+const rows = readNumber('rows', values.rows, importRows);
+
+const described: [string, string][] = [
+  ['machine', `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`],
+];
+const figures: Figure[] = [];
+if (values.only !== 'import') {
+  described.push(
+    [
+      'campaign',
+      `${settings.recipients} recipients, ${settings.openCalls} open calls, batches of ${settings.batchSize}, refill at ${settings.refillThreshold} free slots, ` +
+        `poll every ${settings.pollSeconds} s of service time, pages of ${settings.pageSize}, no retries`,
+    ],
+    [
+      'service',
+      `sandbox, extended, --speed ${settings.speed}, seed ${settings.seed}, every call answered, mean talk ${settings.meanTalkSeconds} s, no faults; ` +
+        `at most ${settings.readsPerSecond} reads per real second`,
+    ],
+    [
+      'processes',
+      'sandbox, Temporal dev server (data file on disk) and worker with its SQLite ledger one each; the script in one, without server and database',
+    ],
+  );
+  figures.push(...(await benchCampaign(settings)));
+}
+if (values.only !== 'campaign') {
+  described.push([
+    'import',
+    `${rows} rows of 5 columns into a SQLite file, 1 in 100 a duplicate, numbers of the unassigned exchange 555`,
+  ]);
+  figures.push(...(await benchImport(rows)));
+}
+
+process.stdout.write(
+  values.json
+    ? `${JSON.stringify({ settings: Object.fromEntries(described), figures: figures.map((figure) => ({ ...figure, met: isMet(figure) })) }, null, 2)}\n`
+    : renderReport(described, figures),
+);

@@ -1,0 +1,58 @@
+/** What the campaign bench runs; both programs and the sandbox get the same. */
+export interface CampaignSettings {
+  recipients: number;
+  openCalls: number;
+  speed: number;
+  seed: string;
+  meanTalkSeconds: number;
+  /** Service seconds between two looks at the list. */
+  pollSeconds: number;
+  batchSize: number;
+  refillThreshold: number;
+  /** Entries per page of the list; the sweep of the product has the same. */
+  pageSize: number;
+  /** Detail reads at once; the sweep of the product has the same. */
+  readsAtOnce: number;
+  /** Per real second, list pages included. */
+  readsPerSecond: number;
+}
+
+export const campaignDefaults: CampaignSettings = {
+  recipients: 4_000,
+  openCalls: 200,
+  speed: 5,
+  seed: 'bench',
+  meanTalkSeconds: 60,
+  pollSeconds: 8,
+  batchSize: 20,
+  refillThreshold: 10,
+  pageSize: 100,
+  readsAtOnce: 8,
+  readsPerSecond: 100,
+};
+
+export const importRows = 1_000_000;
+
+export const targets = {
+  wallRatio: 1.3,
+  busyShare: 0.9,
+  actionsPerRecipient: 0.5,
+  readsPerCall: 1.3,
+  eventsPerRun: 4_096,
+  importPeakMb: 300,
+} as const;
+
+/** What a bench process is handed on its command line. */
+export interface ProgramInput {
+  settings: CampaignSettings;
+  /** Campaign file; its list lies beside it. */
+  campaignPath: string;
+  sandboxUrl: string;
+}
+
+export interface ProgramResult {
+  /** From the moment at which recipients could be dialled until every result was stored. */
+  wallMs: number;
+  /** Processor time of the program's own process in that time. */
+  cpuMs: number;
+}
