@@ -46,12 +46,34 @@ function allowedFor(trial: Trial, attempt: AttemptRow, call: CallTruth): string[
       ? [truth, 'answered', ...noRecord]
       : [truth, 'failed', ...noRecord];
   }
-  if (trial.dialect === 'extended') return [truth];
+  if (trial.dialect === 'extended') return isContested(trial, attempt, call) ? [truth, ...noRecord] : [truth];
   const pickedUp = call.transcriptTurns > 0;
   if (!pickedUp) return ['unreached', 'unknown'];
   // Nothing in this dialect tells a greeting on tape from a person.
   const read = truth === 'voicemail' ? 'answered' : truth;
   return isLineUnique(trial, attempt) ? [read] : [read, 'unreached', 'unknown'];
+}
+
+/** Clocks cannot tell what lies closer together than this. */
+const clockToleranceMs = 4_000;
+
+/**
+ * Whether the call began so soon after its POST that it may as well be that of an earlier attempt to the same number of which
+ * nothing was ever heard, while the lost reply left nothing but the number to go by.
+ */
+function isContested(trial: Trial, attempt: AttemptRow, call: CallTruth): boolean {
+  const dial = trial.ledger.dials.find((entry) => entry.attemptId === attempt.attempt_id);
+  if (dial === undefined || attempt.reference !== null || !isReplyLost(trial, attempt.batch_id)) return false;
+  if ((call.dialedAt ?? Infinity) - dial.at > clockToleranceMs) return false;
+  return trial.ledger.attempts.some(
+    (other) =>
+      other.e164 === attempt.e164 &&
+      other.attempt_id !== attempt.attempt_id &&
+      other.disposition === 'unknown' &&
+      other.conversation_id === null &&
+      other.opening_line !== attempt.opening_line &&
+      isReplyLost(trial, other.batch_id),
+  );
 }
 
 function anyUnreadable(trial: Trial): boolean {

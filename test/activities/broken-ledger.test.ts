@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import type { Store } from '../../src/store/open-store.ts';
+import { drawMix } from './draw-mix.ts';
+import { Drive } from './drive-campaign.ts';
+import { range } from './run-mixes.ts';
+
+/** The guard of "never call twice", disabled: everyone who asks is told that it was they who moved the batch. */
+function withoutGuard(store: Store): Store {
+  return {
+    ...store,
+    compareAndSetBatch: async (tx, batchId, _from, to) => {
+      await tx.updateTable('batches').set({ state: to }).where('batch_id', '=', batchId).execute();
+      return true;
+    },
+  };
+}
+
+test('a ledger whose compare-and-set always succeeds is caught dialling twice', { timeout: 240_000 }, async () => {
+  const caught: number[] = [];
+  for (const seed of range(1, 60)) {
+    const mix = drawMix(seed);
+    if (!mix.strikes.some(({ point }) => point === 'dies_after_post')) continue;
+    const { violations } = await new Drive({ ...mix, wrapStore: withoutGuard }).run();
+    if (violations.some(({ rule }) => rule === 'attempt_dialled_twice')) caught.push(seed);
+    if (caught.length === 3) break;
+  }
+  expect(caught).toHaveLength(3);
+});

@@ -1,0 +1,203 @@
+import type { FaultRuleInput } from '../../src/sandbox/faults/fault-rule.ts';
+import { Random } from '../../src/sandbox/random.ts';
+import { noon } from '../sandbox/harness.ts';
+import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { chaosPoints, type ChaosStrike } from './chaos.ts';
+import type { CampaignPlan, Hang, Mix } from './drive-campaign.ts';
+
+const areas = ['212', '213', '312', '415', '602', '617', '713', '720', '808', '916'];
+const magic = ['0100', '0101', '0102', '0103', '0104', '0106', '0108', '0110', '0113', '0114'];
+
+function numberAt(index: number, suffix: string): string {
+  return `+1${areas[index % areas.length]}555${suffix}`;
+}
+
+/** Distinct numbers: some whose end decides what happens, the others drawn by the service's seed. */
+function drawNumbers(random: Random, count: number, withRefused: boolean): string[] {
+  const numbers = new Set<string>();
+  while (numbers.size < count) {
+    const index = Math.floor(random.between(0, areas.length));
+    const plain = `01${String(Math.floor(random.between(30, 99))).padStart(2, '0')}`;
+    const suffix = random.chance(0.45) ? random.pick(magic as [string, ...string[]]) : plain;
+    numbers.add(numberAt(index, suffix));
+  }
+  const drawn = [...numbers];
+  if (withRefused) drawn[Math.floor(random.between(0, drawn.length))] = numberAt(3, '0120');
+  return [...new Set(drawn)];
+}
+
+/** Faults of the POST by its nth request, so that at most one of them, or a hang, befalls each. */
+function drawPostFaults(random: Random): { faults: FaultRuleInput[]; hangs: Hang[] } {
+  const faults: FaultRuleInput[] = [];
+  const hangs: Hang[] = [];
+  for (let nth = 1; nth <= 7; nth += 1) {
+    if (!random.chance(0.4)) continue;
+    const when = random.chance(0.5) ? 'before' : 'after';
+    const add = (kind: string, effect: FaultRuleInput['effect']) =>
+      faults.push({ id: `${kind}-14-${nth}`, operation: 'batch_calls', nth, effect });
+    const kinds = ['429', 'error', 'reset', 'hang', 'truncate', 'html', 'partial', 'hide'] as const;
+    const kind = random.pick(kinds);
+    if (kind === '429') {
+      const retryAfter = random.pick(['seconds', 'date', 'none']);
+      const seconds = random.pick([0, 2, 30, 120, 1_200]);
+      const code = random.pick(['rate_limit_exceeded', 'concurrent_limit_exceeded', 'system_busy']);
+      add(kind, { type: 'rate_limited', retryAfter, seconds, code } as FaultRuleInput['effect']);
+    } else if (kind === 'error') {
+      const body = random.pick(['object', 'legacy', 'string', 'empty']);
+      add(kind, {
+        type: 'error',
+        status: random.pick([500, 502, 503, 504, 408, 409, 425]),
+        when,
+        body,
+      } as FaultRuleInput['effect']);
+    } else if (kind === 'reset') add(kind, { type: 'reset', when });
+    else if (kind === 'truncate') add(kind, { type: 'truncate' });
+    else if (kind === 'html') add(kind, { type: 'html', status: random.pick([502, 200]), when });
+    else if (kind === 'partial') add(kind, { type: 'partial', accept: Math.floor(random.between(0, 12)) });
+    else if (kind === 'hide') add(kind, { type: 'hide', ms: Math.round(random.between(minuteMs, 12 * minuteMs)) });
+    else
+      hangs.push({
+        nth,
+        work: random.chance(0.5) ? 'first' : 'last',
+        forMs: Math.round(random.between(1_000, 14 * minuteMs)),
+      });
+  }
+  return { faults, hangs: hangs.slice(0, 2) };
+}
+
+function drawReadFaults(random: Random): FaultRuleInput[] {
+  const faults: FaultRuleInput[] = [];
+  const add = (operation: 'list_conversations' | 'get_conversation', id: string, effect: FaultRuleInput['effect']) =>
+    faults.push({
+      id: `${id}-${operation}`,
+      operation,
+      ...(random.chance(0.5)
+        ? { probability: random.between(0.02, 0.3) }
+        : { nth: [1, 2, 3, 5, 8, 13].filter(() => random.chance(0.5)).concat(21) }),
+      times: 12,
+      effect,
+    });
+  for (const operation of ['list_conversations', 'get_conversation'] as const) {
+    if (random.chance(0.25))
+      add(operation, '429', {
+        type: 'rate_limited',
+        retryAfter: random.pick(['seconds', 'date', 'none']),
+        seconds: random.pick([1, 20, 300]),
+      });
+    if (random.chance(0.25))
+      add(operation, 'error', {
+        type: 'error',
+        status: random.pick([500, 503]),
+        when: random.chance(0.5) ? 'before' : 'after',
+      });
+    if (random.chance(0.2)) add(operation, 'reset', { type: 'reset', when: random.chance(0.5) ? 'before' : 'after' });
+    if (random.chance(0.2)) add(operation, 'truncate', { type: 'truncate' });
+    if (random.chance(0.2)) add(operation, 'html', { type: 'html', status: random.pick([200, 502]), when: 'after' });
+  }
+  if (random.chance(0.3))
+    add('list_conversations', 'hide', { type: 'hide', ms: Math.round(random.between(1_000, 10 * minuteMs)) });
+  if (random.chance(0.12)) add('get_conversation', 'missing', { type: 'missing' });
+  return faults;
+}
+
+function drawStrikes(random: Random): ChaosStrike[] {
+  const strikes: ChaosStrike[] = [];
+  for (const point of chaosPoints) {
+    if (!random.chance(0.3)) continue;
+    const most = point.startsWith('dies_in') ? 40 : point.startsWith('commit') ? 80 : 6;
+    const nth = 1 + Math.floor(random.between(0, most));
+    strikes.push({ point, nth });
+    // A database that stays away: what was to be written comes back to be written later.
+    if (point === 'commit_refused') for (let more = 1; more <= 4; more += 1) strikes.push({ point, nth: nth + more });
+  }
+  return strikes;
+}
+
+/** A whole world from one number. */
+export function drawMix(seed: number | string): Mix {
+  const random = new Random('mix', seed);
+  const dialect = random.chance(0.5) ? 'extended' : 'spec';
+  const numbers = drawNumbers(random, 3 + Math.floor(random.between(0, 14)), random.chance(0.2));
+  const sameLines = random.chance(0.15);
+  const sameNames = random.chance(0.2);
+  const batchSize = random.pick([20, 8, 5, 3]);
+  const rules = buildRules({
+    retry: { ...buildRules().retry, maxAttempts: random.pick([2, 2, 3]) },
+    firstMessage: sameLines
+      ? 'Hello, this is about your appointment.'
+      : random.chance(0.1)
+        ? null
+        : 'Hello {{ name }}, this is about your appointment.',
+    variables: random.chance(0.7)
+      ? { key: 'variables', values: { name: '{{ name }}' }, reference: random.chance(0.7) ? 'carillon_ref' : null }
+      : null,
+    pacing: {
+      maxConcurrentCalls: random.pick([50, 20, 6]),
+      startsPerMinute: random.chance(0.2) ? 10 : null,
+      batchSize,
+      refillThreshold: random.pick([10, 5, 1]),
+    },
+    endsAt: random.chance(0.1) ? noon + Math.round(random.between(10 * minuteMs, 3 * hourMs)) : null,
+  });
+  const nameOf = (index: number) => `Guest ${sameNames ? Math.floor(index / 2) : index}`;
+  const known = random.chance(0.5);
+  const campaigns: CampaignPlan[] = [{ campaignId: 'first', rules, rows: buildRows(numbers, nameOf) }];
+  if (random.chance(0.3)) {
+    const others = numbers.filter(() => random.chance(0.6));
+    const chosen = others.length > 0 ? others : numbers;
+    campaigns.push({
+      campaignId: 'second',
+      rules: { ...rules, pacing: { ...rules.pacing, batchSize: random.pick([20, 4]) } },
+      // The same people under the same names, or under others.
+      rows: buildRows(chosen, (index) => (known ? nameOf(numbers.indexOf(chosen[index] ?? '')) : `Visitor ${index}`)),
+    });
+  }
+  const { faults, hangs } = drawPostFaults(random);
+  return {
+    seed,
+    sandbox: {
+      dialect,
+      listOrder: random.chance(0.7) ? 'newest_first' : 'oldest_first',
+      unansweredCreateRecord: random.chance(0.6),
+      concurrency: random.pick([30, 30, 5]),
+      meanTalkSeconds: random.pick([20, 60]),
+    },
+    campaigns,
+    faults: [...faults, ...drawReadFaults(random)],
+    hangs,
+    strikes: drawStrikes(random),
+    sweepDuring: [1, 2, 3, 4, 5].filter(() => random.chance(0.2)),
+    readOutage: random.chance(0.12)
+      ? { afterMs: Math.round(random.between(0, 40 * minuteMs)), forMs: random.pick([hourMs, 3 * hourMs]) }
+      : null,
+    inbound: Array.from({ length: random.chance(0.4) ? 4 : 0 }, () => ({
+      tick: 1 + Math.floor(random.between(0, 40)),
+      from: random.pick(numbers as [string, ...string[]]),
+    })),
+    wishes: random.chance(0.15)
+      ? [{ tick: 1 + Math.floor(random.between(0, 30)), campaign: 0, change: random.chance(0.5) ? 'pause' : 'cancel' }]
+      : [],
+    redial: random.chance(0.4),
+  };
+}
+
+/** As `drawMix`, with everything at once that makes records hard to tell apart. */
+export function drawTangledMix(seed: number): Mix {
+  const name = `tangled ${seed}`;
+  const random = new Random(name);
+  const mix = drawMix(name);
+  const numbers = drawNumbers(random, 4 + Math.floor(random.between(0, 8)), false);
+  const rules = mix.campaigns[0]?.rules ?? buildRules();
+  const nameOf = (index: number) => `Guest ${index}`;
+  return {
+    ...mix,
+    sandbox: { ...mix.sandbox, listOrder: 'oldest_first' },
+    campaigns: ['first', 'second'].map((campaignId) => ({ campaignId, rules, rows: buildRows(numbers, nameOf) })),
+    inbound: Array.from({ length: 8 }, () => ({
+      tick: 1 + Math.floor(random.between(0, 40)),
+      from: random.pick(numbers as [string, ...string[]]),
+    })),
+    readOutage: { afterMs: Math.round(random.between(0, 30 * minuteMs)), forMs: hourMs },
+    wishes: [],
+  };
+}

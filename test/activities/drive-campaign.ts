@@ -1,0 +1,575 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApplicationFailure } from '@temporalio/common';
+import { pino } from 'pino';
+import { fetch } from 'undici';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { createActivities, type Activities } from '../../activities/index.ts';
+import { sweepAgent } from '../../activities/sweep.ts';
+import { createConvaiClient, type ConvaiClient } from '../../src/convai/client.ts';
+import type { ServiceClock } from '../../src/convai/service-clock.ts';
+import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
+import type { FaultRuleInput } from '../../src/sandbox/faults/fault-rule.ts';
+import type { BatchPointInfo } from '../../src/sandbox/gates.ts';
+import { Random } from '../../src/sandbox/random.ts';
+import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
+import { findCampaign } from '../../src/store/campaigns.ts';
+import { countOutstanding, isOutstanding } from '../../src/store/counters.ts';
+import { importCampaign, type ImportRow } from '../../src/store/import-campaign.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { isPlanReady } from '../../src/store/planning.ts';
+import { resolveUnresolved } from '../../src/store/resolve.ts';
+import { openRound } from '../../src/store/rounds.ts';
+import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { readLedger } from '../judge/ledger.ts';
+import { judge, type Trial, type Violation } from '../judge/judge.ts';
+import {
+  Chaos,
+  createMortality,
+  mortalClient,
+  ProcessDied,
+  shakyStore,
+  type ChaosPoint,
+  type ChaosStrike,
+} from './chaos.ts';
+import { createWaitableClock, letRun, type WaitableClock } from './service-world.ts';
+
+/** Memory where the machine has such a folder: what these runs lose is a process, never the power. */
+const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+/** A batch request that the service keeps waiting past the client's patience. */
+export interface Hang {
+  /** Which batch request, from 1. */
+  nth: number;
+  /** Whether the calls are queued before the wait or after it. */
+  work: 'first' | 'last';
+  /** Service milliseconds until the service goes on. */
+  forMs: number;
+}
+
+export interface CampaignPlan {
+  campaignId: string;
+  rules: CampaignRules;
+  rows: ImportRow[];
+}
+
+export interface Mix {
+  seed: number | string;
+  sandbox: SandboxOptions;
+  campaigns: CampaignPlan[];
+  /** Added when the run begins. */
+  faults: FaultRuleInput[];
+  hangs: Hang[];
+  strikes: ChaosStrike[];
+  /** Batch requests, by nth, during whose work a sweep runs. */
+  sweepDuring: number[];
+  /** Every read fails from that many service milliseconds after the beginning, for so long. */
+  readOutage: { afterMs: number; forMs: number } | null;
+  /** Somebody calls in, after that many ticks of the driver. */
+  inbound: { tick: number; from: string }[];
+  /** A person's wishes, after that many ticks. */
+  wishes: { tick: number; campaign: number; change: 'pause' | 'cancel' }[];
+  /** Recipients left to a person are dialled again once. */
+  redial: boolean;
+  wrapStore?: (store: Store) => Store;
+}
+
+export interface Outcome {
+  violations: Violation[];
+  /** What the driver itself could not make sense of: it never ended, an activity failed for good. */
+  faults: string[];
+  trial: Trial;
+  /** Where the run's processes died or lost their word. */
+  struck: ChaosPoint[];
+  ticks: number;
+  serviceMs: number;
+  log: string[];
+}
+
+interface Process {
+  store: Store;
+  deps: ActivityDependencies;
+  activities: Activities;
+  died: Promise<never>;
+  client: ConvaiClient;
+}
+
+interface Running {
+  plan: CampaignPlan;
+  round: number;
+  submitted: number;
+  verified: boolean;
+  ended: boolean;
+  submitting: { batchId: string; at: number; tries: number; verdict: unknown } | null;
+  /** The planner is asked again at this instant, or (null) when the collector came back. */
+  planAt: number | null;
+  collecting: boolean;
+  collectFrom: number;
+  /** The service asked to be left alone until then. */
+  sweepAt: number;
+  stateSeen: string | null;
+  dialled: boolean;
+  redialled: boolean;
+  resumes: number;
+}
+
+const mostTicks = 2500;
+const collectMaxMs = 5 * minuteMs;
+
+export class Drive {
+  readonly clock: WaitableClock = createWaitableClock();
+  readonly #mix: Mix;
+  readonly #random: Random;
+  readonly #chaos: Chaos;
+  readonly #folder = mkdtempSync(join(scratch, 'carillon-mix-'));
+  readonly #lostReplies = new Set<string>();
+  readonly #closing: Promise<unknown>[] = [];
+  readonly #hung = new Map<string, () => void>();
+  readonly log: string[] = [];
+  readonly faults: string[] = [];
+  #sandbox!: RunningSandbox;
+  #process!: Process;
+  #processes = 0;
+  #campaigns: Running[] = [];
+  #ticks = 0;
+
+  constructor(mix: Mix) {
+    this.#mix = mix;
+    this.#random = new Random('drive', mix.seed);
+    this.#chaos = new Chaos(mix.strikes);
+  }
+
+  #note(text: string): void {
+    this.log.push(`${((this.clock.now() - this.clock.anchorServiceMs) / 1000).toFixed(0)}s ${text}`);
+  }
+
+  async run(): Promise<Outcome> {
+    try {
+      await this.#start();
+      const begunAt = this.clock.now();
+      let outage: 'to come' | 'on' | 'over' = this.#mix.readOutage === null ? 'over' : 'to come';
+      while (this.#campaigns.some((campaign) => !campaign.ended)) {
+        this.#ticks += 1;
+        if (this.#ticks > mostTicks) {
+          this.faults.push('it never ends');
+          break;
+        }
+        const passedMs = this.clock.now() - begunAt;
+        const { afterMs = Infinity, forMs = 0 } = this.#mix.readOutage ?? {};
+        if (outage === 'to come' && passedMs >= afterMs) outage = await this.#setOutage(true);
+        if (outage === 'on' && passedMs >= afterMs + forMs) outage = await this.#setOutage(false);
+        await this.#actOfPersons();
+        for (const campaign of this.#campaigns) await this.#advance(campaign);
+        await this.#passTime(outage === 'on');
+      }
+      return await this.#judge(begunAt);
+    } finally {
+      await this.#sandbox?.close();
+      await this.#process?.client.close();
+      await this.#process?.store.close();
+      await Promise.all(this.#closing);
+      rmSync(this.#folder, { recursive: true, force: true });
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { sandbox, faults, campaigns } = this.#mix;
+    this.#sandbox = await startSandbox({
+      seed: this.#mix.seed,
+      ...sandbox,
+      clock: this.clock,
+      hooks: {
+        onBatchReceived: (info) => this.#hangOn(info, 'last'),
+        onBatchWorkDone: async (info) => {
+          if (this.#mix.sweepDuring.includes(info.nth)) await this.#sweepMeanwhile();
+          await this.#hangOn(info, 'first');
+        },
+      },
+    });
+    if (faults.length > 0) this.#sandbox.addFaults(faults);
+    await this.#startProcess();
+    for (const plan of campaigns) await this.#startCampaign(plan);
+  }
+
+  async #hangOn(info: BatchPointInfo, work: Hang['work']): Promise<void> {
+    const hang = this.#mix.hangs.find((entry) => entry.nth === info.nth && entry.work === work);
+    if (hang === undefined) return;
+    this.#note(`batch request ${info.requestId} hangs, work ${work}`);
+    if (info.requestId !== null) this.#hung.get(info.requestId)?.();
+    await this.clock.until(this.clock.now() + hang.forMs);
+  }
+
+  async #sweepMeanwhile(): Promise<void> {
+    const { deps, died } = this.#process;
+    const agentId = this.#mix.campaigns[0]?.rules.agentId ?? '';
+    const { timing } = this.#mix.campaigns[0]?.rules ?? {};
+    if (timing === undefined) return;
+    const sweep = sweepAgent(deps, await deps.serviceClock(), agentId, timing, () => {});
+    await Promise.race([sweep, died]).catch(() => {});
+  }
+
+  async #startProcess(): Promise<void> {
+    const opened = await openStore({ sqlitePath: join(this.#folder, 'carillon.db') });
+    const mortality = createMortality();
+    const client = createConvaiClient({
+      baseUrl: this.#sandbox.url,
+      apiKey: 'sk_sandbox_ok',
+      timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
+      readsPerSecond: 1_000_000,
+      nowReal: () => this.clock.now(),
+    });
+    const serviceClock: ServiceClock = {
+      speed: 1,
+      sandbox: true,
+      dialect: this.#mix.sandbox.dialect ?? 'extended',
+      now: () => this.clock.now(),
+      toRealMs: (ms) => ms,
+      atReal: (instant) => instant,
+    };
+    const store = shakyStore(this.#mix.wrapStore?.(opened) ?? opened, this.#chaos);
+    this.#processes += 1;
+    const deps: ActivityDependencies = {
+      store,
+      client: mortalClient(
+        client,
+        this.#chaos,
+        mortality,
+        this.#lostReplies,
+        (requestId) => new Promise((resolve) => this.#hung.set(requestId, resolve)),
+      ),
+      serviceClock: async () => serviceClock,
+      logger: pino({ level: 'silent' }),
+      nowReal: () => this.clock.now(),
+      monotonicMs: () => this.clock.now(),
+      workerId: `process-${this.#processes}`,
+      stopping: new AbortController().signal,
+      limits: {
+        postingWindowMs: 10_000,
+        httpTimeoutMs: minuteMs,
+        collectMaxMs,
+        heartbeatEveryMs: 1_000,
+        leaseMs: 60_000,
+      },
+    };
+    this.#process = { store: opened, deps, activities: createActivities(deps), died: mortality.died, client };
+  }
+
+  async #restart(): Promise<void> {
+    this.#note('the process died');
+    const { client, store } = this.#process;
+    this.#closing.push(client.close());
+    await letRun();
+    await store.close();
+    await this.#startProcess();
+    // The lease of the dead process runs out first.
+    await this.clock.pass(Math.round(this.#random.between(1_000, 90_000)));
+  }
+
+  async #startCampaign(plan: CampaignPlan): Promise<void> {
+    const { store } = this.#process;
+    const { campaignId, rules } = plan;
+    await importCampaign(
+      store,
+      { campaignId, name: null, fileHash: campaignId, rules, accountId: this.#sandbox.url },
+      (async function* () {
+        yield plan.rows;
+      })(),
+      this.clock.now(),
+    );
+    const round = await openRound(store, campaignId, campaignWorkflowId, this.clock.now());
+    this.#campaigns.push({
+      plan,
+      round: round?.round ?? 0,
+      submitted: 0,
+      verified: false,
+      ended: false,
+      submitting: null,
+      planAt: this.clock.now(),
+      collecting: false,
+      collectFrom: 0,
+      sweepAt: 0,
+      stateSeen: null,
+      dialled: false,
+      redialled: false,
+      resumes: 0,
+    });
+  }
+
+  /** Runs an activity as Temporal would see it: an answer, a failure with the time of the next try, or the death of its process. */
+  async #attempt<Result>(
+    work: (process: Process) => Promise<Result>,
+    tries: number,
+  ): Promise<{ result: Result } | { retryAt: number }> {
+    try {
+      return { result: await Promise.race([work(this.#process), this.#process.died]) };
+    } catch (error) {
+      if (error instanceof ProcessDied) {
+        await this.#restart();
+        return { retryAt: this.clock.now() };
+      }
+      if (error instanceof ApplicationFailure && error.nonRetryable === true)
+        this.faults.push(`an activity failed for good: ${error.type} ${error.message}`);
+      if (!(error instanceof ApplicationFailure)) this.faults.push(`an activity threw ${String(error)}`);
+      const failure = error as ApplicationFailure;
+      this.#note(`failure ${failure.type}: ${failure.message}`);
+      const backoffMs = Math.min(1_000 * 2 ** Math.min(tries, 10), minuteMs);
+      return { retryAt: this.clock.now() + Number(failure.nextRetryDelay ?? backoffMs) };
+    }
+  }
+
+  async #advance(campaign: Running): Promise<void> {
+    if (campaign.ended) return;
+    const { campaignId } = campaign.plan;
+    if (!campaign.verified) {
+      const answer = await this.#attempt(({ activities }) => activities.verify({ campaignId }), 0);
+      campaign.verified = 'result' in answer && answer.result.ok;
+      return;
+    }
+    await this.#dial(campaign);
+    await this.#collect(campaign);
+    if (campaign.dialled && !campaign.collecting) await this.#account(campaign);
+  }
+
+  async #dial(campaign: Running): Promise<void> {
+    const { campaignId } = campaign.plan;
+    if (campaign.submitting !== null) return this.#submit(campaign, campaign.submitting);
+    if (campaign.dialled || campaign.planAt === null || campaign.planAt > this.clock.now()) return;
+    const input = { campaignId, round: campaign.round, n: campaign.submitted + 1 };
+    const answer = await this.#attempt(async ({ activities }) => {
+      const planned = await activities.plan(input);
+      if (planned.kind !== 'batch' || !this.#chaos.strikes('plan_result_lost')) return planned;
+      return activities.plan(input);
+    }, 0);
+    if ('retryAt' in answer) {
+      campaign.planAt = answer.retryAt;
+      return;
+    }
+    const next = answer.result;
+    if (next.kind === 'batch') {
+      this.#note(`planned ${next.batchId} (${next.size})`);
+      campaign.submitting = { batchId: next.batchId, at: this.clock.now(), tries: 0, verdict: null };
+      return this.#submit(campaign, campaign.submitting);
+    }
+    if (next.kind === 'done') {
+      campaign.dialled = true;
+      return;
+    }
+    campaign.collecting ||= next.outstanding;
+    const waitsForCollector = next.outstanding && next.reason !== 'blocked' && next.reason !== 'pacing';
+    campaign.planAt = waitsForCollector || next.inMs === null ? null : this.clock.now() + next.inMs;
+  }
+
+  async #submit(campaign: Running, submitting: NonNullable<Running['submitting']>): Promise<void> {
+    if (submitting.at > this.clock.now()) return;
+    const { batchId } = submitting;
+    const answer = await this.#attempt(async ({ activities }) => {
+      const result = await activities.submit({ batchId });
+      if (!this.#chaos.strikes('submit_result_lost')) return result;
+      return activities.submit({ batchId });
+    }, submitting.tries);
+    if ('retryAt' in answer) {
+      submitting.at = answer.retryAt;
+      submitting.tries += 1;
+      return;
+    }
+    const { result } = answer;
+    if (result.kind === 'unrecorded') {
+      for (let tries = 0; ; tries += 1) {
+        const recorded = await this.#attempt(({ activities }) => activities.recordPostVerdict(result.verdict), tries);
+        if ('result' in recorded) break;
+        await this.clock.pass(Math.max(1, recorded.retryAt - this.clock.now()));
+      }
+    }
+    this.#note(`submitted ${batchId}: ${result.kind === 'verdict' ? result.state : 'recorded later'}`);
+    campaign.submitting = null;
+    campaign.submitted += 1;
+    campaign.collecting = true;
+    campaign.planAt = this.clock.now();
+  }
+
+  /** One turn of the loop that the collect activity runs, and what its end means for the dial loop. */
+  async #collect(campaign: Running): Promise<void> {
+    if (!campaign.collecting || campaign.sweepAt > this.clock.now()) return;
+    const { campaignId, rules } = campaign.plan;
+    if (campaign.collectFrom === 0) campaign.collectFrom = this.clock.now();
+    const answer = await this.#attempt(async ({ deps }) => {
+      const state = (await findCampaign(deps.store.db, campaignId))?.state ?? 'gone';
+      const clock = await deps.serviceClock();
+      const sweep = await sweepAgent(deps, clock, rules.agentId, rules.timing, () => {}).catch((error: unknown) => {
+        this.#note(`sweep failed: ${String(error)}`);
+        return { kind: 'failed' as const, waitMs: 0 };
+      });
+      const outstanding = isOutstanding(await countOutstanding(deps.store.db, campaignId));
+      const ready = await isPlanReady(deps.store, campaignId, this.clock.now());
+      return { state, sweep, outstanding, ready };
+    }, 0);
+    if ('retryAt' in answer) return;
+    const { state, sweep, outstanding, ready } = answer.result;
+    campaign.sweepAt = this.clock.now() + sweep.waitMs;
+    const over = this.clock.now() - campaign.collectFrom >= collectMaxMs;
+    const changed = campaign.stateSeen !== null && campaign.stateSeen !== state;
+    campaign.stateSeen = state;
+    if (!outstanding) campaign.collecting = false;
+    if (outstanding && !ready && !over && !changed) return;
+    campaign.collectFrom = 0;
+    campaign.sweepAt = 0;
+    campaign.stateSeen = null;
+    campaign.planAt = Math.min(campaign.planAt ?? Infinity, this.clock.now());
+  }
+
+  async #account(campaign: Running): Promise<void> {
+    const { campaignId } = campaign.plan;
+    const answer = await this.#attempt(
+      ({ activities }) => activities.account({ campaignId, round: campaign.round }),
+      0,
+    );
+    if ('retryAt' in answer) return;
+    if (!answer.result.closed) {
+      campaign.dialled = false;
+      campaign.planAt = this.clock.now();
+      return;
+    }
+    this.#note(`${campaignId} closed its round ${campaign.round}`);
+    const { store } = this.#process;
+    if (this.#mix.redial && !campaign.redialled) {
+      campaign.redialled = true;
+      await this.clock.pass(Math.round(this.#random.between(0, hourMs)));
+      await resolveUnresolved(store, campaignId, 'redial', this.clock.now());
+      const round = await openRound(store, campaignId, campaignWorkflowId, this.clock.now());
+      if (round !== undefined) {
+        Object.assign(campaign, { round: round.round, submitted: 0, dialled: false, planAt: this.clock.now() });
+        return;
+      }
+    }
+    campaign.ended = true;
+  }
+
+  async #actOfPersons(): Promise<void> {
+    for (const { from } of this.#mix.inbound.filter(({ tick }) => tick === this.#ticks)) {
+      const body = JSON.stringify({ phone_number_id: 'pn_main', from });
+      await fetch(`${this.#sandbox.url}/_sandbox/inbound`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+    }
+    for (const wish of this.#mix.wishes.filter(({ tick }) => tick === this.#ticks)) {
+      const campaign = this.#campaigns[wish.campaign];
+      if (campaign !== undefined) await this.#change(campaign, wish.change);
+    }
+    for (const campaign of this.#campaigns) {
+      const { campaignId } = campaign.plan;
+      const stored = await findCampaign(this.#process.store.db, campaignId);
+      if (stored?.state !== 'paused' || !this.#random.chance(0.3)) continue;
+      campaign.resumes += 1;
+      this.#note(`${campaignId} is paused: ${stored.stateReason}`);
+      await this.#change(campaign, campaign.resumes > 30 ? 'cancel' : 'resume');
+    }
+  }
+
+  async #change(campaign: Running, change: 'pause' | 'resume' | 'cancel'): Promise<void> {
+    const { campaignId } = campaign.plan;
+    await this.#attempt(({ activities }) => activities.changeState({ campaignId, change }), 0);
+    this.#note(`${campaignId}: ${change}`);
+    campaign.planAt = Math.min(campaign.planAt ?? Infinity, this.clock.now());
+  }
+
+  async #setOutage(on: boolean): Promise<'on' | 'over'> {
+    this.#note(on ? 'reads fail from here on' : 'reads work again');
+    const rules = ['list_conversations', 'get_conversation'] as const;
+    const effect = { type: 'error', status: 503, when: 'before' } as const;
+    if (on) this.#sandbox.addFaults(rules.map((operation) => ({ id: `outage-${operation}`, operation, effect })));
+    else
+      for (const operation of rules)
+        await fetch(`${this.#sandbox.url}/_sandbox/faults?id=outage-${operation}`, { method: 'DELETE' });
+    return on ? 'on' : 'over';
+  }
+
+  /** While calls are open a sweep interval passes; otherwise the clock goes on to whatever comes next. */
+  async #passTime(outage: boolean): Promise<void> {
+    const now = this.clock.now();
+    if (this.#campaigns.some((campaign) => campaign.collecting)) {
+      const quiet = this.#sandbox.calls().every((call) => call.endedAt !== null);
+      // While only deadlines are waited for, nobody needs to look often; further apart, time would not count as watched.
+      const [least, most] = outage ? [60_000, 300_000] : quiet ? [60_000, 119_000] : [5_000, 90_000];
+      await this.clock.pass(Math.round(this.#random.between(least, most)));
+      return;
+    }
+    const next = Math.min(
+      ...this.#campaigns
+        .filter((campaign) => !campaign.ended)
+        .map((campaign) => campaign.submitting?.at ?? campaign.planAt ?? Infinity),
+    );
+    await this.clock.pass(Math.round(Math.max(1_000, Math.min(next - now, 6 * hourMs))));
+  }
+
+  #lost(): Set<string> {
+    const lost = new Set(this.#lostReplies);
+    const destroys = /^(truncate|html|reset|error)/;
+    const entries = new Map(
+      this.#sandbox
+        .journal()
+        .filter((entry) => entry.operation === 'batch_calls')
+        .map((entry) => [entry.requestId, entry]),
+    );
+    for (const [requestId, entry] of entries) {
+      if (requestId === null) continue;
+      if (entry.ending !== 'sent' || entry.faults.some((id) => destroys.test(id))) lost.add(requestId);
+    }
+    return new Proxy(lost, {
+      get: (target, key) =>
+        key === 'has' ? (id: string) => target.has(id) || !entries.has(id) : (Reflect.get(target, key) as unknown),
+    });
+  }
+
+  async #judge(begunAt: number): Promise<Outcome> {
+    const journal = this.#sandbox.journal();
+    const trial: Trial = {
+      ledger: await readLedger(this.#process.store.db),
+      calls: this.#sandbox.calls(),
+      dialect: this.#mix.sandbox.dialect ?? 'extended',
+      lists: this.#mix.campaigns.map(({ campaignId, rows }) => ({ campaignId, rows: rows.length })),
+      lostReplies: this.#lost(),
+      partialReplies: new Set(
+        journal.flatMap((entry) =>
+          entry.requestId !== null && entry.faults.some((id) => id.startsWith('partial')) ? [entry.requestId] : [],
+        ),
+      ),
+      unreadable: new Set(
+        journal.flatMap((entry) =>
+          entry.operation === 'get_conversation' && entry.faults.some((id) => id.startsWith('missing'))
+            ? [decodeURIComponent(entry.path.split('/').at(-1) ?? '')]
+            : [],
+        ),
+      ),
+    };
+    const ledger = await this.#process.store.db.selectFrom('events').selectAll().orderBy('seq').execute();
+    for (const event of ledger)
+      this.log.push(
+        `  ev ${(event.at - this.clock.anchorServiceMs) / 1000}s ${event.type} ${event.attempt_id ?? event.batch_id ?? event.recipient_id ?? ''} ${event.data ?? ''}`,
+      );
+    const kept = new Set(['double_dial', 'request_id_reuse', 'key_in_url', 'retry_after']);
+    // Reads that were under way together with the one that was told to wait.
+    const limitedAt = new Set(journal.filter((entry) => entry.status === 429).map((entry) => entry.at));
+    // A wait that nobody lived to hear of. How long reads are to wait, only the process that was told knows.
+    const unheard = journal.some((entry) => entry.status === 429 && this.#lostReplies.has(entry.requestId ?? ''));
+    const isExcused = ({ at, what }: { at: number; what: string }) =>
+      limitedAt.has(at) || (what.startsWith('batch_calls') ? unheard : this.#processes > 1);
+    for (const { name, violations } of this.#sandbox.conduct().checks) {
+      const [worst] = violations.filter((violation) => name !== 'retry_after' || !isExcused(violation));
+      if (worst !== undefined && kept.has(name)) this.faults.push(`conduct ${name}: ${JSON.stringify(worst)}`);
+    }
+    return {
+      violations: judge(trial),
+      faults: this.faults,
+      trial,
+      struck: this.#chaos.struck,
+      ticks: this.#ticks,
+      serviceMs: this.clock.now() - begunAt,
+      log: this.log,
+    };
+  }
+}

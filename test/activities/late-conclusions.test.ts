@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { Drive, type Mix } from './drive-campaign.ts';
+
+test("a stranger's call between two POSTs of a batch does not keep it open for ever after a long outage", async () => {
+  const busy = '+12125550101';
+  const retry = { ...buildRules().retry, maxAttempts: 1 };
+  const mix: Mix = {
+    seed: 'stranger',
+    // Nothing tells an inbound call from one of ours, and an unanswered one leaves no record.
+    sandbox: { dialect: 'spec', unansweredCreateRecord: false },
+    campaigns: [{ campaignId: 'first', rules: buildRules({ retry }), rows: buildRows([busy], () => 'Guest') }],
+    faults: [
+      {
+        id: '429-14-1',
+        operation: 'batch_calls',
+        nth: 1,
+        effect: { type: 'rate_limited', retryAfter: 'seconds', seconds: 600 },
+      },
+    ],
+    inbound: [{ tick: 2, from: '+13125550142' }],
+    readOutage: { afterMs: 10 * minuteMs, forMs: 3 * hourMs },
+    hangs: [],
+    strikes: [],
+    sweepDuring: [],
+    wishes: [],
+    redial: false,
+  };
+  const { violations, faults, trial } = await new Drive(mix).run();
+  expect([...violations, ...faults]).toEqual([]);
+  expect(trial.ledger.batches).toMatchObject([{ posts: 2, state: 'confirmed' }]);
+  expect(trial.ledger.attempts).toMatchObject([{ disposition: 'unreached' }]);
+});

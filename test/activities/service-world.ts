@@ -1,0 +1,34 @@
+import { createManualClock, type ManualClock } from '../sandbox/harness.ts';
+
+/** A manual clock on which things can be awaited: `advance` stops at each instant that somebody waits for. */
+export interface WaitableClock extends ManualClock {
+  until(instant: number): Promise<void>;
+  /** Goes on to now + ms; at every awaited instant on the way, what waits there is let go and done first. */
+  pass(ms: number): Promise<void>;
+}
+
+/** Everything that needs no socket and no timer gets its turn. */
+export async function letRun(turns = 6): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export function createWaitableClock(): WaitableClock {
+  const clock = createManualClock();
+  let waiting: { instant: number; resolve: () => void }[] = [];
+  return {
+    ...clock,
+    until: (instant) => new Promise((resolve) => waiting.push({ instant, resolve })),
+    async pass(ms) {
+      const end = clock.now() + ms;
+      for (;;) {
+        const next = waiting.toSorted((a, b) => a.instant - b.instant)[0];
+        if (next === undefined || next.instant > end) break;
+        clock.advance(Math.max(0, next.instant - clock.now()));
+        waiting = waiting.filter((entry) => entry !== next);
+        next.resolve();
+        await letRun();
+      }
+      clock.advance(end - clock.now());
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { drawTangledMix } from './draw-mix.ts';
+import { Coverage, drawMixes, range, runMixes } from './run-mixes.ts';
+
+const coverage = new Coverage();
+
+test.for([1, 21])(
+  'no conversation goes to the wrong recipient, however alike they look: 20 seeds from %i',
+  { timeout: 240_000 },
+  async (from) => {
+    expect(await runMixes(drawMixes(range(from, from + 19), drawTangledMix), coverage)).toEqual([]);
+  },
+);
+
+test('the tangled mixes gave every kind of evidence its chance', () => {
+  const kinds = ['reference', 'batch_and_number', 'number', 'opening_line', 'none'].map((kind) => `evidence ${kind}`);
+  expect([...coverage.seen.keys()]).toEqual(expect.arrayContaining(kinds));
+});
