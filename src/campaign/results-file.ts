@@ -1,27 +1,10 @@
 import { once } from 'node:events';
 import { stringify } from 'csv-stringify/sync';
-import type { Outcome } from '../domain/outcome.ts';
+import type { RecipientResult } from '../store/result-rows.ts';
 import { refuseToOverwrite, writeWholeFile } from './whole-file.ts';
 
 /** What became of one data row. Times are epoch milliseconds. */
-export interface ResultRow {
-  /** Cells as parsed at import. */
-  cells: string[];
-  outcome: Outcome | 'in_progress';
-  reason: string | null;
-  attempts: number;
-  disposition: string | null;
-  detail: string | null;
-  conversationId: string | null;
-  firstDialedAt: number | null;
-  lastDialedAt: number | null;
-  endedAt: number | null;
-  durationMs: number | null;
-  /** Address of the recording. */
-  audio: string | null;
-  collected: Record<string, unknown> | null;
-  evaluation: Record<string, unknown> | null;
-}
+export type ResultRow = Omit<RecipientResult, 'row'>;
 
 export interface WriteResultsInput {
   /** Header of the list as imported. */
