@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
@@ -114,7 +114,8 @@ test('a database that cannot be written is a sentence, not a stack', async () =>
   const world = await createWorld(server.address);
   await world.run('start', world.writeCampaign({}));
   const path = world.writeCampaign({ id: `${world.id}-new` });
-  for (const name of ['', '-wal', '-shm']) chmodSync(world.path(`carillon.db${name}`), 0o444);
+  const files = ['', '-wal', '-shm'].map((name) => world.path(`carillon.db${name}`)).filter((file) => existsSync(file));
+  for (const file of files) chmodSync(file, 0o444);
   chmodSync(world.folder, 0o555);
   const isSuperuser = process.getuid?.() === 0;
   // The superuser may write anywhere.
@@ -127,7 +128,7 @@ test('a database that cannot be written is a sentence, not a stack', async () =>
   } finally {
     if (isSuperuser) process.seteuid?.(0);
     chmodSync(world.folder, 0o755);
-    for (const name of ['', '-wal', '-shm']) chmodSync(world.path(`carillon.db${name}`), 0o644);
+    for (const file of files) chmodSync(file, 0o644);
   }
   expect(await world.run('start', path)).toMatchObject({ code: 0 });
 });
