@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** Carillon's version, from its package.json: sources and built files lie at different depths below it. */
+let known: string | undefined;
+
+/** Carillon's version, read once from its package.json: sources and built files lie at different depths below it. */
 export function readVersion(): string {
+  known ??= findVersion();
+  return known;
+}
+
+function findVersion(): string {
   for (const path of ['../../package.json', '../../../package.json']) {
     let text: string;
     try {
