@@ -50,13 +50,13 @@ export interface AttemptIndex {
 }
 
 /** Times of the service are given to the second, and clocks drift. */
-const baseToleranceMs = 2_000;
+export const clockToleranceMs = 2_000;
 
 /** One look-up per record and kind of evidence, instead of a comparison with every attempt. */
 export function indexAttempts(attempts: readonly CorrelationAttempt[], clock: CorrelationClock): AttemptIndex {
   const byPost = attempts.toSorted((a, b) => a.postedAt - b.postedAt || (a.attemptId < b.attemptId ? -1 : 1));
   return {
-    toleranceMs: baseToleranceMs + clock.uncertaintyMs,
+    toleranceMs: clockToleranceMs + clock.uncertaintyMs,
     byReference: groupBy(byPost, (attempt) => attempt.reference),
     byBatch: groupBy(byPost, (attempt) => attempt.serviceBatchId),
     byNumber: groupBy(byPost, (attempt) => attempt.e164),

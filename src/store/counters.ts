@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { clockToleranceMs } from '../domain/correlation-evidence.ts';
 import type { Queries } from './open-store.ts';
 
 /** What still has to happen in a campaign. */
@@ -10,9 +11,6 @@ export interface Outstanding {
   /** Batches whose fate is not settled: posting or unknown. */
   undecided: number;
 }
-
-/** Times of the service may have whole seconds. */
-const clockToleranceMs = 2_000;
 
 /** Attempts that hold a slot. Those of a held batch are settled and hold none. */
 export async function countOpen(db: Queries, campaignId: string): Promise<number> {

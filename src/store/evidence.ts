@@ -1,10 +1,8 @@
 import type { Selectable } from 'kysely';
+import { clockToleranceMs } from '../domain/correlation-evidence.ts';
 import type { ConversationFacts } from '../domain/conversation-facts.ts';
 import type { Queries } from './open-store.ts';
 import type { Database } from './schema.ts';
-
-/** Clocks of the service may run this far behind ours without a record counting as older than the POST. */
-const toleranceMs = 2_000;
 
 /** Of these opening lines the ones that no other call of the agent can have begun with: only they point at somebody. */
 async function findTellingLines(
@@ -47,7 +45,7 @@ export async function findEvidenceFor(
     .where('conversation_id', 'is not', null)
     .executeTakeFirst();
   if (owner !== undefined) return true;
-  const since = batch.first_posted_at - toleranceMs;
+  const since = batch.first_posted_at - clockToleranceMs;
   const rows = await tx
     .selectFrom('conversations')
     .select(['facts', 'started_at'])

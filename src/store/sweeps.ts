@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { clockToleranceMs } from '../domain/correlation-evidence.ts';
 import { undecidedRecord } from './conversations.ts';
 import { appendEvents } from './events.ts';
 import type { Queries, Store } from './open-store.ts';
@@ -14,8 +15,6 @@ type AttemptRow = Selectable<Database['attempts']>;
 const longestPauseMs = 120_000;
 /** Uncounted returns in a row after which an attempt counts. */
 const uncountedReturns = 3;
-/** A record may say that it began this much before its POST. */
-const clockToleranceMs = 2_000;
 
 /** Takes the lease on an agent's list, or answers false while another process sweeps it. Real time. */
 export async function leaseAgent(
