@@ -147,6 +147,8 @@ async function walkList(
   }
 }
 
+const missingPatienceMs = 60_000;
+
 /**
  * How long a record whose read failed in this way is tried again before it counts as gone; null: the fault is not the record's own.
  * A record that was listed a moment ago may not be there for every reader yet; one on which the service fails for a day never will be.
@@ -154,7 +156,7 @@ async function walkList(
 function patienceWith(error: unknown): number | null {
   if (!(error instanceof ConvaiError) || !('status' in error) || typeof error.status !== 'number') return null;
   if ([401, 403, 408, 425, 429].includes(error.status)) return null;
-  return error.status === 404 ? 60_000 : 24 * 3_600_000;
+  return error.status === 404 ? missingPatienceMs : 24 * 3_600_000;
 }
 
 async function readOne(
@@ -246,7 +248,16 @@ export async function sweepAgent(
     const openSince = await oldestUnmatchedPost(deps.store.db, agentId, 0, true);
     const until = Math.min(openSince ?? begunAt, begunAt - timing.lateLookbackMs);
     const dueSince = await conclusionDueSince(deps.store.db, agentId, begunAt);
-    const walk = await walkList(deps, clock, agentId, until, dueSince !== null, onProgress);
+    const unownedSince = dueSince === null ? null : Math.min(until, dueSince);
+    const read = () => readDue(deps, clock, agentId, timing.analysisWaitMs, unownedSince, onProgress);
+    let walk: ListWalk;
+    try {
+      walk = await walkList(deps, clock, agentId, until, dueSince !== null, onProgress);
+    } catch (error) {
+      // The list of an agent that was deleted is refused for ever; records that are known can still be read one by one.
+      if (patienceWith(error) === missingPatienceMs) await read();
+      throw error;
+    }
     let complete = walk.coveredFrom !== null;
     if (walk.coveredFrom !== null) {
       const span = { from: walk.coveredFrom, to: begunAt };
@@ -254,17 +265,7 @@ export async function sweepAgent(
       if ((await deps.store.transaction((tx) => noteVanished(tx, agentId, span, walk.listed, now))) > 0)
         complete = false;
     }
-    if (
-      !(await readDue(
-        deps,
-        clock,
-        agentId,
-        timing.analysisWaitMs,
-        dueSince === null ? null : Math.min(until, dueSince),
-        onProgress,
-      ))
-    )
-      complete = false;
+    if (!(await read())) complete = false;
     await deps.store.transaction(async (tx) => {
       if (!(await keep(tx))) {
         complete = false;

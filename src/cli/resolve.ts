@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { readConfig, type Config } from '../config.ts';
 import type { ServiceClock } from '../convai/service-clock.ts';
 import { findCampaign, type Campaign } from '../store/campaigns.ts';
+import { giveUpOpen } from '../store/give-up-open.ts';
 import type { Store } from '../store/open-store.ts';
 import { resolveUnresolved, type Resolution } from '../store/resolve.ts';
 import { startCampaign } from '../temporal/start-campaign.ts';
@@ -24,13 +25,20 @@ campaign. To be sure, look into the service's own call history first.
 
 Redialling after the campaign's end starts its next round. Batches that something may still be heard of are left alone.
 
+  --give-up --open   calls whose end can no longer be learnt, because the service has not let its records be read for an hour
+                     (the agent was deleted there, the key was withdrawn): they become "unresolved" too, so that the
+                     campaign can end.
+
 Examples:
   carillon resolve reminders --redial
-  carillon resolve reminders --give-up`;
+  carillon resolve reminders --give-up
+  carillon resolve reminders --give-up --open`;
 
 export interface ResolveOptions {
   campaignId: string;
   decision: 'redial' | 'give_up';
+  /** Give up open calls as well. */
+  open: boolean;
   yes: boolean;
 }
 
@@ -46,13 +54,18 @@ export function resolveCommand(io: Io): Command {
     .argument('<campaign>', 'id of the campaign')
     .addOption(new Option('--redial', 'dial them again').conflicts('giveUp'))
     .option('--give-up', 'leave them as they are')
+    .option('--open', 'with --give-up: open calls, too, that the service can no longer be asked about', false)
     .option('-y, --yes', 'do not ask', false)
     .addHelpText('after', examples)
-    .action(async (campaignId: string, flags: { redial?: boolean; giveUp?: boolean; yes: boolean }) => {
+    .action(async (campaignId: string, flags: { redial?: boolean; giveUp?: boolean; open: boolean; yes: boolean }) => {
       if (flags.redial !== true && flags.giveUp !== true)
         throw new DecisionError('Say which: carillon resolve <campaign> --redial, or --give-up. --help explains both.');
       const decision = flags.redial === true ? 'redial' : 'give_up';
-      await runResolve(io, { campaignId, decision, yes: flags.yes });
+      if (flags.open && decision === 'redial')
+        throw new DecisionError(
+          '--open goes with --give-up only: a call that may still be under way is never redialled.',
+        );
+      await runResolve(io, { campaignId, decision, open: flags.open, yes: flags.yes });
     });
 }
 
@@ -82,6 +95,7 @@ export async function runResolve(
       temporal = await openTemporal(io, config);
     }
     const now = Math.round(clock.now());
+    if (options.open && !(await giveUpOpenCalls(io, { store, campaign, now, clock }))) return;
     const resolution = await resolveUnresolved(store, options.campaignId, options.decision, now);
     const going = temporal === null ? '' : await setGoing({ config, store, temporal, clock }, campaign);
     io.stdout.write(tellResolution(options, resolution, clock, going));
@@ -89,6 +103,24 @@ export async function runResolve(
     await temporal?.connection.close();
     await store.close();
   }
+}
+
+/** Answers false when the service still tells about its calls, so that nothing is given up. */
+async function giveUpOpenCalls(
+  io: Io,
+  { store, campaign, now, clock }: { store: Store; campaign: Campaign; now: number; clock: ServiceClock },
+): Promise<boolean> {
+  const given = await giveUpOpen(store, campaign.campaignId, campaign.rules.agentId, now);
+  if (given.kind === 'given_up') {
+    io.stdout.write(`${plural(given.calls, 'open call')} of campaign ${campaign.campaignId} given up.\n`);
+    return true;
+  }
+  const ago = span(clock.toRealMs(now - given.since));
+  io.stderr.write(
+    `Nothing was given up: a call was placed or the service's records were read ${ago} ago, so results may still come. Open calls can be given up once the records could not be read for an hour.\n`,
+  );
+  io.exitCode = 1;
+  return false;
 }
 
 /** Makes the redialled recipients move: the next round of an ended campaign, or a new look of a running one. */

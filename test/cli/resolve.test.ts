@@ -70,8 +70,34 @@ test('what is given up stays unresolved, and the decision is on record', async (
   expect(stdout.match(/,unresolved,given_up,/g)).toHaveLength(3);
 });
 
+test('calls of an agent whose list the service refuses for good can be given up, but not while its records are still read', async () => {
+  const hour = 3_600_000;
+  const hidden = { operation: 'batch_calls' as const, effect: { type: 'hide' as const, ms: 100 * hour } };
+  const world = await createWorld(server.address, { faults: [hidden] });
+  const path = world.writeCampaign({ rows: 3, yaml: ['advanced: { settle: 90h }', 'retry: { max_attempts: 1 }'] });
+  await world.work();
+  expect(await world.run('start', path)).toMatchObject({ code: 0 });
+  await until(async () => (await statusOf(world))['open'] === 3);
+  expect(await world.run('resolve', world.id, '--give-up', '--open')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/Nothing was given up: .* ago, so results may still come/),
+  });
+
+  world.sandbox.addFaults({ operation: 'list_conversations', effect: { type: 'error', status: 404 } });
+  await until(async () => (await world.run('resolve', world.id, '--give-up', '--open')).code === 0);
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  expect(await statusOf(world)).toMatchObject({ outcomes: { unresolved: 3 }, open: 0 });
+  const { stdout } = await world.run('results', world.id, '--output', '-');
+  expect(stdout.match(/,unresolved,given_up,/g)).toHaveLength(3);
+  expect(world.sandbox.calls().map((call) => call.nth)).toEqual([1, 1, 1]);
+});
+
 test('it must be said which', async () => {
   const world = await createWorld(server.address);
   expect(await world.run('resolve', 'any')).toMatchObject({ code: 2, stderr: expect.stringContaining('--give-up') });
   expect(await world.run('resolve', 'any', '--redial', '--give-up')).toMatchObject({ code: 2 });
+  expect(await world.run('resolve', 'any', '--redial', '--open')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--open goes with --give-up only'),
+  });
 });
