@@ -10,6 +10,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/rules ./rules
 USER node
 ENTRYPOINT ["node", "/app/dist/src/cli/main.js"]
 CMD ["worker"]

@@ -33,7 +33,7 @@ const worker = await startWorker({ config, connection: native.connection, namesp
 
 const file = await readCampaignFile(input.campaignPath);
 const header = await readHeader(file);
-const rules = campaignRules(file, header.columns);
+const rules = campaignRules(file, header.columns, Date.now());
 const facts = { campaignId: file.id, name: file.name, fileHash: file.hash, rules, accountId: input.sandboxUrl };
 await importCampaign(store, facts, readRecipients(file, header, rules), Date.now());
 

@@ -23,7 +23,7 @@ const client: ConvaiClient = createConvaiClient({
 
 const file = await readCampaignFile(campaignPath);
 const header = await readHeader(file);
-const rules = campaignRules(file, header.columns);
+const rules = campaignRules(file, header.columns, Date.now());
 const templates = compileTemplates(rules);
 const waiting: { number: string; firstMessage: string | null; variables: Record<string, string> }[] = [];
 for await (const rows of readRecipients(file, header, rules)) {

@@ -7,7 +7,10 @@ import { describeIssues, showValue } from './campaign-problems.ts';
 import { campaignSchema, type CampaignSettings } from './campaign-schema.ts';
 import { readCampaignText } from './campaign-text.ts';
 import { CampaignFileError, type CampaignProblem } from './errors.ts';
+import { holidayDates } from './holidays.ts';
+import { legalHours, readLegalRules, type LegalRule } from './legal-rules.ts';
 import { nearestName } from './nearest-name.ts';
+import { weeklyHours } from './weekly-hours.ts';
 
 /** A campaign file that is valid in itself; whether it fits its list is known once the header has been read. */
 export interface CampaignFile {
@@ -23,6 +26,8 @@ export interface CampaignFile {
   listPath: string;
   delimiter: string;
   settings: CampaignSettings;
+  /** Rules by law that hold for this campaign; empty when the file turns them off. */
+  law: readonly LegalRule[];
   /** Line of a setting, or of the nearest parent that is written, for messages. */
   lineOf: (path: readonly PropertyKey[]) => number | null;
 }
@@ -43,6 +48,8 @@ export async function readCampaignFile(path: string): Promise<CampaignFile> {
     return 'fault' in reading ? [{ line: lineOf(at), path: at.join('.'), message: reading.fault }] : [];
   });
   if (problems.length > 0) throw new CampaignFileError(path, problems);
+  const { law } = settings;
+  const ownRules = typeof law === 'string' ? resolve(dirname(path), law) : null;
   return {
     id: settings.id,
     name: settings.name ?? null,
@@ -51,15 +58,16 @@ export async function readCampaignFile(path: string): Promise<CampaignFile> {
     listPath: resolve(dirname(path), settings.list.file),
     delimiter: settings.list.delimiter,
     settings,
+    law: law === false ? [] : await readLegalRules(ownRules),
     lineOf,
   };
 }
 
 /**
- * The rules of the campaign over a list with these columns.
+ * The rules of the campaign over a list with these columns, as they are frozen when it starts at `nowMs`: holidays are those of its time.
  * @throws CampaignFileError when the file or one of its templates names a column that the list does not have.
  */
-export function campaignRules(file: CampaignFile, columns: readonly string[]): CampaignRules {
+export function campaignRules(file: CampaignFile, columns: readonly string[], nowMs: number): CampaignRules {
   refuseUnknownColumns(file, columns);
   const { list, retry, pacing, advanced, variables, ...settings } = file.settings;
   return {
@@ -71,14 +79,20 @@ export function campaignRules(file: CampaignFile, columns: readonly string[]): C
       idColumn: list.id ?? null,
       timezoneColumn: list.timezone ?? null,
       countryColumn: list.country ?? null,
+      regionColumn: list.state ?? null,
       defaultRegion: list.default_region ?? null,
+      fallbackTimezone: list.fallback_timezone ?? null,
     },
     firstMessage: settings.first_message ?? null,
     variables:
       variables === undefined
         ? null
         : { key: variables.key, values: variables.values, reference: variables.reference || null },
-    hours: settings.hours === null ? null : withoutUndefined(settings.hours),
+    calendar: {
+      hours: settings.hours === null ? null : weeklyHours(withoutUndefined(settings.hours)),
+      closedOn: closedDates(settings.holidays, nowMs),
+    },
+    law: legalHours(file.law, nowMs),
     endsAt: settings.ends_at ?? null,
     retry: { maxAttempts: retry.max_attempts, delays: retryDelays(retry), maxUncounted: retry.max_uncounted },
     pacing: {
@@ -130,6 +144,7 @@ function refuseUnknownColumns(file: CampaignFile, columns: readonly string[]): v
   check(list.id, ['list', 'id'], 'this names');
   check(list.timezone, ['list', 'timezone'], 'this names');
   check(list.country, ['list', 'country'], 'this names');
+  check(list.state, ['list', 'state'], 'this names');
   for (const { path, template } of listTemplates(file.settings)) {
     const reading = readTemplate(template);
     if ('variables' in reading) for (const name of reading.variables) check(name, path, 'the template uses');
@@ -151,6 +166,12 @@ function readTemplate(template: string): { variables: string[] } | { fault: stri
   } catch (error) {
     return { fault: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function closedDates(holidays: CampaignSettings['holidays'], nowMs: number): string[] {
+  const year = new Date(nowMs).getUTCFullYear();
+  const dates = holidays.flatMap((holiday) => ('date' in holiday ? [holiday.date] : holidayDates(holiday, year, 3)));
+  return [...new Set(dates)].sort();
 }
 
 function retryDelays(retry: CampaignSettings['retry']): Record<RetryDisposition, RetryDelays> {

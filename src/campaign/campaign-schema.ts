@@ -1,8 +1,11 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { DateTime } from 'luxon';
 import { z } from 'zod';
-import { weekdays, type DailyWindow, type RetryDelays, type Weekday } from '../domain/campaign-rules.ts';
+import { weekdays, type RetryDelays, type Weekday } from '../domain/campaign-rules.ts';
 import { parseDuration } from './duration.ts';
+import { knowsHolidays, type HolidayPlace } from './holidays.ts';
+import { isTimeZoneName } from './list-time-zone.ts';
+import { findOverlap, readWindow, weeklyHours, type WrittenWindow } from './weekly-hours.ts';
 
 /*
  * Every message here is the fix, as an instruction; `campaign-problems.ts` puts the path, the line and the value before it.
@@ -55,27 +58,44 @@ const retryDelays = readBy(
   'write a duration such as 5m, a list of up to 20 durations for the first, second, … retry, or never',
 ).optional();
 
-function parseDailyWindow(value: unknown): DailyWindow | null {
-  const match = typeof value === 'string' ? /^(\d\d?):(\d\d)\s*[-–]\s*(\d\d?):(\d\d)$/.exec(value.trim()) : null;
-  if (match === null) return null;
-  const [fromHour, fromMinute, toHour, toMinute] = match.slice(1).map(Number) as [number, number, number, number];
-  const window = { from: fromHour * 60 + fromMinute, to: toHour * 60 + toMinute };
-  return fromMinute < 60 && toMinute < 60 && window.to <= 1440 && window.from < window.to ? window : null;
+function parseWindows(value: unknown): WrittenWindow[] | null {
+  const windows = (Array.isArray(value) ? value : [value]).map(readWindow);
+  return windows.length > 0 && windows.every((window) => window !== null) && findOverlap(windows) === null
+    ? windows
+    : null;
 }
 
-const dailyWindow = readBy(
-  parseDailyWindow,
-  'write "09:00-17:00", hours from 00:00 to 24:00 with the earlier one first; leave a closed day out',
+const dailyWindows = readBy(
+  parseWindows,
+  'write "09:00-17:00", "22:00-02:00" for one that ends on the next day, or a list of windows that do not overlap; leave a closed day out',
 ).optional();
 
-const hoursFix = 'write one window per weekday, such as mon: "09:00-17:00", or hours: any to dial at any hour';
-const week = Object.fromEntries(weekdays.map((day) => [day, dailyWindow])) as Record<Weekday, typeof dailyWindow>;
+const hoursFix = 'write the windows of each weekday, such as mon: "09:00-17:00", or hours: any to dial at any hour';
+const week = Object.fromEntries(weekdays.map((day) => [day, dailyWindows])) as Record<Weekday, typeof dailyWindows>;
 const hours = z.union(
   [
     z.literal('any').transform(() => null),
     z.strictObject(week).refine((days) => Object.keys(days).length > 0, { error: hoursFix }),
   ],
   { error: hoursFix },
+);
+
+const holidayFix =
+  'write a country such as US, a part of one such as US-LA or GB-ENG, or a date such as 2026-12-24 in quotes';
+const holiday = readBy((value): HolidaySetting | null => {
+  if (typeof value !== 'string') return null;
+  if (z.iso.date().safeParse(value).success) return { date: value };
+  const [country = '', region = null] = value.split('-', 2);
+  return knowsHolidays({ country, region }) ? { country, region } : null;
+}, holidayFix);
+
+const lawSetting = z.union(
+  [
+    z.boolean(),
+    z.literal(['on', 'off']).transform((word) => word === 'on'),
+    text('write the path of a rules file', 4096),
+  ],
+  { error: 'write on, off, or the path of a file of rules of your own' },
 );
 
 function parseInstant(value: unknown): number | null {
@@ -119,6 +139,11 @@ const list = z.strictObject(
     id: text(columnFix, 1000).optional(),
     timezone: text(columnFix, 1000).optional(),
     country: text(columnFix, 1000).optional(),
+    state: text(columnFix, 1000).optional(),
+    fallback_timezone: readBy(
+      (value) => (typeof value === 'string' && isTimeZoneName(value) ? value : null),
+      'write the name of a time zone such as America/New_York',
+    ).optional(),
     default_region: readBy(parseRegion, 'write a two-letter country code such as US or GB').optional(),
   },
   { error: 'write a mapping with at least file: and phone:' },
@@ -203,6 +228,8 @@ const campaign = z.strictObject(
     first_message: template.optional(),
     variables: variables.optional(),
     hours,
+    holidays: z.array(holiday, { error: holidayFix }).default([]),
+    law: lawSetting.default(true),
     ends_at: readBy(
       parseInstant,
       'write a date and time with its offset from UTC, such as 2030-11-30T17:00:00-05:00',
@@ -217,12 +244,18 @@ const campaign = z.strictObject(
 
 /** What may stand in a campaign file. Its output holds milliseconds, minutes and defaults; its keys are the file's own. */
 export const campaignSchema = campaign.superRefine((settings, context) => {
-  for (const [day, window] of Object.entries(settings.hours ?? {})) {
-    if (window === undefined || (window.to - window.from) * 60_000 > settings.advanced.dispatch_margin) continue;
+  const marginMinutes = settings.advanced.dispatch_margin / 60_000;
+  for (const [day, windows] of Object.entries(settings.hours === null ? {} : weeklyHours(settings.hours))) {
+    // One that touches midnight may go on there.
+    const short = windows.find(({ from, to }) => from > 0 && to < 1440 && to - from <= marginMinutes);
+    if (short === undefined) continue;
     const message =
       'write a longer window: nothing is dialled in its last part, advanced.dispatch_margin (10m by default)';
     context.addIssue({ code: 'custom', path: ['hours', day], message });
   }
 });
+
+/** A day or the public holidays of a place, on which nobody is called. */
+export type HolidaySetting = { date: string } | HolidayPlace;
 
 export type CampaignSettings = z.output<typeof campaignSchema>;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { windowAt } from '../domain/calling-window.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { calendarsFor } from '../domain/legal-hours.ts';
 import { rejectionReasons, type RejectionReason } from '../domain/outcome.ts';
 import { compileTemplates, type Personalisation } from '../domain/personalisation.ts';
 import { recipientFields } from '../domain/recipient-fields.ts';
@@ -83,7 +84,7 @@ export class Preflight {
         continue;
       }
       this.#accepted += 1;
-      this.#addWindow(row.zones);
+      this.#addWindow(row);
       this.#addRendering(row);
     }
   }
@@ -109,13 +110,14 @@ export class Preflight {
     summary.examples.push({ row: row.row, line: row.line, column: row.column, hint: row.hint });
   }
 
-  #addWindow(zones: readonly string[]): void {
+  #addWindow({ zones, country, regions }: Extract<ListRow, { verdict: 'accepted' }>): void {
     const forecast = this.#forecast;
-    const key = zones.join('&');
+    const key = `${zones.join('&')} ${country} ${regions?.join('&')}`;
     let window = this.#windows.get(key);
     if (window === undefined) {
-      const { hours, endsAt, timing } = this.#rules;
-      window = windowAt({ hours, zones, at: forecast.at, marginMs: timing.dispatchMarginMs, endsAt });
+      const { endsAt, timing } = this.#rules;
+      const calendars = calendarsFor(this.#rules, { country, regions });
+      window = windowAt({ calendars, zones, at: forecast.at, marginMs: timing.dispatchMarginMs, endsAt });
       this.#windows.set(key, window);
     }
     if (window.open) {

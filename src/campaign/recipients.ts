@@ -7,6 +7,7 @@ import type { CampaignFile } from './campaign-file.ts';
 import { readListRecords, type ListRecord } from './list-records.ts';
 import type { ListHeader } from './list-header.ts';
 import { isTimeZoneName } from './list-time-zone.ts';
+import { loadNumberRegions, readRegion, regionsOfNumber } from './number-regions.ts';
 import { loadNumberZones, zonesOfNumber } from './number-zones.ts';
 import { RowIndex } from './row-index.ts';
 
@@ -17,6 +18,9 @@ interface AcceptedRow {
   e164: string;
   /** All time zones in which the recipient may live; empty when unknown, and then not dialled while hours apply. */
   zones: string[];
+  /** Country of the number, and the states or provinces that are possible; null: nothing is known. */
+  country: string | null;
+  regions: readonly string[] | null;
 }
 
 interface RejectedRow {
@@ -28,6 +32,8 @@ interface RejectedRow {
   externalId: string | null;
   e164: string | null;
   zones: string[];
+  country: null;
+  regions: null;
 }
 
 export type ListRow = {
@@ -55,7 +61,7 @@ export async function* readRecipients(
   header: ListHeader,
   rules: CampaignRules,
 ): AsyncGenerator<ListRow[]> {
-  await loadNumberZones();
+  await Promise.all([loadNumberZones(), loadNumberRegions()]);
   const judge = new RowJudge(header, rules);
   for await (const records of readListRecords(file.listPath, header.delimiter, rowsPerChunk)) {
     const rows: ListRow[] = [];
@@ -63,6 +69,8 @@ export async function* readRecipients(
     if (rows.length > 0) yield rows;
   }
 }
+
+const nowhere = { country: null, regions: null } as const;
 
 type Judgement = AcceptedRow | RejectedRow;
 
@@ -74,6 +82,7 @@ class RowJudge {
   readonly #idIndex: number;
   readonly #timezoneIndex: number;
   readonly #countryIndex: number;
+  readonly #regionIndex: number;
   /** Rows of accepted recipients; the digits of an E.164 number, at most 15, fit a number exactly. */
   readonly #rowByNumber = new RowIndex();
   readonly #rowById = new RowIndex();
@@ -87,16 +96,32 @@ class RowJudge {
     this.#idIndex = indexOf(rules.list.idColumn);
     this.#timezoneIndex = indexOf(rules.list.timezoneColumn);
     this.#countryIndex = indexOf(rules.list.countryColumn);
+    this.#regionIndex = indexOf(rules.list.regionColumn);
   }
 
   judge({ row, line, cells, damage }: ListRecord): ListRow {
     return { row, line, cells, ...(this.#findDamage(cells, damage) ?? this.#judgeCells(row, cells)) };
   }
 
+  #zonesOf(e164: string, country: string | null): string[] {
+    const zones = [...zonesOfNumber(e164, country)];
+    const { fallbackTimezone } = this.#list;
+    return zones.length > 0 || fallbackTimezone === null ? zones : [fallbackTimezone];
+  }
+
   #findDamage(cells: readonly string[], damage: ListRecord['damage']): RejectedRow | null {
     const refuse = (column: string | null, hint: string): RejectedRow =>
       // Nothing of a row is trusted when its cells may have shifted.
-      ({ verdict: 'rejected', reason: 'malformed_row', column, hint, externalId: null, e164: null, zones: [] });
+      ({
+        verdict: 'rejected',
+        reason: 'malformed_row',
+        column,
+        hint,
+        externalId: null,
+        e164: null,
+        zones: [],
+        ...nowhere,
+      });
     if (damage !== null) return refuse(this.#columns[damage.index] ?? null, damage.hint);
     if (cells.length === this.#columns.length) return null;
     const counts = `${String(cells.length)} cells under ${String(this.#columns.length)} columns`;
@@ -112,7 +137,7 @@ class RowJudge {
       hint: string,
       e164: string | null,
       zones: string[],
-    ) => ({ verdict: 'rejected', reason, column, hint, externalId, e164, zones }) as const;
+    ) => ({ verdict: 'rejected', reason, column, hint, externalId, e164, zones, ...nowhere }) as const;
 
     const number = readPhoneNumber(cells[this.#phoneIndex] ?? '', cell(this.#countryIndex) || this.#list.defaultRegion);
     if (!number.ok) {
@@ -125,7 +150,13 @@ class RowJudge {
       const hint = `${quote(named)} is not a time zone; write a name such as America/New_York, or leave the cell empty`;
       return reject('invalid_timezone', this.#list.timezoneColumn, hint, e164, []);
     }
-    const zones = named === '' ? [...zonesOfNumber(e164, number.country)] : [named];
+    const zones = named === '' ? this.#zonesOf(e164, number.country) : [named];
+    const state = cell(this.#regionIndex);
+    const region = state === '' ? null : readRegion(state, number.country);
+    if (state !== '' && region === null) {
+      const hint = `${quote(state)} is no state of ${number.country ?? 'that country'}; write its two-letter code, or leave the cell empty`;
+      return reject('invalid_state', this.#list.regionColumn, hint, e164, zones);
+    }
     const rendered = this.#personalisation.render(recipientFields(this.#columns, cells));
     if (!rendered.ok) {
       const names = rendered.missing.map(quote).join(', ');
@@ -147,7 +178,8 @@ class RowJudge {
       return reject('duplicate_id', this.#list.idColumn, hint, e164, zones);
     }
     this.#rowByNumber.rowOf(key, row);
-    return { verdict: 'accepted', externalId, e164, zones };
+    const regions = region === null ? regionsOfNumber(e164) : [region];
+    return { verdict: 'accepted', externalId, e164, zones, country: number.country, regions };
   }
 }
 

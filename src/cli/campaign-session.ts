@@ -25,7 +25,7 @@ export interface CampaignSession {
 /** Starts the campaign of a file with the settings of `io`, or attaches to it. Close the session. */
 export async function openCampaignSession(io: Io, options: StartOptions): Promise<CampaignSession> {
   const config = readConfig(io.env);
-  const read = await readCampaign(options.campaignPath);
+  const read = await readCampaign(options.campaignPath, io.now());
   const store = await openLedger(config);
   let temporal: TemporalAccess | null = null;
   const close = async (): Promise<void> => {

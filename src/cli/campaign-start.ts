@@ -45,11 +45,11 @@ export class CallerRefusedError extends Error {
   readonly exitCode = 1;
 }
 
-/** Throws CampaignFileError and ListFileError. */
-export async function readCampaign(path: string): Promise<ReadCampaign> {
+/** Throws CampaignFileError and ListFileError. `nowMs`: holidays are frozen as of then. */
+export async function readCampaign(path: string, nowMs: number): Promise<ReadCampaign> {
   const file = await readCampaignFile(path);
   const header = await readHeader(file);
-  return { file, header, rules: campaignRules(file, header.columns), hash: await campaignHash(file) };
+  return { file, header, rules: campaignRules(file, header.columns, nowMs), hash: await campaignHash(file) };
 }
 
 /**

@@ -47,7 +47,7 @@ export async function runCheck(io: CheckIo, options: CheckOptions): Promise<Pref
   refuseEndedCampaign(file, io.now());
   if (options.rowsPath !== null) await refuseToOverwrite(options.rowsPath, [file.path, file.listPath]);
   const header = await readHeader(file);
-  const rules = campaignRules(file, header.columns);
+  const rules = campaignRules(file, header.columns, io.now());
   const preflight = new Preflight(rules, io.now());
   const rows = observe(readRecipients(file, header, rules), preflight, new RowProgress(io));
   if (options.rowsPath === null) {

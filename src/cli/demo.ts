@@ -116,7 +116,7 @@ async function playCampaign(io: Io, world: LocalWorld, folder: DemoFolder, leave
   );
   const view = createCampaignView(io, io.stdout, 'Ctrl-C stops it.');
   try {
-    const read = await readCampaign(folder.campaignPath);
+    const read = await readCampaign(folder.campaignPath, io.now());
     const connect = () => Promise.resolve(client);
     const result = await startFromFile(io, read, { config, store, connect, check: true });
     io.stdout.write(tellStart(result));

@@ -1,13 +1,18 @@
 import { IANAZone } from 'luxon';
-import { weekdays, type CampaignRules } from './campaign-rules.ts';
+import { weekdays, type CallingCalendar, type DailyWindow } from './campaign-rules.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 /** How far ahead the next opening is looked for. */
 const horizonMs = 15 * dayMs;
+const wholeDay: readonly DailyWindow[] = [{ from: 0, to: 1440 }];
+
+/** A calendar, and the local dates between which it has a say. */
+export type DatedCalendar = CallingCalendar & { from?: string | null; until?: string | null };
 
 export interface WindowInput {
-  hours: CampaignRules['hours'];
+  /** All that apply to the recipient, campaign's and law's; every one must be open. None: open at any hour. */
+  calendars: readonly DatedCalendar[];
   /** All zones in which the number may be; the window must be open in every one. */
   zones: readonly string[];
   /** Epoch milliseconds, service time. */
@@ -33,17 +38,18 @@ export type WindowState =
 
 /**
  * Whether a recipient may be called now: the wall clock of every zone stands within the hours of its weekday from `at`
- * through `at + marginMs`, and the campaign has not ended by then. Days with a clock change follow the wall clock: an hour that is
- * skipped is never open, one that comes twice is open twice. With hours set, a missing or unknown zone is never open.
+ * through `at + marginMs`, in every calendar, and the campaign has not ended by then. Days with a clock change follow the wall clock:
+ * an hour that is skipped is never open, one that comes twice is open twice. With a calendar, a missing or unknown zone is never open.
  */
 export function windowAt(input: WindowInput): WindowState {
-  const { hours, zones, at, marginMs } = input;
+  const { zones, at, marginMs } = input;
   const end = input.endsAt ?? Infinity;
-  if (hours === null) {
+  const calendars = input.calendars.filter(restricts);
+  if (calendars.length === 0) {
     if (at + marginMs < end) return { open: true, closesAt: input.endsAt };
     return { open: false, reason: 'never_opens', opensAt: null };
   }
-  const intervals = commonIntervals(hours, zones, at);
+  const intervals = commonIntervals(calendars, zones, at);
   if (intervals === null) return { open: false, reason: 'unknown_zone', opensAt: null };
   for (const interval of intervals) {
     const opensAt = Math.max(interval.from, at);
@@ -62,17 +68,23 @@ interface Interval {
   to: number;
 }
 
+function restricts({ hours, closedOn }: DatedCalendar): boolean {
+  return hours !== null || closedOn.length > 0;
+}
+
 /** Ascending and disjoint; null when the zones are not known. */
 function commonIntervals(
-  hours: NonNullable<CampaignRules['hours']>,
+  calendars: readonly DatedCalendar[],
   zones: readonly string[],
   at: number,
 ): readonly Interval[] | null {
   let common: readonly Interval[] | null = null;
-  for (const zone of zones) {
-    const intervals = zoneIntervals(hours, zone, at);
-    if (intervals === null) return null;
-    common = common === null ? intervals : intersect(common, intervals);
+  for (const calendar of calendars) {
+    for (const zone of zones) {
+      const intervals = zoneIntervals(calendar, zone, at);
+      if (intervals === null) return null;
+      common = common === null ? intervals : intersect(common, intervals);
+    }
   }
   return common;
 }
@@ -96,42 +108,46 @@ interface ZoneDay {
   intervals: readonly Interval[];
 }
 
-/** One entry per rule object and zone, of the day asked for last: a plan asks for many recipients at the same instant. */
+/** One entry per calendar object and zone, of the day asked for last: a plan asks for many recipients at the same instant. */
 const cache = new WeakMap<object, Map<string, ZoneDay>>();
 
-function zoneIntervals(
-  hours: NonNullable<CampaignRules['hours']>,
-  zone: string,
-  at: number,
-): readonly Interval[] | null {
+function zoneIntervals(calendar: DatedCalendar, zone: string, at: number): readonly Interval[] | null {
   const day = Math.floor(at / dayMs);
-  let zones = cache.get(hours);
-  if (zones === undefined) cache.set(hours, (zones = new Map()));
+  let zones = cache.get(calendar);
+  if (zones === undefined) cache.set(calendar, (zones = new Map()));
   const known = zones.get(zone);
   if (known?.day === day) return known.intervals;
   if (!IANAZone.isValidZone(zone)) return null;
-  const intervals = computeIntervals(hours, IANAZone.create(zone), day * dayMs);
+  const intervals = computeIntervals(calendar, IANAZone.create(zone), day * dayMs);
   zones.set(zone, { day, intervals });
   return intervals;
 }
 
 /** All open intervals that an instant of this UTC day can ask for; one that outlasts them ends in infinity. */
-function computeIntervals(hours: NonNullable<CampaignRules['hours']>, zone: IANAZone, from: number): Interval[] {
+function computeIntervals(calendar: DatedCalendar, zone: IANAZone, from: number): Interval[] {
   const to = from + dayMs + horizonMs + 7 * dayMs;
   const intervals: Interval[] = [];
+  const closed = new Set(calendar.closedOn.map(localDayOf));
+  const firstRuled = calendar.from == null ? -Infinity : localDayOf(calendar.from);
+  const lastRuled = calendar.until == null ? Infinity : localDayOf(calendar.until);
+  const windowsOf = (day: number): readonly DailyWindow[] => {
+    if (day < firstRuled || day > lastRuled) return wholeDay;
+    if (closed.has(day)) return [];
+    return calendar.hours === null ? wholeDay : (calendar.hours[weekdayOf(day)] ?? []);
+  };
   for (const segment of offsetSegments(zone, from, to)) {
     const firstDay = Math.floor((segment.from + segment.offsetMs) / dayMs);
     const lastDay = Math.floor((segment.to + segment.offsetMs) / dayMs);
     for (let localDay = firstDay; localDay <= lastDay; localDay++) {
-      const window = hours[weekdayOf(localDay)];
-      if (window === undefined) continue;
       const midnight = localDay * dayMs - segment.offsetMs;
-      const opens = Math.max(midnight + window.from * minuteMs, segment.from);
-      const closes = Math.min(midnight + window.to * minuteMs, segment.to);
-      if (opens >= closes) continue;
-      const last = intervals.at(-1);
-      if (last?.to === opens) last.to = closes;
-      else intervals.push({ from: opens, to: closes });
+      for (const window of windowsOf(localDay)) {
+        const opens = Math.max(midnight + window.from * minuteMs, segment.from);
+        const closes = Math.min(midnight + window.to * minuteMs, segment.to);
+        if (opens >= closes) continue;
+        const last = intervals.at(-1);
+        if (last?.to === opens) last.to = closes;
+        else intervals.push({ from: opens, to: closes });
+      }
     }
   }
   const last = intervals.at(-1);
@@ -169,6 +185,11 @@ function firstInstantOf(holds: (at: number) => boolean, before: number, after: n
     else low = middle;
   }
   return high;
+}
+
+/** Days since the epoch of a local date such as `2026-12-25`. */
+function localDayOf(date: string): number {
+  return Math.round(Date.parse(`${date}T00:00:00Z`) / dayMs);
 }
 
 function weekdayOf(localDay: number): (typeof weekdays)[number] {

@@ -9,6 +9,30 @@ export interface DailyWindow {
   to: number;
 }
 
+/** Open intervals per weekday, ascending and disjoint; a weekday that is missing is closed. */
+export type WeeklyHours = Partial<Record<Weekday, readonly DailyWindow[]>>;
+
+/** When calls may be made by the wall clock of a place. */
+export interface CallingCalendar {
+  /** Null: at any hour. */
+  hours: WeeklyHours | null;
+  /** Local dates (`2026-12-25`) on which nobody is called. */
+  closedOn: readonly string[];
+}
+
+/** Calling hours by law, as data: for whom, since when, and who says so. */
+export interface LegalHours extends CallingCalendar {
+  id: string;
+  /** ISO 3166 code. */
+  country: string;
+  /** The part of the country for which it holds (`FL`); null: all of it. */
+  region: string | null;
+  /** First and last local date on which it holds; null: no limit. */
+  from: string | null;
+  until: string | null;
+  source: string;
+}
+
 export type RetryDisposition = Extract<
   Disposition,
   'busy' | 'no_answer' | 'unreached' | 'voicemail' | 'failed' | 'unknown'
@@ -31,14 +55,20 @@ export interface CampaignRules {
     idColumn: string | null;
     timezoneColumn: string | null;
     countryColumn: string | null;
+    /** State or province, by its code. */
+    regionColumn: string | null;
     defaultRegion: string | null;
+    /** Zone of recipients about whom nothing is known; null: they are not dialled while hours apply. */
+    fallbackTimezone: string | null;
   };
   /** Liquid template of the opening line, or null when the agent's own is used. */
   firstMessage: string | null;
   /** Liquid templates of per-call variables, sent under `key`; null when the file uses none. */
   variables: { key: string; values: Record<string, string>; reference: string | null } | null;
-  /** Null: at any hour. A weekday that is missing is closed. */
-  hours: Partial<Record<Weekday, DailyWindow>> | null;
+  /** What the campaign file says: hours and holidays. */
+  calendar: CallingCalendar;
+  /** What the law says, in every place to which the list may lead; empty when the campaign file turns it off. */
+  law: readonly LegalHours[];
   /** Epoch milliseconds after which nothing is dialled, or null. */
   endsAt: number | null;
   retry: {

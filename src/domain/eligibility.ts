@@ -1,5 +1,4 @@
-import { windowAt } from './calling-window.ts';
-import type { CampaignRules } from './campaign-rules.ts';
+import { windowAt, type DatedCalendar } from './calling-window.ts';
 import type { Outcome } from './outcome.ts';
 
 /** A number that is on another open call is looked at again after this long (service time). */
@@ -9,7 +8,8 @@ export interface EligibilityInput {
   /** Service time of the decision. */
   at: number;
   endsAt: number | null;
-  hours: CampaignRules['hours'];
+  /** The campaign's calendar and those of the law that hold where the recipient may be. */
+  calendars: readonly DatedCalendar[];
   /** Every zone in which the number may be. */
   zones: readonly string[];
   /** How long hours and campaign must last beyond `at`, since the service may dial later than it accepts. */
@@ -46,7 +46,7 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
   if (input.reached === true) return { verdict: 'final', outcome: 'completed', reason: 'already_reached' };
   if (input.numberBusy) return { verdict: 'wait', until: at + numberBusyRecheckMs, reason: 'number_busy' };
 
-  const window = windowAt({ hours: input.hours, zones: input.zones, at, marginMs, endsAt });
+  const window = windowAt({ calendars: input.calendars, zones: input.zones, at, marginMs, endsAt });
   if (window.open) return { verdict: 'dial' };
   if (window.opensAt !== null) return { verdict: 'wait', until: window.opensAt, reason: 'outside_hours' };
   if (window.reason === 'unknown_zone') return { verdict: 'final', outcome: 'undialable', reason: 'unknown_timezone' };

@@ -18,6 +18,7 @@ export const rejectionReasons = [
   'invalid_phone',
   'invalid_country',
   'invalid_timezone',
+  'invalid_state',
   'missing_value',
   'malformed_row',
   'duplicate_phone',

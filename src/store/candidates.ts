@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { judgeEligibility } from '../domain/eligibility.ts';
+import { calendarsFor, type RecipientPlace } from '../domain/legal-hours.ts';
 import { appendEvents } from './events.ts';
 import type { Queries } from './open-store.ts';
 import type { Finish } from './recipients.ts';
@@ -44,6 +45,11 @@ async function findBusyNumbers(tx: Queries, numbers: readonly string[]): Promise
   return new Set(rows.map((row) => row.e164));
 }
 
+/** Where a recipient may be, as far as law is concerned. */
+export function placeOf({ country, regions }: Pick<RecipientRow, 'country' | 'regions'>): RecipientPlace {
+  return { country, regions: regions === null ? null : (JSON.parse(regions) as string[]) };
+}
+
 export interface Sorting {
   dial: RecipientRow[];
   finishes: Finish[];
@@ -67,7 +73,7 @@ export async function sortCandidates(
     const verdict = judgeEligibility({
       at: input.now,
       endsAt: rules.endsAt,
-      hours: rules.hours,
+      calendars: calendarsFor(rules, placeOf(row)),
       zones: JSON.parse(row.zones) as string[],
       marginMs: rules.timing.dispatchMarginMs,
       suppressed: row.e164 !== null && suppressed.has(row.e164),

@@ -14,6 +14,8 @@ export interface ImportRow {
   externalId: string | null;
   e164: string | null;
   zones: string[];
+  country: string | null;
+  regions: readonly string[] | null;
   /** Rejection code, for rejected rows. */
   reason?: string;
 }
@@ -95,6 +97,8 @@ async function addRows(store: Store, campaignId: string, token: string, rows: re
         e164: row.e164,
         cells: JSON.stringify(row.cells),
         zones: JSON.stringify(row.zones),
+        country: row.country,
+        regions: row.regions === null ? null : JSON.stringify(row.regions),
         state: row.verdict === 'accepted' ? ('waiting' as const) : ('done' as const),
         tier: 1,
         due_at: 0,

@@ -1,6 +1,8 @@
 import type { Selectable } from 'kysely';
 import { judgeEligibility } from '../domain/eligibility.ts';
+import { calendarsFor } from '../domain/legal-hours.ts';
 import type { BatchState } from '../domain/ledger.ts';
+import { placeOf } from './candidates.ts';
 import { toCampaign, type Campaign } from './campaigns.ts';
 import { appendEvents, type NewEvent } from './events.ts';
 import { findEvidenceFor } from './evidence.ts';
@@ -89,7 +91,7 @@ async function sortAttempts(tx: Queries, campaign: Campaign, batchId: string, no
     const verdict = judgeEligibility({
       at: now,
       endsAt: rules.endsAt,
-      hours: rules.hours,
+      calendars: calendarsFor(rules, placeOf(recipient)),
       zones: JSON.parse(recipient.zones) as string[],
       marginMs: rules.timing.dispatchMarginMs,
       suppressed: suppressed.has(attempt.e164),

@@ -64,6 +64,10 @@ export interface Database {
     cells: string;
     /** JSON array of IANA zones. */
     zones: string;
+    /** ISO 3166 code, or null. */
+    country: string | null;
+    /** JSON array of codes of states or provinces; null when nothing narrows them down. */
+    regions: string | null;
     state: 'waiting' | 'open' | 'done';
     /** 0: a retry (dialled first), 1: never attempted. */
     tier: number;

@@ -24,10 +24,13 @@ const rules: CampaignRules = {
     timezoneColumn: null,
     countryColumn: null,
     defaultRegion: null,
+    regionColumn: null,
+    fallbackTimezone: null,
   },
   firstMessage: null,
   variables: null,
-  hours: null,
+  calendar: { hours: null, closedOn: [] },
+  law: [],
   endsAt: null,
   retry: { maxAttempts: 3, delays: defaultRetryDelays, maxUncounted: 3 },
   pacing: { maxConcurrentCalls: 10, startsPerMinute: null, batchSize: 10, refillThreshold: 1 },
@@ -43,7 +46,8 @@ const rules: CampaignRules = {
 };
 
 async function* oneRow(): AsyncGenerator<ImportRow[]> {
-  yield [{ row: 1, cells: [''], verdict: 'accepted', externalId: null, e164: '+12125550100', zones: [] }];
+  const place = { zones: [], country: 'US', regions: null };
+  yield [{ row: 1, cells: [''], verdict: 'accepted', externalId: null, e164: '+12125550100', ...place }];
 }
 
 /** Submits one batch to a service that first answers 429, and tells how long the first try waits and what a second one finds. */

@@ -5,6 +5,7 @@ import { campaignRules, readCampaignFile, refuseEndedCampaign } from '../../src/
 import { CampaignFileError } from '../../src/campaign/errors.ts';
 import { messageOf, minimalCampaign, temporaryFolder, writeCampaign } from './campaign-folder.ts';
 
+const start = Date.UTC(2026, 0, 15);
 const columns = ['phone', 'patient_id', 'tz', 'country', 'first_name'];
 
 async function readYaml(yaml: string | Uint8Array) {
@@ -31,6 +32,7 @@ list: { file: lists/r.csv, delimiter: ";", phone: phone, id: patient_id, timezon
 first_message: "Hello {{ first_name }}"
 variables: { key: vars, reference: ref, values: { name: "{{ first_name }}", visits: 3 } }
 hours: { mon: "09:00-17:00", sun: "0:00-24:00" }
+law: off
 ends_at: 2026-11-30T17:00:00-05:00
 retry: { max_attempts: 4, max_uncounted: 2, busy: 5m, no_answer: [15m, 1d], unreached: 2h, voicemail: never, failed: 90s, unknown: never }
 pacing: { max_concurrent_calls: 40, starts_per_minute: 60, batch_size: 30, refill_threshold: 7 }
@@ -39,7 +41,7 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
 `);
   expect(file.listPath.endsWith('/lists/r.csv')).toBe(true);
   expect(file.delimiter).toBe(';');
-  expect(campaignRules(file, columns)).toEqual({
+  expect(campaignRules(file, columns, start)).toEqual({
     agentId: 'agent_reminders',
     fromPhoneNumberId: 'pn_main',
     list: {
@@ -48,11 +50,14 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
       idColumn: 'patient_id',
       timezoneColumn: 'tz',
       countryColumn: 'country',
+      regionColumn: null,
       defaultRegion: 'US',
+      fallbackTimezone: null,
     },
     firstMessage: 'Hello {{ first_name }}',
     variables: { key: 'vars', values: { name: '{{ first_name }}', visits: '3' }, reference: 'ref' },
-    hours: { mon: { from: 540, to: 1020 }, sun: { from: 0, to: 1440 } },
+    calendar: { hours: { mon: [{ from: 540, to: 1020 }], sun: [{ from: 0, to: 1440 }] }, closedOn: [] },
+    law: [],
     endsAt: Date.UTC(2026, 10, 30, 22),
     retry: {
       maxAttempts: 4,
@@ -83,11 +88,11 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
 });
 
 test('a file with only what is required gets the documented defaults', async () => {
-  const rules = campaignRules(await readYaml(minimalCampaign), columns);
+  const rules = campaignRules(await readYaml(minimalCampaign), columns, start);
   expect(rules).toMatchObject({
     firstMessage: null,
     variables: null,
-    hours: null,
+    calendar: { hours: null, closedOn: [] },
     endsAt: null,
     optOut: [],
     retry: { maxAttempts: 3, maxUncounted: 3, delays: { busy: [1_800_000], voicemail: [86_400_000] } },
@@ -98,9 +103,9 @@ test('a file with only what is required gets the documented defaults', async () 
 });
 
 test('variables default to the key of the contract and a reference, and null sends none', async () => {
-  const used = campaignRules(await readYaml(`${minimalCampaign}variables: {}\n`), columns);
+  const used = campaignRules(await readYaml(`${minimalCampaign}variables: {}\n`), columns, start);
   expect(used.variables).toEqual({ key: 'variables', values: {}, reference: 'carillon_ref' });
-  const none = campaignRules(await readYaml(`${minimalCampaign}variables: { reference: null }\n`), columns);
+  const none = campaignRules(await readYaml(`${minimalCampaign}variables: { reference: null }\n`), columns, start);
   expect(none.variables?.reference).toBeNull();
 });
 
@@ -186,9 +191,9 @@ test('aliases that unfold without end are refused', async () => {
 
 test('a few aliases are fine', async () => {
   const yaml = minimalCampaign.replace('hours: any', 'hours: { mon: &day "09:00-17:00", tue: *day }');
-  expect(campaignRules(await readYaml(yaml), columns).hours).toEqual({
-    mon: { from: 540, to: 1020 },
-    tue: { from: 540, to: 1020 },
+  expect(campaignRules(await readYaml(yaml), columns, start).calendar.hours).toEqual({
+    mon: [{ from: 540, to: 1020 }],
+    tue: [{ from: 540, to: 1020 }],
   });
 });
 
@@ -249,13 +254,13 @@ test('columns that the list does not have are refused with the nearest name and 
   const yaml = `${minimalCampaign.replace('phone: phone', 'phone: Phone Number, id: nothing_like_it')}first_message: "Hi {{ firstname }}"\n`;
   const file = await readYaml(yaml);
   const listColumns = ['phone_number', 'first_name'];
-  expect(() => campaignRules(file, listColumns)).toThrow(
+  expect(() => campaignRules(file, listColumns, start)).toThrow(
     /:4: list\.phone: this names "Phone Number", which is no column of the list\. Did you mean "phone_number"\? In order, the columns of list\.csv are "phone_number", "first_name"/,
   );
-  expect(() => campaignRules(file, listColumns)).toThrow(
+  expect(() => campaignRules(file, listColumns, start)).toThrow(
     /:4: list\.id: this names "nothing_like_it", which is no column of the list\. In order/,
   );
-  expect(() => campaignRules(file, listColumns)).toThrow(
+  expect(() => campaignRules(file, listColumns, start)).toThrow(
     /:6: first_message: the template uses "firstname".*Did you mean "first_name"\?/,
   );
 });
@@ -273,4 +278,79 @@ test('the list is found beside the campaign file, wherever the command runs', as
   await mkdir(join(folder, 'a'));
   await writeFile(join(folder, 'a', 'campaign.yaml'), minimalCampaign);
   expect((await readCampaignFile(join(folder, 'a', 'campaign.yaml'))).listPath).toBe(join(folder, 'a', 'list.csv'));
+});
+
+test('a day may have several windows, and one may end on the next day', async () => {
+  const yaml = minimalCampaign.replace(
+    'hours: any',
+    'hours: { mon: ["09:00-12:00", "13:00-17:00"], sat: "22:00-02:00", sun: "01:00-03:00" }',
+  );
+  expect(campaignRules(await readYaml(yaml), columns, start).calendar.hours).toEqual({
+    mon: [
+      { from: 540, to: 720 },
+      { from: 780, to: 1020 },
+    ],
+    sat: [{ from: 1320, to: 1440 }],
+    sun: [{ from: 0, to: 180 }],
+  });
+});
+
+test('holidays are days of their own and the public holidays of a place, for the years from the start on', async () => {
+  const yaml = `${minimalCampaign}holidays: ["2026-12-24", GB-ENG]\n`;
+  const { closedOn } = campaignRules(await readYaml(yaml), columns, start).calendar;
+  expect(closedOn).toEqual(
+    expect.arrayContaining(['2026-12-24', '2026-12-25', '2026-12-28', '2027-01-01', '2028-04-14']),
+  );
+  expect(closedOn).not.toContain('2027-12-24');
+});
+
+test('calling hours by law hold unless the file turns them off, and a file of rules replaces those with its ids', async () => {
+  const law = async (yaml: string, rules = '') => {
+    const { campaignPath } = await writeCampaign(yaml, 'phone\n');
+    if (rules !== '') await writeFile(join(campaignPath, '../rules.yaml'), rules);
+    return campaignRules(await readCampaignFile(campaignPath), columns, start).law;
+  };
+  const standard = await law(minimalCampaign);
+  expect(standard.find(({ id }) => id === 'us')).toMatchObject({
+    country: 'US',
+    region: null,
+    hours: { mon: [{ from: 480, to: 1260 }], sun: [{ from: 480, to: 1260 }] },
+    source: '47 CFR 64.1200(c)(1)',
+  });
+  expect(standard.find(({ id }) => id === 'us-la')?.closedOn).toContain('2026-02-17');
+  expect(standard.find(({ id }) => id === 'us-la')?.hours?.sun).toBeUndefined();
+  expect(await law(`${minimalCampaign}law: off\n`)).toEqual([]);
+  const own = await law(
+    `${minimalCampaign}law: ./rules.yaml\n`,
+    'as_of: 2026-01-01\nrules: [{ id: us, country: US, hours: { daily: "10:00-19:00", sun: closed }, until: 2026-06-30, source: our counsel }]\n',
+  );
+  expect(own).toHaveLength(standard.length);
+  expect(own.find(({ id }) => id === 'us')).toMatchObject({
+    hours: { mon: [{ from: 600, to: 1140 }] },
+    until: '2026-06-30',
+    source: 'our counsel',
+  });
+});
+
+test.each([
+  ['hours: { mon: ["09:00-12:00", "11:00-17:00"] }', /^5 hours\.mon: .*windows that do not overlap/],
+  ['hours: { mon: "17:00-17:00" }', /^5 hours\.mon: "17:00-17:00" cannot be used/],
+  ['hours: any\nholidays: [XX]', /^6 holidays\[0\]: "XX" cannot be used; write a country such as US/],
+  ['hours: any\nholidays: [US-ZZ]', /^6 holidays\[0\]: "US-ZZ" cannot be used/],
+  ['hours: any\nlaw: 3', /^6 law: 3 cannot be used; write on, off, or the path/],
+])('%s is named with its fix', async (line, expected) => {
+  expect((await problemsOf(minimalCampaign.replace('hours: any', line))).join('\n')).toMatch(expected);
+});
+
+test('what is wrong with a rules file is told with its own path, line and value', async () => {
+  const { campaignPath } = await writeCampaign(`${minimalCampaign}law: rules.yaml\n`, 'phone\n');
+  const rules = 'as_of: 2026-01-01\nrules:\n  - { id: a, country: usa, hours: { daily: "9-5" }, source: x }\n';
+  await writeFile(join(campaignPath, '../rules.yaml'), rules);
+  const message = await messageOf(readCampaignFile(campaignPath));
+  expect(message).toMatch(
+    /rules\.yaml:3: rules\[0\]\.country: "usa" cannot be used; write a two-letter country code in capitals/,
+  );
+  expect(message).toMatch(
+    /rules\.yaml:3: rules\[0\]\.hours\.daily: "9-5" cannot be used; write a window such as "08:00-21:00"/,
+  );
 });

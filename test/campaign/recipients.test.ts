@@ -47,9 +47,24 @@ test('good rows become recipients with number, id and zones', async () => {
       externalId: 'A1',
       e164: '+12125550101',
       zones: ['America/New_York'],
+      country: 'US',
+      regions: ['NY'],
     },
-    expect.objectContaining({ row: 2, externalId: 'A2', e164: '+442079460101', zones: ['Europe/London'] }),
-    expect.objectContaining({ row: 3, externalId: null, e164: '+18505550101', zones: ['America/Chicago'] }),
+    expect.objectContaining({
+      row: 2,
+      externalId: 'A2',
+      e164: '+442079460101',
+      zones: ['Europe/London'],
+      country: 'GB',
+      regions: null,
+    }),
+    expect.objectContaining({
+      row: 3,
+      externalId: null,
+      e164: '+18505550101',
+      zones: ['America/Chicago'],
+      regions: ['FL'],
+    }),
   ]);
 });
 
@@ -79,7 +94,7 @@ test('each bad row keeps its place, its cells and one reason, and good rows go o
   ]);
   const { rows } = await importList(fullCampaign, list);
   expect(new Set(rows.flatMap((row) => (row.verdict === 'rejected' ? [row.reason] : [])))).toEqual(
-    new Set(rejectionReasons),
+    new Set(rejectionReasons.filter((reason) => reason !== 'invalid_state')),
   );
   expect(rows[5]?.cells).toEqual(['6', 'Ana', '2125550106']);
   expect(rows[7]).toMatchObject({ e164: '+12125550107', hint: expect.stringContaining('row 7 ') });
@@ -293,4 +308,38 @@ test('whatever the bytes are, a list is read row by row or refused with a senten
     }),
     { numRuns: 300, seed: 12 },
   );
+});
+
+test('the state comes from its column, as a code or a name, else from the area code', async () => {
+  const yaml = fullCampaign.replace('country: country,', 'country: country, state: state,');
+  const list = `id,name,phone,country,tz,state
+1,Ana,2125550101,,,fl
+2,Ben,2125550102,,,New Jersey
+3,Cem,2125550103,,,
+4,Dee,2125550104,,,Ontario
+5,Eve,6475550105,CA,,on
+6,Fay,8005550106,,,
+7,Gus,2085550107,,,
+`;
+  const { rows } = await importList(yaml, list);
+  expect(rows.map((row) => (row.verdict === 'accepted' ? row.regions : [row.reason, row.column, row.hint]))).toEqual([
+    ['FL'],
+    ['NJ'],
+    ['NY'],
+    ['invalid_state', 'state', '"Ontario" is no state of US; write its two-letter code, or leave the cell empty'],
+    ['ON'],
+    // Toll-free: nothing is known, so the law of every state holds.
+    null,
+    ['ID'],
+  ]);
+});
+
+test('whoever has no known zone gets the fallback zone that the file names, and none without one', async () => {
+  const list = 'phone\n+870773111632\n';
+  const zonesWith = async (more: string) => {
+    const { rows } = await importList(minimalCampaign.replace('phone: phone', `phone: phone${more}`), list);
+    return rows.map(({ zones }) => zones);
+  };
+  expect(await zonesWith('')).toEqual([[]]);
+  expect(await zonesWith(', fallback_timezone: Europe/London')).toEqual([['Europe/London']]);
 });

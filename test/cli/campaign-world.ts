@@ -110,6 +110,7 @@ export async function createWorld(
         "first_message: 'Hello {{ name }}, a reminder.'",
         "variables: { values: { name: '{{ name }}' } }",
         'hours: any',
+        'law: off',
         ...yaml,
       ];
       writeFileSync(join(folder, 'campaign.yaml'), `${file.join('\n')}\n`);

@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest';
+import type { WeeklyHours } from '../../src/domain/campaign-rules.ts';
 import { judgeEligibility, numberBusyRecheckMs, type EligibilityInput } from '../../src/domain/eligibility.ts';
 
 const noon = Date.parse('2026-01-15T12:00:00-05:00');
 const hour = 3_600_000;
-const weekdayHours = { thu: { from: 540, to: 1200 }, fri: { from: 540, to: 1200 } };
+const weekdayHours = { thu: [{ from: 540, to: 1200 }], fri: [{ from: 540, to: 1200 }] };
+const hoursOf = (hours: WeeklyHours | null) => [{ hours, closedOn: [] }];
 
 const dialable: EligibilityInput = {
   at: noon,
   endsAt: null,
-  hours: weekdayHours,
+  calendars: hoursOf(weekdayHours),
   zones: ['America/New_York'],
   marginMs: 600_000,
   suppressed: false,
@@ -27,7 +29,7 @@ const morning = noon + 21 * hour;
 
 test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility>]>([
   ['nothing against it', {}, { verdict: 'dial' }],
-  ['no hours and no known zone', { hours: null, zones: [] }, { verdict: 'dial' }],
+  ['no hours and no known zone', { calendars: hoursOf(null), zones: [] }, { verdict: 'dial' }],
   ['the campaign end beyond the margin', { endsAt: noon + 600_001 }, { verdict: 'dial' }],
   ['the campaign end within the margin', { endsAt: noon + 600_000 }, ended],
   ['the campaign end, before all other reasons', { endsAt: noon, suppressed: true, reached: true, zones: [] }, ended],
@@ -54,7 +56,7 @@ test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility
   ],
   [
     'hours that never open',
-    { hours: {} },
+    { calendars: hoursOf({}) },
     { verdict: 'final', outcome: 'undialable', reason: 'no_open_window_before_end' },
   ],
 ])('a recipient with %s is judged', (_, input, expected) => {

@@ -29,6 +29,7 @@ variables:
   values:
     note: '{{ note }}'
 hours: { ${['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'].map((day) => `${day}: '00:00-24:00'`).join(', ')} }
+law: off
 retry: { max_attempts: 2, busy: 5m, no_answer: 5m, unreached: 5m, voicemail: never, failed: 5m }
 pacing: { max_concurrent_calls: 24, batch_size: 8 }
 opt_out:

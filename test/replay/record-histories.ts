@@ -31,10 +31,13 @@ const rules: CampaignRules = {
     timezoneColumn: null,
     countryColumn: null,
     defaultRegion: 'US',
+    regionColumn: null,
+    fallbackTimezone: null,
   },
   firstMessage: null,
   variables: { key: 'variables', values: {}, reference: 'carillon_ref' },
-  hours: null,
+  calendar: { hours: null, closedOn: [] },
+  law: [],
   endsAt: null,
   retry: {
     maxAttempts: 2,
@@ -58,7 +61,8 @@ async function* rowsOf(count: number, areaCode: string): AsyncGenerator<ImportRo
     // 0113 stalls and 0120 refuses the request; both have their own tests.
     const line = [100, 101, 102, 103, 104, 106, 108, 110][index % 8] ?? 100;
     const e164 = `+1${Number(areaCode) + Math.floor(index / 8)}5550${line}`;
-    return { row: index + 1, cells: [e164], verdict: 'accepted' as const, externalId: null, e164, zones: [] };
+    const place = { zones: [], country: 'US', regions: null };
+    return { row: index + 1, cells: [e164], verdict: 'accepted' as const, externalId: null, e164, ...place };
   });
 }
 

@@ -79,9 +79,11 @@ test.for(dialects)(
 
 test.for(dialects)('a calling window that closes between planning and dialling sends nobody: %s', async (dialect) => {
   // 09:00 to 17:00 in New York is 14:00 to 22:00 UTC in January.
-  const window = { from: 9 * 60, to: 17 * 60 };
+  const window = [{ from: 9 * 60, to: 17 * 60 }];
   const hours = { mon: window, tue: window, wed: window, thu: window, fri: window };
-  const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing, hours } });
+  const scenario = await beginProven(await openTestStore(dialect), {
+    rules: { pacing, calendar: { hours, closedOn: [] } },
+  });
   const evening = noon + 9.5 * hourMs;
   expect(await scenario.plan(1, evening)).toMatchObject({ kind: 'batch' });
   expect(await scenario.post(1, evening + 25 * minuteMs)).toEqual({ kind: 'verdict', state: 'released' });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { weekdays } from '../../src/domain/campaign-rules.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
 import type { ImportRow } from '../../src/store/import-campaign.ts';
 import { isPlanReady, planBatch, type Plan } from '../../src/store/planning.ts';
@@ -11,7 +12,7 @@ import { openCleanStore } from './clean-store.ts';
 import { dialects } from './test-stores.ts';
 
 /** Noon is 7:00 in New York and 4:00 in Los Angeles, on a Tuesday. */
-const from8to9 = { mon: { from: 480, to: 540 }, tue: { from: 480, to: 540 }, wed: { from: 480, to: 540 } };
+const from8to9 = { mon: [{ from: 480, to: 540 }], tue: [{ from: 480, to: 540 }], wed: [{ from: 480, to: 540 }] };
 const [first = '', second = ''] = numbers(2);
 
 function rowsIn(...zones: string[][]): ImportRow[] {
@@ -61,7 +62,7 @@ test.for(dialects)('each waits for its own hours, and who has no time zone is no
   ];
   const scenario = await beginProven(await openCleanStore(dialect), {
     rows: rowsIn(...zones),
-    rules: { hours: from8to9 },
+    rules: { calendar: { hours: from8to9, closedOn: [] } },
   });
   // Nobody's hour has come; two hours that never meet are as good as none.
   const plan = await scenario.plan(1);
@@ -75,6 +76,37 @@ test.for(dialects)('each waits for its own hours, and who has no time zone is no
   expect(await scenario.plan(1, noon + hourMs + 50 * minuteMs)).toMatchObject({ kind: 'wait' });
   expect((await standings(scenario))[0]).toEqual(['waiting', 25 * hourMs]);
 });
+
+test.for(dialects)(
+  'the law of the state holds when a batch is planned and again when it is dialled: %s',
+  async (dialect) => {
+    const week = (from: number, to: number) =>
+      Object.fromEntries(weekdays.map((day) => [day, [{ from: from * 60, to: to * 60 }]]));
+    const rule = { country: 'US', closedOn: [], from: null, until: null, source: 'test' };
+    const law = [
+      { ...rule, id: 'us', region: null, hours: week(6, 21) },
+      { ...rule, id: 'us-ky', region: 'KY', hours: week(10, 21) },
+      { ...rule, id: 'us-ri', region: 'RI', hours: week(6, 7.5) },
+    ];
+    const regions = [['NY'], ['KY'], null, ['RI']];
+    const rows = buildRows(numbers(4), (index) => `Guest ${index}`);
+    const scenario = await beginProven(await openCleanStore(dialect), {
+      rows: rows.map((row, index) => ({ ...row, regions: regions[index] ?? null })),
+      rules: { law },
+    });
+    // It is 7:00. Where the state is not known, those of Kentucky and Rhode Island never leave a common hour.
+    expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
+    expect(await standings(scenario)).toEqual([
+      ['open', null, null],
+      ['waiting', 3 * hourMs],
+      ['done', 'undialable', 'no_open_window_before_end'],
+      ['open', null, null],
+    ]);
+    const late = noon + 25 * minuteMs;
+    expect(await scenario.post(1, late)).toMatchObject({ kind: 'post', calls: [{ e164: first }] });
+    expect((await standings(scenario))[3]).toEqual(['waiting', 23 * hourMs]);
+  },
+);
 
 test.for(dialects)('at the end everybody who still waits expires, due or not: %s', async (dialect) => {
   const endsAt = noon + hourMs;

@@ -9,7 +9,7 @@ import { openCleanStore } from './clean-store.ts';
 import { dialects, emptyDatabase, openAt } from './test-stores.ts';
 
 /** Noon is 7:00 in the callees' New York, on a Tuesday. */
-const oneHourADay = { mon: { from: 420, to: 480 }, tue: { from: 420, to: 480 }, wed: { from: 420, to: 480 } };
+const oneHourADay = { mon: [{ from: 420, to: 480 }], tue: [{ from: 420, to: 480 }], wed: [{ from: 420, to: 480 }] };
 const twice = <Value>(value: Value): Value[] => [value, value];
 const two = buildRows(numbers(2), (index) => `Guest ${index}`);
 const [firstNumber = '', secondNumber = ''] = numbers(2);
@@ -63,7 +63,7 @@ test.for(dialects)('a batch that comes too close to the end of the campaign is n
 
 test.for(dialects)('a batch whose hour is nearly over waits for the next day: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
-  const scenario = await beginProven(store, { rows: two, rules: { hours: oneHourADay } });
+  const scenario = await beginProven(store, { rows: two, rules: { calendar: { hours: oneHourADay, closedOn: [] } } });
   await scenario.plan(1);
   expect(await scenario.post(1, noon + 51 * minuteMs)).toEqual({ kind: 'verdict', state: 'released' });
   expect(await ends(scenario)).toEqual({

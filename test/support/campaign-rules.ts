@@ -17,10 +17,13 @@ export function buildRules(changes: Partial<CampaignRules> = {}): CampaignRules 
       timezoneColumn: null,
       countryColumn: null,
       defaultRegion: 'US',
+      regionColumn: null,
+      fallbackTimezone: null,
     },
     firstMessage: 'Hello {{ name }}, this is about your appointment.',
     variables: { key: 'variables', values: { name: '{{ name }}' }, reference: 'carillon_ref' },
-    hours: null,
+    calendar: { hours: null, closedOn: [] },
+    law: [],
     endsAt: null,
     retry: {
       maxAttempts: 3,
@@ -56,5 +59,7 @@ export function buildRows(numbers: readonly string[], nameOf: (index: number) =>
     externalId: null,
     e164,
     zones: ['America/New_York'],
+    country: 'US',
+    regions: ['NY'],
   }));
 }

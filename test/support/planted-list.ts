@@ -43,6 +43,8 @@ export function plantList(seed: number, size: number, fates: readonly string[] =
       externalId: null,
       e164,
       zones: ['America/New_York'],
+      country: 'US',
+      regions: null,
     });
   }
   return {

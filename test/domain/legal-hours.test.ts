@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { LegalHours } from '../../src/domain/campaign-rules.ts';
+import { calendarsFor, type RecipientPlace } from '../../src/domain/legal-hours.ts';
+
+const calendar = { hours: null, closedOn: [] };
+
+function law(id: string, country: string, region: string | null): LegalHours {
+  return { id, country, region, hours: {}, closedOn: [], from: null, until: null, source: 'test' };
+}
+
+const rules = {
+  calendar,
+  law: [law('us', 'US', null), law('us-fl', 'US', 'FL'), law('us-ny', 'US', 'NY'), law('in', 'IN', null)],
+};
+
+test.each<[RecipientPlace, string[]]>([
+  [{ country: 'US', regions: ['FL'] }, ['us', 'us-fl']],
+  [{ country: 'US', regions: ['FL', 'NY'] }, ['us', 'us-fl', 'us-ny']],
+  [{ country: 'US', regions: ['CA'] }, ['us']],
+  [{ country: 'US', regions: null }, ['us', 'us-fl', 'us-ny']],
+  [{ country: 'IN', regions: null }, ['in']],
+  [{ country: 'GB', regions: null }, []],
+  [{ country: null, regions: null }, []],
+])('for somebody in %o the campaign and the laws %o hold', (place, expected) => {
+  const [own, ...others] = calendarsFor(rules, place);
+  expect(own).toBe(calendar);
+  expect(others.map((other) => (other as LegalHours).id)).toEqual(expected);
+});
+
+test('the same place gets the very same calendars, so that what is worked out for them is kept', () => {
+  const place = () => ({ country: 'US', regions: ['FL'] });
+  expect(calendarsFor(rules, place())).toBe(calendarsFor(rules, place()));
+  expect(calendarsFor(rules, { country: 'US', regions: ['NY'] })).not.toBe(calendarsFor(rules, place()));
+});
