@@ -220,7 +220,12 @@ const idFix = 'write 1 to 64 lower-case letters, digits, ".", "_" or "-", beginn
 
 const campaign = z.strictObject(
   {
-    id: z.string({ error: idFix }).regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, { error: idFix }),
+    id: z
+      .string({ error: idFix })
+      .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, { error: idFix })
+      .refine((id) => id !== 'account', {
+        error: 'choose another id: "account" is the scope of do-not-call entries for all campaigns',
+      }),
     name: text('write text of at most 200 characters').optional(),
     agent_id: text('write the id of the agent that speaks, in quotes if it is all digits'),
     from_phone_number_id: text('write the id of the imported caller number, in quotes if it is all digits'),

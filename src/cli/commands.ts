@@ -60,9 +60,29 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./results.ts')).resultsCommand,
   },
   {
+    name: 'suppress',
+    summary: 'keep the do-not-call list',
+    load: async () => (await import('./suppress.ts')).suppressCommand,
+  },
+  {
     name: 'worker',
     summary: 'do the work of campaigns until stopped',
     load: async () => (await import('./worker.ts')).workerCommand,
+  },
+  {
+    name: 'agents',
+    summary: 'list, show, create, change and delete agents of the service',
+    load: async () => (await import('./agents.ts')).agentsCommand,
+  },
+  {
+    name: 'numbers',
+    summary: 'list, import and assign phone numbers, and place single calls',
+    load: async () => (await import('./numbers.ts')).numbersCommand,
+  },
+  {
+    name: 'conversations',
+    summary: 'list, read and delete conversations, and open new ones',
+    load: async () => (await import('./conversations.ts')).conversationsCommand,
   },
   {
     name: 'sandbox',

@@ -11,6 +11,7 @@ export const toldEvents: readonly EventType[] = [
   'batch.state',
   'post.verdict',
   'suppression.added',
+  'suppression.removed',
 ];
 
 /** An event of the log in words, without any recipient's data; null when it adds nothing to the one before it. */
@@ -34,7 +35,11 @@ export function tellEvent(event: CampaignEvent): string | null {
     case 'batch.state':
       return tellBatchState(event, data);
     case 'suppression.added':
-      return `${rowName(event)} asked not to be called again, and will not be`;
+      return event.attemptId === undefined
+        ? 'a number was put on the do-not-call list of this campaign'
+        : `${rowName(event)} asked not to be called again, and will not be`;
+    case 'suppression.removed':
+      return 'a number was taken off the do-not-call list of this campaign';
     case 'attempt.planned':
     case 'attempt.posted':
     case 'attempt.released':

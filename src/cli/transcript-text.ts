@@ -1,11 +1,11 @@
 import type { ConversationRecord } from '../convai/schemas-responses.ts';
 import { factsFromRecord } from '../convai/record-facts.ts';
 
-/** A conversation for reading: a few lines about the call, then who said what. */
-export function renderTranscript(row: number, record: ConversationRecord): string {
+/** A conversation for reading: a few lines about the call, then who said what. `row` is the list's, for a call of a campaign. */
+export function renderTranscript(row: number | null, record: ConversationRecord): string {
   const { startedAt, durationMs, callResult, collected, evaluation } = factsFromRecord(record);
   const head = [
-    `Row           ${row}`,
+    ...(row === null ? [] : [`Row           ${row}`]),
     `Conversation  ${record.conversation_id}`,
     ...(startedAt === null ? [] : [`Started       ${new Date(startedAt).toISOString()}`]),
     ...(durationMs === null ? [] : [`Duration      ${durationMs / 1000} s`]),

@@ -118,11 +118,12 @@ export function createConvaiClient(options: ConvaiClientOptions) {
   };
 
   return {
-    async createAgent(body: requests.CreateAgentRequest): Promise<z.output<typeof responses.agentCreated>> {
+    async createAgent(body: requests.CreateAgentRequest): Promise<responses.AgentCreated> {
       const success = await send({ method: 'POST', path: `${root}/agents` }, requests.createAgentRequest, body);
       return parseBody(success, responses.agentCreated);
     },
 
+    /** All pages, in the service's order; ends as `listConversations` does. */
     listAgents(): AsyncIterable<responses.AgentSummary> {
       return iteratePages(async (cursor) => {
         const query = { cursor: cursor ?? undefined, page_size: String(largestPage) };
@@ -134,7 +135,7 @@ export function createConvaiClient(options: ConvaiClientOptions) {
       return get(pathOf('GET', 'agents', agentId), responses.agent);
     },
 
-    /** Changes only the fields that are sent. Null when the service confirms without a body. */
+    /** Changes only the fields that are sent; null clears one, lists are replaced. Null when the service confirms without a body. */
     async updateAgent(agentId: string, body: requests.UpdateAgentRequest): Promise<responses.Agent | null> {
       const path = pathOf('PATCH', 'agents', agentId);
       return parseBodyIfAny(await send({ method: 'PATCH', path }, requests.updateAgentRequest, body), responses.agent);
@@ -152,7 +153,7 @@ export function createConvaiClient(options: ConvaiClientOptions) {
 
     listConversationsPage,
 
-    /** All pages, in the service's order. Ends silently where the list cannot be followed: see `iteratePages`. */
+    /** All pages, in the service's order. Ends silently where the list cannot be followed: no cursor, or one seen before. */
     listConversations(filter: { agentId?: string } = {}): AsyncIterable<responses.ConversationEntry> {
       return iteratePages(async (cursor) => {
         const page = await listConversationsPage(cursor === null ? filter : { ...filter, cursor });
@@ -180,9 +181,7 @@ export function createConvaiClient(options: ConvaiClientOptions) {
       return (await getList(`${root}/phone-numbers`, 'phone_numbers', responses.phoneNumber)).page.items;
     },
 
-    async importPhoneNumber(
-      body: requests.ImportPhoneNumberRequest,
-    ): Promise<z.output<typeof responses.phoneNumberImported>> {
+    async importPhoneNumber(body: requests.ImportPhoneNumberRequest): Promise<responses.PhoneNumberImported> {
       const request = { method: 'POST', path: `${root}/phone-numbers` } as const;
       return parseBody(await send(request, requests.importPhoneNumberRequest, body), responses.phoneNumberImported);
     },

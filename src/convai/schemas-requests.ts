@@ -1,20 +1,20 @@
 import { z } from 'zod';
 
 // What the contract names is checked; `conversation_config` has more fields than it names, so unknown ones pass there
-// and nowhere else.
+// and nowhere else. `name` and `tags` of an update and `platform_settings` are not in the contract: services that know
+// them take them, the others refuse the request.
 
 const nonEmpty = z.string().min(1);
 const e164 = z.string().regex(/^\+[1-9]\d{1,14}$/, 'must be an E.164 number: + and 2 to 15 digits');
 const extraHeaders = z.record(z.string(), z.string());
 
 const customLlmAddress = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
-const llmFields = {
-  model_id: nonEmpty.optional(),
-  temperature: z.number().min(0).max(1).optional(),
-};
+const temperature = z.number().min(0).max(1);
 const prompt = z.looseObject({ prompt: z.string().optional() });
+const platformSettings = z.looseObject({});
 
-const partialConversationConfig = z.looseObject({
+/** Any field of an agent's settings, for one call. */
+const configOverride = z.looseObject({
   tts: z.looseObject({ voice_id: nonEmpty.optional(), model_id: nonEmpty.optional() }).optional(),
   agent: z
     .looseObject({
@@ -22,7 +22,8 @@ const partialConversationConfig = z.looseObject({
       prompt: prompt.optional(),
       llm: z
         .looseObject({
-          ...llmFields,
+          model_id: nonEmpty.optional(),
+          temperature: temperature.optional(),
           custom_llm: z
             .looseObject({ url: customLlmAddress.optional(), extra_headers: extraHeaders.optional() })
             .optional(),
@@ -30,6 +31,29 @@ const partialConversationConfig = z.looseObject({
         .optional(),
     })
     .optional(),
+});
+
+/** A change of an agent's settings: what is left out stays as it is, and null clears a field. */
+const configChange = z.looseObject({
+  tts: z.looseObject({ voice_id: nonEmpty.nullish(), model_id: nonEmpty.nullish() }).nullish(),
+  agent: z
+    .looseObject({
+      first_message: z.string().nullish(),
+      prompt: z.looseObject({ prompt: z.string().nullish() }).nullish(),
+      llm: z
+        .looseObject({
+          model_id: nonEmpty.nullish(),
+          temperature: temperature.nullish(),
+          custom_llm: z
+            .looseObject({
+              url: customLlmAddress.nullish(),
+              extra_headers: z.record(z.string(), z.string().nullable()).nullish(),
+            })
+            .nullish(),
+        })
+        .nullish(),
+    })
+    .nullish(),
 });
 
 const newConversationConfig = z.looseObject({
@@ -40,7 +64,8 @@ const newConversationConfig = z.looseObject({
       prompt: prompt.optional(),
       llm: z
         .looseObject({
-          ...llmFields,
+          model_id: nonEmpty.optional(),
+          temperature: temperature.optional(),
           custom_llm: z.looseObject({ url: customLlmAddress, extra_headers: extraHeaders.optional() }).optional(),
         })
         .refine((llm) => llm.model_id !== 'custom' || llm.custom_llm !== undefined, {
@@ -56,10 +81,16 @@ export const createAgentRequest = z.strictObject({
   name: nonEmpty,
   tags: z.array(z.string()).optional(),
   conversation_config: newConversationConfig.optional(),
+  platform_settings: platformSettings.optional(),
 });
 export type CreateAgentRequest = z.input<typeof createAgentRequest>;
 
-export const updateAgentRequest = z.strictObject({ conversation_config: partialConversationConfig.optional() });
+export const updateAgentRequest = z.strictObject({
+  name: nonEmpty.optional(),
+  tags: z.array(z.string()).optional(),
+  conversation_config: configChange.optional(),
+  platform_settings: platformSettings.optional(),
+});
 export type UpdateAgentRequest = z.input<typeof updateAgentRequest>;
 
 export const importPhoneNumberRequest = z.strictObject({
@@ -73,7 +104,7 @@ export type ImportPhoneNumberRequest = z.input<typeof importPhoneNumberRequest>;
 export const assignPhoneNumberRequest = z.strictObject({ agent_id: nonEmpty });
 export type AssignPhoneNumberRequest = z.input<typeof assignPhoneNumberRequest>;
 
-export type ConversationConfigOverride = z.input<typeof partialConversationConfig>;
+export type ConversationConfigOverride = z.input<typeof configOverride>;
 
 export interface BatchCall {
   to_phone_number: string;
@@ -98,9 +129,7 @@ export const batchCallsRequest = z.strictObject({
   from_phone_number_id: nonEmpty,
   calls: z
     .array(
-      z
-        .object({ to_phone_number: e164, conversation_config_override: partialConversationConfig.optional() })
-        .catchall(variables),
+      z.object({ to_phone_number: e164, conversation_config_override: configOverride.optional() }).catchall(variables),
     )
     .min(1),
 });

@@ -6,6 +6,7 @@ const id = z.string().min(1);
 const someObject = z.looseObject({});
 
 export const agentCreated = z.looseObject({ agent_id: id });
+export type AgentCreated = z.infer<typeof agentCreated>;
 
 export const agentSummary = z.looseObject({
   agent_id: id,
@@ -54,5 +55,6 @@ export const updatedPhoneNumber = phoneNumber.extend({ phone_number_id: id.nulli
 export type UpdatedPhoneNumber = z.infer<typeof updatedPhoneNumber>;
 
 export const phoneNumberImported = z.looseObject({ phone_number_id: id });
+export type PhoneNumberImported = z.infer<typeof phoneNumberImported>;
 
 export const batchCallsPlaced = z.looseObject({ batch_id: id, calls_initiated: z.int().min(0) });

@@ -17,7 +17,8 @@ export type EventType =
   | 'attempt.corrected'
   | 'recipient.deferred'
   | 'recipient.outcome'
-  | 'suppression.added';
+  | 'suppression.added'
+  | 'suppression.removed';
 
 export interface NewEvent {
   /** Service time. */

@@ -50,11 +50,14 @@ test('help lists every command with what it does, and examples, without loading 
 
 test('the commands are those that the documentation names', () => {
   expect(commands.map(({ name }) => name).sort()).toEqual([
+    'agents',
     'cancel',
     'check',
+    'conversations',
     'demo',
     'dev',
     'doctor',
+    'numbers',
     'pause',
     'resolve',
     'results',
@@ -63,6 +66,7 @@ test('the commands are those that the documentation names', () => {
     'sandbox',
     'start',
     'status',
+    'suppress',
     'worker',
   ]);
 });

@@ -285,6 +285,11 @@ const invalidRequests: { name: string; call: (client: ConvaiClient) => Promise<u
     call: (c) => c.createAgent({ name: 'a', conversation_config: { tts: { model_id: 'm' } } as never }),
     problem: /voice_id/,
   },
+  {
+    name: 'a cleared field of a new agent',
+    call: (c) => c.createAgent({ name: 'a', conversation_config: { tts: null } } as never),
+    problem: /conversation_config\.tts/,
+  },
   { name: 'an empty id', call: (c) => c.deleteAgent(''), problem: /id in the path/ },
   { name: 'an id that climbs', call: (c) => c.getConversation('..'), problem: /id in the path/ },
   {
@@ -314,6 +319,22 @@ test('a partial update may name a custom model and leave its address as it is', 
   const llm = { model_id: 'custom', custom_llm: { extra_headers: { authorization: 'x' } } };
   await clientOf(service.baseUrl).updateAgent('a', { conversation_config: { agent: { llm } } });
   expect(JSON.parse(service.seen[0]?.body ?? '')).toEqual({ conversation_config: { agent: { llm } } });
+});
+
+test('an update may clear fields at every depth, and name what the contract does not', async () => {
+  const service = await startHttpService((response) => answerJson(response, 200, {}));
+  const body = {
+    name: 'Renamed',
+    tags: [],
+    platform_settings: { data_collection: { day: null } },
+    conversation_config: {
+      tts: null,
+      asr: null,
+      agent: { first_message: null, prompt: { prompt: null }, llm: { custom_llm: { extra_headers: { a: null } } } },
+    },
+  };
+  await clientOf(service.baseUrl).updateAgent('a', body);
+  expect(JSON.parse(service.seen[0]?.body ?? '')).toEqual(body);
 });
 
 const badAnswers: [string, (client: ConvaiClient) => Promise<unknown>, unknown][] = [

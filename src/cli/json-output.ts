@@ -1,0 +1,6 @@
+import type { Io } from './io.ts';
+
+/** Data for programs: the service's own names, over several lines. */
+export function writeJson(io: Pick<Io, 'stdout'>, value: unknown): void {
+  io.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}

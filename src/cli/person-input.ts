@@ -1,0 +1,72 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { confirmOnTerminal } from './confirmation.ts';
+import { UsageError } from './usage-error.ts';
+
+/** What a command may ask of whoever called it: standard input, and the person at the terminal if there is one. */
+export interface PersonInput {
+  /** Whether somebody sits there who can answer a question. */
+  isInteractive: boolean;
+  confirm(question: string): Promise<boolean>;
+  /** One line, not echoed. Throws AnswerMissingError when the input ends instead. */
+  askSecret(question: string): Promise<string>;
+  /** All of standard input. Throws UsageError the second time: it can be read only once. */
+  readAll(): Promise<string>;
+}
+
+/** Thrown when a question was left without an answer. */
+export class AnswerMissingError extends Error {
+  override readonly name = 'AnswerMissingError' as const;
+  readonly exitCode = 1;
+}
+
+export interface InputStreams {
+  stdin: NodeJS.ReadableStream;
+  /** Where questions are written. */
+  stderr: NodeJS.WritableStream;
+  isInteractive: boolean;
+  confirm: (question: string) => Promise<boolean>;
+}
+
+/** The input of this process. */
+export function processInput(): PersonInput {
+  const { stdin, stderr } = process;
+  return inputFrom({ stdin, stderr, isInteractive: stdin.isTTY, confirm: confirmOnTerminal({ isTerminal: true }) });
+}
+
+export function inputFrom({ stdin, stderr, isInteractive, confirm }: InputStreams): PersonInput {
+  let isRead = false;
+  return {
+    isInteractive,
+    confirm,
+    askSecret: (question) => askWithoutEcho(question, stdin, stderr),
+    async readAll() {
+      if (isRead) throw new UsageError('Standard input (-) can be read for one thing only; name a file for the other.');
+      isRead = true;
+      const chunks: Buffer[] = [];
+      for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+      return Buffer.concat(chunks).toString('utf8');
+    },
+  };
+}
+
+/** `terminal` makes readline take over the echo, and what it would echo goes nowhere. */
+async function askWithoutEcho(
+  question: string,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<string> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const prompt = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
+  output.write(`${question}: `);
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      prompt.once('line', resolve);
+      for (const event of ['SIGINT', 'close'])
+        prompt.once(event, () => reject(new AnswerMissingError('No answer was given, so nothing was sent.')));
+    });
+  } finally {
+    prompt.close();
+    output.write('\n');
+  }
+}

@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import { parseDuration } from '../campaign/duration.ts';
+import type { Config } from '../config.ts';
+import { readPhoneNumber } from '../domain/phone-number.ts';
+import type { Store } from '../store/open-store.ts';
+import { accountScope, type Suppression } from '../store/suppressions.ts';
+import type { Io } from './io.ts';
+import { requireCampaign } from './ledger-access.ts';
+import { readClockOrReal } from './service-access.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface EntryFlags {
+  campaign?: string;
+  region?: string;
+  reason?: string;
+  expires?: string;
+}
+
+/** The flags of whatever makes entries. */
+export function addEntryFlags(command: Command): Command {
+  return command
+    .option('--campaign <id>', 'for this campaign only; without it for all of this database')
+    .option('--region <country>', 'country of numbers without +, such as US')
+    .option('--reason <text>', 'why, for those who look later')
+    .option('--expires <when>', 'a duration such as 90d, or a date such as 2030-12-31; without it for ever');
+}
+
+/** Throws UsageError. */
+export function readEntryFlags(flags: EntryFlags, now: number): Omit<Suppression, 'e164' | 'source'> {
+  const { campaign, reason, expires } = flags;
+  return { scope: campaign ?? accountScope, reason: reason ?? null, expiresAt: readExpiry(expires, now) };
+}
+
+function readExpiry(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null;
+  const duration = parseDuration(text);
+  const at = duration === null ? (/^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN) : now + duration;
+  if (Number.isNaN(at))
+    throw new UsageError(
+      `--expires is ${JSON.stringify(text)}; write a duration such as 90d, or a date such as 2030-12-31.`,
+    );
+  if (at <= now) throw new UsageError(`--expires is ${text}, which has passed; write a later date.`);
+  return at;
+}
+
+/** Throws UsageError naming the first that is no number by its place. */
+export function readNumbers(numbers: readonly string[], { region }: EntryFlags): string[] {
+  const read = numbers.map((text, index) => {
+    const number = readPhoneNumber(text, region ?? null);
+    if (!number.ok) throw new UsageError(`Number ${index + 1} of ${numbers.length} cannot be used: ${number.hint}.`);
+    return number.e164;
+  });
+  return [...new Set(read)];
+}
+
+/** An entry of a campaign that does not exist would protect nobody. Throws UnknownCampaignError. */
+export async function requireScope(store: Store, scope: string): Promise<void> {
+  if (scope !== accountScope) await requireCampaign(store, scope);
+}
+
+const clockLimitMs = 3_000;
+
+/** Service time where the service can be asked, else this machine's: expiries are compared with the clock that campaigns run on. */
+export async function nowOf(config: Config, io: Pick<Io, 'now'>): Promise<number> {
+  const clock = await readClockOrReal(config, clockLimitMs, io.now);
+  return Math.round(clock.now());
+}

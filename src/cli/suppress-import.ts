@@ -1,0 +1,63 @@
+import { basename } from 'node:path';
+import { readNumberList } from '../campaign/number-list.ts';
+import { readConfig } from '../config.ts';
+import { addSuppressions, type Suppression } from '../store/suppressions.ts';
+import type { Io } from './io.ts';
+import { openLedger } from './ledger-access.ts';
+import { count } from './printable.ts';
+import { RowProgress } from './row-progress.ts';
+import { nowOf, readEntryFlags, requireScope, type EntryFlags } from './suppress-flags.ts';
+
+export interface ImportFlags extends EntryFlags {
+  column?: string;
+  delimiter: string;
+  json: boolean;
+}
+
+const rowsPerCommit = 5_000;
+const mostShown = 10;
+
+/** Streams a file into the do-not-call list. Exits with 1 when a line was no number: somebody on it would be called. */
+export async function importSuppressions(io: Io, path: string, flags: ImportFlags): Promise<void> {
+  const config = readConfig(io.env);
+  const store = await openLedger(config);
+  const progress = new RowProgress(io);
+  const counts = { rows: 0, added: 0, known: 0, bad: 0 };
+  try {
+    const now = await nowOf(config, io);
+    const entry = readEntryFlags(flags, now);
+    await requireScope(store, entry.scope);
+    let pending = new Map<string, Suppression>();
+    const flush = async (): Promise<void> => {
+      counts.added += await addSuppressions(store, [...pending.values()], now);
+      pending = new Map();
+    };
+    const { column = null, region = null, delimiter } = flags;
+    for await (const rows of readNumberList({ path, delimiter, column, region })) {
+      for (const { line, e164, hint } of rows) {
+        counts.rows += 1;
+        if (e164 !== null) pending.set(e164, { ...entry, e164, source: `import:${basename(path)}` });
+        else {
+          counts.bad += 1;
+          if (counts.bad <= mostShown) io.stderr.write(`${path}:${line}: ${hint ?? 'no number'}\n`);
+        }
+      }
+      if (pending.size >= rowsPerCommit) await flush();
+      progress.update(counts.rows);
+    }
+    await flush();
+  } finally {
+    progress.clear();
+    await store.close();
+  }
+  counts.known = counts.rows - counts.bad - counts.added;
+  if (counts.bad > 0) io.exitCode = 1;
+  if (flags.json) io.stdout.write(`${JSON.stringify(counts)}\n`);
+  else {
+    const bad =
+      counts.bad === 0
+        ? ''
+        : ` ${count(counts.bad)} lines are no numbers and protect nobody: mend them and import the file again.`;
+    io.stdout.write(`${count(counts.added)} numbers added, ${count(counts.known)} stood there already.${bad}\n`);
+  }
+}
