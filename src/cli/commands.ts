@@ -60,6 +60,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./results.ts')).resultsCommand,
   },
   {
+    name: 'verify',
+    summary: 'prove from the event log that the promises were kept',
+    load: async () => (await import('./verify.ts')).verifyCommand,
+  },
+  {
     name: 'suppress',
     summary: 'keep the do-not-call list',
     load: async () => (await import('./suppress.ts')).suppressCommand,

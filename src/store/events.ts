@@ -1,4 +1,6 @@
+import type { Selectable } from 'kysely';
 import type { Queries } from './open-store.ts';
+import type { Database } from './schema.ts';
 
 export type EventType =
   | 'campaign.imported'
@@ -70,7 +72,23 @@ export async function readEvents(
     .orderBy('seq')
     .limit(limit)
     .execute();
-  return rows.map((row) => ({
+  return rows.map(toEvent);
+}
+
+/** Events of all campaigns after `afterSeq`, in the order of the log. */
+export async function readAllEvents(db: Queries, afterSeq: number, limit: number): Promise<CampaignEvent[]> {
+  const rows = await db
+    .selectFrom('events')
+    .selectAll()
+    .where('seq', '>', afterSeq)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+  return rows.map(toEvent);
+}
+
+function toEvent(row: Selectable<Database['events']>): CampaignEvent {
+  return {
     seq: row.seq,
     at: row.at,
     campaignId: row.campaign_id,
@@ -79,7 +97,7 @@ export async function readEvents(
     ...(row.attempt_id === null ? {} : { attemptId: row.attempt_id }),
     ...(row.batch_id === null ? {} : { batchId: row.batch_id }),
     ...(row.data === null ? {} : { data: JSON.parse(row.data) as Record<string, unknown> }),
-  }));
+  };
 }
 
 /** Where the log of a campaign ends now; 0 when it is empty. */

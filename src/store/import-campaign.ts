@@ -164,7 +164,8 @@ export async function importCampaign(
       );
     }
     await changeAggregates(tx, input.campaignId, [{ kind: 'outcome', key: '', value: 'rejected', delta: rejected }]);
-    const data = { hash: input.fileHash, rows: total, rejected };
+    // The log proves what it tells of without any other table, so it has the rules as well.
+    const data = { hash: input.fileHash, rows: total, rejected, rules: input.rules };
     await appendEvents(tx, [{ at: now, campaignId: input.campaignId, type: 'campaign.imported', data }]);
   });
   const campaign = await findCampaign(store.db, input.campaignId);

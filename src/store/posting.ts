@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import { judgeEligibility } from '../domain/eligibility.ts';
-import { calendarsFor } from '../domain/legal-hours.ts';
+import { calendarsFor, type RecipientPlace } from '../domain/legal-hours.ts';
 import type { BatchState } from '../domain/ledger.ts';
 import { placeOf } from './candidates.ts';
 import { toCampaign, type Campaign } from './campaigns.ts';
@@ -50,7 +50,7 @@ export interface PostingInput {
 type AttemptRow = Selectable<Database['attempts']>;
 
 interface Sorted {
-  dial: { attempt: AttemptRow; cells: string[] }[];
+  dial: { attempt: AttemptRow; cells: string[]; place: RecipientPlace & { zones: string[] } }[];
   releases: Release[];
 }
 
@@ -88,18 +88,21 @@ async function sortAttempts(tx: Queries, campaign: Campaign, batchId: string, no
       release('already_reached', { kind: 'finish', outcome, reason: 'reached_by_earlier_attempt' });
       continue;
     }
+    const zones = JSON.parse(recipient.zones) as string[];
+    const place = placeOf(recipient);
     const verdict = judgeEligibility({
       at: now,
       endsAt: rules.endsAt,
-      calendars: calendarsFor(rules, placeOf(recipient)),
-      zones: JSON.parse(recipient.zones) as string[],
+      calendars: calendarsFor(rules, place),
+      zones,
       marginMs: rules.timing.dispatchMarginMs,
       suppressed: suppressed.has(attempt.e164),
       // The unique index of open attempts has this one as the number's only one.
       numberBusy: false,
       attempted: recipient.tier === 0,
     });
-    if (verdict.verdict === 'dial') sorted.dial.push({ attempt, cells: JSON.parse(recipient.cells) as string[] });
+    if (verdict.verdict === 'dial')
+      sorted.dial.push({ attempt, cells: JSON.parse(recipient.cells) as string[], place: { ...place, zones } });
     else if (verdict.verdict === 'final')
       release(verdict.reason, { kind: 'finish', outcome: verdict.outcome, reason: verdict.reason });
     else release(verdict.reason, { kind: 'requeue', dueAt: verdict.until });
@@ -161,6 +164,8 @@ async function enter(tx: Queries, store: Store, input: PostingInput): Promise<Po
       .set({ reason: 'nobody_eligible', verdict_at: now })
       .where('batch_id', '=', batchId)
       .execute();
+    const data = { state: 'released', reason: 'nobody_eligible' };
+    await appendEvents(tx, [{ at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId, data }]);
     return { kind: 'verdict', state: 'released' };
   }
   if (!(await store.compareAndSetBatch(tx, batchId, ['intent', 'not_sent'], 'posting'))) throw new AlreadyEntered();
@@ -234,7 +239,7 @@ async function beginPost(
       data: { k, size: ids.length, deadlineReal },
     },
   ];
-  for (const { attempt } of sorted.dial) {
+  for (const { attempt, place } of sorted.dial) {
     events.push({
       at: now,
       campaignId: batch.campaign_id,
@@ -242,7 +247,7 @@ async function beginPost(
       recipientId: attempt.recipient_id,
       attemptId: attempt.attempt_id,
       batchId,
-      data: { k, e164: attempt.e164 },
+      data: { k, e164: attempt.e164, ...place },
     });
   }
   await appendEvents(tx, events);

@@ -50,13 +50,27 @@ export async function resolveUnresolved(
         await finishRecipients(tx, campaignId, [finish], now);
         continue;
       }
-      await tx
+      const uncounted = await tx
         .updateTable('attempts')
         .set({ counted: 0, reason: 'redial' })
         .where('recipient_id', '=', recipient.recipient_id)
         .where('state', '=', 'settled')
         .where('disposition', '=', 'unknown')
+        .where('counted', '=', 1)
+        .returning(['attempt_id', 'batch_id', 'detail'])
         .execute();
+      await appendEvents(
+        tx,
+        uncounted.map(({ attempt_id: attemptId, batch_id: batchId, detail }) => ({
+          at: now,
+          campaignId,
+          type: 'attempt.corrected' as const,
+          recipientId: recipient.recipient_id,
+          attemptId,
+          batchId,
+          data: { disposition: 'unknown', detail, counted: false, from: 'unknown', by: 'person' },
+        })),
+      );
       await tx
         .updateTable('recipients')
         .set((eb) => ({

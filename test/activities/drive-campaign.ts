@@ -22,6 +22,8 @@ import { openStore, type Store } from '../../src/store/open-store.ts';
 import { isPlanReady } from '../../src/store/planning.ts';
 import { resolveUnresolved } from '../../src/store/resolve.ts';
 import { openRound } from '../../src/store/rounds.ts';
+import type { LogViolation } from '../../src/verify/log-rules.ts';
+import { verifyLog } from '../../src/verify/verify-log.ts';
 import { campaignWorkflowId } from '../../workflows/messages.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { readLedger } from '../judge/ledger.ts';
@@ -79,6 +81,8 @@ export interface Mix {
 
 export interface Outcome {
   violations: Violation[];
+  /** What the log of the run itself proves to be broken. */
+  proven: LogViolation[];
   /** What the driver itself could not make sense of: it never ended, an activity failed for good. */
   faults: string[];
   trial: Trial;
@@ -546,6 +550,7 @@ export class Drive {
         ),
       ),
     };
+    const proof = await verifyLog(this.#process.store.db, null);
     const ledger = await this.#process.store.db.selectFrom('events').selectAll().orderBy('seq').execute();
     for (const event of ledger)
       this.log.push(
@@ -564,6 +569,7 @@ export class Drive {
     }
     return {
       violations: judge(trial),
+      proven: proof.rules.flatMap(({ violations }) => violations),
       faults: this.faults,
       trial,
       struck: this.#chaos.struck,

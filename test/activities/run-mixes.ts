@@ -27,7 +27,10 @@ export async function runMixes(mixes: Iterable<Mix>, coverage: Coverage): Promis
   for (const mix of mixes) {
     const outcome = await new Drive(mix).run();
     coverage.note(outcome);
-    const complaints = [...outcome.violations.map(({ rule, what }) => `${rule}: ${what}`), ...outcome.faults];
+    const complaints = [
+      ...[...outcome.violations, ...outcome.proven].map(({ rule, what }) => `${rule}: ${what}`),
+      ...outcome.faults,
+    ];
     if (complaints.length === 0) continue;
     const { dialect, listOrder, unansweredCreateRecord } = mix.sandbox;
     const world = `${dialect}, ${listOrder}, unanswered calls ${unansweredCreateRecord === true ? 'with' : 'without'} a record`;

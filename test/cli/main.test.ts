@@ -67,6 +67,7 @@ test('the commands are those that the documentation names', () => {
     'start',
     'status',
     'suppress',
+    'verify',
     'worker',
   ]);
 });

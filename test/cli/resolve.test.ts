@@ -56,6 +56,12 @@ test('a lost batch is decided on by a person, not too early, and redialled in th
   await until(async () => (await statusOf(world))['state'] === 'completed');
   expect(await statusOf(world)).toMatchObject({ unresolved: 0, round: 2, done: 3 });
   expect(world.sandbox.calls().map((call) => call.nth)).toEqual([1, 1, 1]);
+  expect(await world.run('verify', world.id)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^verify: every promise was kept \(\d+ events of 1 campaign with 6 calls\)\nok {4}no request repeats/,
+    ),
+  });
 });
 
 test('what is given up stays unresolved, and the decision is on record', async () => {

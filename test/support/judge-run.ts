@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { campaignWorkflowId } from '../../workflows/messages.ts';
 import type { ConductReport } from '../../src/sandbox/judge/conduct-report.ts';
+import { verifyLog } from '../../src/verify/verify-log.ts';
 import { readResults } from '../../src/store/result-rows.ts';
 import { judge } from '../judge/judge.ts';
 import { readLedger, type Ledger } from '../judge/ledger.ts';
@@ -35,6 +36,10 @@ export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promis
     unreadable: new Set(),
   });
   expect(found, await run.describe()).toEqual([]);
+
+  const log = await verifyLog(run.store.db, null);
+  expect(log.rules.flatMap(({ violations }) => violations)).toEqual([]);
+  expect(log.calls).toBeGreaterThanOrEqual(calls.length);
 
   const destroyed = new Set(faults.destroyed);
   const ofDestroyed = new Set(

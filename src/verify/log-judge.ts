@@ -1,0 +1,298 @@
+import { windowAt } from '../domain/calling-window.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { batchTransitions, type BatchState } from '../domain/ledger.ts';
+import { calendarsFor } from '../domain/legal-hours.ts';
+import type { CampaignEvent } from '../store/events.ts';
+import { campaignMoves, type LogRule, type LogViolation } from './log-rules.ts';
+import { NumberBook } from './number-book.ts';
+
+interface AttemptBook {
+  recipientId: string;
+  posted: boolean;
+  ended: boolean;
+  counted: boolean;
+}
+
+interface BatchBook {
+  state: BatchState;
+  /** The last POST, and whether it is proven that nothing of it was queued. */
+  k: number;
+  provenIdle: boolean;
+}
+
+interface CampaignBook {
+  rules: CampaignRules;
+  rows: number;
+  rejected: number;
+  state: string;
+  attempts: Map<string, AttemptBook>;
+  batches: Map<string, BatchBook>;
+  counted: Map<string, number>;
+  outcomes: Map<string, string>;
+}
+
+/**
+ * Proves the promises from the event log alone: fed every event of a database in the order of the log, it keeps what it needs to know
+ * and notes what should not be. It asks no table and trusts no state but the one that it builds itself.
+ */
+export class LogJudge {
+  readonly #campaigns = new Map<string, CampaignBook>();
+  readonly #numbers = new NumberBook();
+  readonly #violations: LogViolation[] = [];
+  #lastSeq = 0;
+  #events = 0;
+  #calls = 0;
+
+  take(event: CampaignEvent): void {
+    this.#events += 1;
+    if (event.seq <= this.#lastSeq)
+      this.#violate(event, 'log_incomplete', `event ${event.seq} stands after ${this.#lastSeq}`);
+    this.#lastSeq = event.seq;
+    const data = event.data ?? {};
+    if (event.type === 'suppression.added') {
+      this.#numbers.suppress(String(data['e164']), String(data['scope']), readInstant(data['expiresAt']));
+      return;
+    }
+    if (event.type === 'suppression.removed') {
+      this.#numbers.allow(String(data['e164']), String(data['scope']));
+      return;
+    }
+    if (event.type === 'campaign.imported') {
+      this.#open(event, data);
+      return;
+    }
+    const campaign = this.#campaigns.get(event.campaignId);
+    if (campaign === undefined)
+      this.#violate(event, 'log_incomplete', `${event.type} of a campaign that was never imported`);
+    else this.#follow(campaign, event, data);
+  }
+
+  /** What is wrong, in the order of the log, and how much there was to judge. */
+  finish(): { violations: LogViolation[]; events: number; calls: number; campaigns: string[] } {
+    for (const [campaignId, campaign] of this.#campaigns) this.#judgeEnd(campaignId, campaign);
+    const campaigns = [...this.#campaigns.keys()];
+    return { violations: this.#violations, events: this.#events, calls: this.#calls, campaigns };
+  }
+
+  #open(event: CampaignEvent, data: Record<string, unknown>): void {
+    const rules = data['rules'] as CampaignRules | undefined;
+    if (rules === undefined) {
+      this.#violate(event, 'log_incomplete', 'the import does not tell the rules of its campaign');
+      return;
+    }
+    this.#campaigns.set(event.campaignId, {
+      rules,
+      rows: Number(data['rows']),
+      rejected: Number(data['rejected']),
+      state: 'ready',
+      attempts: new Map(),
+      batches: new Map(),
+      counted: new Map(),
+      outcomes: new Map(),
+    });
+  }
+
+  #follow(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
+    switch (event.type) {
+      case 'campaign.state':
+        this.#moveCampaign(campaign, event, String(data['to']));
+        break;
+      case 'batch.planned':
+        campaign.batches.set(event.batchId ?? '', { state: 'intent', k: 0, provenIdle: true });
+        break;
+      case 'batch.posting':
+        this.#beginPost(campaign, event, Number(data['k']));
+        break;
+      case 'post.verdict':
+        this.#judgePost(campaign, event, data);
+        break;
+      case 'batch.state':
+        this.#moveBatch(campaign, event, data['state'] as BatchState);
+        break;
+      case 'attempt.planned':
+        campaign.attempts.set(event.attemptId ?? '', {
+          recipientId: event.recipientId ?? '',
+          posted: false,
+          ended: false,
+          counted: false,
+        });
+        break;
+      case 'attempt.posted':
+        this.#dial(campaign, event, data);
+        break;
+      case 'attempt.settled':
+      case 'attempt.corrected':
+        this.#settle(campaign, event, data['counted'] === true);
+        break;
+      case 'attempt.released':
+        this.#release(campaign, event);
+        break;
+      case 'recipient.outcome':
+        campaign.outcomes.set(event.recipientId ?? '', String(data['outcome']));
+        break;
+      case 'attempt.matched':
+      case 'recipient.deferred':
+      case 'round.started':
+      case 'round.ended':
+      case 'campaign.imported':
+      case 'suppression.added':
+      case 'suppression.removed':
+        break;
+    }
+  }
+
+  #moveCampaign(campaign: CampaignBook, event: CampaignEvent, to: string): void {
+    if (campaignMoves[campaign.state]?.includes(to) !== true)
+      this.#violate(event, 'illegal_change', `the campaign went from ${campaign.state} to ${to}`);
+    campaign.state = to;
+  }
+
+  #moveBatch(campaign: CampaignBook, event: CampaignEvent, to: BatchState): void {
+    const batch = this.#batchOf(campaign, event);
+    if (batch === undefined) return;
+    if (!batchTransitions[batch.state].includes(to))
+      this.#violate(event, 'illegal_change', `batch ${event.batchId} went from ${batch.state} to ${to}`);
+    batch.state = to;
+  }
+
+  #batchOf(campaign: CampaignBook, event: CampaignEvent): BatchBook | undefined {
+    const batch = campaign.batches.get(event.batchId ?? '');
+    if (batch === undefined) this.#violate(event, 'log_incomplete', `${event.type} of a batch that was never planned`);
+    return batch;
+  }
+
+  #beginPost(campaign: CampaignBook, event: CampaignEvent, k: number): void {
+    const batch = this.#batchOf(campaign, event);
+    if (batch === undefined) return;
+    if (!batch.provenIdle)
+      this.#violate(
+        event,
+        'dialled_twice',
+        `request ${k} of batch ${event.batchId} began although request ${batch.k} may have been carried out`,
+      );
+    if (campaign.state !== 'running')
+      this.#violate(
+        event,
+        'dialled_while_stopped',
+        `batch ${event.batchId} was sent while the campaign was ${campaign.state}`,
+      );
+    this.#moveBatch(campaign, event, 'posting');
+    batch.k = k;
+    batch.provenIdle = false;
+  }
+
+  #judgePost(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
+    const batch = this.#batchOf(campaign, event);
+    if (batch === undefined) return;
+    const k = Number(data['k']);
+    if (k > batch.k)
+      this.#violate(
+        event,
+        'log_incomplete',
+        `request ${k} of batch ${event.batchId} has a verdict and was never begun`,
+      );
+    if (k === batch.k && (data['verdict'] === 'not_sent' || data['verdict'] === 'refused')) batch.provenIdle = true;
+  }
+
+  #dial(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
+    this.#calls += 1;
+    const attemptId = event.attemptId ?? '';
+    const attempt = campaign.attempts.get(attemptId);
+    if (attempt === undefined) {
+      this.#violate(event, 'log_incomplete', `call ${attemptId} was placed and never planned`);
+      return;
+    }
+    if (attempt.ended) this.#violate(event, 'dialled_twice', `call ${attemptId} was placed again after its end`);
+    const { recipientId } = attempt;
+    const number = String(data['e164']);
+    this.#judgeHours(campaign, event, data);
+    if (this.#numbers.isSuppressed(number, event.campaignId, event.at))
+      this.#violate(event, 'suppressed_dialled', `call ${attemptId} went to a number on the do-not-call list`);
+    const other = this.#numbers.openCall(number);
+    if (other !== undefined && other !== attemptId)
+      this.#violate(event, 'calls_overlap', `call ${attemptId} began while ${other} to the same number was open`);
+    const { maxAttempts } = campaign.rules.retry;
+    if ((campaign.counted.get(recipientId) ?? 0) >= maxAttempts)
+      this.#violate(
+        event,
+        'budget_exceeded',
+        `call ${attemptId} was placed although all ${maxAttempts} attempts were used up`,
+      );
+    const outcome = campaign.outcomes.get(recipientId);
+    if (outcome === 'completed' || outcome === 'opted_out')
+      this.#violate(
+        event,
+        'reached_dialled',
+        `call ${attemptId} was placed although the outcome was ${outcome} already`,
+      );
+    attempt.posted = true;
+    this.#numbers.openCallTo(number, attemptId);
+  }
+
+  #judgeHours(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
+    const { rules } = campaign;
+    const place = { country: data['country'] as string | null, regions: data['regions'] as string[] | null };
+    const zones = data['zones'] as string[] | undefined;
+    if (zones === undefined) {
+      this.#violate(event, 'log_incomplete', `the log does not tell where call ${event.attemptId} went`);
+      return;
+    }
+    const marginMs = rules.timing.dispatchMarginMs;
+    const window = windowAt({
+      calendars: calendarsFor(rules, place),
+      zones,
+      at: event.at,
+      marginMs,
+      endsAt: rules.endsAt,
+    });
+    if (!window.open)
+      this.#violate(
+        event,
+        'outside_hours',
+        `call ${event.attemptId} was placed when it must not be (${window.reason})`,
+      );
+  }
+
+  #settle(campaign: CampaignBook, event: CampaignEvent, counts: boolean): void {
+    const attempt = campaign.attempts.get(event.attemptId ?? '');
+    if (attempt === undefined || !attempt.posted) {
+      this.#violate(event, 'log_incomplete', `call ${event.attemptId} ended and was never placed`);
+      return;
+    }
+    const before = campaign.counted.get(attempt.recipientId) ?? 0;
+    campaign.counted.set(attempt.recipientId, before + (counts ? 1 : 0) - (attempt.counted ? 1 : 0));
+    attempt.counted = counts;
+    attempt.ended = true;
+    this.#numbers.closeCall(event.attemptId ?? '');
+  }
+
+  #release(campaign: CampaignBook, event: CampaignEvent): void {
+    const attempt = campaign.attempts.get(event.attemptId ?? '');
+    if (attempt === undefined) {
+      this.#violate(event, 'log_incomplete', `call ${event.attemptId} was given back and never planned`);
+      return;
+    }
+    attempt.ended = true;
+    this.#numbers.closeCall(event.attemptId ?? '');
+  }
+
+  #judgeEnd(campaignId: string, campaign: CampaignBook): void {
+    if (campaign.state !== 'completed' && campaign.state !== 'cancelled') return;
+    const missing = (rule: LogRule, what: string): void =>
+      void this.#violations.push({ rule, campaignId, seq: null, at: null, what });
+    const answered = campaign.outcomes.size + campaign.rejected;
+    if (answered !== campaign.rows)
+      missing('outcome_missing', `${campaign.rows} rows were imported, and ${answered} have an outcome`);
+    for (const [attemptId, attempt] of campaign.attempts) {
+      if (!attempt.ended) missing('log_incomplete', `call ${attemptId} has no end in the log`);
+    }
+  }
+
+  #violate({ campaignId, seq, at }: CampaignEvent, rule: LogRule, what: string): void {
+    this.#violations.push({ rule, campaignId, seq, at, what });
+  }
+}
+
+function readInstant(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}

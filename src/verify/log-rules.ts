@@ -1,0 +1,33 @@
+/** What the log is held to, by name. */
+export const logRules = {
+  dialled_twice: 'no request repeats a call unless the one before it is proven to have queued nothing',
+  calls_overlap: 'no number is dialled while another call to it is open, in whatever campaign',
+  outside_hours: 'every call lies within campaign hours, holidays, law and campaign end, in every zone of the number',
+  suppressed_dialled: 'no number on the do-not-call list is dialled',
+  budget_exceeded: 'nobody is called more often than the campaign allows',
+  reached_dialled: 'nobody is called again who was reached or opted out',
+  dialled_while_stopped: 'no call begins while the campaign is not running',
+  outcome_missing: 'when a campaign has ended, every row has exactly one outcome',
+  illegal_change: 'batches and campaigns change their state only as they may',
+  log_incomplete: 'every step stands in the log after the one that it follows from',
+} as const;
+export type LogRule = keyof typeof logRules;
+
+export interface LogViolation {
+  rule: LogRule;
+  campaignId: string;
+  /** Number of the event in the log; null for what is missing at its end. */
+  seq: number | null;
+  at: number | null;
+  what: string;
+}
+
+/** What may follow each state of a campaign. */
+export const campaignMoves: Readonly<Record<string, readonly string[]>> = {
+  ready: ['running', 'paused', 'cancelling', 'cancelled'],
+  running: ['paused', 'cancelling', 'completed'],
+  paused: ['running', 'cancelling', 'completed'],
+  cancelling: ['cancelled', 'completed'],
+  completed: ['running'],
+  cancelled: ['running'],
+};

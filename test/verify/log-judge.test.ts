@@ -1,0 +1,258 @@
+import { expect, test } from 'vitest';
+import type { CampaignEvent, NewEvent } from '../../src/store/events.ts';
+import { LogJudge } from '../../src/verify/log-judge.ts';
+import { logRules, type LogRule } from '../../src/verify/log-rules.ts';
+import { buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
+
+/** A Tuesday, 10:00 in New York. */
+const ten = Date.UTC(2030, 0, 15, 15);
+const day = [{ from: 9 * 60, to: 17 * 60 }];
+const rules = buildRules({
+  calendar: { hours: { tue: day, wed: day }, closedOn: ['2030-01-16'] },
+  endsAt: ten + 30 * hourMs,
+  retry: { ...buildRules().retry, maxAttempts: 2 },
+});
+const place = { zones: ['America/New_York'], country: 'US', regions: ['NY'] };
+const [ana, ben] = ['+12125550100', '+12125550101'];
+
+type Draft = Omit<NewEvent, 'campaignId'> & { campaignId?: string };
+
+function batch(n: number, at: number, calls: [attemptId: string, number: string][]): Draft[] {
+  const batchId = `spring/1/${n}`;
+  const recipientId = (attemptId: string) => attemptId.replace(/#.*/, '');
+  return [
+    { at, type: 'batch.planned', batchId, data: { size: calls.length } },
+    ...calls.map(([attemptId]) => ({
+      at,
+      type: 'attempt.planned' as const,
+      batchId,
+      attemptId,
+      recipientId: recipientId(attemptId),
+    })),
+    { at, type: 'batch.posting', batchId, data: { k: 1, size: calls.length } },
+    ...calls.map(([attemptId, e164]) => ({
+      at,
+      type: 'attempt.posted' as const,
+      batchId,
+      attemptId,
+      recipientId: recipientId(attemptId),
+      data: { k: 1, e164, ...place },
+    })),
+    { at: at + 1, type: 'post.verdict', batchId, data: { k: 1, verdict: 'confirmed', status: 200 } },
+    { at: at + 1, type: 'batch.state', batchId, data: { state: 'confirmed' } },
+  ];
+}
+
+function settled(attemptId: string, at: number, disposition: string): Draft {
+  return { at, type: 'attempt.settled', attemptId, data: { disposition, counted: true } };
+}
+
+function outcome(recipientId: string, at: number, result: string): Draft {
+  return { at, type: 'recipient.outcome', recipientId, data: { outcome: result } };
+}
+
+/** Three rows, one of them rejected: Ana is reached at once, Ben at the second attempt. */
+const kept: readonly Draft[] = [
+  { at: ten, type: 'campaign.imported', data: { hash: 'x', rows: 3, rejected: 1, rules } },
+  { at: ten, type: 'campaign.state', data: { from: 'ready', to: 'running' } },
+  { at: ten, type: 'round.started', data: { round: 1 } },
+  ...batch(1, ten, [
+    ['spring/1#1', ana],
+    ['spring/2#1', ben],
+  ]),
+  settled('spring/1#1', ten + 5 * minuteMs, 'answered'),
+  outcome('spring/1', ten + 5 * minuteMs, 'completed'),
+  settled('spring/2#1', ten + 5 * minuteMs, 'busy'),
+  ...batch(2, ten + hourMs, [['spring/2#2', ben]]),
+  settled('spring/2#2', ten + hourMs + minuteMs, 'answered'),
+  outcome('spring/2', ten + hourMs + minuteMs, 'completed'),
+  { at: ten + 2 * hourMs, type: 'campaign.state', data: { from: 'running', to: 'completed' } },
+  { at: ten + 2 * hourMs, type: 'round.ended', data: { round: 1 } },
+];
+
+function judge(drafts: readonly Draft[]) {
+  const log = new LogJudge();
+  for (const [index, draft] of drafts.entries())
+    log.take({ seq: index + 1, campaignId: 'spring', ...draft } as CampaignEvent);
+  return log.finish();
+}
+
+const at = (type: string, nth = 0): number =>
+  kept.flatMap((event, index) => (event.type === type ? [index] : []))[nth] ?? -1;
+
+/** The log with the event there changed. */
+function changed(index: number, change: (event: Draft) => Draft): Draft[] {
+  return kept.map((event, position) => (position === index ? change(event) : event));
+}
+
+function inserted(index: number, ...events: Draft[]): Draft[] {
+  return kept.toSpliced(index, 0, ...events);
+}
+
+function without(...indexes: number[]): Draft[] {
+  return kept.filter((_, position) => !indexes.includes(position));
+}
+
+const withData =
+  (data: Record<string, unknown>) =>
+  (event: Draft): Draft => ({ ...event, data: { ...event.data, ...data } });
+const suppression: Draft = {
+  campaignId: 'account',
+  at: ten,
+  type: 'suppression.added',
+  data: { e164: ben, scope: 'account', expiresAt: null },
+};
+const repeated: Draft = { at: ten + 2, type: 'batch.posting', batchId: 'spring/1/1', data: { k: 2, size: 2 } };
+const notSent: Draft[] = [
+  { at: ten + 1, type: 'post.verdict', batchId: 'spring/1/1', data: { k: 1, verdict: 'not_sent', status: 429 } },
+  { at: ten + 1, type: 'batch.state', batchId: 'spring/1/1', data: { state: 'not_sent' } },
+];
+const verdict = at('post.verdict');
+const secondDial = at('attempt.posted', 2);
+
+test('a log in which every promise was kept is proven, and what there was to judge is counted', () => {
+  expect(judge(kept)).toEqual({ violations: [], events: kept.length, calls: 3, campaigns: ['spring'] });
+});
+
+const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
+  ['dialled_twice', 'a second request after one whose fate is unknown', kept.toSpliced(verdict, 0, { ...repeated })],
+  [
+    'dialled_twice',
+    'a call placed after its end',
+    inserted(at('campaign.state', 1), { ...kept[at('attempt.posted')], at: ten + 90 * minuteMs } as Draft),
+  ],
+  ['calls_overlap', 'a second call while the first is open', without(at('attempt.settled', 1))],
+  [
+    'calls_overlap',
+    'a call of another campaign to the same number',
+    inserted(
+      verdict,
+      { campaignId: 'autumn', at: ten, type: 'campaign.imported', data: { rows: 1, rejected: 0, rules } },
+      { campaignId: 'autumn', at: ten, type: 'campaign.state', data: { to: 'running' } },
+      ...batch(1, ten, [['autumn/1#1', ana]]).map((event) => ({ ...event, campaignId: 'autumn' })),
+    ),
+  ],
+  [
+    'outside_hours',
+    'before the window opens',
+    changed(at('attempt.posted'), (event) => ({ ...event, at: ten - 2 * hourMs })),
+  ],
+  [
+    'outside_hours',
+    'within the margin before it closes',
+    changed(secondDial, (event) => ({ ...event, at: ten + 6.9 * hourMs })),
+  ],
+  ['outside_hours', 'on a holiday', changed(secondDial, (event) => ({ ...event, at: ten + 24 * hourMs }))],
+  [
+    'outside_hours',
+    'after the end of the campaign',
+    changed(secondDial, (event) => ({ ...event, at: ten + 7 * 24 * hourMs })),
+  ],
+  [
+    'outside_hours',
+    'in a zone where it is night',
+    changed(secondDial, withData({ zones: ['America/New_York', 'Asia/Tokyo'] })),
+  ],
+  ['suppressed_dialled', 'a number on the list of all campaigns', inserted(at('batch.planned', 1), suppression)],
+  [
+    'suppressed_dialled',
+    'a number on the list of this campaign',
+    inserted(at('batch.planned', 1), {
+      ...suppression,
+      campaignId: 'spring',
+      data: { ...suppression.data, scope: 'spring' },
+    }),
+  ],
+  [
+    'budget_exceeded',
+    'a third attempt of two',
+    inserted(
+      at('recipient.outcome', 1),
+      ...batch(3, ten + 1.5 * hourMs, [['spring/2#3', ben]]),
+      settled('spring/2#3', ten + 1.6 * hourMs, 'busy'),
+    ),
+  ],
+  [
+    'reached_dialled',
+    'a call after the goal was reached',
+    inserted(
+      at('campaign.state', 1),
+      ...batch(3, ten + 1.5 * hourMs, [['spring/1#2', ana]]),
+      settled('spring/1#2', ten + 1.6 * hourMs, 'busy'),
+    ),
+  ],
+  [
+    'dialled_while_stopped',
+    'a batch of a paused campaign',
+    inserted(at('batch.posting', 1), { at: ten, type: 'campaign.state', data: { to: 'paused' } }),
+  ],
+  ['outcome_missing', 'a row without an outcome', without(at('recipient.outcome', 1))],
+  [
+    'outcome_missing',
+    'a row that the list did not have',
+    inserted(at('campaign.state', 1), outcome('spring/9', ten, 'cancelled')),
+  ],
+  [
+    'illegal_change',
+    'a confirmed batch that is released',
+    inserted(verdict + 2, { at: ten, type: 'batch.state', batchId: 'spring/1/1', data: { state: 'released' } }),
+  ],
+  [
+    'illegal_change',
+    'a completed campaign that is paused',
+    [...kept, { at: ten, type: 'campaign.state', data: { to: 'paused' } }],
+  ],
+  ['log_incomplete', 'a batch that was never planned', without(at('batch.planned', 1))],
+  ['log_incomplete', 'a call that was never planned', without(at('attempt.planned'))],
+  ['log_incomplete', 'an end without a call', inserted(at('campaign.state', 1), settled('spring/7#1', ten, 'busy'))],
+  ['log_incomplete', 'a call without an end', without(at('attempt.settled'))],
+  ['log_incomplete', 'a campaign without its import', without(0)],
+  ['log_incomplete', 'a verdict of a request that was never begun', changed(verdict, withData({ k: 2 }))],
+  [
+    'log_incomplete',
+    'a call of which the place is missing',
+    changed(secondDial, ({ data: _data, ...event }) => ({ ...event, data: { k: 1, e164: ben } })),
+  ],
+];
+
+test.each(corruptions)('%s: %s is found', (rule, _what, log) => {
+  expect(judge(log).violations.map((violation) => violation.rule)).toContain(rule);
+});
+
+test('every rule has a log that breaks it', () => {
+  expect(new Set(corruptions.map(([rule]) => rule))).toEqual(new Set(Object.keys(logRules)));
+});
+
+test('events that stand in another order than their numbers are found', () => {
+  const log = new LogJudge();
+  for (const seq of [1, 2, 2]) log.take({ seq, campaignId: 'spring', ...kept[Math.min(seq, 2) - 1] } as CampaignEvent);
+  expect(log.finish().violations.map(({ rule, seq }) => [rule, seq])).toContainEqual(['log_incomplete', 2]);
+});
+
+test('what is allowed is no violation', () => {
+  const rerun = [
+    ...notSent,
+    ...batch(1, ten + 1, [
+      ['spring/1#1', ana],
+      ['spring/2#1', ben],
+    ]).slice(3),
+  ].map((event) =>
+    event.type === 'batch.posting' || event.type === 'attempt.posted' || event.type === 'post.verdict'
+      ? withData({ k: event.at === ten + 1 && event.data?.['verdict'] === 'not_sent' ? 1 : 2 })(event)
+      : event,
+  );
+  // A request that was proven to have queued nothing is repeated.
+  expect(judge(kept.toSpliced(verdict, 2, ...rerun)).violations).toEqual([]);
+  // An entry that was over, and one that was taken off again.
+  const over = { ...suppression, data: { ...suppression.data, expiresAt: ten + minuteMs } };
+  expect(judge(inserted(at('batch.planned', 1), over)).violations).toEqual([]);
+  const removed: Draft = { ...suppression, type: 'suppression.removed', data: { e164: ben, scope: 'account' } };
+  expect(judge(inserted(at('batch.planned', 1), suppression, removed)).violations).toEqual([]);
+  // A correction gives an attempt back.
+  const corrected: Draft = { at: ten, type: 'attempt.corrected', attemptId: 'spring/2#1', data: { counted: false } };
+  const third = [
+    ...batch(3, ten + 1.5 * hourMs, [['spring/2#3', ben]]),
+    settled('spring/2#3', ten + 1.6 * hourMs, 'busy'),
+  ];
+  expect(judge(inserted(at('recipient.outcome', 1), corrected, ...third)).violations).toEqual([]);
+});
