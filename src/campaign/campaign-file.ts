@@ -94,6 +94,9 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
     },
     law: legalHours(file.law, nowMs),
     endsAt: settings.ends_at ?? null,
+    caps: settings.caps.map(({ by, calls = 0, within = 0, after_talk: afterTalkMs }) =>
+      afterTalkMs === undefined ? { by, calls, withinMs: within } : { by, afterTalkMs },
+    ),
     retry: { maxAttempts: retry.max_attempts, delays: retryDelays(retry), maxUncounted: retry.max_uncounted },
     pacing: {
       maxConcurrentCalls: pacing.max_concurrent_calls,

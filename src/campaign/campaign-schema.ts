@@ -2,49 +2,19 @@ import { isSupportedCountry } from 'libphonenumber-js/max';
 import { DateTime } from 'luxon';
 import { z } from 'zod';
 import { weekdays, type RetryDelays, type Weekday } from '../domain/campaign-rules.ts';
+import { cap } from './caps-schema.ts';
 import { parseDuration } from './duration.ts';
 import { knowsHolidays, type HolidayPlace } from './holidays.ts';
 import { isTimeZoneName } from './list-time-zone.ts';
+import { duration, readBy, text, whole } from './setting-kinds.ts';
 import { findOverlap, readWindow, weeklyHours, type WrittenWindow } from './weekly-hours.ts';
 
 /*
  * Every message here is the fix, as an instruction; `campaign-problems.ts` puts the path, the line and the value before it.
  */
 
-const durationFix = 'write a duration such as 90s, 5m, 2h or 1d, at most 366d';
-
 /** What the service does not bound: a template longer than this is a mistake in quoting, not an opening line. */
 const longestTemplate = 10_000;
-
-function text(fix: string, longest = 200) {
-  return z
-    .string({ error: fix })
-    .max(longest, { error: fix })
-    .refine((value) => value.trim() !== '', { error: fix });
-}
-
-function whole(from: number, to: number) {
-  const fix = `write a whole number from ${String(from)} to ${String(to)}`;
-  return z.number({ error: fix }).int({ error: fix }).min(from, { error: fix }).max(to, { error: fix });
-}
-
-/** A value that `read` understands, or the fix as the problem. */
-function readBy<T>(read: (value: unknown) => T | null, fix: string) {
-  return z.unknown().transform((value, context): T => {
-    const parsed = read(value);
-    if (parsed !== null) return parsed;
-    context.issues.push({ code: 'custom', message: fix, input: value });
-    return z.NEVER;
-  });
-}
-
-function duration(shortestMs: number) {
-  const fix = shortestMs > 0 ? `${durationFix}, at least ${String(shortestMs / 1000)}s` : durationFix;
-  return readBy((value) => {
-    const ms = parseDuration(value);
-    return ms === null || ms < shortestMs ? null : ms;
-  }, fix);
-}
 
 function parseRetryDelays(value: unknown): RetryDelays | null {
   if (value === 'never') return 'never';
@@ -239,6 +209,10 @@ const campaign = z.strictObject(
       parseInstant,
       'write a date and time with its offset from UTC, such as 2030-11-30T17:00:00-05:00',
     ).optional(),
+    caps: z
+      .array(cap, { error: 'write a list such as [{ calls: 3, within: 24h }]' })
+      .max(20, { error: 'write at most 20 caps' })
+      .default([]),
     retry: retry.prefault({}),
     pacing: pacing.prefault({}),
     opt_out: z.array(optOutRule, { error: optOutFix }).max(100, { error: 'write at most 100 rules' }).default([]),
@@ -249,6 +223,21 @@ const campaign = z.strictObject(
 
 /** What may stand in a campaign file. Its output holds milliseconds, minutes and defaults; its keys are the file's own. */
 export const campaignSchema = campaign.superRefine((settings, context) => {
+  if (settings.list.id === undefined) {
+    settings.caps.forEach(({ by }, index) => {
+      if (by !== 'person') return;
+      const message = 'name the column of the person with list.id, or count by number';
+      context.addIssue({ code: 'custom', path: ['caps', index, 'by'], message });
+    });
+  }
+  for (const [index, later] of settings.caps.entries()) {
+    const same = settings.caps
+      .slice(0, index)
+      .some((cap) => cap.by === later.by && cap.within === later.within && cap.after_talk === undefined);
+    if (!same || later.after_talk !== undefined) continue;
+    const message = 'leave one of them out: two caps over the same time say different things';
+    context.addIssue({ code: 'custom', path: ['caps', index], message });
+  }
   const marginMinutes = settings.advanced.dispatch_margin / 60_000;
   for (const [day, windows] of Object.entries(settings.hours === null ? {} : weeklyHours(settings.hours))) {
     // One that touches midnight may go on there.

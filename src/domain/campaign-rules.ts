@@ -1,4 +1,5 @@
 import type { Disposition } from './disposition.ts';
+import type { FrequencyCap } from './frequency-caps.ts';
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof weekdays)[number];
@@ -71,6 +72,8 @@ export interface CampaignRules {
   law: readonly LegalHours[];
   /** Epoch milliseconds after which nothing is dialled, or null. */
   endsAt: number | null;
+  /** Hold over all campaigns of the database. */
+  caps: readonly FrequencyCap[];
   retry: {
     /** Counted attempts per recipient, over all rules. */
     maxAttempts: number;

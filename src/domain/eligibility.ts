@@ -19,22 +19,30 @@ export interface EligibilityInput {
   reached?: boolean;
   /** Another attempt to the same number is open, in whatever campaign. */
   numberBusy: boolean;
+  /** The earliest instant at which frequency caps allow one more call; `at` or earlier when they do now. */
+  capsAllowAt: number;
   /** Whether the recipient was ever dialled. */
   attempted: boolean;
 }
 
 export type Eligibility =
   | { verdict: 'dial' }
-  | { verdict: 'wait'; until: number; reason: 'number_busy' | 'outside_hours' }
+  | { verdict: 'wait'; until: number; reason: 'number_busy' | 'frequency_cap' | 'outside_hours' }
   | {
       verdict: 'final';
       outcome: Outcome;
-      reason: 'campaign_end' | 'suppressed' | 'already_reached' | 'unknown_timezone' | 'no_open_window_before_end';
+      reason:
+        | 'campaign_end'
+        | 'suppressed'
+        | 'already_reached'
+        | 'unknown_timezone'
+        | 'no_open_window_before_end'
+        | 'capped_until_end';
     };
 
 /**
  * Whether a recipient may be dialled now. Rules in order, the first that applies decides: campaign end, suppression, already
- * reached, another open call to the number, calling window. A recipient whose window does not open before the end is
+ * reached, another open call to the number, frequency caps, calling window. A recipient whose window does not open before the end is
  * `undialable` when it was never dialled, and `expired` when it was: then only the further attempts fell away.
  */
 export function judgeEligibility(input: EligibilityInput): Eligibility {
@@ -45,6 +53,13 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
   if (input.suppressed) return { verdict: 'final', outcome: 'suppressed', reason: 'suppressed' };
   if (input.reached === true) return { verdict: 'final', outcome: 'completed', reason: 'already_reached' };
   if (input.numberBusy) return { verdict: 'wait', until: at + numberBusyRecheckMs, reason: 'number_busy' };
+
+  if (input.capsAllowAt > at) {
+    if (endsAt === null || input.capsAllowAt + marginMs < endsAt)
+      return { verdict: 'wait', until: input.capsAllowAt, reason: 'frequency_cap' };
+    const outcome = input.attempted ? 'expired' : 'undialable';
+    return { verdict: 'final', outcome, reason: 'capped_until_end' };
+  }
 
   const window = windowAt({ calendars: input.calendars, zones: input.zones, at, marginMs, endsAt });
   if (window.open) return { verdict: 'dial' };

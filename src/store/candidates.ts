@@ -4,6 +4,7 @@ import { judgeEligibility } from '../domain/eligibility.ts';
 import { calendarsFor, type RecipientPlace } from '../domain/legal-hours.ts';
 import { appendEvents } from './events.ts';
 import type { Queries } from './open-store.ts';
+import { readCaps, type Callee } from './placed-calls.ts';
 import type { Finish } from './recipients.ts';
 import type { Database } from './schema.ts';
 import { findSuppressed } from './suppressions.ts';
@@ -50,6 +51,10 @@ export function placeOf({ country, regions }: Pick<RecipientRow, 'country' | 're
   return { country, regions: regions === null ? null : (JSON.parse(regions) as string[]) };
 }
 
+function calleeOf({ e164, external_id: person }: RecipientRow): Callee {
+  return { e164: e164 ?? '', person };
+}
+
 export interface Sorting {
   dial: RecipientRow[];
   finishes: Finish[];
@@ -67,6 +72,8 @@ export async function sortCandidates(
   const numbers = candidates.flatMap((row) => (row.e164 === null ? [] : [row.e164]));
   const suppressed = await findSuppressed(tx, input.campaignId, numbers, input.now);
   const busy = await findBusyNumbers(tx, numbers);
+  const callees = candidates.map(calleeOf);
+  const capsAllowAt = await readCaps(tx, rules.caps, callees, input.now);
   const sorting: Sorting = { dial: [], finishes: [], deferrals: new Map() };
   for (const row of candidates) {
     if (sorting.dial.length >= slots) break;
@@ -78,6 +85,7 @@ export async function sortCandidates(
       marginMs: rules.timing.dispatchMarginMs,
       suppressed: row.e164 !== null && suppressed.has(row.e164),
       numberBusy: row.e164 !== null && busy.has(row.e164),
+      capsAllowAt: capsAllowAt(calleeOf(row)),
       attempted: row.tier === 0,
     });
     if (verdict.verdict === 'dial') {

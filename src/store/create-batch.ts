@@ -60,6 +60,7 @@ export async function createBatch(tx: Queries, batch: NewBatch): Promise<void> {
       number: recipient.attempts + 1,
       agent_id: batch.agentId,
       e164: recipient.e164 ?? '',
+      person: recipient.external_id,
       state: 'planned' as const,
       reference: batch.reference?.(attemptId) ?? null,
       opening_line: openingLine,

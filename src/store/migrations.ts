@@ -52,7 +52,7 @@ async function createFirstSchema(db: Kysely<Database>, dialect: StoreDialect): P
     'attempts',
     {
       attempt_id: 'text', recipient_id: 'text', campaign_id: 'text', batch_id: 'text', position: 'integer', number: 'integer',
-      agent_id: 'text', e164: 'text', state: 'text', reference: 'text?', opening_line: 'text?', planned_at: 'integer',
+      agent_id: 'text', e164: 'text', person: 'text?', state: 'text', reference: 'text?', opening_line: 'text?', planned_at: 'integer',
       posted_at: 'integer?', settled_at: 'integer?', disposition: 'text?', detail: 'text?', counted: 'integer',
       reason: 'text?', conversation_id: 'text?', evidence: 'text?',
     },
@@ -124,6 +124,7 @@ async function createIndexes(db: Kysely<Database>): Promise<void> {
     'create index attempts_agent on attempts (agent_id, posted_at)',
     'create index attempts_agent_open on attempts (agent_id, state, posted_at)',
     'create index attempts_dialled on attempts (e164, posted_at)',
+    'create index attempts_person on attempts (person, posted_at) where person is not null',
     'create unique index batches_n on batches (campaign_id, round, n)',
     'create index batches_state on batches (campaign_id, state)',
     'create unique index conversations_attempt on conversations (attempt_id) where attempt_id is not null',

@@ -8,6 +8,7 @@ import { appendEvents, type NewEvent } from './events.ts';
 import { findEvidenceFor } from './evidence.ts';
 import { lockBatch, type Queries, type Store } from './open-store.ts';
 import { releaseAttempts, releaseBatchAttempts, type Release } from './release.ts';
+import { readCaps } from './placed-calls.ts';
 import { blockedUntil } from './safety.ts';
 import type { Database } from './schema.ts';
 import { findSuppressed } from './suppressions.ts';
@@ -76,6 +77,7 @@ async function sortAttempts(tx: Queries, campaign: Campaign, batchId: string, no
     .execute();
   const reachedAs = new Map(reached.map((row) => [row.recipient_id, row.disposition]));
   const suppressed = await findSuppressed(tx, campaign.campaignId, numbers, now);
+  const capsAllowAt = await readCaps(tx, rules.caps, attempts, now);
   const sorted: Sorted = { dial: [], releases: [] };
   for (const attempt of attempts) {
     const recipient = byId.get(attempt.recipient_id);
@@ -99,6 +101,7 @@ async function sortAttempts(tx: Queries, campaign: Campaign, batchId: string, no
       suppressed: suppressed.has(attempt.e164),
       // The unique index of open attempts has this one as the number's only one.
       numberBusy: false,
+      capsAllowAt: capsAllowAt(attempt),
       attempted: recipient.tier === 0,
     });
     if (verdict.verdict === 'dial')
@@ -247,7 +250,7 @@ async function beginPost(
       recipientId: attempt.recipient_id,
       attemptId: attempt.attempt_id,
       batchId,
-      data: { k, e164: attempt.e164, ...place },
+      data: { k, e164: attempt.e164, person: attempt.person, ...place },
     });
   }
   await appendEvents(tx, events);

@@ -90,6 +90,8 @@ export interface Database {
     number: number;
     agent_id: string;
     e164: string;
+    /** The user's own id of whom it goes to, for caps by person. */
+    person: string | null;
     state: AttemptState;
     reference: string | null;
     opening_line: string | null;

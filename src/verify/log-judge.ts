@@ -1,8 +1,7 @@
-import { windowAt } from '../domain/calling-window.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { batchTransitions, type BatchState } from '../domain/ledger.ts';
-import { calendarsFor } from '../domain/legal-hours.ts';
 import type { CampaignEvent } from '../store/events.ts';
+import { calleeOf, judgeCall } from './judge-call.ts';
 import { campaignMoves, type LogRule, type LogViolation } from './log-rules.ts';
 import { NumberBook } from './number-book.ts';
 
@@ -18,6 +17,8 @@ interface BatchBook {
   /** The last POST, and whether it is proven that nothing of it was queued. */
   k: number;
   provenIdle: boolean;
+  /** Calls of that POST. */
+  calls: string[];
 }
 
 interface CampaignBook {
@@ -98,7 +99,7 @@ export class LogJudge {
         this.#moveCampaign(campaign, event, String(data['to']));
         break;
       case 'batch.planned':
-        campaign.batches.set(event.batchId ?? '', { state: 'intent', k: 0, provenIdle: true });
+        campaign.batches.set(event.batchId ?? '', { state: 'intent', k: 0, provenIdle: true, calls: [] });
         break;
       case 'batch.posting':
         this.#beginPost(campaign, event, Number(data['k']));
@@ -118,11 +119,11 @@ export class LogJudge {
         });
         break;
       case 'attempt.posted':
-        this.#dial(campaign, event, data);
+        this.#dial(campaign, event);
         break;
       case 'attempt.settled':
       case 'attempt.corrected':
-        this.#settle(campaign, event, data['counted'] === true);
+        this.#settle(campaign, event, data);
         break;
       case 'attempt.released':
         this.#release(campaign, event);
@@ -191,10 +192,12 @@ export class LogJudge {
         'log_incomplete',
         `request ${k} of batch ${event.batchId} has a verdict and was never begun`,
       );
-    if (k === batch.k && (data['verdict'] === 'not_sent' || data['verdict'] === 'refused')) batch.provenIdle = true;
+    if (k !== batch.k || (data['verdict'] !== 'not_sent' && data['verdict'] !== 'refused')) return;
+    batch.provenIdle = true;
+    for (const attemptId of batch.calls.splice(0)) this.#numbers.unplace(attemptId);
   }
 
-  #dial(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
+  #dial(campaign: CampaignBook, event: CampaignEvent): void {
     this.#calls += 1;
     const attemptId = event.attemptId ?? '';
     const attempt = campaign.attempts.get(attemptId);
@@ -204,13 +207,7 @@ export class LogJudge {
     }
     if (attempt.ended) this.#violate(event, 'dialled_twice', `call ${attemptId} was placed again after its end`);
     const { recipientId } = attempt;
-    const number = String(data['e164']);
-    this.#judgeHours(campaign, event, data);
-    if (this.#numbers.isSuppressed(number, event.campaignId, event.at))
-      this.#violate(event, 'suppressed_dialled', `call ${attemptId} went to a number on the do-not-call list`);
-    const other = this.#numbers.openCall(number);
-    if (other !== undefined && other !== attemptId)
-      this.#violate(event, 'calls_overlap', `call ${attemptId} began while ${other} to the same number was open`);
+    for (const [rule, what] of judgeCall(campaign.rules, this.#numbers, event)) this.#violate(event, rule, what);
     const { maxAttempts } = campaign.rules.retry;
     if ((campaign.counted.get(recipientId) ?? 0) >= maxAttempts)
       this.#violate(
@@ -226,34 +223,14 @@ export class LogJudge {
         `call ${attemptId} was placed although the outcome was ${outcome} already`,
       );
     attempt.posted = true;
-    this.#numbers.openCallTo(number, attemptId);
+    const callee = calleeOf(event);
+    this.#numbers.openCallTo(callee.number, attemptId);
+    this.#numbers.place(attemptId, event.at, callee);
+    campaign.batches.get(event.batchId ?? '')?.calls.push(attemptId);
   }
 
-  #judgeHours(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
-    const { rules } = campaign;
-    const place = { country: data['country'] as string | null, regions: data['regions'] as string[] | null };
-    const zones = data['zones'] as string[] | undefined;
-    if (zones === undefined) {
-      this.#violate(event, 'log_incomplete', `the log does not tell where call ${event.attemptId} went`);
-      return;
-    }
-    const marginMs = rules.timing.dispatchMarginMs;
-    const window = windowAt({
-      calendars: calendarsFor(rules, place),
-      zones,
-      at: event.at,
-      marginMs,
-      endsAt: rules.endsAt,
-    });
-    if (!window.open)
-      this.#violate(
-        event,
-        'outside_hours',
-        `call ${event.attemptId} was placed when it must not be (${window.reason})`,
-      );
-  }
-
-  #settle(campaign: CampaignBook, event: CampaignEvent, counts: boolean): void {
+  #settle(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
+    const counts = data['counted'] === true;
     const attempt = campaign.attempts.get(event.attemptId ?? '');
     if (attempt === undefined || !attempt.posted) {
       this.#violate(event, 'log_incomplete', `call ${event.attemptId} ended and was never placed`);
@@ -262,6 +239,8 @@ export class LogJudge {
     const before = campaign.counted.get(attempt.recipientId) ?? 0;
     campaign.counted.set(attempt.recipientId, before + (counts ? 1 : 0) - (attempt.counted ? 1 : 0));
     attempt.counted = counts;
+    if (data['disposition'] === 'answered' || data['disposition'] === 'opted_out')
+      this.#numbers.noteTalk(event.attemptId ?? '');
     attempt.ended = true;
     this.#numbers.closeCall(event.attemptId ?? '');
   }
@@ -273,6 +252,7 @@ export class LogJudge {
       return;
     }
     attempt.ended = true;
+    this.#numbers.unplace(event.attemptId ?? '');
     this.#numbers.closeCall(event.attemptId ?? '');
   }
 

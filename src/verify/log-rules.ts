@@ -4,6 +4,7 @@ export const logRules = {
   calls_overlap: 'no number is dialled while another call to it is open, in whatever campaign',
   outside_hours: 'every call lies within campaign hours, holidays, law and campaign end, in every zone of the number',
   suppressed_dialled: 'no number on the do-not-call list is dialled',
+  cap_exceeded: 'no number and no person is called more often than the caps of the campaign allow, over all campaigns',
   budget_exceeded: 'nobody is called more often than the campaign allows',
   reached_dialled: 'nobody is called again who was reached or opted out',
   dialled_while_stopped: 'no call begins while the campaign is not running',

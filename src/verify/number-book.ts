@@ -1,9 +1,19 @@
+import type { PlacedCall } from '../domain/frequency-caps.ts';
 import { accountScope } from '../store/suppressions.ts';
+
+/** Whom a call went to. */
+export interface Callee {
+  number: string;
+  person: string | null;
+}
 
 /** What is known of each number: who is on the do-not-call list, and which call to it is open. */
 export class NumberBook {
   /** By number and scope: when the entry is over. */
   readonly #suppressed = new Map<string, number>();
+  /** Calls placed, by number and by person, oldest first. */
+  readonly #placed = { number: new Map<string, PlacedCall[]>(), person: new Map<string, PlacedCall[]>() };
+  readonly #calls = new Map<string, { call: PlacedCall; callee: Callee }>();
   readonly #openByNumber = new Map<string, string>();
   readonly #numberByCall = new Map<string, string>();
 
@@ -18,6 +28,40 @@ export class NumberBook {
 
   isSuppressed(number: string, campaignId: string, at: number): boolean {
     return [accountScope, campaignId].some((scope) => (this.#suppressed.get(`${scope} ${number}`) ?? 0) > at);
+  }
+
+  placedTo(by: 'number' | 'person', value: string | null): readonly PlacedCall[] {
+    return (value === null ? undefined : this.#placed[by].get(value)) ?? [];
+  }
+
+  place(attemptId: string, at: number, callee: Callee): void {
+    const call = { at, talked: false };
+    this.#calls.set(attemptId, { call, callee });
+    for (const calls of this.#listsOf(callee)) calls.push(call);
+  }
+
+  /** The call was a talk. */
+  noteTalk(attemptId: string): void {
+    const placed = this.#calls.get(attemptId);
+    if (placed !== undefined) placed.call.talked = true;
+  }
+
+  /** The call was never placed after all. */
+  unplace(attemptId: string): void {
+    const placed = this.#calls.get(attemptId);
+    if (placed === undefined) return;
+    this.#calls.delete(attemptId);
+    for (const calls of this.#listsOf(placed.callee)) calls.splice(calls.indexOf(placed.call), 1);
+  }
+
+  #listsOf(callee: Callee): PlacedCall[][] {
+    return (['number', 'person'] as const).flatMap((by) => {
+      const value = callee[by];
+      if (value === null) return [];
+      const calls = this.#placed[by].get(value) ?? [];
+      this.#placed[by].set(value, calls);
+      return [calls];
+    });
   }
 
   openCall(number: string): string | undefined {

@@ -31,6 +31,7 @@ const rules: CampaignRules = {
   variables: null,
   calendar: { hours: null, closedOn: [] },
   law: [],
+  caps: [],
   endsAt: null,
   retry: { maxAttempts: 3, delays: defaultRetryDelays, maxUncounted: 3 },
   pacing: { maxConcurrentCalls: 10, startsPerMinute: null, batchSize: 10, refillThreshold: 1 },

@@ -58,6 +58,7 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
     variables: { key: 'vars', values: { name: '{{ first_name }}', visits: '3' }, reference: 'ref' },
     calendar: { hours: { mon: [{ from: 540, to: 1020 }], sun: [{ from: 0, to: 1440 }] }, closedOn: [] },
     law: [],
+    caps: [],
     endsAt: Date.UTC(2026, 10, 30, 22),
     retry: {
       maxAttempts: 4,
@@ -332,7 +333,27 @@ test('calling hours by law hold unless the file turns them off, and a file of ru
   });
 });
 
+test('caps hold by number, or by person where the list names one', async () => {
+  const caps = 'caps: [{ calls: 3, within: 24h }, { by: person, calls: 7, within: 7d }, { after_talk: 7d }]';
+  const yaml = `${minimalCampaign.replace('phone: phone', 'phone: phone, id: patient_id')}${caps}\n`;
+  expect(campaignRules(await readYaml(yaml), columns, start).caps).toEqual([
+    { by: 'number', calls: 3, withinMs: 86_400_000 },
+    { by: 'person', calls: 7, withinMs: 7 * 86_400_000 },
+    { by: 'number', afterTalkMs: 7 * 86_400_000 },
+  ]);
+});
+
 test.each([
+  ['hours: any\ncaps: [{ calls: 3 }]', /^6 caps\[0\]: .*write \{ calls: 3, within: 24h \}/],
+  ['hours: any\ncaps: [{ calls: 3, within: 1d, after_talk: 1d }]', /^6 caps\[0\]: /],
+  [
+    'hours: any\ncaps: [{ by: person, calls: 3, within: 1d }]',
+    /^6 caps\[0\]\.by: "person" cannot be used; name the column of the person with list\.id/,
+  ],
+  [
+    'hours: any\ncaps: [{ calls: 3, within: 24h }, { calls: 4, within: 1d }]',
+    /^6 caps\[1\]: .*two caps over the same time/,
+  ],
   ['hours: { mon: ["09:00-12:00", "11:00-17:00"] }', /^5 hours\.mon: .*windows that do not overlap/],
   ['hours: { mon: "17:00-17:00" }', /^5 hours\.mon: "17:00-17:00" cannot be used/],
   ['hours: any\nholidays: [XX]', /^6 holidays\[0\]: "XX" cannot be used; write a country such as US/],

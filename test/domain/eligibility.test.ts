@@ -16,6 +16,7 @@ const dialable: EligibilityInput = {
   suppressed: false,
   reached: false,
   numberBusy: false,
+  capsAllowAt: 0,
   attempted: false,
 };
 
@@ -41,6 +42,23 @@ test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility
   ],
   ['a person who was reached', { reached: true, numberBusy: true, zones: [] }, reached],
   ['another call to the number', { numberBusy: true, zones: [] }, busy],
+  [
+    'a cap that is used up',
+    { capsAllowAt: noon + hour, zones: [] },
+    { verdict: 'wait', until: noon + hour, reason: 'frequency_cap' },
+  ],
+  ['another call to the number, before a cap', { numberBusy: true, capsAllowAt: noon + hour }, busy],
+  ['a cap that allows it now', { capsAllowAt: noon }, { verdict: 'dial' }],
+  [
+    'a cap that outlasts the campaign',
+    { capsAllowAt: noon + hour, endsAt: noon + hour + 600_000 },
+    { verdict: 'final', outcome: 'undialable', reason: 'capped_until_end' },
+  ],
+  [
+    'a cap that outlasts the campaign, after an attempt',
+    { capsAllowAt: noon + hour, endsAt: noon + hour, attempted: true },
+    { verdict: 'final', outcome: 'expired', reason: 'capped_until_end' },
+  ],
   ['no known zone', { zones: [] }, unknown],
   ['no known zone after an attempt', { zones: ['Nowhere'], attempted: true }, unknown],
   ['the night', { at: night }, { verdict: 'wait', until: morning, reason: 'outside_hours' }],

@@ -38,6 +38,7 @@ const rules: CampaignRules = {
   variables: { key: 'variables', values: {}, reference: 'carillon_ref' },
   calendar: { hours: null, closedOn: [] },
   law: [],
+  caps: [],
   endsAt: null,
   retry: {
     maxAttempts: 2,

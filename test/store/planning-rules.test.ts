@@ -108,6 +108,39 @@ test.for(dialects)(
   },
 );
 
+test.for(dialects)(
+  'caps hold over all campaigns, by number and by person, when planned and when dialled: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const rowsOf = (...people: [e164: string, person: string][]) =>
+      buildRows(
+        people.map(([e164]) => e164),
+        () => 'Guest',
+      ).map((row, index) => ({ ...row, externalId: people[index]?.[1] ?? null }));
+    const caps = [
+      { by: 'number' as const, calls: 1, withinMs: 24 * hourMs },
+      { by: 'person' as const, calls: 1, withinMs: 48 * hourMs },
+    ];
+    const [third = ''] = numbers(3).slice(2);
+    const spring = await beginProven(store, { rows: rowsOf([first, 'ana'], [second, 'ben']) });
+    await spring.dial(1);
+    // Another campaign: Ana by her number, Ben by another number of his, and somebody who was never called.
+    const rows = rowsOf([first, 'other'], [third, 'ben'], ['+12125550177', 'cem']);
+    const autumn = await beginProven(store, { rows, rules: { caps }, campaignId: 'autumn' });
+    await settle(spring, ['spring/1/1', 'spring/2/1'], 'busy', noon + minuteMs);
+    expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 1 });
+    expect(await standings(autumn)).toEqual([
+      ['waiting', 24 * hourMs],
+      ['waiting', 48 * hourMs],
+      ['open', null, null],
+    ]);
+    // What was given back or never sent is no call; what another campaign placed meanwhile is one.
+    await store.db.updateTable('attempts').set({ person: 'cem' }).where('attempt_id', '=', 'spring/1/1').execute();
+    expect(await autumn.post(1, noon + hourMs)).toEqual({ kind: 'verdict', state: 'released' });
+    expect((await standings(autumn))[2]).toEqual(['waiting', 48 * hourMs]);
+  },
+);
+
 test.for(dialects)('at the end everybody who still waits expires, due or not: %s', async (dialect) => {
   const endsAt = noon + hourMs;
   const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 1, refillThreshold: 1 };

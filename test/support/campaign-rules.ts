@@ -24,6 +24,7 @@ export function buildRules(changes: Partial<CampaignRules> = {}): CampaignRules 
     variables: { key: 'variables', values: { name: '{{ name }}' }, reference: 'carillon_ref' },
     calendar: { hours: null, closedOn: [] },
     law: [],
+    caps: [],
     endsAt: null,
     retry: {
       maxAttempts: 3,

@@ -90,6 +90,7 @@ function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
     variables: { key: 'variables', values: { note: '{{ note }}' }, reference: 'carillon_ref' },
     calendar: { hours: null, closedOn: [] },
     law: [],
+    caps: [],
     endsAt: null,
     retry: {
       maxAttempts: 2,

@@ -10,6 +10,11 @@ const day = [{ from: 9 * 60, to: 17 * 60 }];
 const rules = buildRules({
   calendar: { hours: { tue: day, wed: day }, closedOn: ['2030-01-16'] },
   endsAt: ten + 30 * hourMs,
+  caps: [
+    { by: 'number', calls: 2, withinMs: 80 * minuteMs },
+    { by: 'person', calls: 1, withinMs: hourMs },
+    { by: 'number', afterTalkMs: 10 * hourMs },
+  ],
   retry: { ...buildRules().retry, maxAttempts: 2 },
 });
 const place = { zones: ['America/New_York'], country: 'US', regions: ['NY'] };
@@ -72,8 +77,7 @@ const kept: readonly Draft[] = [
 
 function judge(drafts: readonly Draft[]) {
   const log = new LogJudge();
-  for (const [index, draft] of drafts.entries())
-    log.take({ seq: index + 1, campaignId: 'spring', ...draft } as CampaignEvent);
+  for (const [index, draft] of drafts.entries()) log.take({ seq: index + 1, campaignId: 'spring', ...draft });
   return log.finish();
 }
 
@@ -114,6 +118,21 @@ test('a log in which every promise was kept is proven, and what there was to jud
   expect(judge(kept)).toEqual({ violations: [], events: kept.length, calls: 3, campaigns: ['spring'] });
 });
 
+const elsewhere = (id: string, when: number, more: Record<string, unknown> = {}): Draft[] =>
+  [
+    { at: when, type: 'campaign.imported' as const, data: { rows: 2, rejected: 1, rules: { ...rules, caps: [] } } },
+    { at: when, type: 'campaign.state' as const, data: { to: 'running' } },
+    ...batch(1, when, [[`${id}/1#1`, ben]]).map((event) =>
+      event.type === 'attempt.posted' ? withData(more)(event) : event,
+    ),
+    {
+      at: when + minuteMs,
+      type: 'attempt.settled' as const,
+      attemptId: `${id}/1#1`,
+      data: { disposition: 'busy', counted: true },
+    },
+    { at: when + minuteMs, type: 'recipient.outcome' as const, recipientId: `${id}/1`, data: { outcome: 'exhausted' } },
+  ].map((event) => ({ ...event, campaignId: id }));
 const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
   ['dialled_twice', 'a second request after one whose fate is unknown', kept.toSpliced(verdict, 0, { ...repeated })],
   [
@@ -162,6 +181,26 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
       campaignId: 'spring',
       data: { ...suppression.data, scope: 'spring' },
     }),
+  ],
+  [
+    'cap_exceeded',
+    'a third call to the number within eighty minutes, the second by another campaign',
+    inserted(at('batch.planned', 1), ...elsewhere('autumn', ten + 30 * minuteMs)),
+  ],
+  [
+    'cap_exceeded',
+    'a second call to the person within the hour, at another number',
+    inserted(
+      at('batch.planned', 1),
+      ...elsewhere('autumn', ten + 30 * minuteMs, { e164: '+12125550177', person: 'b' }),
+    ).map((event) =>
+      event.attemptId === 'spring/2#2' && event.type === 'attempt.posted' ? withData({ person: 'b' })(event) : event,
+    ),
+  ],
+  [
+    'cap_exceeded',
+    'a call an hour after a talk',
+    changed(at('attempt.settled', 1), withData({ disposition: 'answered' })),
   ],
   [
     'budget_exceeded',
@@ -248,11 +287,21 @@ test('what is allowed is no violation', () => {
   expect(judge(inserted(at('batch.planned', 1), over)).violations).toEqual([]);
   const removed: Draft = { ...suppression, type: 'suppression.removed', data: { e164: ben, scope: 'account' } };
   expect(judge(inserted(at('batch.planned', 1), suppression, removed)).violations).toEqual([]);
+  // A call that the caps allow again.
+  const earlier = inserted(at('batch.planned'), ...elsewhere('autumn', ten - 23.5 * hourMs)).filter(
+    ({ at: when }) => when > 0,
+  );
+  expect(judge(earlier).violations.filter(({ campaignId }) => campaignId === 'spring')).toEqual([]);
   // A correction gives an attempt back.
   const corrected: Draft = { at: ten, type: 'attempt.corrected', attemptId: 'spring/2#1', data: { counted: false } };
   const third = [
     ...batch(3, ten + 1.5 * hourMs, [['spring/2#3', ben]]),
     settled('spring/2#3', ten + 1.6 * hourMs, 'busy'),
   ];
-  expect(judge(inserted(at('recipient.outcome', 1), corrected, ...third)).violations).toEqual([]);
+  const tried = inserted(at('recipient.outcome', 1), corrected, ...third).map((event) =>
+    event.attemptId === 'spring/2#2' && event.type === 'attempt.settled'
+      ? withData({ disposition: 'busy' })(event)
+      : event,
+  );
+  expect(judge(tried).violations).toEqual([]);
 });

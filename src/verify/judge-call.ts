@@ -1,0 +1,43 @@
+import { windowAt } from '../domain/calling-window.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { capsAllowAt } from '../domain/frequency-caps.ts';
+import { calendarsFor } from '../domain/legal-hours.ts';
+import type { CampaignEvent } from '../store/events.ts';
+import type { LogRule } from './log-rules.ts';
+import type { Callee, NumberBook } from './number-book.ts';
+
+/** Whom the log says that a call went to. */
+export function calleeOf(event: CampaignEvent): Callee {
+  const { e164, person } = event.data ?? {};
+  return { number: String(e164), person: typeof person === 'string' ? person : null };
+}
+
+/** What is wrong with placing this call, apart from what its own campaign had done before. */
+export function judgeCall(rules: CampaignRules, numbers: NumberBook, event: CampaignEvent): [LogRule, string][] {
+  const { number, person } = calleeOf(event);
+  const found: [LogRule, string][] = [];
+  const late = judgeHours(rules, event);
+  if (late !== null) found.push(late);
+  if (numbers.isSuppressed(number, event.campaignId, event.at))
+    found.push(['suppressed_dialled', `call ${event.attemptId} went to a number on the do-not-call list`]);
+  const other = numbers.openCall(number);
+  if (other !== undefined && other !== event.attemptId)
+    found.push(['calls_overlap', `call ${event.attemptId} began while ${other} to the same number was open`]);
+  const calls = { number: numbers.placedTo('number', number), person: numbers.placedTo('person', person) };
+  const allowedAt = capsAllowAt(rules.caps, calls, event.at);
+  if (allowedAt > event.at)
+    found.push([
+      'cap_exceeded',
+      `call ${event.attemptId} was placed ${allowedAt - event.at} ms before the caps allowed it`,
+    ]);
+  return found;
+}
+
+function judgeHours(rules: CampaignRules, { attemptId, at, data = {} }: CampaignEvent): [LogRule, string] | null {
+  const place = { country: data['country'] as string | null, regions: data['regions'] as string[] | null };
+  const zones = data['zones'] as string[] | undefined;
+  if (zones === undefined) return ['log_incomplete', `the log does not tell where call ${attemptId} went`];
+  const marginMs = rules.timing.dispatchMarginMs;
+  const window = windowAt({ calendars: calendarsFor(rules, place), zones, at, marginMs, endsAt: rules.endsAt });
+  return window.open ? null : ['outside_hours', `call ${attemptId} was placed when it must not be (${window.reason})`];
+}
