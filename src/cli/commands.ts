@@ -60,6 +60,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./results.ts')).resultsCommand,
   },
   {
+    name: 'retry',
+    summary: 'call rows of an ended campaign again, in a new round',
+    load: async () => (await import('./retry.ts')).retryCommand,
+  },
+  {
     name: 'verify',
     summary: 'prove from the event log that the promises were kept',
     load: async () => (await import('./verify.ts')).verifyCommand,

@@ -49,6 +49,7 @@ export function tellEvent(event: CampaignEvent): string | null {
     case 'batch.planned':
     case 'recipient.deferred':
     case 'recipient.outcome':
+    case 'recipient.retried':
       return null;
   }
 }

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import type { JsonObject } from '../domain/conversation-override.ts';
 import { appendEvents, type NewEvent } from './events.ts';
 import type { Queries } from './open-store.ts';
 import type { Database } from './schema.ts';
@@ -6,7 +7,7 @@ import type { Database } from './schema.ts';
 /** Fills the campaign's templates from one row's cells; null when a value is missing (the import refuses such rows). */
 export type RenderRecipient = (
   cells: readonly string[],
-) => { firstMessage: string | null; variables: Record<string, string> | null } | null;
+) => { firstMessage: string | null; variables: Record<string, string> | null; override?: JsonObject } | null;
 
 export interface NewBatch {
   batchId: string;

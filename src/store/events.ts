@@ -19,6 +19,7 @@ export type EventType =
   | 'attempt.corrected'
   | 'recipient.deferred'
   | 'recipient.outcome'
+  | 'recipient.retried'
   | 'suppression.added'
   | 'suppression.removed';
 

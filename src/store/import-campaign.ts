@@ -105,6 +105,7 @@ async function addRows(store: Store, campaignId: string, token: string, rows: re
         attempts: 0,
         counted: 0,
         uncounted_in_row: 0,
+        budget_from: 0,
         outcome: row.verdict === 'accepted' ? null : ('rejected' as const),
         reason: row.reason ?? null,
         last_attempt_id: null,

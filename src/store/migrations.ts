@@ -44,7 +44,7 @@ async function createFirstSchema(db: Kysely<Database>, dialect: StoreDialect): P
     {
       recipient_id: 'text', campaign_id: 'text', row_number: 'integer', external_id: 'text?', e164: 'text?', cells: 'text',
       zones: 'text', country: 'text?', regions: 'text?', state: 'text', tier: 'integer', due_at: 'integer', attempts: 'integer', counted: 'integer',
-      uncounted_in_row: 'integer', outcome: 'text?', reason: 'text?', last_attempt_id: 'text?',
+      uncounted_in_row: 'integer', budget_from: 'integer', outcome: 'text?', reason: 'text?', last_attempt_id: 'text?',
     },
     ['recipient_id'],
   ); // prettier-ignore

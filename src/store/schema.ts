@@ -77,6 +77,8 @@ export interface Database {
     /** Attempts that used up the budget. */
     counted: number;
     uncounted_in_row: number;
+    /** Attempts up to this number belong to an earlier budget: a person had the row retried. */
+    budget_from: number;
     outcome: Outcome | null;
     reason: string | null;
     last_attempt_id: string | null;

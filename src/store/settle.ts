@@ -24,7 +24,7 @@ async function rulesOf(tx: Queries, campaignId: string): Promise<CampaignRules> 
 }
 
 /** Counts a recipient's attempts afresh from its settled ones: a correction may have changed any of them. */
-async function tally(tx: Queries, recipientId: string, until: number, disposition: string) {
+async function tally(tx: Queries, recipientId: string, until: number, disposition: string, budgetFrom: number) {
   const attempts = await tx
     .selectFrom('attempts')
     .select(['number', 'state', 'disposition', 'counted', 'reason'])
@@ -33,13 +33,14 @@ async function tally(tx: Queries, recipientId: string, until: number, dispositio
     .orderBy('number')
     .execute();
   const settled = attempts.filter((row) => row.state === 'settled');
-  const before = settled.filter((row) => row.number < until);
+  const ofBudget = settled.filter((row) => row.number > budgetFrom);
+  const before = ofBudget.filter((row) => row.number < until);
   let uncountedInARow = 0;
   for (const row of before)
     uncountedInARow = row.counted === 1 && row.reason !== uncountedTooOften ? 0 : uncountedInARow + 1;
   return {
     countedBefore: before.filter((row) => row.counted === 1).length,
-    countedAfter: settled.filter((row) => row.number > until && row.counted === 1).length,
+    countedAfter: ofBudget.filter((row) => row.number > until && row.counted === 1).length,
     uncountedInARow,
     sameDisposition: before.filter((row) => row.disposition === disposition).length + 1,
     reached: settled.some((row) => row.disposition === 'answered' && row.number !== until),
@@ -57,7 +58,13 @@ async function decideNext(
   result: AttemptResult,
   now: number,
 ): Promise<boolean> {
-  const counts = await tally(tx, attempt.recipient_id, attempt.number, result.disposition);
+  const recipient = await tx
+    .selectFrom('recipients')
+    .selectAll()
+    .where('recipient_id', '=', attempt.recipient_id)
+    .executeTakeFirstOrThrow();
+  const { budget_from: budgetFrom } = recipient;
+  const counts = await tally(tx, attempt.recipient_id, attempt.number, result.disposition, budgetFrom);
   const next = afterAttempt({
     result,
     countedAttempts: counts.countedBefore + (result.counted ? 1 : 0),
@@ -66,12 +73,9 @@ async function decideNext(
     settledAt: now,
     rules: rules.retry,
   });
-  const recipient = await tx
-    .selectFrom('recipients')
-    .selectAll()
-    .where('recipient_id', '=', attempt.recipient_id)
-    .executeTakeFirstOrThrow();
-  const counted = counts.countedBefore + counts.countedAfter + (next.countsAs ? 1 : 0);
+  // An attempt of an earlier budget is corrected without a bearing on this one.
+  const isOfBudget = attempt.number > budgetFrom;
+  const counted = counts.countedBefore + counts.countedAfter + (next.countsAs && isOfBudget ? 1 : 0);
   await tx
     .updateTable('recipients')
     .set({ counted, uncounted_in_row: next.countsAs ? 0 : counts.uncountedInARow + 1 })

@@ -1,36 +1,11 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { batchTransitions, type BatchState } from '../domain/ledger.ts';
 import type { CampaignEvent } from '../store/events.ts';
+import { openBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { calleeOf, judgeCall } from './judge-call.ts';
 import { campaignMoves, type LogRule, type LogViolation } from './log-rules.ts';
 import { NumberBook } from './number-book.ts';
-
-interface AttemptBook {
-  recipientId: string;
-  posted: boolean;
-  ended: boolean;
-  counted: boolean;
-}
-
-interface BatchBook {
-  state: BatchState;
-  /** The last POST, and whether it is proven that nothing of it was queued. */
-  k: number;
-  provenIdle: boolean;
-  /** Calls of that POST. */
-  calls: string[];
-}
-
-interface CampaignBook {
-  rules: CampaignRules;
-  rows: number;
-  rejected: number;
-  state: string;
-  attempts: Map<string, AttemptBook>;
-  batches: Map<string, BatchBook>;
-  counted: Map<string, number>;
-  outcomes: Map<string, string>;
-}
+import { retriableOutcomes } from '../store/retry-ended.ts';
 
 /**
  * Proves the promises from the event log alone: fed every event of a database in the order of the log, it keeps what it needs to know
@@ -81,16 +56,7 @@ export class LogJudge {
       this.#violate(event, 'log_incomplete', 'the import does not tell the rules of its campaign');
       return;
     }
-    this.#campaigns.set(event.campaignId, {
-      rules,
-      rows: Number(data['rows']),
-      rejected: Number(data['rejected']),
-      state: 'ready',
-      attempts: new Map(),
-      batches: new Map(),
-      counted: new Map(),
-      outcomes: new Map(),
-    });
+    this.#campaigns.set(event.campaignId, openBook(rules, Number(data['rows']), Number(data['rejected'])));
   }
 
   #follow(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
@@ -116,6 +82,7 @@ export class LogJudge {
           posted: false,
           ended: false,
           counted: false,
+          budget: campaign.budgets.get(event.recipientId ?? '') ?? 0,
         });
         break;
       case 'attempt.posted':
@@ -130,6 +97,9 @@ export class LogJudge {
         break;
       case 'recipient.outcome':
         campaign.outcomes.set(event.recipientId ?? '', String(data['outcome']));
+        break;
+      case 'recipient.retried':
+        this.#retry(campaign, event);
         break;
       case 'attempt.matched':
       case 'recipient.deferred':
@@ -236,13 +206,30 @@ export class LogJudge {
       this.#violate(event, 'log_incomplete', `call ${event.attemptId} ended and was never placed`);
       return;
     }
-    const before = campaign.counted.get(attempt.recipientId) ?? 0;
-    campaign.counted.set(attempt.recipientId, before + (counts ? 1 : 0) - (attempt.counted ? 1 : 0));
+    if (attempt.budget === (campaign.budgets.get(attempt.recipientId) ?? 0)) {
+      const before = campaign.counted.get(attempt.recipientId) ?? 0;
+      campaign.counted.set(attempt.recipientId, before + (counts ? 1 : 0) - (attempt.counted ? 1 : 0));
+    }
     attempt.counted = counts;
     if (data['disposition'] === 'answered' || data['disposition'] === 'opted_out')
       this.#numbers.noteTalk(event.attemptId ?? '');
     attempt.ended = true;
     this.#numbers.closeCall(event.attemptId ?? '');
+  }
+
+  /** A person gave the row a budget anew, which only somebody who was not reached may get. */
+  #retry(campaign: CampaignBook, event: CampaignEvent): void {
+    const recipientId = event.recipientId ?? '';
+    const outcome = campaign.outcomes.get(recipientId);
+    if (outcome === undefined || !(retriableOutcomes as readonly string[]).includes(outcome))
+      this.#violate(
+        event,
+        'reached_dialled',
+        `${recipientId} was put back in line although the outcome was ${outcome}`,
+      );
+    campaign.outcomes.delete(recipientId);
+    campaign.counted.delete(recipientId);
+    campaign.budgets.set(recipientId, (campaign.budgets.get(recipientId) ?? 0) + 1);
   }
 
   #release(campaign: CampaignBook, event: CampaignEvent): void {

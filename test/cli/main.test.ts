@@ -62,6 +62,7 @@ test('the commands are those that the documentation names', () => {
     'resolve',
     'results',
     'resume',
+    'retry',
     'run',
     'sandbox',
     'start',

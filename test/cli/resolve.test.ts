@@ -107,3 +107,33 @@ test('it must be said which', async () => {
     stderr: expect.stringContaining('--open goes with --give-up only'),
   });
 });
+
+test('rows that were not reached are called again in a new round, and others never are', async () => {
+  const world = await createWorld(server.address);
+  const path = world.writeCampaign({
+    lines: ['+12125550100,Ana', '+12125550101,Ben'],
+    yaml: ['retry: { max_attempts: 1 }'],
+  });
+  await world.work();
+  await world.run('start', path);
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  expect(await world.run('retry', world.id, '--outcome', 'completed')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('rows that are completed are never called again'),
+  });
+  expect(await world.run('retry', world.id, '--outcome', 'cancelled', '--yes')).toMatchObject({
+    code: 0,
+    stdout: `No row of campaign ${world.id} is cancelled; nothing was started.\n`,
+  });
+  expect(await world.run('retry', world.id, '--outcome', 'exhausted,expired', '--yes')).toMatchObject({
+    code: 0,
+    stdout: `1 row of campaign ${world.id} will be called again. Round 2 has been started: carillon status ${world.id}\n`,
+  });
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  expect(world.sandbox.calls().map((call) => [call.to.slice(-4), call.nth])).toEqual([
+    ['0100', 1],
+    ['0101', 1],
+    ['0101', 2],
+  ]);
+  expect(await world.run('verify', world.id)).toMatchObject({ code: 0 });
+});

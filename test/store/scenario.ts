@@ -54,6 +54,8 @@ export async function beginProven(store: Store, options: ScenarioOptions = {}): 
 export class Scenario {
   readonly store: Store;
   readonly campaignId: string;
+  /** The round that is open. */
+  round = 1;
 
   constructor(store: Store, campaignId: string) {
     this.store = store;
@@ -68,7 +70,7 @@ export class Scenario {
 
   plan(n: number, now = noon): Promise<Plan> {
     const render = (cells: readonly string[]) => ({ firstMessage: `Hello ${cells[1]}`, variables: null });
-    return planBatch(this.store, { campaignId: this.campaignId, round: 1, n, now, render });
+    return planBatch(this.store, { campaignId: this.campaignId, round: this.round, n, now, render });
   }
 
   post(n: number, now = noon, store = this.store): Promise<PostingStep> {
@@ -77,7 +79,7 @@ export class Scenario {
   }
 
   batchId(n: number): string {
-    return `${this.campaignId}/1/${n}`;
+    return `${this.campaignId}/${this.round}/${n}`;
   }
 
   verdict(n: number, verdict: VerdictInput['verdict'], more: Partial<VerdictInput> = {}) {

@@ -221,6 +221,14 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
     ),
   ],
   [
+    'reached_dialled',
+    'somebody who was reached is put back in line',
+    [
+      ...kept,
+      { at: ten + 3 * hourMs, type: 'recipient.retried', recipientId: 'spring/1', data: { outcome: 'completed' } },
+    ],
+  ],
+  [
     'dialled_while_stopped',
     'a batch of a paused campaign',
     inserted(at('batch.posting', 1), { at: ten, type: 'campaign.state', data: { to: 'paused' } }),
@@ -282,6 +290,35 @@ test('what is allowed is no violation', () => {
   );
   // A request that was proven to have queued nothing is repeated.
   expect(judge(kept.toSpliced(verdict, 2, ...rerun)).violations).toEqual([]);
+  // A row that was not reached gets a budget anew, and a late correction of the old one has no bearing on it.
+  const exhausted = kept.map((event) =>
+    event.recipientId === 'spring/2' && event.type === 'recipient.outcome'
+      ? withData({ outcome: 'exhausted' })(event)
+      : event.attemptId === 'spring/2#2' && event.type === 'attempt.settled'
+        ? withData({ disposition: 'busy' })(event)
+        : event,
+  );
+  const again: Draft[] = [
+    { at: ten + 3 * hourMs, type: 'recipient.retried', recipientId: 'spring/2', data: { outcome: 'exhausted' } },
+    { at: ten + 3 * hourMs, type: 'campaign.state', data: { to: 'running' } },
+    ...batch(3, ten + 3 * hourMs, [['spring/2#3', ben]]),
+    settled('spring/2#3', ten + 3.1 * hourMs, 'busy'),
+    {
+      at: ten + 3.1 * hourMs,
+      type: 'attempt.corrected',
+      attemptId: 'spring/2#2',
+      data: { disposition: 'busy', counted: true },
+    },
+    ...batch(4, ten + 4.5 * hourMs, [['spring/2#4', ben]]),
+    settled('spring/2#4', ten + 4.6 * hourMs, 'busy'),
+    outcome('spring/2', ten + 4.6 * hourMs, 'exhausted'),
+  ];
+  expect(judge([...exhausted, ...again]).violations).toEqual([]);
+  const fifth = [
+    ...batch(5, ten + 4.9 * hourMs, [['spring/2#5', ben]]),
+    settled('spring/2#5', ten + 5 * hourMs, 'busy'),
+  ];
+  expect(judge([...exhausted, ...again, ...fifth]).violations.map(({ rule }) => rule)).toContain('budget_exceeded');
   // An entry that was over, and one that was taken off again.
   const over = { ...suppression, data: { ...suppression.data, expiresAt: ten + minuteMs } };
   expect(judge(inserted(at('batch.planned', 1), over)).violations).toEqual([]);
