@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { describeConversation, describeListEntry } from '../../src/sandbox/records/conversation-record.ts';
 import { ConversationStore } from '../../src/sandbox/state/conversation-store.ts';
 import type { Call } from '../../src/sandbox/telephony/call.ts';
 import { noon, plainNumbers, startTestSandbox, type Json } from './harness.ts';
@@ -70,6 +71,63 @@ test('the extended dialect serves the contract’s names and the inner fields be
   });
   expect(record.analysis.call_successful).toBe('success');
   expect(record.transcript[0]).toMatchObject({ role: 'agent', speaker: 'agent', time_in_call_secs: 0 });
+});
+
+test('turns in the extended dialect tell who made them up, from what, and whether they were cut off', async () => {
+  const sandbox = await startTestSandbox();
+  await sandbox.batch(['+12125550107']);
+  sandbox.clock.advance(hour);
+  const record = (await sandbox.get(`${list}/${sandbox.calls()[0]?.conversationId}`)).body;
+  const [opening, greeting, question] = record.transcript;
+  expect(opening).toMatchObject({ interrupted: true, producing_llm: null, llm_usage: null, tool_calls: [] });
+  expect(greeting).toMatchObject({ role: 'user', interrupted: false, source_medium: 'audio' });
+  const { producing_llm: model, llm_usage: usage } = question;
+  expect(Object.keys(usage.model_usage)).toEqual([model]);
+  expect(usage.model_usage[model].output_total.tokens).toBe(Math.ceil(question.message.length / 4));
+  expect(record.metadata).toMatchObject({ main_language: 'en', conversation_initiation_source: 'telephony' });
+  expect(record.metadata.charging.llm_usage[model].output_total.tokens).toBe(
+    record.metadata.usage.models[model].output_tokens,
+  );
+  expect(record.analysis.transcript_summary).toContain('appointment: confirmed');
+});
+
+test('a list in the spec dialect does not work out what was said', async () => {
+  const seed = 'lists';
+  const call = { conversationId: 'conv_x', recordedAt: noon, agent: null, live: null } as unknown as Call;
+  const course = { answeredAt: noon, endedAt: noon + 9, analysedAt: noon + 9, brokeDown: false };
+  const guarded = new Proxy({ ...call, course } as unknown as Call, {
+    get: (target, name) => {
+      if (name === 'live' || name === 'openingLine') throw new Error(`${name} was read`);
+      return Reflect.get(target, name);
+    },
+  });
+  const view = { seed, now: noon + 60, audioUrl: () => '', dialect: 'spec' } as const;
+  expect(describeListEntry(guarded, view)).toMatchObject({ conversation_id: 'conv_x' });
+  expect(() => describeListEntry(guarded, { ...view, dialect: 'extended' })).toThrow('live was read');
+});
+
+test('a conversation that was no phone call tells nothing of a phone', () => {
+  const course = {
+    result: 'answered',
+    answeredAt: noon,
+    endedAt: noon + 9,
+    analysedAt: noon + 9,
+    terminationReason: '',
+  };
+  const talk = { turns: [], endedAt: noon + 9, terminationReason: '', brokeDown: false };
+  const call = {
+    channel: 'websocket',
+    direction: 'inbound',
+    recordedAt: noon,
+    agent: null,
+    variables: {},
+    live: talk,
+    course,
+  };
+  const view = { seed: 's', now: noon, audioUrl: () => '', dialect: 'extended' } as const;
+  const { metadata } = describeConversation(call as unknown as Call, view) as Json;
+  expect(metadata).not.toHaveProperty('phone_call');
+  expect(metadata.conversation_initiation_source).toBe('websocket');
 });
 
 async function readAll(

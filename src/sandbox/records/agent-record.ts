@@ -1,16 +1,25 @@
+import { concealHeaders } from '../llm/conceal.ts';
+import { effectiveLlm } from '../models/effective-llm.ts';
+import { temperatureBand } from '../models/llm-labels.ts';
 import type { Dialect } from '../schemas/building-blocks.ts';
-import type { Agent, PhoneNumber } from '../state/agent.ts';
+import { takesInbound, type Agent, type PhoneNumber } from '../state/agent.ts';
 import { isoTime, unixSeconds } from './times.ts';
 
+/** The full agent. Its `conversation_config` can be sent back as a change: it holds nothing that is derived, and header values are masked. */
 export function describeAgent(agent: Agent, numbers: Iterable<PhoneNumber>, dialect: Dialect): Record<string, unknown> {
+  const { prompt } = agent.config.agent ?? {};
   const base = {
     agent_id: agent.agentId,
     name: agent.name,
     tags: agent.tags,
-    conversation_config: agent.config,
-    metadata: { created_at: isoTime(agent.createdAt), updated_at: isoTime(agent.updatedAt) },
-    knowledge_base: [],
-    tools: [],
+    conversation_config: concealHeaders(agent.config),
+    metadata: {
+      created_at: isoTime(agent.createdAt),
+      updated_at: isoTime(agent.updatedAt),
+      temperature_band: temperatureBand(effectiveLlm(agent.config).temperature),
+    },
+    knowledge_base: prompt?.knowledge_base ?? [],
+    tools: prompt?.tools ?? [],
   };
   if (dialect === 'spec') return base;
   const own = [...numbers].filter((number) => number.agentId === agent.agentId);
@@ -22,15 +31,31 @@ export function describeAgent(agent: Agent, numbers: Iterable<PhoneNumber>, dial
       updated_at_unix_secs: unixSeconds(agent.updatedAt),
     },
     platform_settings: agent.platform,
-    phone_numbers: own.map((number) => describeNumber(number, null, dialect)),
+    workflow: agent.workflow ?? {},
+    phone_numbers: own.map((number) => describeNumber(number, agent, dialect)),
+    access_info: accessInfo,
   };
 }
 
 export function describeAgentSummary(agent: Agent, dialect: Dialect): Record<string, unknown> {
   const base = { agent_id: agent.agentId, name: agent.name, tags: agent.tags, created_at: isoTime(agent.createdAt) };
   if (dialect === 'spec') return base;
-  return { ...base, created_at_unix_secs: unixSeconds(agent.createdAt), voice_id: agent.config.tts?.voice_id ?? null };
+  return {
+    ...base,
+    created_at_unix_secs: unixSeconds(agent.createdAt),
+    voice_id: agent.config.tts?.voice_id ?? null,
+    archived: agent.platform.archived === true,
+    access_info: accessInfo,
+  };
 }
+
+/** There is one account, and all of it may be changed. */
+const accessInfo = {
+  is_creator: true,
+  creator_name: 'Sandbox',
+  creator_email: 'sandbox@example.test',
+  role: 'admin',
+} as const;
 
 export function describeNumber(number: PhoneNumber, agent: Agent | null, dialect: Dialect): Record<string, unknown> {
   const base = {
@@ -43,6 +68,10 @@ export function describeNumber(number: PhoneNumber, agent: Agent | null, dialect
   return {
     ...base,
     assigned_agent: agent === null ? null : { agent_id: agent.agentId, agent_name: agent.name },
+    provider: number.provider,
+    number_type: number.type,
+    supports_inbound: takesInbound(number),
+    supports_outbound: true,
     verified: number.verified,
     verification_status: number.verified ? 'verified' : 'unverified',
   };

@@ -1,5 +1,5 @@
-import { isListed, isOpen, stateOf, type Call } from '../telephony/call.ts';
-import { composeDialogue } from '../telephony/dialogue.ts';
+import { isListed, isOpen, stateOf, type Call, type CallCourse } from '../telephony/call.ts';
+import { talkOf } from '../conversation/talk-of.ts';
 
 /** What really happened to an accepted call, for judges. Times are epoch milliseconds of service time, or null. */
 export interface CallTruth {
@@ -27,7 +27,7 @@ export interface CallTruth {
   visible: boolean;
 }
 
-const turnCounts = new WeakMap<Call, number>();
+const turnCounts = new WeakMap<CallCourse, number>();
 
 export function tellCall(seed: string, call: Call, now: number): CallTruth {
   const { course } = call;
@@ -57,10 +57,10 @@ export function tellCall(seed: string, call: Call, now: number): CallTruth {
 
 /** Judges ask for all calls again and again, so what cannot change any more is kept. */
 function countTurns(seed: string, call: Call): number {
-  if (call.course === null) return 0;
-  const known = turnCounts.get(call);
+  if (call.course === null || call.course.endedAt === Infinity) return 0;
+  const known = turnCounts.get(call.course);
   if (known !== undefined) return known;
-  const count = composeDialogue(seed, call, call.course).turns.length;
-  turnCounts.set(call, count);
+  const count = talkOf(seed, call).turns.length;
+  turnCounts.set(call.course, count);
   return count;
 }

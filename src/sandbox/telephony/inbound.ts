@@ -1,20 +1,24 @@
-import { deriveId, Random } from '../random.ts';
+import { deriveId } from '../random.ts';
 import type { Service } from '../service.ts';
-import type { PhoneNumber } from '../state/agent.ts';
+import { takesInbound, type PhoneNumber } from '../state/agent.ts';
 import type { Call } from './call.ts';
+import { decideInbound } from './callee.ts';
 import { renderOpeningLine } from './opening-line.ts';
+import type { VoiceInstruction } from './telephony-webhook.ts';
 
-/** Somebody calls an imported number: its agent answers at once. Null when no agent is assigned, for then nobody does. */
-export function takeInboundCall({ settings, state, clock }: Service, number: PhoneNumber, from: string): Call | null {
+/** A call comes in on an imported number: its agent answers at once, if it has one and a line is free. */
+export function takeInboundCall(
+  { settings, state, clock, network, people }: Service,
+  number: PhoneNumber,
+  from: string,
+): VoiceInstruction {
   const agent = state.agents.get(number.agentId ?? '');
-  if (agent === undefined) return null;
+  if (!takesInbound(number)) return { reject: { reason: 'outbound_only' } };
+  if (agent === undefined) return { reject: { reason: 'no_agent' } };
+  if (!network.hasFreeLine) return { reject: { reason: 'no_free_line' } };
   const now = clock.now();
   const nth = state.count(`calls from ${from} to ${number.phoneNumberId}`);
   const key = [settings.seed, 'inbound', number.phoneNumberId, from, nth] as const;
-  const random = new Random(...key);
-  const endedAt = Math.round(
-    now + Math.min(600_000, Math.max(5_000, random.logNormal(settings.meanTalkSeconds * 1000, 0.5))),
-  );
   const call: Call = {
     callId: deriveId('call', ...key),
     conversationId: deriveId('conv', ...key),
@@ -33,21 +37,22 @@ export function takeInboundCall({ settings, state, clock }: Service, number: Pho
     dialedAt: now,
     agent,
     agentNumber: number.phoneNumber,
-    openingLine: renderOpeningLine(agent.config, undefined, {}),
-    course: {
-      result: 'answered',
-      answeredAt: now,
-      endedAt,
-      analysedAt: Math.round(endedAt + random.between(2_000, 8_000)),
-      silent: false,
-      optedOut: false,
-      cooperative: random.chance(0.7),
-      brokeDown: false,
-      terminationReason: 'Call ended by remote party',
-    },
+    openingLine: null,
+    course: decideInbound({
+      seed: settings.seed,
+      number: from,
+      nth,
+      dialedAt: now,
+      people,
+      outcomeMix: settings.outcomeMix,
+      meanTalkSeconds: settings.meanTalkSeconds,
+    }),
+    live: null,
     recordedAt: null,
     recordDeleted: false,
   };
+  call.openingLine = renderOpeningLine(call);
   state.conversations.add(call, now);
-  return call;
+  network.connect(call, now);
+  return { connect: { conversationId: call.conversationId, agentId: agent.agentId } };
 }

@@ -1,14 +1,8 @@
-import type { ConversationConfig } from '../schemas/agent-schemas.ts';
-import type { CallVariables } from '../schemas/request-schemas.ts';
+import { fillIn, variablesOf } from '../conversation/variables.ts';
+import type { Call } from './call.ts';
 
-/** What the agent says first in a call: the call's own line, else the agent's, with `{{name}}` filled in where a value was sent. */
-export function renderOpeningLine(
-  config: ConversationConfig,
-  override: ConversationConfig | undefined,
-  variables: CallVariables,
-): string {
-  const line = override?.agent?.first_message ?? config.agent?.first_message ?? 'Hello.';
-  return line.replaceAll(/\{\{\s*([\w.-]+)\s*\}\}/g, (placeholder, name: string) =>
-    Object.hasOwn(variables, name) ? String(variables[name]) : placeholder,
-  );
+/** What the agent says first in a call: the call's own line, else the agent's, with `{{name}}` filled in where a value is known. */
+export function renderOpeningLine(call: Call): string {
+  const line = call.override?.agent?.first_message ?? call.agent?.config.agent?.first_message ?? 'Hello.';
+  return fillIn(line, () => variablesOf(call));
 }

@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify';
+import { serveControl } from '../routes/serve-operation.ts';
+import { validate } from '../schemas/validate.ts';
+import { InvalidRequest } from '../service-error.ts';
+import type { Service } from '../service.ts';
+import { doubledNumbers } from '../world/read-world.ts';
+import { worldSchema } from '../world/world-schema.ts';
+
+/** Who is behind the numbers: GET tells it, PUT replaces it whole, for calls dialled from then on. */
+export function controlPeople(app: FastifyInstance, { people }: Service): void {
+  serveControl(app, 'GET', 'world', () => people.world);
+
+  serveControl(app, 'PUT', 'world', (request) => {
+    const world = validate(worldSchema, 'body', request.body);
+    const doubled = doubledNumbers(world);
+    if (doubled.length > 0)
+      throw new InvalidRequest(doubled.map((msg) => ({ loc: ['body', 'people'], msg, type: 'doubled_number' })));
+    people.replace(world);
+    return people.world;
+  });
+}

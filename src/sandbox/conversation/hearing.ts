@@ -1,0 +1,88 @@
+/** What a listener takes from words, in the four languages that are spoken here. Rules alone: the same words mean the same. */
+
+const optOut = [
+  /\b(?:do not|don['’]?t|never|stop|quit) (?:ever )?(?:call|calling|phone|phoning|ring|ringing|contact|contacting)\b/i,
+  /\b(?:take|remove|delete|strike) (?:me|us|my (?:name|number)|our number|this number) (?:off|from)\b/i,
+  /\b(?:off|from) your (?:call(?:ing)? )?list\b/i,
+  /\b(?:do[- ]not[- ]call|unsubscribe me|opt(?:ing)? (?:me )?out|no more calls|lose my number)\b/i,
+  /\bno (?:me )?(?:vuelvan?|vuelva usted|llamen|llame|llames)\b(?: a llamar(?:me)?)?/i,
+  /\b(?:quítenme|quíteme|bórrenme|bórreme|elimínenme) de\b/i,
+  /\brufen sie (?:mich|uns|hier) (?:bitte )?(?:nicht|nie)(?: (?:mehr|wieder))?/i,
+  /\b(?:keine anrufe mehr|nicht mehr anrufen|streichen sie mich)\b/i,
+  /\bne (?:me |m['’])?(?:rappelez|appelez|téléphonez|contactez)(?:-moi)? (?:plus|jamais|pas)\b/i,
+  /\b(?:retirez|supprimez|enlevez)(?:-moi| mon numéro) de\b/i,
+];
+
+const wrongPerson = [
+  /\bwrong (?:number|person)\b/i,
+  /\b(?:nobody|no one|no-one) (?:by|of|with|called|named)\b.*\bname|\b(?:nobody|no one) (?:here )?(?:called|named)\b/i,
+  /\b(?:does not|doesn['’]?t) (?:live|work) here\b/i,
+  /\bn[úu]mero equivocado\b|\bse equivoca de n[úu]mero\b/i,
+  /\bfalsch verbunden\b|\bfalsche nummer\b|\bsich verwählt\b/i,
+  /\b(?:mauvais|faux) numéro\b|\btrompez de numéro\b/i,
+];
+
+const refusal = [
+  /\b(?:rather not|no idea|none of your|not (?:going to|gonna) (?:say|tell|answer)|no comment|not your business)\b/i,
+  /\b(?:don['’]?t|do not) (?:know|want to (?:say|tell|answer))\b/i,
+  /\b(?:prefiero no|no (?:lo )?sé|no quiero)\b/i,
+  /\b(?:lieber nicht|keine ahnung|weiß (?:ich )?nicht|möchte nicht)\b/i,
+  /\b(?:je préfère (?:ne )?pas|je ne sais pas|aucune idée|je ne veux pas)\b/i,
+];
+
+const yes =
+  /(?<!\p{L})(?:yes|yeah|yep|yup|sure|certainly|definitely|absolutely|of course|correct|that['’]?s right|i (?:do|will|am|would|can)(?! not|n['’]t)|sí|claro|por supuesto|ja|jawohl|natürlich|oui|bien sûr|d['’]accord)(?!\p{L})/iu;
+const no =
+  /(?<!\p{L})(?:no|nope|nah|not|never|i (?:don['’]?t|won['’]?t|can['’]?t|wouldn['’]?t)|nein|nicht|kein\w*|non|jamais|nunca)(?!\p{L})/iu;
+const harmlessNo = /\bno (?:problem|worries|doubt|trouble)\b|\bwhy not\b|\bnot (?:sure|certain)\b/gi;
+
+const whoIsThis =
+  /\b(?:who(?:['’]s| is| are)? (?:this|that|there|you|calling|speaking)|who am i (?:talking|speaking) (?:to|with)|what is this about|what['’]?s this about|why are you calling)\b|\bqui[ée]n (?:es|habla|llama)\b|\bwer (?:ist|spricht) (?:da|dort)\b|\bqui est(?:-ce| à l)|\bc['’]est qui\b/i;
+const asksBack = /^\W*(?:(?:what|pardon|sorry|huh|eh|excuse me|come again|cómo|wie bitte|comment)(?:\W+|$))+$/i;
+const repeatPlease =
+  /\b(?:what was that|say that again|(?:could|can) you repeat|did not catch|didn['’]?t catch|puede repetir|noch einmal bitte|pouvez-vous répéter)\b/i;
+const greeting =
+  /^\W*(?:hello|hi|hey|good (?:morning|afternoon|evening)|yes,? speaking|speaking|hola|diga|hallo|allô|bonjour|buenos días|guten tag)\b[^.!?]{0,24}[.!?\s]*(?:yes\?)?$/i;
+const goodbye = /\b(?:goodbye|good bye|bye|adiós|auf wiederhören|tschüss|au revoir)(?!\p{L})/iu;
+
+const longestRemark = 200;
+
+export function asksToStop(text: string): boolean {
+  return optOut.some((pattern) => pattern.test(text));
+}
+
+/** Said in so many words; a long story in which somebody dials a wrong number is none of it. */
+export function saysWrongPerson(text: string): boolean {
+  return text.length <= longestRemark && wrongPerson.some((pattern) => pattern.test(text));
+}
+
+export function refusesToAnswer(text: string): boolean {
+  return refusal.some((pattern) => pattern.test(text));
+}
+
+export function asksWhoCalls(text: string): boolean {
+  return whoIsThis.test(text);
+}
+
+export function saysGoodbye(text: string): boolean {
+  return goodbye.test(text);
+}
+
+/** Yes, no, or null for neither; whichever comes first counts. */
+export function yesOrNo(text: string): boolean | null {
+  const words = text.replaceAll(harmlessNo, '');
+  const [agreed, denied] = [words.search(yes), words.search(no)];
+  if (agreed === -1 && denied === -1) return null;
+  return denied === -1 || (agreed !== -1 && agreed < denied);
+}
+
+/** Whether these words answer nothing: a greeting, a question back, a request to repeat. */
+export function isNoAnswer(text: string): boolean {
+  return (
+    greeting.test(text) ||
+    asksWhoCalls(text) ||
+    asksBack.test(text) ||
+    repeatPlease.test(text) ||
+    !/[\p{L}\p{N}]/u.test(text)
+  );
+}

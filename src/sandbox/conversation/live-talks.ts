@@ -1,0 +1,11 @@
+import type { Call } from '../telephony/call.ts';
+import type { Talk } from './talk.ts';
+
+/** Holds the talks whose agent's words come from elsewhere, so that they cannot be known when the call is dialled. */
+export interface LiveTalks {
+  wants(call: Call): boolean;
+  /** Never rejects: a talk in which no model answers is one that broke down. */
+  hold(call: Call, answeredAt: number): Promise<Talk>;
+  /** Gives up the talks that are being held; others may begin. */
+  stop(): void;
+}

@@ -1,0 +1,72 @@
+import { isRecorded } from '../audio/is-recorded.ts';
+import { assess, type Assessment } from '../conversation/assess.ts';
+import { talkOf } from '../conversation/talk-of.ts';
+import type { Talk, Turn } from '../conversation/talk.ts';
+import type { Dialect } from '../schemas/building-blocks.ts';
+import { stateOf, type Call, type CallCourse, type CallState } from '../telephony/call.ts';
+
+export interface ConversationView {
+  seed: string;
+  dialect: Dialect;
+  now: number;
+  /** Where the recording of a conversation is to be had. */
+  audioUrl: (conversationId: string) => string;
+}
+
+/** A conversation as it stands at one moment. What was said is worked out when it is first wanted: most lists do not show it. */
+export class SeenConversation {
+  readonly call: Call;
+  readonly course: CallCourse;
+  readonly state: CallState;
+  readonly startedAt: number;
+  /** Whole seconds from pick-up to the end, or until now. */
+  readonly durationSeconds: number;
+  readonly ended: boolean;
+  readonly analysed: boolean;
+  readonly #view: ConversationView;
+  #talk: Talk | null = null;
+  #turns: readonly Turn[] | null = null;
+  #assessment: Assessment | null = null;
+
+  constructor(call: Call, view: ConversationView) {
+    const { course } = call;
+    if (course === null)
+      throw new Error(`Conversation ${call.conversationId} has a record before its call was dialled.`);
+    const { now } = view;
+    const talkMs = course.answeredAt === null ? 0 : Math.max(0, Math.min(now, course.endedAt) - course.answeredAt);
+    this.#view = view;
+    this.call = call;
+    this.course = course;
+    this.state = stateOf(call, now);
+    this.startedAt = call.recordedAt ?? course.endedAt;
+    this.durationSeconds = Math.round(talkMs / 1000);
+    this.ended = now >= course.endedAt;
+    this.analysed = now >= course.analysedAt;
+  }
+
+  get talk(): Talk {
+    this.#talk ??= talkOf(this.#view.seed, this.call);
+    return this.#talk;
+  }
+
+  /** Turns that have begun by now. */
+  get turns(): readonly Turn[] {
+    this.#turns ??= this.talk.turns.filter((turn) => turn.at <= this.#view.now);
+    return this.#turns;
+  }
+
+  get recorded(): boolean {
+    return isRecorded(this.course, this.talk, this.#view.now);
+  }
+
+  get assessment(): Assessment {
+    this.#assessment ??= this.talk.assessment ?? assess(this.call.agent?.platform ?? {}, this.talk);
+    return this.#assessment;
+  }
+
+  /** The carrier tells its result when it knows it; a conversation that broke down was no matter of the carrier. */
+  get hasCarrierResult(): boolean {
+    const { course, state, ended } = this;
+    return !course.brokeDown && (course.answeredAt === null ? ended : state !== 'dialing');
+  }
+}

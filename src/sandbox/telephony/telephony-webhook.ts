@@ -1,0 +1,53 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+export const telephonySignatureHeader = 'x-telephony-signature';
+
+/** What the provider reports of a call that comes in, as its form has it. */
+export interface VoiceReport {
+  CallSid: string;
+  AccountSid: string;
+  From: string;
+  To: string;
+  Direction: 'inbound';
+  CallStatus: 'ringing';
+}
+
+export type RejectReason = 'no_agent' | 'outbound_only' | 'no_free_line';
+
+/** What the provider is told to do with it. */
+export type VoiceInstruction =
+  { connect: { conversationId: string; agentId: string } } | { reject: { reason: RejectReason } };
+
+/**
+ * The provider signs what it reports with something that only the service and it know. Stored account tokens are never opened
+ * again, so the simulated provider has a key of its own, which lives as long as the process.
+ */
+const providerKey = randomBytes(32);
+
+export function signVoiceReport(url: string, form: string): string {
+  return createHmac('sha256', providerKey).update(`${url}\n${form}`).digest('base64');
+}
+
+export function isSignedByProvider(url: string, form: string, signature: unknown): boolean {
+  if (typeof signature !== 'string') return false;
+  const right = Buffer.from(signVoiceReport(url, form));
+  const given = Buffer.from(signature);
+  return given.length === right.length && timingSafeEqual(given, right);
+}
+
+/** The markup in which instructions go to the provider. */
+export function writeInstruction(instruction: VoiceInstruction): string {
+  const inner =
+    'connect' in instruction
+      ? `<Connect><Conversation id="${instruction.connect.conversationId}" agent="${instruction.connect.agentId}"/></Connect>`
+      : `<Reject reason="${instruction.reject.reason}"/>`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<Response>${inner}</Response>\n`;
+}
+
+/** Reads what `writeInstruction` wrote; null for anything else. */
+export function readInstruction(markup: string): VoiceInstruction | null {
+  const connect = /<Conversation id="([^"<>&]+)" agent="([^"<>&]+)"\/>/.exec(markup);
+  if (connect !== null) return { connect: { conversationId: connect[1] ?? '', agentId: connect[2] ?? '' } };
+  const reject = /<Reject reason="(no_agent|outbound_only|no_free_line)"\/>/.exec(markup);
+  return reject === null ? null : { reject: { reason: reject[1] as RejectReason } };
+}
