@@ -1,0 +1,153 @@
+import { Agent, request, type Dispatcher } from 'undici';
+import { CompletionBuilder, type Completion } from './completion.ts';
+import type { CompletionRequest } from './completion-request.ts';
+import { EventStreamReader } from './event-stream.ts';
+import { ModelFailure } from './model-failure.ts';
+import type { ModelLimits } from './model-limits.ts';
+import { completionsAddress, requireAllowed } from './outbound-address.ts';
+import { Patience } from './patience.ts';
+import { sendableHeaders } from './sendable-headers.ts';
+
+export interface ModelQuestion {
+  /** Base or full address. */
+  url: string;
+  /** Secrets: sent, and never shown. */
+  headers: Readonly<Record<string, string>>;
+  body: CompletionRequest;
+  /** Shorter than the limit where a backup model waits. Real milliseconds. */
+  firstTokenMs: number;
+  signal: AbortSignal;
+}
+
+/** What was seen of an answer, also of one that failed; filled in as it comes. */
+export interface AnswerFacts {
+  status: number | null;
+  streamed: boolean | null;
+  /** From the question to the first word, real milliseconds. */
+  firstTokenMs: number | null;
+  durationMs: number | null;
+}
+
+/** Asks models that speak the chat completions contract. Nothing is asked twice and redirects are not followed. */
+export class ChatCompletions {
+  readonly #limits: ModelLimits;
+  readonly #allowedHosts: readonly string[];
+  readonly #dispatcher: Agent;
+
+  constructor(limits: ModelLimits, allowedHosts: readonly string[]) {
+    this.#limits = limits;
+    this.#allowedHosts = allowedHosts;
+    // The limits here count from the question on and end everything, so the connection needs none of its own but the first.
+    this.#dispatcher = new Agent({ connect: { timeout: limits.connectMs }, headersTimeout: 0, bodyTimeout: 0 });
+  }
+
+  /** Throws `ModelFailure`. */
+  async ask(question: ModelQuestion, facts: AnswerFacts): Promise<Completion> {
+    requireAllowed(question.url, this.#allowedHosts);
+    const headers = sendableHeaders(question.headers);
+    const patience = new Patience({
+      ...this.#limits,
+      firstTokenMs: Math.min(this.#limits.firstTokenMs, question.firstTokenMs),
+    });
+    try {
+      const answer = await request(completionsAddress(question.url), {
+        method: 'POST',
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          accept: question.body.stream ? 'text/event-stream, application/json' : 'application/json',
+          'accept-encoding': 'identity',
+        },
+        body: JSON.stringify(question.body),
+        dispatcher: this.#dispatcher,
+        signal: AbortSignal.any([question.signal, patience.signal]),
+      });
+      return await this.#read(answer, facts, patience);
+    } catch (error) {
+      throw explain(error, patience, question.signal);
+    } finally {
+      facts.durationMs = patience.elapsedMs;
+      patience.end();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+
+  async #read(answer: Dispatcher.ResponseData, facts: AnswerFacts, patience: Patience): Promise<Completion> {
+    // A body that is given up tells so by an error event, which nobody else hears.
+    answer.body.on('error', () => undefined);
+    facts.status = answer.statusCode;
+    if (answer.statusCode >= 300 && answer.statusCode < 400) {
+      answer.body.destroy();
+      throw new ModelFailure('redirect', `HTTP ${answer.statusCode}: redirects are not followed`);
+    }
+    if (answer.statusCode < 200 || answer.statusCode >= 400) {
+      answer.body.destroy();
+      throw new ModelFailure('http_status', `HTTP ${answer.statusCode}`);
+    }
+    const pieces = decode(answer.body, this.#limits.answerBytes);
+    facts.streamed = /^text\/event-stream\b/i.test(String(answer.headers['content-type'] ?? ''));
+    return facts.streamed ? readStream(pieces, facts, patience) : readWhole(pieces, facts, patience);
+  }
+}
+
+async function readStream(pieces: AsyncIterable<string>, facts: AnswerFacts, patience: Patience): Promise<Completion> {
+  const reader = new EventStreamReader();
+  const builder = new CompletionBuilder();
+  /** Whether that was the end. */
+  const take = ({ event, data }: { event: string; data: string }): boolean => {
+    if (data.trim() === '[DONE]') return true;
+    if (event === 'error') throw new ModelFailure('model_error', 'the model broke off with an error event');
+    builder.add(data);
+    if (!builder.begun) return false;
+    facts.firstTokenMs ??= patience.elapsedMs;
+    patience.heard();
+    return false;
+  };
+  for await (const piece of pieces) {
+    if (reader.push(piece).some(take)) return builder.build();
+  }
+  // Some servers end without [DONE]. A stream that ends whole is taken at its word; one that is cut throws before this.
+  reader.end().some(take);
+  return builder.build();
+}
+
+async function readWhole(pieces: AsyncIterable<string>, facts: AnswerFacts, patience: Patience): Promise<Completion> {
+  let json = '';
+  for await (const piece of pieces) {
+    json += piece;
+    patience.heard();
+  }
+  const builder = new CompletionBuilder();
+  builder.add(json);
+  facts.firstTokenMs = patience.elapsedMs;
+  return builder.build();
+}
+
+async function* decode(body: AsyncIterable<Uint8Array>, mostBytes: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > mostBytes) throw new ModelFailure('too_large', `the answer is longer than ${mostBytes} bytes`);
+    yield decoder.decode(chunk, { stream: true });
+  }
+  yield decoder.decode();
+}
+
+function explain(error: unknown, patience: Patience, stopped: AbortSignal): ModelFailure {
+  if (error instanceof ModelFailure) return error;
+  const options = { cause: error };
+  if (stopped.aborted) return new ModelFailure('stopped', 'the sandbox stopped waiting', options);
+  if (patience.expired !== null) return new ModelFailure('timeout', patience.expired, options);
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'no code';
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return new ModelFailure('timeout', 'no connection in time', options);
+  if (code === 'UND_ERR_INVALID_ARG')
+    return new ModelFailure('header_refused', 'a header of extra_headers cannot be sent', options);
+  const reached = code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
+  return reached
+    ? new ModelFailure('cut_off', `the connection broke off (${code})`, options)
+    : new ModelFailure('not_reached', `no connection (${code})`, options);
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { ModelFailure } from './model-failure.ts';
+
+/** A tool that a model wants used; `parameters` is null where it did not send a JSON object. */
+export interface RequestedTool {
+  id: string | null;
+  name: string;
+  argumentsText: string;
+  parameters: Record<string, unknown> | null;
+}
+
+export interface ReportedUsage {
+  inputTokens: number;
+  cachedInputTokens: number;
+  outputTokens: number;
+}
+
+/** What a model answered, whether in one piece or as a stream. */
+export interface Completion {
+  text: string;
+  tools: RequestedTool[];
+  finishReason: string | null;
+  /** Null when the model did not say. */
+  usage: ReportedUsage | null;
+}
+
+const count = z.number().min(0).catch(0);
+const toolPart = z.looseObject({
+  index: z.number().int().min(0).max(127).nullish(),
+  id: z.string().nullish(),
+  function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+});
+const contentPart = z.looseObject({ text: z.string().nullish() });
+const words = z.looseObject({
+  content: z.union([z.string(), z.array(contentPart)]).nullish(),
+  tool_calls: z.array(toolPart).nullish(),
+});
+/** Tolerant: servers that speak this contract differ in everything but what is read here. */
+const answerPart = z.looseObject({
+  choices: z
+    .array(
+      z.looseObject({
+        index: z.number().nullish(),
+        delta: words.nullish(),
+        message: words.nullish(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+  usage: z
+    .looseObject({
+      prompt_tokens: count,
+      completion_tokens: count,
+      prompt_tokens_details: z.looseObject({ cached_tokens: count }).nullish().catch(null),
+    })
+    .nullish()
+    .catch(null),
+  error: z.unknown().optional(),
+});
+
+/** Puts together what a model answers, in one part or in many. */
+export class CompletionBuilder {
+  #text = '';
+  readonly #tools = new Map<number, { id: string | null; name: string; argumentsText: string }>();
+  #finishReason: string | null = null;
+  #usage: ReportedUsage | null = null;
+
+  /** Throws `ModelFailure` when the part is no JSON of this contract, or an error. */
+  add(json: string): void {
+    const part = readPart(json);
+    if (part.error != null) throw new ModelFailure('model_error', 'the model answered with an error object');
+    if (part.usage != null) {
+      const { prompt_tokens, completion_tokens, prompt_tokens_details } = part.usage;
+      const cachedInputTokens = prompt_tokens_details?.cached_tokens ?? 0;
+      this.#usage = { inputTokens: prompt_tokens, cachedInputTokens, outputTokens: completion_tokens };
+    }
+    const choice = part.choices?.find(({ index }) => (index ?? 0) === 0);
+    if (choice === undefined) return;
+    this.#finishReason = choice.finish_reason ?? this.#finishReason;
+    const { content, tool_calls } = choice.delta ?? choice.message ?? {};
+    this.#text += typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join('');
+    for (const [position, tool] of (tool_calls ?? []).entries()) this.#addTool(tool.index ?? position, tool);
+  }
+
+  /** A word or a tool has been seen. */
+  get begun(): boolean {
+    return this.#text.trim() !== '' || this.#tools.size > 0;
+  }
+
+  /** Throws `ModelFailure` when there was neither a word nor a tool. */
+  build(): Completion {
+    if (!this.begun) throw new ModelFailure('empty', 'the model answered without a word');
+    const tools = [...this.#tools].sort(([left], [right]) => left - right);
+    return {
+      text: this.#text.trim(),
+      tools: tools.map(([, tool]) => ({ ...tool, parameters: readParameters(tool.argumentsText) })),
+      finishReason: this.#finishReason,
+      usage: this.#usage,
+    };
+  }
+
+  #addTool(index: number, part: z.infer<typeof toolPart>): void {
+    const tool = this.#tools.get(index) ?? { id: null, name: '', argumentsText: '' };
+    tool.id = part.id ?? tool.id;
+    tool.name += part.function?.name ?? '';
+    tool.argumentsText += part.function?.arguments ?? '';
+    this.#tools.set(index, tool);
+  }
+}
+
+function readPart(json: string): z.infer<typeof answerPart> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw new ModelFailure('malformed', 'the model answered something that is not JSON', { cause: error });
+  }
+  const parsed = answerPart.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new ModelFailure(
+    'malformed',
+    `the model's answer is no chat completion: ${issue?.path.join('.')} is not as agreed`,
+  );
+}
+
+function readParameters(text: string): Record<string, unknown> | null {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}

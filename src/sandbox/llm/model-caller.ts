@@ -1,0 +1,73 @@
+import type { Clock } from '../clock.ts';
+import { ChatCompletions, type ModelQuestion } from './chat-completions.ts';
+import type { Completion } from './completion.ts';
+import { ModelFailure } from './model-failure.ts';
+import type { ModelLimits } from './model-limits.ts';
+import type { ModelRequest, ModelRequestLog } from './model-request-log.ts';
+import { completionsAddress, showAddress } from './outbound-address.ts';
+import { redactSecrets } from './redact-secrets.ts';
+
+export interface AskedFor {
+  conversationId: string;
+  purpose: ModelRequest['purpose'];
+}
+
+export interface AnsweredQuestion {
+  completion: Completion;
+  /** Real milliseconds. */
+  firstTokenMs: number;
+  durationMs: number;
+}
+
+/** Asks models and keeps a record of it, for the owner of a model to look at. */
+export class ModelCaller {
+  readonly #completions: ChatCompletions;
+  readonly #log: ModelRequestLog;
+  readonly #clock: Clock;
+
+  constructor(log: ModelRequestLog, clock: Clock, limits: ModelLimits, allowedHosts: readonly string[]) {
+    this.#completions = new ChatCompletions(limits, allowedHosts);
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** Throws `ModelFailure`. */
+  async ask(question: ModelQuestion, asked: AskedFor): Promise<AnsweredQuestion> {
+    const clean = (text: string): string => redactSecrets(text, question.headers);
+    const entry = this.#log.begin({
+      ...asked,
+      at: this.#clock.now(),
+      address: showAddress(URL.canParse(question.url) ? completionsAddress(question.url) : question.url),
+      headerNames: Object.keys(question.headers),
+      request: clean(JSON.stringify(question.body)),
+    });
+    try {
+      const completion = cleanCompletion(await this.#completions.ask(question, entry), clean);
+      entry.answer = completion;
+      return { completion, firstTokenMs: entry.firstTokenMs ?? 0, durationMs: entry.durationMs ?? 0 };
+    } catch (error) {
+      if (!(error instanceof ModelFailure)) throw error;
+      entry.failure = { code: error.code, message: clean(error.message) };
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#completions.close();
+  }
+}
+
+function cleanCompletion(completion: Completion, clean: (text: string) => string): Completion {
+  return {
+    ...completion,
+    text: clean(completion.text),
+    tools: completion.tools.map((tool) => ({
+      ...tool,
+      argumentsText: clean(tool.argumentsText),
+      parameters:
+        tool.parameters === null
+          ? null
+          : (JSON.parse(clean(JSON.stringify(tool.parameters))) as Record<string, unknown>),
+    })),
+  };
+}

@@ -1,0 +1,64 @@
+import type { AnswerFacts } from './chat-completions.ts';
+import type { Completion } from './completion.ts';
+
+/** One question to a model behind an address, and what came of it. Holds names of headers, never their values. */
+export interface ModelRequest extends AnswerFacts {
+  sequence: number;
+  conversationId: string;
+  purpose: 'reply' | 'assessment';
+  /** Epoch milliseconds of service time. */
+  at: number;
+  /** Without the values of its query. */
+  address: string;
+  headerNames: string[];
+  /** The body as sent; cut off beyond 32,768 characters. */
+  request: string;
+  answer: Completion | null;
+  /** Null while it is under way and when all went well. */
+  failure: { code: string; message: string } | null;
+}
+
+const longest = 1_000;
+const longestRequest = 32_768;
+
+/** The last 1,000 questions to models, oldest first. */
+export class ModelRequestLog {
+  #entries: ModelRequest[] = [];
+  readonly #forgotten = new Set<string>();
+  #sequence = 0;
+
+  begin(
+    facts: Pick<ModelRequest, 'conversationId' | 'purpose' | 'at' | 'address' | 'headerNames' | 'request'>,
+  ): ModelRequest {
+    const entry: ModelRequest = {
+      sequence: ++this.#sequence,
+      ...facts,
+      request: facts.request.length > longestRequest ? `${facts.request.slice(0, longestRequest)}…` : facts.request,
+      status: null,
+      streamed: null,
+      firstTokenMs: null,
+      durationMs: null,
+      answer: null,
+      failure: null,
+    };
+    // A conversation may be deleted while its agent is still speaking.
+    if (!this.#forgotten.has(facts.conversationId)) this.#entries.push(entry);
+    if (this.#entries.length > longest) this.#entries.shift();
+    return entry;
+  }
+
+  list(conversationId?: string): ModelRequest[] {
+    return this.#entries.filter((entry) => conversationId === undefined || entry.conversationId === conversationId);
+  }
+
+  /** A conversation that is deleted leaves nothing behind. */
+  forget(conversationId: string): void {
+    this.#forgotten.add(conversationId);
+    this.#entries = this.#entries.filter((entry) => entry.conversationId !== conversationId);
+  }
+
+  clear(): void {
+    this.#forgotten.clear();
+    this.#entries = [];
+  }
+}

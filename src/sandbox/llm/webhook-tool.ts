@@ -1,0 +1,51 @@
+import { request } from 'undici';
+import { requireAllowed } from './outbound-address.ts';
+import { ModelFailure } from './model-failure.ts';
+import { redactSecrets } from './redact-secrets.ts';
+import { sendableHeaders } from './sendable-headers.ts';
+
+export interface WebhookToolCall {
+  url: string;
+  /** Secrets: sent, and never shown. */
+  headers: Readonly<Record<string, string>>;
+  parameters: Record<string, unknown>;
+  timeoutMs: number;
+  allowedHosts: readonly string[];
+  signal: AbortSignal;
+}
+
+const longestResult = 8_192;
+
+/** Posts the parameters to a tool's address and gives back what it answers, at most 8,192 characters. Never rejects. */
+export async function callWebhookTool(call: WebhookToolCall): Promise<{ text: string; isError: boolean }> {
+  try {
+    requireAllowed(call.url, call.allowedHosts);
+    const answer = await request(call.url, {
+      method: 'POST',
+      headers: { ...sendableHeaders(call.headers), 'content-type': 'application/json', 'accept-encoding': 'identity' },
+      body: JSON.stringify(call.parameters),
+      signal: AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs)]),
+    });
+    // A body that is given up tells so by an error event, which nobody else hears.
+    answer.body.on('error', () => undefined);
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of answer.body) {
+      text += decoder.decode(chunk as Uint8Array, { stream: true });
+      if (text.length > longestResult) break;
+    }
+    const shown = redactSecrets(text.slice(0, longestResult), call.headers);
+    if (answer.statusCode >= 200 && answer.statusCode < 300) return { text: shown, isError: false };
+    return { text: `The tool answered HTTP ${answer.statusCode}.`, isError: true };
+  } catch (error) {
+    return { text: `The tool could not be used: ${reason(error, call.timeoutMs)}.`, isError: true };
+  }
+}
+
+function reason(error: unknown, timeoutMs: number): string {
+  if (error instanceof ModelFailure) return error.message;
+  if (!(error instanceof Error)) return 'unknown error';
+  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`;
+  if (error.name === 'AbortError') return 'the conversation is over';
+  return 'code' in error && typeof error.code === 'string' ? error.code : 'the connection failed';
+}
