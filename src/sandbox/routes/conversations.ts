@@ -1,23 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readCursor, writeCursor } from '../http/cursor.ts';
-import { describeConversation, describeListEntry, type ConversationView } from '../records/conversation-record.ts';
+import { describeConversation, describeListEntry } from '../records/conversation-record.ts';
+import type { ConversationView } from '../records/seen-conversation.ts';
 import { validate } from '../schemas/validate.ts';
 import { notFound, type ServiceError } from '../service-error.ts';
 import type { Service } from '../service.ts';
 import { pathParameter, serveOperation } from './serve-operation.ts';
 
 export function serveConversations(app: FastifyInstance, service: Service): void {
-  const view = (): ConversationView => ({
-    seed: service.settings.seed,
-    dialect: service.settings.dialect,
-    now: service.clock.now(),
-  });
-
   serveOperation(app, 'get_conversation', (request) => {
     const id = pathParameter(request, 'conversation_id');
     const call = service.state.conversations.get(id);
-    if (call === undefined) throw missing(service, id);
-    return describeConversation(call, view());
+    if (call === undefined) throw missingConversation(service, id);
+    return describeConversation(call, viewConversations(service, `${request.protocol}://${request.host}`));
   });
 
   serveOperation(app, 'list_conversations', (request) => {
@@ -33,7 +28,7 @@ export function serveConversations(app: FastifyInstance, service: Service): void
       madeBefore: youngestListed(request, service.clock.now()),
     });
     const cursor = next === null ? null : writeCursor({ list, generation: service.generation, position: next });
-    const seen = view();
+    const seen = viewConversations(service, `${request.protocol}://${request.host}`);
     return {
       conversations: conversations.map((call) => describeListEntry(call, seen)),
       has_more: cursor !== null,
@@ -43,12 +38,29 @@ export function serveConversations(app: FastifyInstance, service: Service): void
 
   serveOperation(app, 'delete_conversation', (request, reply) => {
     const id = pathParameter(request, 'conversation_id');
-    if (!service.state.conversations.delete(id)) throw missing(service, id);
+    if (!service.state.conversations.delete(id)) throw missingConversation(service, id);
+    service.recordings.forget(id);
+    service.modelRequests.forget(id);
     return service.settings.dialect === 'spec' ? reply.code(204).send() : {};
   });
 }
 
-function missing(service: Service, id: string): ServiceError {
+/** How records look now to a caller who reaches the service at `baseUrl`. */
+export function viewConversations(
+  { settings, clock, audioLinks }: Service,
+  baseUrl: string,
+  now = clock.now(),
+): ConversationView {
+  return {
+    seed: settings.seed,
+    dialect: settings.dialect,
+    now,
+    audioUrl: (conversationId) => audioLinks.addressOf(baseUrl, conversationId, now),
+  };
+}
+
+/** The refusal of an id that no record has; using what was deleted is noted. */
+export function missingConversation(service: Service, id: string): ServiceError {
   if (service.state.conversations.wasDeleted(id)) service.conduct.noteDeletedUse('conversation', id);
   return notFound('conversation', id);
 }

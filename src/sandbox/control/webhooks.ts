@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify';
+import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { refuseField, validate } from '../schemas/validate.ts';
+import { notFound, ServiceError } from '../service-error.ts';
+import type { Service } from '../service.ts';
+import { describeDelivery } from '../webhooks/delivery.ts';
+import type { Subscriber } from '../webhooks/subscriber.ts';
+import { refuseAddress, webhookChange, webhookInput } from '../webhooks/webhook.ts';
+
+/** Webhooks: who is told about finished calls, and what became of the telling. The secret goes in and never comes out. */
+export function controlWebhooks(app: FastifyInstance, service: Service): void {
+  const { webhooks, settings } = service;
+
+  serveControl(app, 'GET', 'webhooks', () => ({ webhooks: webhooks.list().map((webhook) => webhook.describe()) }));
+
+  serveControl(app, 'POST', 'webhooks', (request) => {
+    if (settings.dialect === 'spec') throw notInContract();
+    const input = validate(webhookInput, 'body', request.body);
+    checkAddress(input.url, settings.allowOutbound);
+    return webhooks.add(input).describe();
+  });
+
+  serveControl(app, 'GET', 'webhooks/:webhook_id', (request) =>
+    find(service, pathParameter(request, 'webhook_id')).describe(),
+  );
+
+  serveControl(app, 'PATCH', 'webhooks/:webhook_id', (request) => {
+    const webhook = find(service, pathParameter(request, 'webhook_id'));
+    const change = validate(webhookChange, 'body', request.body);
+    if (change.url !== undefined) checkAddress(change.url, settings.allowOutbound);
+    webhook.change(change);
+    return webhook.describe();
+  });
+
+  serveControl(app, 'DELETE', 'webhooks/:webhook_id', (request) => {
+    webhooks.remove(find(service, pathParameter(request, 'webhook_id')));
+    return {};
+  });
+
+  serveControl(app, 'GET', 'webhooks/:webhook_id/deliveries', (request) => ({
+    deliveries: find(service, pathParameter(request, 'webhook_id')).deliveries.map(describeDelivery),
+  }));
+}
+
+function find({ webhooks }: Service, webhookId: string): Subscriber {
+  const webhook = webhooks.get(webhookId);
+  if (webhook === undefined) throw notFound('webhook', webhookId);
+  return webhook;
+}
+
+function checkAddress(url: string, allowedHosts: readonly string[]): void {
+  const refusal = refuseAddress(url, allowedHosts);
+  if (refusal !== null) throw refuseField(['body', 'url'], refusal, 'address_not_allowed', url.slice(0, 200));
+}
+
+function notInContract(): ServiceError {
+  const message = 'The contract has no webhooks; start the sandbox in the extended dialect to have them.';
+  return new ServiceError(409, message, { type: 'conflict', code: 'not_in_dialect' });
+}

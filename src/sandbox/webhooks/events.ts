@@ -1,0 +1,79 @@
+import { isRecorded } from '../audio/is-recorded.ts';
+import { talkOf } from '../conversation/talk-of.ts';
+import { describeConversation } from '../records/conversation-record.ts';
+import { unixSeconds } from '../records/times.ts';
+import { viewConversations } from '../routes/conversations.ts';
+import type { Service } from '../service.ts';
+import type { Call, CallResult } from '../telephony/call.ts';
+import type { WebhookEventType } from './webhook.ts';
+
+/** Something that happened to a call; what is delivered of it is made when it is delivered. */
+export interface WebhookEvent {
+  type: WebhookEventType;
+  call: Call;
+  /** Epoch milliseconds of service time. */
+  at: number;
+}
+
+/** What there is to tell of a call that is over and analysed. */
+export function eventsOf(seed: string, call: Call, at: number): WebhookEvent[] {
+  const { course } = call;
+  if (course === null || call.recordDeleted) return [];
+  if (course.answeredAt === null) return [{ type: 'call_initiation_failure', call, at }];
+  const events: WebhookEvent[] = [{ type: 'post_call_transcription', call, at }];
+  if (isRecorded(course, talkOf(seed, call), at)) events.push({ type: 'post_call_audio', call, at });
+  return events;
+}
+
+/** The body to deliver: the same text however often it is asked for. Null when the conversation was deleted meanwhile. */
+export async function writeEvent(service: Service, { type, call, at }: WebhookEvent): Promise<string | null> {
+  const data = await dataOf(service, type, call, at);
+  return call.recordDeleted ? null : JSON.stringify({ type, event_timestamp: unixSeconds(at), data });
+}
+
+async function dataOf(
+  service: Service,
+  type: WebhookEventType,
+  call: Call,
+  at: number,
+): Promise<Record<string, unknown>> {
+  switch (type) {
+    case 'post_call_transcription':
+      return describeConversation(call, viewConversations(service, service.baseUrl, at));
+    case 'post_call_audio': {
+      const { wav } = await service.recordings.of(call);
+      return {
+        agent_id: call.agentId,
+        conversation_id: call.conversationId,
+        audio_format: 'wav',
+        full_audio: wav.toString('base64'),
+      };
+    }
+    case 'call_initiation_failure':
+      return describeFailure(call);
+  }
+}
+
+const failureReasons: Partial<Record<CallResult, string>> = { busy: 'busy', no_answer: 'no-answer' };
+
+function describeFailure(call: Call): Record<string, unknown> {
+  const outbound = call.direction === 'outbound';
+  return {
+    agent_id: call.agentId,
+    // Where unanswered calls leave no record, there is none to name.
+    conversation_id: call.recordedAt === null ? null : call.conversationId,
+    failure_reason: failureReasons[call.course?.result ?? 'failed'] ?? 'unknown',
+    metadata: {
+      type: 'telephony',
+      body: {
+        direction: call.direction,
+        from: outbound ? call.agentNumber : call.to,
+        to: outbound ? call.to : call.agentNumber,
+        call_status: failureReasons[call.course?.result ?? 'failed'] ?? 'failed',
+        phone_number_id: call.phoneNumberId,
+        batch_call_id: call.batchId,
+        batch_call_recipient_id: call.batchId === null ? null : call.callId,
+      },
+    },
+  };
+}

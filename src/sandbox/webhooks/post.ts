@@ -1,0 +1,42 @@
+import { Agent, request } from 'undici';
+
+/** What came back: a status, or why there is none. */
+export interface PostResult {
+  status: number | null;
+  error: string | null;
+}
+
+const longestMs = 10_000;
+const longestAnswerBytes = 64 * 1024;
+
+/** Posts to receivers of webhooks; redirects are not followed, and an answer has ten real seconds. */
+export class Poster {
+  readonly #agent = new Agent({ connect: { timeout: longestMs }, connections: 16 });
+
+  async post(url: string, headers: Record<string, string>, body: string): Promise<PostResult> {
+    try {
+      const response = await request(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'carillon-sandbox' },
+        body,
+        dispatcher: this.#agent,
+        signal: AbortSignal.timeout(longestMs),
+      });
+      await response.body.dump({ limit: longestAnswerBytes });
+      return { status: response.statusCode, error: null };
+    } catch (error) {
+      return { status: null, error: describe(error) };
+    }
+  }
+
+  /** Cuts off what is under way. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  if (error.name === 'TimeoutError') return `no answer within ${longestMs / 1000} seconds`;
+  return 'code' in error && typeof error.code === 'string' ? error.code : 'the connection failed';
+}

@@ -1,0 +1,62 @@
+import { deriveId } from '../random.ts';
+import type { Service } from '../service.ts';
+import { eventsOf } from './events.ts';
+import { Poster } from './post.ts';
+import { Subscriber } from './subscriber.ts';
+import type { WebhookFacts } from './webhook.ts';
+
+/** Tells the world about finished calls (gaps A.8). Without a webhook nothing is ever sent. */
+export class Webhooks {
+  readonly #service: Service;
+  readonly #poster = new Poster();
+  readonly #subscribers = new Map<string, Subscriber>();
+  #made = 0;
+
+  constructor(service: Service) {
+    this.#service = service;
+    for (const facts of service.settings.webhooks) this.add(facts);
+    service.callListeners.add((call, change, at) => {
+      if (change !== 'analysed' || this.#subscribers.size === 0) return;
+      for (const event of eventsOf(service.settings.seed, call, at)) {
+        for (const subscriber of this.#subscribers.values()) subscriber.tell(event);
+      }
+    });
+  }
+
+  add(facts: WebhookFacts): Subscriber {
+    const id = deriveId('webhook', this.#service.settings.seed, (this.#made += 1));
+    const subscriber = new Subscriber(this.#service, this.#poster, id, facts);
+    this.#subscribers.set(id, subscriber);
+    return subscriber;
+  }
+
+  list(): Subscriber[] {
+    return [...this.#subscribers.values()];
+  }
+
+  get(webhookId: string): Subscriber | undefined {
+    return this.#subscribers.get(webhookId);
+  }
+
+  remove(subscriber: Subscriber): void {
+    subscriber.dropPending('The webhook was removed.');
+    this.#subscribers.delete(subscriber.webhookId);
+  }
+
+  /** For when the state is replaced and the scheduler cleared: the webhooks stay, what was on its way belongs to another past. */
+  dropPending(): void {
+    for (const subscriber of this.#subscribers.values()) subscriber.dropPending('The state was replaced.');
+  }
+
+  /** Back to the webhooks given at start. */
+  reset(): void {
+    for (const subscriber of this.list()) this.remove(subscriber);
+    this.#made = 0;
+    for (const facts of this.#service.settings.webhooks) this.add(facts);
+  }
+
+  close(): void {
+    for (const subscriber of this.list()) this.remove(subscriber);
+    void this.#poster.close();
+  }
+}
