@@ -59,6 +59,11 @@ export function readConfigWith(
 /** Variables that no child process needs: they carry credentials of the service or of the database. */
 const secretVariables = ['SVC_API_KEY', 'DATABASE_URL'];
 
+/** The environment for a command that the person gave: this process's own whole, with `changes`. */
+export function commandEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {
+  return { ...process.env, ...changes };
+}
+
 /** The environment to hand to a child process: this process's own without its secrets, with `changes` (undefined removes). */
 export function childEnvironment(changes: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([key]) => !secretVariables.includes(key));

@@ -22,7 +22,7 @@ export interface Io {
    */
   onInterrupt: Interrupts['onInterrupt'];
   /** What the process will exit with when the command returns; set by a command that has already said what failed. */
-  exitCode: 0 | 1;
+  exitCode: number;
 }
 
 /** The terminal of this process. `exit` is called when a second signal or a closed output leaves nothing to wait for. */

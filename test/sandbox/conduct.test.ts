@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ConductReport } from '../../src/sandbox/judge/conduct-report.ts';
-import { plainNumbers, startTestSandbox } from './harness.ts';
+import { toJUnit } from '../../src/sandbox/judge/junit.ts';
+import { noon, plainNumbers, startTestSandbox } from './harness.ts';
 
 const hour = 3_600_000;
 
@@ -167,4 +168,126 @@ test('the journal tells every request of the service once, from where it is aske
   ).toEqual([2]);
   expect((await sandbox.get(`/_sandbox/journal?since=${all.next}`)).body).toEqual({ entries: [], next: all.next });
   expect(JSON.stringify(all)).not.toContain('sk_sandbox_ok');
+});
+
+const newYork = '+12125550101';
+const london = '+442079460101';
+
+function checkOf(report: ConductReport, name: string) {
+  return report.checks.find((check) => check.name === name);
+}
+
+/** 15 January 2030, noon in London, 7:00 in New York, 6:00 in Chicago, 2:00 in Honolulu. */
+test.each<[string, string, string, number]>([
+  ['08:00', '21:00', london, 0],
+  ['08:00', '21:00', newYork, 1],
+  ['07:00', '21:00', newYork, 0],
+  ['07:01', '21:00', newYork, 1],
+  ['00:00', '12:00', london, 1],
+  ['00:00', '12:01', london, 0],
+  ['00:00', '24:00', '+18085550101', 0],
+  // An area with two zones: both have to be within the hours.
+  ['07:00', '21:00', '+18505550101', 1],
+  ['06:00', '21:00', '+18505550101', 0],
+])('with calling hours from %s to %s a call to %s is %i violations', async (start, end, to, violations) => {
+  const sandbox = await startTestSandbox({ conduct: { callingHours: { start, end } } });
+  await sandbox.batch([to]);
+  const check = checkOf(sandbox.conduct(), 'calling_hours');
+  expect([check?.observed, check?.violationCount]).toEqual([1, violations]);
+  expect(JSON.stringify(check)).not.toContain(to);
+});
+
+test('it is the moment of dialling that counts, not that of the batch', async () => {
+  const sandbox = await startTestSandbox({
+    concurrency: 1,
+    conduct: { callingHours: { start: '06:00', end: '07:01' } },
+  });
+  await sandbox.batch(['+12125550106', '+12125550102', '+12135550102', '+12145550102', '+12125550101']);
+  sandbox.clock.advance(10 * hour);
+  await sandbox.get('/_sandbox/calls');
+  const calls = sandbox.calls();
+  const late = calls.filter(({ dialedAt }) => (dialedAt ?? 0) >= noon + 60_000);
+  expect([calls.length > late.length, late.length > 0]).toEqual([true, true]);
+  const inNewYork = late.filter(({ to }) => to.startsWith('+1212'));
+  const told = checkOf(sandbox.conduct(), 'calling_hours')?.violations.filter(
+    ({ zone }) => zone === 'America/New_York',
+  );
+  expect(told?.map(({ callId }) => callId)).toEqual(inNewYork.map(({ callId }) => callId));
+});
+
+test('who is known to live elsewhere is called by the clock of that place', async () => {
+  const world = { people: [{ number: newYork, zone: 'Europe/London' }] };
+  const sandbox = await startTestSandbox({ world, conduct: { callingHours: { start: '08:00', end: '21:00' } } });
+  await sandbox.batch([newYork, '+12125550102']);
+  expect(checkOf(sandbox.conduct(), 'calling_hours')).toMatchObject({ observed: 2, violationCount: 1 });
+});
+
+test('a number whose zone nobody knows is not judged, and counted as such', async () => {
+  const sandbox = await startTestSandbox({ conduct: { callingHours: { start: '08:00', end: '09:00' } } });
+  await sandbox.batch(['+99955501001']);
+  expect(checkOf(sandbox.conduct(), 'calling_hours')).toMatchObject({ ok: true, observed: 0, notJudged: 1 });
+  expect((await sandbox.get('/_sandbox/conduct?format=text')).body).toContain('(observed 0, not judged 1)');
+});
+
+test('without calling hours there is no such rule in the report', async () => {
+  const sandbox = await startTestSandbox();
+  await sandbox.batch([newYork]);
+  expect(checkOf(sandbox.conduct(), 'calling_hours')).toBeUndefined();
+});
+
+test.each([
+  [{ start: '8:00', end: '21:00' }, '8:00 to 21:00'],
+  [{ start: '21:00', end: '08:00' }, '21:00 to 08:00'],
+  [{ start: '08:00', end: '25:00' }, '08:00 to 25:00'],
+])('the calling hours %j are refused', async (callingHours, value) => {
+  await expect(startTestSandbox({ conduct: { callingHours } })).rejects.toThrow(
+    `conduct.callingHours is ${value}; it must be two times of day`,
+  );
+});
+
+test('a revoked key that is used on is noticed; learning of it is not', async () => {
+  const sandbox = await startTestSandbox({ faults: [{ operation: 2, nth: 1, effect: { type: 'revoke_key' } }] });
+  for (let read = 0; read < 3; read += 1) await sandbox.get('/v1/convai/agents');
+  sandbox.clock.advance(10_000);
+  await sandbox.get('/v1/convai/agents');
+  expect(failed(sandbox.conduct())).toEqual([]);
+  sandbox.clock.advance(1_000);
+  await sandbox.get('/v1/convai/agents');
+  expect(failed(sandbox.conduct())).toEqual(['revoked_key']);
+});
+
+test('the report for build servers is JUnit, one case per rule, whatever stands in it', async () => {
+  const sandbox = await startTestSandbox();
+  await sandbox.request('DELETE', '/v1/convai/agents/agent_survey');
+  await sandbox.batch(['+12125550150', '+12125550150'], {}, 'a<b>&"');
+  const answer = await sandbox.get('/_sandbox/conduct?format=junit');
+  const report = sandbox.conduct();
+  expect(answer.headers.get('content-type')).toMatch(/^application\/xml/);
+  expect(answer.body).toContain(
+    `<testsuite name="conduct" tests="${report.checks.length}" failures="1" errors="0" skipped="0"`,
+  );
+  expect(answer.body.match(/<testcase /g)).toHaveLength(report.checks.length);
+  expect(answer.body.match(/<failure /g)).toHaveLength(1);
+  expect(answer.body).toContain('name="no number is dialled while a call to it is open"');
+  expect(answer.body).toContain('previousCallId');
+  expect(answer.body).not.toMatch(/&(?!amp;|lt;|gt;|quot;)/);
+});
+
+test('text in a report for build servers cannot break out of it', () => {
+  const at = Date.UTC(2030, 0, 1);
+  const violation = { at, what: `]]> </failure> & "quoted" \u0000\u001F\uFFFE \u{1F4DE}`, id: '<id>' };
+  const check = {
+    name: 'polling',
+    rule: 'a < b',
+    ok: false,
+    observed: 1,
+    notJudged: 0,
+    violationCount: 3,
+    violations: [violation],
+  };
+  const xml = toJUnit({ ok: false, at, checks: [check as ConductReport['checks'][number]] });
+  expect(xml).toContain('name="a &lt; b"');
+  expect(xml).toContain(
+    '2030-01-01T00:00:00.000Z ]]&gt; &lt;/failure&gt; &amp; &quot;quoted&quot;  \u{1F4DE} (id &lt;id&gt;)\nand 2 more</failure>',
+  );
 });

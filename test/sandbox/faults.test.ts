@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { FaultBook } from '../../src/sandbox/faults/fault-book.ts';
+import type { FaultedRequest } from '../../src/sandbox/faults/fault-match.ts';
 import { readFaultRules, type FaultRuleInput } from '../../src/sandbox/faults/fault-rule.ts';
 import { noon, startTestSandbox, type TestSandbox } from './harness.ts';
 
@@ -138,10 +139,14 @@ test('two rules can hit one request', async () => {
   expect(sandbox.calls()).toHaveLength(1);
 });
 
+const anyRequest: FaultedRequest = { header: () => null, hasCursor: false, agentIds: () => [], numbers: () => [] };
+
 function hitsOf(rule: FaultRuleInput, requests: number, seed = 's'): number[] {
-  const book = new FaultBook(seed);
+  const book = new FaultBook(seed, () => noon);
   book.add(rule);
-  return Array.from({ length: requests }, (_, index) => index + 1).filter(() => book.match('get_agent').length > 0);
+  return Array.from({ length: requests }, (_, index) => index + 1).filter(
+    () => book.match('get_agent', anyRequest).length > 0,
+  );
 }
 
 const effect = { type: 'reset' } as const;

@@ -1,22 +1,43 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { faultPresets } from '../faults/presets.ts';
 import { serveControl } from '../routes/serve-operation.ts';
 import { validate } from '../schemas/validate.ts';
 import { notFound } from '../service-error.ts';
 import type { Service } from '../service.ts';
 
 const ruleQuery = z.strictObject({ id: z.string().min(1).optional() });
+const namedRuleQuery = z.strictObject({ id: z.string().min(1) });
+const switchBody = z.strictObject({ enabled: z.boolean() });
 
-/** Fault rules: GET lists them, POST adds one or an array, DELETE removes all, or the one named by `?id=`. */
+/**
+ * Fault rules: GET lists them, POST adds one or an array, PATCH switches the one named by `?id=` on or off, DELETE removes all, or
+ * the one named by `?id=`.
+ */
 export function controlFaults(app: FastifyInstance, service: Service): void {
-  serveControl(app, 'GET', 'faults', async () => ({ faults: service.faults.list() }));
+  const { faults } = service;
 
-  serveControl(app, 'POST', 'faults', async (request) => ({ faults: service.faults.add(request.body) }));
+  serveControl(app, 'GET', 'faults', async () => ({ faults: faults.list() }));
+
+  serveControl(app, 'GET', 'faults/presets', async () => ({ presets: faultPresets }));
+
+  serveControl(app, 'POST', 'faults', async (request) => ({ faults: faults.add(request.body) }));
+
+  serveControl(app, 'PATCH', 'faults', async (request) => {
+    const id = readId(request);
+    const { enabled } = validate(switchBody, 'body', request.body);
+    if (!faults.enable(id, enabled)) throw notFound('fault rule', id);
+    return { faults: faults.list() };
+  });
 
   serveControl(app, 'DELETE', 'faults', async (request) => {
     const { id } = validate(ruleQuery, 'query', request.query);
-    if (id === undefined) service.faults.clear();
-    else if (!service.faults.remove(id)) throw notFound('fault rule', id);
-    return { faults: service.faults.list() };
+    if (id === undefined) faults.clear();
+    else if (!faults.remove(id)) throw notFound('fault rule', id);
+    return { faults: faults.list() };
   });
+}
+
+function readId(request: FastifyRequest): string {
+  return validate(namedRuleQuery, 'query', request.query).id;
 }

@@ -1,17 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { formatConduct } from '../judge/conduct-report.ts';
-import { tellCall } from '../records/call-truth.ts';
+import { toJUnit } from '../judge/junit.ts';
 import { serveControl } from '../routes/serve-operation.ts';
 import { validate } from '../schemas/validate.ts';
 import type { Service } from '../service.ts';
 import { sandboxVersion } from '../version.ts';
 
-const journalQuery = z.strictObject({
-  since: z.coerce.number().int().min(0).default(0),
-  limit: z.coerce.number().int().min(1).optional(),
-});
-const conductQuery = z.strictObject({ format: z.enum(['json', 'text']).default('json') });
+const conductQuery = z.strictObject({ format: z.enum(['json', 'text', 'junit']).default('json') });
 
 /** What may be read about the sandbox and its caller. */
 export function controlRecords(app: FastifyInstance, service: Service): void {
@@ -24,18 +20,11 @@ export function controlRecords(app: FastifyInstance, service: Service): void {
     clock: { speed: clock.speed, anchorRealMs: clock.anchorRealMs, anchorServiceMs: clock.anchorServiceMs },
   }));
 
-  serveControl(app, 'GET', 'calls', async () => ({
-    calls: service.state.calls.map((call) => tellCall(settings.seed, call, clock.now())),
-  }));
-
-  serveControl(app, 'GET', 'journal', async (request) => {
-    const { since, limit } = validate(journalQuery, 'query', request.query);
-    return service.journal.since(since, limit);
-  });
-
   serveControl(app, 'GET', 'conduct', async (request, reply) => {
     const { format } = validate(conductQuery, 'query', request.query);
     const report = service.conduct.report();
-    return format === 'json' ? report : reply.type('text/plain; charset=utf-8').send(formatConduct(report));
+    if (format === 'json') return report;
+    if (format === 'text') return reply.type('text/plain; charset=utf-8').send(formatConduct(report));
+    return reply.type('application/xml; charset=utf-8').send(toJUnit(report));
   });
 }

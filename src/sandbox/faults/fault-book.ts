@@ -1,27 +1,45 @@
+import { createHash } from 'node:crypto';
 import type { OperationName } from '../operations.ts';
 import { Random } from '../random.ts';
-import { FaultRuleError, readFaultRules, type FaultEffect, type FaultRule } from './fault-rule.ts';
+import type { FaultEffect } from './fault-effect.ts';
+import { isMeant, type FaultedRequest } from './fault-match.ts';
+import { FaultRuleError, readFaultRules, type FaultRule } from './fault-rule.ts';
 
 export interface FaultHit {
   ruleId: string;
   effect: FaultEffect;
+  /** Draws of this very hit: the same seed, rule and request, the same values. */
+  draw: () => Random;
 }
 
 interface KeptRule {
   rule: FaultRule;
+  /** Epoch milliseconds of service time. */
+  addedAt: number;
   /** Matching requests seen since the rule was added. */
   seen: number;
   hits: number;
+  /** Digests of the keys that it has revoked. */
+  revoked: Set<string>;
+}
+
+/** Everything about the rules as plain data, without secrets. */
+export interface SavedFaults {
+  added: number;
+  rules: (Omit<KeptRule, 'revoked'> & { revoked: string[] })[];
 }
 
 /** The fault rules in force and how often each was met. Several rules may hit one request. */
 export class FaultBook {
   readonly #seed: string;
+  readonly #now: () => number;
   readonly #rules = new Map<string, KeptRule>();
   #added = 0;
 
-  constructor(seed: string) {
+  /** `now` tells epoch milliseconds of service time. */
+  constructor(seed: string, now: () => number) {
     this.#seed = seed;
+    this.#now = now;
   }
 
   /** Adds one rule or several, all or none. Throws `FaultRuleError`. */
@@ -35,7 +53,9 @@ export class FaultBook {
         ]);
       ids.add(id);
     }
-    for (const rule of rules) this.#rules.set(rule.id, { rule, seen: 0, hits: 0 });
+    for (const rule of rules) {
+      this.#rules.set(rule.id, { rule, addedAt: this.#now(), seen: 0, hits: 0, revoked: new Set() });
+    }
     return rules;
   }
 
@@ -43,8 +63,20 @@ export class FaultBook {
     return this.#rules.delete(id);
   }
 
+  /** Switches a rule on or off; its counts stay. False when there is no such rule. */
+  enable(id: string, enabled: boolean): boolean {
+    const kept = this.#rules.get(id);
+    if (kept === undefined) return false;
+    kept.rule = { ...kept.rule, enabled };
+    return true;
+  }
+
   clear(): void {
     this.#rules.clear();
+  }
+
+  get isEmpty(): boolean {
+    return this.#rules.size === 0;
   }
 
   list(): (FaultRule & { seen: number; hits: number })[] {
@@ -52,17 +84,45 @@ export class FaultBook {
   }
 
   /** Counts a request and tells what befalls it. */
-  match(operation: OperationName): FaultHit[] {
+  match(operation: OperationName, request: FaultedRequest): FaultHit[] {
     const hits: FaultHit[] = [];
     for (const kept of this.#rules.values()) {
       const { rule } = kept;
-      if (rule.operation !== '*' && rule.operation !== operation) continue;
+      if (!rule.enabled || (rule.operation !== '*' && rule.operation !== operation)) continue;
+      if (rule.effect.type === 'expire_cursor' && !request.hasCursor) continue;
+      if (!isMeant(rule, request, kept.addedAt, this.#now())) continue;
       kept.seen += 1;
       if ((rule.times !== undefined && kept.hits >= rule.times) || !this.#isChosen(kept)) continue;
       kept.hits += 1;
-      hits.push({ ruleId: rule.id, effect: rule.effect });
+      const { seen } = kept;
+      hits.push({ ruleId: rule.id, effect: rule.effect, draw: () => new Random(this.#seed, 'effect', rule.id, seen) });
     }
     return hits;
+  }
+
+  /** From now on the key is refused, as long as the rule stands and is enabled. */
+  revoke(ruleId: string, apiKey: string): void {
+    this.#rules.get(ruleId)?.revoked.add(digest(apiKey));
+  }
+
+  isRevoked(apiKey: string): boolean {
+    for (const { rule, revoked } of this.#rules.values()) {
+      if (revoked.size > 0 && rule.enabled && revoked.has(digest(apiKey))) return true;
+    }
+    return false;
+  }
+
+  save(): SavedFaults {
+    return {
+      added: this.#added,
+      rules: [...this.#rules.values()].map((kept) => ({ ...kept, revoked: [...kept.revoked] })),
+    };
+  }
+
+  restore({ added, rules }: SavedFaults): void {
+    this.#rules.clear();
+    this.#added = added;
+    for (const kept of rules) this.#rules.set(kept.rule.id, { ...kept, revoked: new Set(kept.revoked) });
   }
 
   #isChosen({ rule, seen }: KeptRule): boolean {
@@ -71,4 +131,9 @@ export class FaultBook {
     if (rule.probability !== undefined) return new Random(this.#seed, 'fault', rule.id, seen).chance(rule.probability);
     return true;
   }
+}
+
+/** Keys themselves are kept nowhere. */
+function digest(apiKey: string): string {
+  return createHash('sha256').update(apiKey).digest('hex');
 }

@@ -1,43 +1,7 @@
 import { z } from 'zod';
 import { operationByNumber, operationNames, type OperationName } from '../operations.ts';
-
-const moment = z.enum(['before', 'after']).default('before');
-
-/** What a fault does. `before` and `after` are relative to the work of the operation. */
-const effect = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('rate_limited'),
-    /** How the wait is announced. */
-    retryAfter: z.enum(['seconds', 'date', 'none']).default('seconds'),
-    /** Service seconds. */
-    seconds: z.number().int().min(0).default(2),
-    code: z.enum(['rate_limit_exceeded', 'concurrent_limit_exceeded', 'system_busy']).default('rate_limit_exceeded'),
-  }),
-  z.strictObject({
-    type: z.literal('error'),
-    status: z.number().int().min(400).max(599).default(500),
-    when: moment,
-    body: z.enum(['object', 'legacy', 'string', 'empty']).default('object'),
-  }),
-  z.strictObject({ type: z.literal('html'), status: z.number().int().min(200).max(599).default(502), when: moment }),
-  z.strictObject({ type: z.literal('reset'), when: moment }),
-  z.strictObject({
-    type: z.literal('delay'),
-    /** Real milliseconds. */
-    ms: z.number().int().min(1).max(3_600_000),
-    /** Whether the work is done before the wait or after it. */
-    work: z.enum(['first', 'last']).default('first'),
-  }),
-  z.strictObject({ type: z.literal('truncate') }),
-  z.strictObject({ type: z.literal('partial'), accept: z.number().int().min(0) }),
-  z.strictObject({
-    type: z.literal('hide'),
-    /** Service milliseconds for which new records stay out of the list. */
-    ms: z.number().int().min(1),
-  }),
-  z.strictObject({ type: z.literal('missing') }),
-]);
-export type FaultEffect = z.infer<typeof effect>;
+import { faultEffect, operationsOfEffect } from './fault-effect.ts';
+import { faultMatch } from './fault-match.ts';
 
 const operation = z
   .union(
@@ -53,34 +17,34 @@ const positive = z.number().int().min(1, 'Requests are counted from 1.');
 const faultRule = z
   .strictObject({
     id: z.string().min(1).max(100).optional(),
+    /** For people; the presets have one. */
+    title: z.string().min(1).max(200).optional(),
+    /** A rule that is not enabled neither hits nor counts. */
+    enabled: z.boolean().default(true),
     operation,
+    ...faultMatch,
     /** Which matching requests since the rule was added, from 1. */
     nth: z.union([positive, z.array(positive).min(1)]).optional(),
     every: positive.optional(),
     probability: z.number().min(0).max(1).optional(),
     /** Most hits before the rule rests. */
     times: positive.optional(),
-    effect,
+    effect: faultEffect,
   })
   .superRefine((rule, context) => {
     const chosen = [rule.nth, rule.every, rule.probability].filter((value) => value !== undefined);
     if (chosen.length > 1)
       context.addIssue({ code: 'custom', path: [], message: 'Give only one of nth, every and probability.' });
-    const { type } = rule.effect;
-    if (type === 'partial') onlyFor(['batch_calls']);
-    if (type === 'hide') onlyFor(['batch_calls', 'list_conversations']);
-    if (type === 'missing') onlyFor(['get_conversation', 'get_agent']);
-    function onlyFor(allowed: string[]): void {
-      if (allowed.includes(rule.operation)) return;
+    const allowed: readonly string[] | undefined = operationsOfEffect[rule.effect.type];
+    if (allowed !== undefined && !allowed.includes(rule.operation))
       context.addIssue({
         code: 'custom',
         path: ['operation'],
-        message: `The effect "${type}" is for ${allowed.join(' and ')} only.`,
+        message: `The effect "${rule.effect.type}" is for ${allowed.join(' and ')} only.`,
       });
-    }
   });
 
-/** A rule as written: `operation` by number or name, and the choice of requests by nth, every or probability; none means all. */
+/** A rule as written: `operation` by number or name, and the choice among matching requests by nth, every or probability; none means all. */
 export type FaultRuleInput = z.input<typeof faultRule>;
 export type FaultRule = z.output<typeof faultRule> & { id: string };
 

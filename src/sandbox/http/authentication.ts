@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dialect } from '../schemas/building-blocks.ts';
 import { ServiceError } from '../service-error.ts';
 
 export const sandboxKey = 'sk_sandbox_ok';
@@ -5,30 +7,49 @@ export const sandboxKey = 'sk_sandbox_ok';
 /** Real milliseconds by which requests with the slow key are held back. */
 export const slowKeyDelayMs = 1_000;
 
+/** Upstream's header has another name than the contract's (gaps A.1). */
+const secondHeader = 'svc-api-key';
+
+/** How long the key that is always over its limit is told to wait. */
+const limitedKeyWaitMs = 2_000;
+
 export interface Caller {
   apiKey: string;
   slow: boolean;
+  /** How long it has to wait, whatever it does; null for no such key. */
+  waitMs: number | null;
 }
 
-/** Who asks, by the `x-api-key` header alone. Throws 401, 403 or 429. */
-export function authenticate(header: string | string[] | undefined, apiKeys: readonly string[]): Caller {
-  if (header === undefined || header === '' || Array.isArray(header)) {
-    throw new ServiceError(401, 'Send your API key in the x-api-key header. It is read nowhere else.', {
+/** The key that a request came with, true or not; null without one. Of two headers that differ, none counts. */
+export function apiKeyIn(headers: IncomingHttpHeaders, dialect: Dialect): string | null {
+  const names = dialect === 'extended' ? ['x-api-key', secondHeader] : ['x-api-key'];
+  const given = new Set(
+    names.map((name) => headers[name]).filter((value) => typeof value === 'string' && value !== ''),
+  );
+  const [key] = given;
+  return given.size === 1 ? String(key) : null;
+}
+
+/** Who asks. Throws 401 or 403. */
+export function authenticate(apiKey: string | null, apiKeys: readonly string[]): Caller {
+  if (apiKey === null) {
+    throw new ServiceError(401, 'Send your API key, once, in the x-api-key header. It is read nowhere else.', {
       type: 'authentication_error',
       code: 'missing_api_key',
     });
   }
-  if (apiKeys.includes(header) || header === sandboxKey) return { apiKey: header, slow: false };
-  switch (header) {
+  const caller: Caller = { apiKey, slow: false, waitMs: null };
+  if (apiKeys.includes(apiKey) || apiKey === sandboxKey) return caller;
+  switch (apiKey) {
     case 'sk_sandbox_slow':
-      return { apiKey: header, slow: true };
+      return { ...caller, slow: true };
     case 'sk_sandbox_forbidden':
       throw new ServiceError(403, 'This API key may not do that.', {
         type: 'authorization_error',
         code: 'insufficient_permissions',
       });
     case 'sk_sandbox_ratelimited':
-      throw rateLimited('rate_limit_exceeded', { 'retry-after': '2' });
+      return { ...caller, waitMs: limitedKeyWaitMs };
     default:
       throw new ServiceError(401, `The API key is not valid or was revoked. The sandbox accepts "${sandboxKey}".`, {
         type: 'authentication_error',

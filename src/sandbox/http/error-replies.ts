@@ -21,9 +21,14 @@ export function answerErrors(app: FastifyInstance): void {
       });
       return answerError(error, request, reply);
     }
-    const message = `Nothing is served at ${pathname}. Operations are under /v1/convai, the sandbox's own controls under /_sandbox.`;
+    const message = `Nothing is served at ${pathname}. Operations are under /v1/convai, the sandbox's own controls under /_sandbox.${meant(request)}`;
     return answerError(new ServiceError(404, message, { type: 'not_found', code: 'route_not_found' }), request, reply);
   });
+}
+
+/** The likeliest route, as a question; nothing when none is near. */
+function meant({ exchange }: FastifyRequest): string {
+  return exchange.hint === null ? '' : ` Did you mean ${exchange.hint}?`;
 }
 
 /** A path that cannot be decoded never comes to the pipeline. */

@@ -1,5 +1,6 @@
 import type { FaultHit } from '../faults/fault-book.ts';
 import type { BatchPointInfo } from '../gates.ts';
+import type { Capture } from '../judge/captures.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import type { OperationName } from '../operations.ts';
 
@@ -10,6 +11,9 @@ export interface Exchange {
   requestId: string | null;
   apiKey: string | null;
   entry: JournalEntry | null;
+  capture: Capture | null;
+  /** The route that may have been meant, where there is none. */
+  hint: string | null;
   hits: FaultHit[];
   /** The sandbox itself cut the connection. */
   cut: boolean;
@@ -23,5 +27,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     operation?: OperationName;
+    /** No operation of the contract, but an API key is needed. */
+    keyed?: boolean;
   }
 }

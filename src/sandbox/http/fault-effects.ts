@@ -1,44 +1,65 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { FaultEffect } from '../faults/fault-rule.ts';
 import type { Clock } from '../clock.ts';
-import { errorBody, notFound } from '../service-error.ts';
+import type { FaultEffect } from '../faults/fault-effect.ts';
+import { drawLatency } from '../faults/latency.ts';
+import { changeReply } from '../faults/reply-changes.ts';
+import { refuseField } from '../schemas/validate.ts';
+import { notFound, ServiceError } from '../service-error.ts';
+import type { Service } from '../service.ts';
 import { rateLimited } from './authentication.ts';
+import { breakOff, cutConnection, dribble, never, pause } from './connection-faults.ts';
+import { errorPayload } from './error-payload.ts';
+import { changeWorld } from './world-faults.ts';
 
-/** What the faults that hit a request do before its work. Throws the refusal they ask for; true when the connection is gone. */
+/** What the faults that hit a request do before its work. Throws the refusal they ask for; true when no answer is to follow. */
 export async function sufferBefore(
   request: FastifyRequest,
   reply: FastifyReply,
-  clock: Clock,
+  service: Service,
   closing: AbortSignal,
 ): Promise<boolean> {
-  for (const { effect } of request.exchange.hits) {
+  for (const { ruleId, effect, draw } of request.exchange.hits) {
+    changeWorld(effect, 'before', request, service);
     switch (effect.type) {
       case 'delay':
-        if (effect.work === 'last') await pause(effect.ms, closing);
+        if (effect.work === 'last') await pause(drawLatency(effect.ms, draw()), closing);
         break;
       case 'rate_limited':
-        throw rateLimited(effect.code, retryAfterHeader(effect, clock));
+        throw rateLimited(effect.code, retryAfterHeader(effect, service.clock));
       case 'missing':
         throw notFound('record', lastPathPart(request.url));
+      case 'expire_cursor':
+        throw refuseField(['query', 'cursor'], 'This cursor has expired; start again without one.', 'invalid_cursor');
+      case 'revoke_key':
+        service.faults.revoke(ruleId, request.exchange.apiKey ?? '');
+        throw keyRevoked();
       case 'reset':
-        if (effect.when === 'before') {
-          reply.hijack();
-          cutConnection(request);
-          return true;
-        }
-        break;
+      case 'drop':
+        if (effect.when === 'after') break;
+        reply.hijack();
+        if (effect.type === 'reset') cutConnection(request);
+        return true;
       case 'html':
       case 'error':
-        if (effect.when === 'before') {
-          replaceReply(reply, effect);
-          await reply.send(errorPayload(effect, request.exchange.errorId));
-          return true;
-        }
-        break;
+        if (effect.when === 'after') break;
+        replaceReply(reply, effect);
+        await reply.send(errorPayload(effect, request.exchange.errorId));
+        return true;
+      // About the reply, done by the operation itself, or by `changeWorld`.
       case 'truncate':
+      case 'dribble':
+      case 'duplicate':
+      case 'reorder':
+      case 'missing_field':
+      case 'unknown_field':
+      case 'unknown_value':
+      case 'wrong_count':
+      case 'clock_skew':
       case 'partial':
       case 'hide':
+      case 'unassign_number':
+      case 'unverify_number':
+      case 'delete_agent':
         break;
     }
   }
@@ -50,51 +71,46 @@ export async function sufferAfter(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
+  service: Service,
   closing: AbortSignal,
 ): Promise<unknown> {
-  let body = payload;
-  for (const { effect } of request.exchange.hits) {
-    if (effect.type === 'delay' && effect.work === 'first') await pause(effect.ms, closing);
-    else if (effect.type === 'truncate' && typeof body === 'string') body = body.slice(0, Math.floor(body.length / 2));
+  const { hits, errorId } = request.exchange;
+  if (hits.length === 0) return payload;
+  const operation = request.routeOptions.config.operation ?? null;
+  let body = typeof payload === 'string' ? changeReply(payload, hits, operation) : payload;
+  for (const { effect, draw } of hits) {
+    changeWorld(effect, 'after', request, service);
+    if (effect.type === 'delay' && effect.work === 'first') await pause(drawLatency(effect.ms, draw()), closing);
+    else if (effect.type === 'clock_skew') skewDate(reply, effect.seconds);
+    else if (effect.type === 'truncate' && typeof body === 'string') {
+      const half = body.slice(0, Math.floor(body.length / 2));
+      body = effect.ending === 'clean' ? half : breakOff(request, reply, half, body);
+    } else if (effect.type === 'dribble' && typeof body === 'string') body = dribble(reply, body, effect, closing);
     else if (effect.type === 'reset' && effect.when === 'after') cutConnection(request);
+    else if (effect.type === 'drop' && effect.when === 'after') await never();
     else if ((effect.type === 'error' || effect.type === 'html') && effect.when === 'after') {
       replaceReply(reply, effect);
-      body = errorPayload(effect, request.exchange.errorId);
+      body = errorPayload(effect, errorId);
     }
   }
   return body;
 }
 
-function cutConnection(request: FastifyRequest): void {
-  request.exchange.cut = true;
-  request.raw.socket.resetAndDestroy();
-}
-
-export async function pause(realMs: number, closing: AbortSignal): Promise<void> {
-  await sleep(realMs, undefined, { signal: closing, ref: false }).catch((error: unknown) => {
-    if (!closing.aborted) throw error;
-  });
+export function keyRevoked(): ServiceError {
+  return new ServiceError(401, 'The API key was revoked.', { type: 'authentication_error', code: 'invalid_api_key' });
 }
 
 type ReplyEffect = Extract<FaultEffect, { type: 'error' | 'html' }>;
 
 function replaceReply(reply: FastifyReply, effect: ReplyEffect): void {
+  const isHtml = effect.type === 'html' || effect.body === 'html';
   reply.code(effect.status);
-  reply.header('content-type', effect.type === 'html' ? 'text/html' : 'application/json; charset=utf-8');
+  reply.header('content-type', isHtml ? 'text/html' : 'application/json; charset=utf-8');
 }
 
-function errorPayload(effect: ReplyEffect, errorId: string): string {
-  if (effect.type === 'html')
-    return `<html><head><title>${effect.status}</title></head><body><h1>Bad gateway</h1></body></html>`;
-  const message = 'Something went wrong on our side.';
-  const facts = { type: 'server_error', code: 'internal_error' };
-  const bodies: Record<typeof effect.body, string> = {
-    object: JSON.stringify(errorBody(message, facts, errorId)),
-    legacy: JSON.stringify({ detail: { status: facts.code, message } }),
-    string: JSON.stringify({ detail: message }),
-    empty: '',
-  };
-  return bodies[effect.body];
+function skewDate(reply: FastifyReply, seconds: number): void {
+  const date = Date.parse(String(reply.getHeader('date')));
+  reply.header('date', new Date(date + seconds * 1000).toUTCString());
 }
 
 function retryAfterHeader(

@@ -1,15 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathParameter } from '../routes/serve-operation.ts';
+import { captureReply } from '../judge/captures.ts';
+import type { OperationName } from '../operations.ts';
 import { validate } from '../schemas/validate.ts';
 import type { Service } from '../service.ts';
-import type { OperationName } from '../operations.ts';
-import { authenticate, rateLimited, sandboxKey, slowKeyDelayMs } from './authentication.ts';
-import { newErrorId } from './error-replies.ts';
-import { pause, sufferAfter, sufferBefore } from './fault-effects.ts';
-import type { Exchange } from './exchange.ts';
+import { apiKeyIn, authenticate, rateLimited, slowKeyDelayMs } from './authentication.ts';
+import { createUrlCensor } from './censor-url.ts';
+import { pause } from './connection-faults.ts';
+import { keyRevoked, sufferAfter, sufferBefore } from './fault-effects.ts';
+import type { KnownRoute } from './near-miss.ts';
+import { openExchange } from './open-exchange.ts';
+import { preferHeader, preferredFailure } from './preferred-status.ts';
 import { RateLimiter } from './rate-limiter.ts';
-
-const controlPrefix = '/_sandbox';
+import { faultedRequest } from './request-about.ts';
+import { retryAfterHeader } from './retry-after.ts';
 
 /** These check their query themselves; all others take none. */
 const takesQuery = new Set<OperationName>(['list_agents', 'list_conversations', 'get_signed_url', 'get_token']);
@@ -20,22 +23,27 @@ const takesQuery = new Set<OperationName>(['list_agents', 'list_conversations', 
  */
 export function installPipeline(app: FastifyInstance, service: Service, closing: AbortSignal): void {
   const limiter = new RateLimiter(service.settings.requestsPerSecond);
+  const routes: KnownRoute[] = [];
+  const opening = { service, routes, censorUrl: createUrlCensor(service.settings.apiKeys) };
+
+  app.addHook('onRoute', ({ method, path }) => {
+    // Nobody who asks for something meant the root.
+    if (path !== '/') for (const each of [method].flat()) routes.push({ method: each, path });
+  });
 
   app.addHook('onRequest', async (request, reply) => {
     service.scheduler.runDue();
-    open(request, reply, service);
-    const { operation } = request.routeOptions.config;
-    if (operation !== undefined) await admit(request, operation, service, limiter, closing);
+    openExchange(request, reply, opening);
+    const { operation, keyed } = request.routeOptions.config;
+    if (operation !== undefined || keyed === true) await admit(request, operation, service, limiter, closing);
   });
 
   app.addHook('preHandler', async (request, reply) => {
     const { operation } = request.routeOptions.config;
     if (operation === undefined) return undefined;
     if (operation === 'batch_calls') await announceBatch(request, service);
-    request.exchange.hits = service.faults.match(operation);
-    if (request.exchange.entry !== null)
-      request.exchange.entry.faults = request.exchange.hits.map(({ ruleId }) => ruleId);
-    if (await sufferBefore(request, reply, service.clock, closing)) {
+    meetFaults(request, operation, service);
+    if (await sufferBefore(request, reply, service, closing)) {
       // The reply is given; the faults are not to touch it again.
       request.exchange.hits = [];
       return reply;
@@ -48,65 +56,46 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
   app.addHook('onSend', async (request, reply, payload) => {
     noteWait(request, reply, service);
     reply.header('date', new Date(service.clock.now()).toUTCString());
-    if (reply.statusCode >= 400) return payload;
-    return sufferAfter(request, reply, payload, closing);
-  });
-}
-
-function open(request: FastifyRequest, reply: FastifyReply, service: Service): void {
-  const { clock, journal, conduct, settings } = service;
-  const header = request.headers['x-request-id'];
-  const requestId = typeof header === 'string' && header !== '' ? header : null;
-  const errorId = newErrorId();
-  const exchange: Exchange = { errorId, requestId, apiKey: null, entry: null, hits: [], cut: false, batch: null };
-  request.exchange = exchange;
-  reply
-    .header('x-sandbox', '1')
-    .header('x-request-id', requestId ?? errorId)
-    .header('date', new Date(clock.now()).toUTCString());
-  if (request.url.startsWith(controlPrefix)) return;
-  const { path, keyInUrl } = censorUrl(request.url, settings.apiKeys);
-  const entry = journal.begin({
-    method: request.method,
-    path,
-    operation: request.routeOptions.config.operation ?? null,
-    requestId,
-    apiKey: request.headers['x-api-key'] === undefined ? null : '[redacted]',
-    at: clock.now(),
-    realAt: clock.realNow(),
-  });
-  request.exchange.entry = entry;
-  conduct.noteRequest({ sequence: entry.sequence, parallel: entry.parallel, keyInUrl });
-  if (settings.dialect === 'extended') {
-    reply.header('current-concurrent-requests', String(entry.parallel));
-    reply.header('maximum-concurrent-requests', String(settings.conduct.maxParallelRequests));
-  }
-  const startedAt = performance.now();
-  reply.raw.once('close', () => {
-    const sent = reply.raw.writableFinished && !exchange.cut;
-    journal.end(entry, sent ? 'sent' : 'aborted', reply.raw.statusCode, Math.round(performance.now() - startedAt));
-    noteRead(request, reply, sent, service);
-    const { batch } = exchange;
-    if (batch?.batchId != null && sent) void service.gates.reach({ point: 'batch_replied', ...batch });
+    const sent = reply.statusCode >= 400 ? payload : await sufferAfter(request, reply, payload, service, closing);
+    const { capture } = request.exchange;
+    // What is sent piece by piece is kept as it was before it was cut up.
+    if (capture !== null) captureReply(capture, reply.getHeaders(), typeof sent === 'string' ? sent : payload);
+    return sent;
   });
 }
 
 async function admit(
   request: FastifyRequest,
-  operation: OperationName,
+  operation: OperationName | undefined,
   service: Service,
   limiter: RateLimiter,
   closing: AbortSignal,
 ): Promise<void> {
-  const { clock, conduct, settings } = service;
+  const { clock, conduct, faults, settings } = service;
   const { exchange } = request;
-  exchange.apiKey = typeof request.headers['x-api-key'] === 'string' ? request.headers['x-api-key'] : null;
-  if (exchange.apiKey !== null) conduct.noteOperation(exchange.apiKey, operation, exchange.entry?.sequence ?? 0);
-  const caller = authenticate(request.headers['x-api-key'], settings.apiKeys);
-  const waitMs = limiter.take(caller.apiKey, clock.now());
-  if (waitMs !== null)
-    throw rateLimited('rate_limit_exceeded', { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) });
+  exchange.apiKey = apiKeyIn(request.headers, settings.dialect);
+  const sequence = exchange.entry?.sequence ?? 0;
+  if (exchange.apiKey !== null) {
+    if (operation !== undefined) conduct.noteOperation(exchange.apiKey, operation, sequence);
+    if (faults.isRevoked(exchange.apiKey)) {
+      conduct.noteRevokedKey(exchange.apiKey, sequence);
+      throw keyRevoked();
+    }
+  }
+  const caller = authenticate(exchange.apiKey, settings.apiKeys);
+  const now = clock.now();
+  const waitMs = caller.waitMs ?? limiter.take(caller.apiKey, now);
+  if (waitMs !== null) throw rateLimited('rate_limit_exceeded', retryAfterHeader(settings.retryAfter, waitMs, now));
   if (caller.slow) await pause(slowKeyDelayMs, closing);
+}
+
+function meetFaults(request: FastifyRequest, operation: OperationName, service: Service): void {
+  const { exchange } = request;
+  const { faults, settings } = service;
+  exchange.hits = faults.isEmpty ? [] : faults.match(operation, faultedRequest(request, service));
+  const preferred = settings.loose ? preferredFailure(request.headers[preferHeader]) : null;
+  if (preferred !== null) exchange.hits = [...exchange.hits, preferred];
+  if (exchange.entry !== null) exchange.entry.faults = exchange.hits.map(({ ruleId }) => ruleId);
 }
 
 async function announceBatch(request: FastifyRequest, service: Service): Promise<void> {
@@ -118,16 +107,10 @@ async function announceBatch(request: FastifyRequest, service: Service): Promise
 }
 
 function callsIn(body: unknown): number {
-  const calls = typeof body === 'object' && body !== null && 'calls' in body ? body.calls : null;
-  return Array.isArray(calls) ? calls.length : 0;
-}
-
-/** A read that a fault spoiled may be repeated at once; only records delivered whole count as polled. */
-function noteRead(request: FastifyRequest, reply: FastifyReply, sent: boolean, { conduct }: Service): void {
-  const { entry } = request.exchange;
-  if (entry?.operation !== 'get_conversation' || !sent || reply.raw.statusCode !== 200 || entry.faults.length > 0)
-    return;
-  conduct.noteConversationRead(pathParameter(request, 'conversation_id'), entry.at);
+  if (typeof body !== 'object' || body === null) return 0;
+  const { calls, recipients } = body as { calls?: unknown; recipients?: unknown };
+  const list = calls ?? recipients;
+  return Array.isArray(list) ? list.length : 0;
 }
 
 function noteWait(request: FastifyRequest, reply: FastifyReply, { clock, conduct }: Service): void {
@@ -141,12 +124,4 @@ function noteWait(request: FastifyRequest, reply: FastifyReply, { clock, conduct
     operation,
     Number.isNaN(seconds) ? Date.parse(String(header)) : clock.now() + seconds * 1000,
   );
-}
-
-/** The address without any key that stands in it. */
-function censorUrl(url: string, apiKeys: readonly string[]): { path: string; keyInUrl: boolean } {
-  const named = /([?&](?:x-api-key|api_key|apikey|key)=)[^&]*/gi;
-  let path = url.replaceAll(named, '$1[redacted]');
-  for (const key of [...apiKeys, sandboxKey]) path = path.replaceAll(encodeURIComponent(key), '[redacted]');
-  return { path, keyInUrl: path !== url };
 }

@@ -13,7 +13,7 @@ export class RateLimiter {
     if (perSecond === null) return null;
     const most = Math.max(1, perSecond);
     const bucket = this.#buckets.get(key) ?? { tokens: most, at: now };
-    const tokens = Math.min(most, bucket.tokens + ((now - bucket.at) / 1000) * perSecond);
+    const tokens = Math.min(most, bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * perSecond);
     const passes = tokens >= 1;
     this.#buckets.set(key, { tokens: passes ? tokens - 1 : tokens, at: now });
     return passes ? null : ((1 - tokens) / perSecond) * 1000;

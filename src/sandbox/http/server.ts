@@ -1,12 +1,21 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { installControl } from '../control/install-control.ts';
+import { captureRequest } from '../judge/captures.ts';
+import { serveOpenApi } from '../openapi/serve-openapi.ts';
+import { servePage } from '../page/serve-page.ts';
+import { serveSockets } from '../live/upgrade.ts';
 import { serveAgents } from '../routes/agents.ts';
+import { serveBatchCalling } from '../routes/batch-calling.ts';
 import { serveBatchCalls } from '../routes/batch-calls.ts';
+import { serveConversationAudio } from '../routes/conversation-audio.ts';
 import { serveConversations } from '../routes/conversations.ts';
 import { serveCredentials } from '../routes/credentials.ts';
+import { serveNumberPages } from '../routes/number-pages.ts';
 import { servePhoneNumbers } from '../routes/phone-numbers.ts';
+import { refuseField } from '../schemas/validate.ts';
 import type { Service } from '../service.ts';
 import { answerErrors, answerUnreadable, answerUnroutable } from './error-replies.ts';
+import { duplicateKey } from './duplicate-keys.ts';
 import { installPipeline } from './pipeline.ts';
 
 const longestParameter = 16_384;
@@ -29,11 +38,19 @@ export function createServer(service: Service): FastifyInstance {
   answerErrors(app);
   installPipeline(app, service, closing.signal);
   installControl(app, service);
+  serveOpenApi(app, service.settings);
+  servePage(app, service);
   serveAgents(app, service);
   serveConversations(app, service);
+  serveConversationAudio(app, service);
   serveCredentials(app, service);
   servePhoneNumbers(app, service);
   serveBatchCalls(app, service);
+  serveSockets(app, service);
+  if (service.settings.dialect === 'extended') {
+    serveNumberPages(app, service);
+    serveBatchCalling(app, service);
+  }
   return app;
 }
 
@@ -42,7 +59,14 @@ function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else void parseJson(request, body.toString(), done);
+    const text = body.toString();
+    const { capture } = request.exchange;
+    if (capture !== null) captureRequest(capture, text);
+    if (text === '') return done(null, undefined);
+    return void parseJson(request, text, (error, value) => {
+      const twice = error === null ? duplicateKey(text) : null;
+      if (twice === null) done(error, value);
+      else done(refuseField(['body', ...twice], 'This key stands twice in its object; send it once.', 'duplicate_key'));
+    });
   });
 }

@@ -8,11 +8,14 @@ const checkNames = {
   deleted_use: 'deleted things are left alone',
   polling: 'conversations are not polled faster than needed',
   dials_per_number: 'no number is dialled too often',
+  calling_hours: 'people are called within their calling hours',
+  credential_reuse: 'a signed URL or token starts one conversation',
+  revoked_key: 'a revoked key is not used on',
 } as const;
 
-type CheckName = keyof typeof checkNames;
+export type CheckName = keyof typeof checkNames;
 
-interface Violation {
+export interface Violation {
   at: number;
   what: string;
   [fact: string]: unknown;
@@ -28,6 +31,8 @@ export interface ConductReport {
     ok: boolean;
     /** How much there was to judge: occasions, or the highest value met. */
     observed: number;
+    /** Occasions that could not be judged, for want of facts. */
+    notJudged: number;
     violationCount: number;
     /** The first 100. */
     violations: Violation[];
@@ -40,6 +45,7 @@ export class ConductChecks {
   readonly #observed = new Map<CheckName, number>();
   readonly #violations = new Map<CheckName, Violation[]>();
   readonly #counts = new Map<CheckName, number>();
+  readonly #notJudged = new Map<CheckName, number>();
 
   observe(check: CheckName): void {
     this.#observed.set(check, (this.#observed.get(check) ?? 0) + 1);
@@ -49,6 +55,10 @@ export class ConductChecks {
     this.#observed.set(check, Math.max(this.#observed.get(check) ?? 0, value));
   }
 
+  leaveOpen(check: CheckName): void {
+    this.#notJudged.set(check, (this.#notJudged.get(check) ?? 0) + 1);
+  }
+
   violate(check: CheckName, violation: Violation): void {
     this.#counts.set(check, (this.#counts.get(check) ?? 0) + 1);
     const kept = this.#violations.get(check) ?? [];
@@ -56,8 +66,10 @@ export class ConductChecks {
     this.#violations.set(check, kept);
   }
 
-  report(at: number): ConductReport {
-    const checks = (Object.keys(checkNames) as CheckName[]).map((name) => {
+  /** `off` are the checks that were not asked for. */
+  report(at: number, off: readonly CheckName[] = []): ConductReport {
+    const asked = (Object.keys(checkNames) as CheckName[]).filter((name) => !off.includes(name));
+    const checks = asked.map((name) => {
       const violationCount = this.#counts.get(name) ?? 0;
       const violations = [...(this.#violations.get(name) ?? [])];
       return {
@@ -65,6 +77,7 @@ export class ConductChecks {
         rule: checkNames[name],
         ok: violationCount === 0,
         observed: this.#observed.get(name) ?? 0,
+        notJudged: this.#notJudged.get(name) ?? 0,
         violationCount,
         violations,
       };
@@ -76,15 +89,23 @@ export class ConductChecks {
 /** The report for people: one line per check, and the violations below those that failed. */
 export function formatConduct(report: ConductReport): string {
   const lines = report.checks.flatMap((check) => [
-    `${check.ok ? 'ok  ' : 'FAIL'}  ${check.rule} (observed ${check.observed}${check.ok ? '' : `, violated ${check.violationCount} times`})`,
+    `${check.ok ? 'ok  ' : 'FAIL'}  ${check.rule} (${countsOf(check)})`,
     ...check.violations
       .slice(0, 10)
-      .map((violation) => `        ${new Date(violation.at).toISOString()} ${describe(violation)}`),
+      .map((violation) => `        ${new Date(violation.at).toISOString()} ${describeViolation(violation)}`),
   ]);
   return `${[`conduct: ${report.ok ? 'ok' : 'VIOLATIONS'}`, ...lines].join('\n')}\n`;
 }
 
-function describe({ at: _at, what, ...facts }: Violation): string {
+function countsOf({ observed, notJudged, violationCount }: ConductReport['checks'][number]): string {
+  return [
+    `observed ${observed}`,
+    ...(notJudged === 0 ? [] : [`not judged ${notJudged}`]),
+    ...(violationCount === 0 ? [] : [`violated ${violationCount} times`]),
+  ].join(', ');
+}
+
+export function describeViolation({ at: _at, what, ...facts }: Violation): string {
   const details = Object.entries(facts).filter(([, value]) => value !== null && value !== undefined);
   return details.length === 0
     ? what

@@ -2,13 +2,19 @@ import type { Clock } from '../clock.ts';
 import type { OperationName } from '../operations.ts';
 import type { ConductLimits } from '../settings.ts';
 import { isOpen, type Call } from '../telephony/call.ts';
-import { ConductChecks, type ConductReport } from './conduct-report.ts';
+import type { CallChange } from '../telephony/call-changes.ts';
+import { judgeHours } from './calling-hours.ts';
+import { ConductChecks, type CheckName, type ConductReport } from './conduct-report.ts';
+import { NumberZones } from './number-zones.ts';
 
 const dayMs = 24 * 3_600_000;
 /** Timers and clocks of two processes that count in milliseconds agree no better than this. */
 const timerToleranceRealMs = 3;
 /** Reads go out several at once: those that arrive this soon after one of them was told to wait were already on their way. */
 const inFlightRealMs = 25;
+
+/** A caller who was told that its key is revoked may take this long, in service time, to stop. */
+const revokedGraceMs = 10_000;
 
 /** Watches how the service is used and keeps what a good caller would not have done. Times are service time. */
 export class ConductJudge {
@@ -20,10 +26,15 @@ export class ConductJudge {
   #notBefore = new Map<string, number>();
   #askedAt = new Map<string, number>();
   #lastReadAt = new Map<string, number>();
+  #revokedAt = new Map<string, number>();
+  readonly #numberZones = new NumberZones();
+  readonly #zoneOfPerson: (number: string) => string | null;
 
-  constructor(clock: Clock, limits: ConductLimits) {
+  /** `zoneOfPerson` is the zone of whoever is behind a number, where the world knows it. */
+  constructor(clock: Clock, limits: ConductLimits, zoneOfPerson: (number: string) => string | null = () => null) {
     this.#clock = clock;
     this.#limits = limits;
+    this.#zoneOfPerson = zoneOfPerson;
   }
 
   clear(): void {
@@ -33,10 +44,19 @@ export class ConductJudge {
     this.#notBefore = new Map();
     this.#askedAt = new Map();
     this.#lastReadAt = new Map();
+    this.#revokedAt = new Map();
+  }
+
+  /** Calls of a state that was put in the place of this one: later calls are judged against them, they themselves are not. */
+  recall(calls: Iterable<Call>): void {
+    for (const call of calls) {
+      this.#callsByNumber.set(call.to, [...(this.#callsByNumber.get(call.to) ?? []), call]);
+      if (call.requestId !== null) this.#batchRequestIds.add(call.requestId);
+    }
   }
 
   report(): ConductReport {
-    return this.#checks.report(this.#clock.now());
+    return this.#checks.report(this.#clock.now(), this.#limits.callingHours === null ? ['calling_hours'] : []);
   }
 
   noteRequest(facts: { sequence: number; parallel: number; keyInUrl: boolean }): void {
@@ -47,6 +67,7 @@ export class ConductJudge {
         request: facts.sequence,
       });
     }
+    this.#checks.observe('key_in_url');
     if (facts.keyInUrl)
       this.#violate('key_in_url', 'an API key stood in the address of a request', { request: facts.sequence });
   }
@@ -110,6 +131,38 @@ export class ConductJudge {
     }
   }
 
+  /** A telephone rings: is it a time of day for that? */
+  noteCallChange(call: Call, change: CallChange, at: number): void {
+    const { callingHours } = this.#limits;
+    if (callingHours === null || change !== 'dialed' || call.direction !== 'outbound') return;
+    const ofPerson = this.#zoneOfPerson(call.to);
+    const verdict = judgeHours(callingHours, ofPerson === null ? this.#numberZones.of(call.to) : [ofPerson], at);
+    if (verdict === null) this.#checks.leaveOpen('calling_hours');
+    else this.#checks.observe('calling_hours');
+    if (verdict?.within === false) {
+      const { zone, localTime } = verdict;
+      const allowed = `${callingHours.start} to ${callingHours.end}`;
+      const facts = { callId: call.callId, requestId: call.requestId, number: maskNumber(call.to), zone };
+      this.#violate('calling_hours', `a number was called at ${localTime}; allowed is ${allowed}`, facts);
+    }
+  }
+
+  /** A signed URL or token that has served, or has expired, came again. Give facts by which to find the request, not the credential. */
+  noteCredentialReuse(kind: 'signed_url' | 'token', facts: Record<string, unknown> = {}): void {
+    this.#checks.observe('credential_reuse');
+    this.#violate('credential_reuse', `a ${kind === 'token' ? 'token' : 'signed URL'} was used again`, facts);
+  }
+
+  /** A request came with a key that was revoked. The first few may have been on their way, and one has to learn of it. */
+  noteRevokedKey(key: string, sequence: number): void {
+    this.#checks.observe('revoked_key');
+    const now = this.#clock.now();
+    const toldAt = this.#revokedAt.get(key);
+    if (toldAt === undefined) this.#revokedAt.set(key, now);
+    else if (now - toldAt > revokedGraceMs)
+      this.#violate('revoked_key', 'a revoked key was still used', { request: sequence });
+  }
+
   /** A conversation was asked for at `now`, and its record was delivered whole. */
   noteConversationRead(conversationId: string, now: number): void {
     this.#checks.observe('polling');
@@ -127,7 +180,7 @@ export class ConductJudge {
     this.#violate('deleted_use', `a deleted ${kind} was asked for`, { id });
   }
 
-  #violate(check: Parameters<ConductChecks['violate']>[0], what: string, facts: Record<string, unknown>): void {
+  #violate(check: CheckName, what: string, facts: Record<string, unknown>): void {
     this.#checks.violate(check, { at: this.#clock.now(), what, ...facts });
   }
 }

@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationName } from '../operations.ts';
+import { Captures, type Capture } from './captures.ts';
 
 /** One request as it happened. Holds no body, no key, and no address that carries one. */
 export interface JournalEntry {
@@ -6,6 +8,10 @@ export interface JournalEntry {
   method: string;
   path: string;
   operation: OperationName | null;
+  /** Nothing is served at its address. */
+  unmatched: boolean;
+  /** What may have been meant, where nothing is served. */
+  hint: string | null;
   requestId: string | null;
   apiKey: '[redacted]' | null;
   /** Epoch milliseconds of service time and of the machine. */
@@ -24,17 +30,31 @@ export interface JournalEntry {
   ending: 'in_progress' | 'sent' | 'aborted';
 }
 
+export interface JournalFilter {
+  operation?: OperationName | undefined;
+  /** `404`, or a class such as `4xx`. */
+  status?: string | undefined;
+  unmatched?: boolean | undefined;
+}
+
+type EntryFacts = Pick<
+  JournalEntry,
+  'method' | 'path' | 'operation' | 'unmatched' | 'hint' | 'requestId' | 'apiKey' | 'at' | 'realAt'
+>;
+
 const longest = 200_000;
 
-/** What was asked of the service, oldest first; the oldest go when it grows beyond 200,000 requests. */
+/**
+ * What was asked of the service, oldest first; the oldest go when it grows beyond 200,000 requests. Headers and bodies are kept of
+ * the newest 1,000.
+ */
 export class Journal {
+  readonly #captures = new Captures();
   #entries: JournalEntry[] = [];
   #sequence = 0;
   #inProgress = 0;
 
-  begin(
-    facts: Pick<JournalEntry, 'method' | 'path' | 'operation' | 'requestId' | 'apiKey' | 'at' | 'realAt'>,
-  ): JournalEntry {
+  begin(facts: EntryFacts, headers: IncomingHttpHeaders): { entry: JournalEntry; capture: Capture } {
     this.#inProgress += 1;
     const entry: JournalEntry = {
       sequence: ++this.#sequence,
@@ -50,7 +70,7 @@ export class Journal {
     };
     this.#entries.push(entry);
     if (this.#entries.length > longest * 1.1) this.#entries = this.#entries.slice(-longest);
-    return entry;
+    return { entry, capture: this.#captures.begin(entry.sequence, headers) };
   }
 
   end(entry: JournalEntry, ending: 'sent' | 'aborted', status: number, durationMs: number): void {
@@ -62,16 +82,45 @@ export class Journal {
     return this.#inProgress;
   }
 
-  /** Entries after the sequence number `since`. */
-  since(since: number, limit = longest): { entries: JournalEntry[]; next: number } {
+  /** Sequence number of the newest request; 0 before the first. */
+  get last(): number {
+    return this.#sequence;
+  }
+
+  get(sequence: number): JournalEntry | null {
+    return this.#entries[sequence - (this.#entries[0]?.sequence ?? 1)] ?? null;
+  }
+
+  /** Headers and bodies of a request; null when it is not one of the newest. */
+  captureOf(sequence: number): Capture | null {
+    return this.get(sequence) === null ? null : this.#captures.of(sequence);
+  }
+
+  /** Entries after the sequence number `since`. `next` is where to go on: nothing that matches lies before it. */
+  since(since: number, limit = longest, filter: JournalFilter = {}): { entries: JournalEntry[]; next: number } {
     const first = this.#entries[0]?.sequence ?? 1;
-    const from = Math.max(0, since + 1 - first);
-    const entries = this.#entries.slice(from, from + limit);
-    return { entries, next: entries.at(-1)?.sequence ?? since };
+    const entries: JournalEntry[] = [];
+    let next = since;
+    for (let index = Math.max(0, since + 1 - first); entries.length < limit; index += 1) {
+      const entry = this.#entries[index];
+      if (entry === undefined) break;
+      next = entry.sequence;
+      if (isWanted(entry, filter)) entries.push(entry);
+    }
+    return { entries, next };
   }
 
   /** Requests still in progress end in the new journal's count, so the count stays. */
   clear(): void {
     this.#entries = [];
+    this.#captures.clear();
   }
+}
+
+function isWanted(entry: JournalEntry, { operation, status, unmatched }: JournalFilter): boolean {
+  if (operation !== undefined && entry.operation !== operation) return false;
+  if (unmatched !== undefined && entry.unmatched !== unmatched) return false;
+  if (status === undefined) return true;
+  const answered = String(entry.status ?? '');
+  return status.endsWith('xx') ? answered.startsWith(status[0] ?? '') && answered !== '' : answered === status;
 }

@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { sandboxKey } from '../http/authentication.ts';
+import { tellCapture, type ToldCapture } from '../judge/captures.ts';
+import { toHar } from '../judge/har.ts';
+import type { JournalEntry } from '../judge/journal.ts';
+import { operationNames, type OperationName } from '../operations.ts';
+import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { validate } from '../schemas/validate.ts';
+import { notFound } from '../service-error.ts';
+import type { Service } from '../service.ts';
+import { sandboxVersion } from '../version.ts';
+
+const journalQuery = z.strictObject({
+  since: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).optional(),
+  operation: z
+    .enum(operationNames as [OperationName, ...OperationName[]], {
+      error: `Must be one of ${operationNames.join(', ')}.`,
+    })
+    .optional(),
+  status: z
+    .string()
+    .regex(/^[1-5](\d\d|xx)$/, 'Must be a status such as 404, or a class such as 4xx.')
+    .optional(),
+  unmatched: z.stringbool({ error: 'Must be true or false.' }).optional(),
+  format: z.enum(['json', 'har', 'ndjson']).default('json'),
+});
+
+/** The journal whole or filtered, as JSON, HTTP archive or lines of JSON; and single requests with headers and bodies. */
+export function controlJournal(app: FastifyInstance, service: Service): void {
+  const { journal, settings } = service;
+  const secrets = [...new Set([...settings.apiKeys, sandboxKey])];
+  const tell = (entry: JournalEntry): ToldCapture | null => {
+    const capture = journal.captureOf(entry.sequence);
+    return capture === null ? null : tellCapture(capture, secrets);
+  };
+
+  serveControl(app, 'GET', 'journal', async (request, reply) => {
+    const { since, limit, format, ...filter } = validate(journalQuery, 'query', request.query);
+    const found = journal.since(since, limit, filter);
+    if (format === 'json') return found;
+    if (format === 'ndjson') return sendLines(reply, found.entries, tell);
+    // An archive without headers is none, so it has what is kept with them.
+    const exchanges = found.entries.flatMap((entry) => {
+      const told = tell(entry);
+      return told === null ? [] : [{ entry, told }];
+    });
+    return toHar(exchanges, { baseUrl: `${request.protocol}://${request.host}`, version: sandboxVersion });
+  });
+
+  serveControl(app, 'GET', 'journal/:sequence', async (request) => {
+    const sequence = pathParameter(request, 'sequence');
+    const entry = /^\d{1,15}$/.test(sequence) ? journal.get(Number(sequence)) : null;
+    if (entry === null) throw notFound('journal entry', sequence);
+    return { ...entry, ...(tell(entry) ?? { request: null, reply: null }) };
+  });
+}
+
+function sendLines(
+  reply: FastifyReply,
+  entries: readonly JournalEntry[],
+  tell: (entry: JournalEntry) => ToldCapture | null,
+): FastifyReply {
+  function* lines(): Generator<string> {
+    for (const entry of entries) yield `${JSON.stringify({ ...entry, ...tell(entry) })}\n`;
+  }
+  return reply.type('application/x-ndjson').send(Readable.from(lines()));
+}

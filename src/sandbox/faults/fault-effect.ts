@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { OperationName } from '../operations.ts';
+import { latency } from './latency.ts';
+
+const moment = z.enum(['before', 'after']).default('before');
+const bodyVariant = z.enum(['object', 'legacy', 'string', 'empty', 'html']);
+const fieldPath = z
+  .string()
+  .regex(/^\w+(\.\w+)*$/, 'Must be a field or a path of fields with dots, such as metadata.start_time.');
+const id = z.string().min(1).max(200);
+
+/** What a fault does. `before` and `after` are relative to the work of the operation. */
+export const faultEffect = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('rate_limited'),
+    /** How the wait is announced. */
+    retryAfter: z.enum(['seconds', 'date', 'none']).default('seconds'),
+    /** Service seconds. */
+    seconds: z.number().int().min(0).default(2),
+    code: z.enum(['rate_limit_exceeded', 'concurrent_limit_exceeded', 'system_busy']).default('rate_limit_exceeded'),
+  }),
+  z.strictObject({
+    type: z.literal('error'),
+    status: z.number().int().min(400).max(599).default(500),
+    when: moment,
+    body: bodyVariant.default('object'),
+  }),
+  z.strictObject({ type: z.literal('html'), status: z.number().int().min(200).max(599).default(502), when: moment }),
+  z.strictObject({ type: z.literal('reset'), when: moment }),
+  /** No answer, and the connection stays open until the caller gives up. */
+  z.strictObject({ type: z.literal('drop'), when: moment }),
+  z.strictObject({
+    type: z.literal('delay'),
+    ms: latency,
+    /** Whether the work is done before the wait or after it. */
+    work: z.enum(['first', 'last']).default('first'),
+  }),
+  z.strictObject({
+    type: z.literal('truncate'),
+    /** Whether the shortened reply is complete as far as HTTP goes, or the connection breaks in the middle of it. */
+    ending: z.enum(['clean', 'broken']).default('clean'),
+  }),
+  z.strictObject({
+    type: z.literal('dribble'),
+    /** Bytes at a time. */
+    bytes: z.number().int().min(1).max(1_000_000).default(64),
+    /** Real milliseconds between two pieces. */
+    pauseMs: z.number().int().min(1).max(60_000).default(20),
+  }),
+  z.strictObject({ type: z.literal('partial'), accept: z.number().int().min(0) }),
+  z.strictObject({
+    type: z.literal('hide'),
+    /** Service milliseconds for which new records stay out of the list. */
+    ms: z.number().int().min(1),
+  }),
+  z.strictObject({ type: z.literal('missing') }),
+  /** One entry of the list, drawn by the seed, stands in it twice. */
+  z.strictObject({ type: z.literal('duplicate') }),
+  /** The entries of the list in an order drawn by the seed. */
+  z.strictObject({ type: z.literal('reorder') }),
+  z.strictObject({ type: z.literal('expire_cursor') }),
+  z.strictObject({
+    type: z.literal('missing_field'),
+    /** Left out of the reply, or of each entry of a list; drawn by the seed from those that are no ids when not given. */
+    field: fieldPath.optional(),
+  }),
+  z.strictObject({
+    type: z.literal('unknown_field'),
+    field: z.string().min(1).max(100).default('introduced_later'),
+    value: z.json().default('unheard of'),
+  }),
+  z.strictObject({
+    type: z.literal('unknown_value'),
+    /** Where it stands in the reply, or in an entry of a list, its value is replaced. */
+    field: fieldPath.default('status'),
+    value: z.json().default('introduced_later'),
+  }),
+  z.strictObject({
+    type: z.literal('wrong_count'),
+    /** Added to `calls_initiated`; the count stays at 0 or above. */
+    by: z.number().int().default(-1),
+  }),
+  z.strictObject({
+    type: z.literal('clock_skew'),
+    /** By how much the times in the reply, and its Date header, are wrong. */
+    seconds: z.number().int(),
+  }),
+  /** The key is refused from this request on, until the rule is removed. */
+  z.strictObject({ type: z.literal('revoke_key') }),
+  z.strictObject({
+    type: z.literal('unassign_number'),
+    /** By default the number that the request is about. */
+    phone_number_id: id.optional(),
+    when: moment,
+  }),
+  z.strictObject({ type: z.literal('unverify_number'), phone_number_id: id.optional(), when: moment }),
+  z.strictObject({
+    type: z.literal('delete_agent'),
+    /** By default the agent that the request is about. */
+    agent_id: id.optional(),
+    when: moment,
+  }),
+]);
+export type FaultEffect = z.output<typeof faultEffect>;
+export type ErrorBody = z.output<typeof bodyVariant>;
+
+const lists: OperationName[] = ['list_agents', 'list_conversations', 'list_phone_numbers'];
+
+/** Effects that make sense for some operations only. */
+export const operationsOfEffect: Partial<Record<FaultEffect['type'], readonly OperationName[]>> = {
+  partial: ['batch_calls'],
+  wrong_count: ['batch_calls'],
+  hide: ['batch_calls', 'list_conversations'],
+  missing: ['get_conversation', 'get_agent'],
+  duplicate: lists,
+  reorder: lists,
+  expire_cursor: ['list_agents', 'list_conversations'],
+};

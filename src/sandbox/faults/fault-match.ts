@@ -1,0 +1,87 @@
+import { z } from 'zod';
+
+/** Headers whose values are secrets: a rule is shown to whoever asks. */
+const secretHeaders = new Set(['x-api-key', 'svc-api-key', 'authorization', 'cookie']);
+
+const header = z
+  .strictObject({
+    /** Case does not matter. */
+    name: z
+      .string()
+      .min(1)
+      .max(100)
+      .transform((name) => name.toLowerCase())
+      .refine((name) => !secretHeaders.has(name), 'This header carries a secret, and rules are shown; choose another.'),
+    equals: z.string().max(1_000).optional(),
+    /** A regular expression that the value has to contain. */
+    pattern: z
+      .string()
+      .max(200)
+      .refine(isRegularExpression, 'Must be a regular expression that JavaScript can read.')
+      .optional(),
+  })
+  .refine((rule) => rule.equals === undefined || rule.pattern === undefined, 'Give only one of equals and pattern.');
+
+/** An instant of service time as ISO text, or service seconds after the rule was added. */
+const instantError = 'Must be a time such as "2030-01-15T12:00:00Z", or seconds after the rule was added.';
+const instant = z.union([z.iso.datetime({ offset: true, error: instantError }), z.number().min(0)], {
+  error: instantError,
+});
+
+/** Which requests a rule is about; what is left out does not matter. */
+export const faultMatch = {
+  header: header.optional(),
+  /** An agent's id, in the path, query or body, or of the conversation read. */
+  agent: z.string().min(1).max(200).optional(),
+  /** The id of a phone number, or how a number in the request ends (`+` and digits). */
+  number: z.string().min(1).max(200).optional(),
+  period: z.strictObject({ from: instant.optional(), until: instant.optional() }).optional(),
+};
+const matchObject = z.object(faultMatch);
+export type FaultMatch = z.output<typeof matchObject>;
+
+/** What a rule may look at. Ids and numbers are asked for only when a rule is about them. */
+export interface FaultedRequest {
+  header(name: string): string | null;
+  hasCursor: boolean;
+  /** Ids of the agents and numbers it is about, and the numbers called. */
+  agentIds(): readonly string[];
+  numbers(): readonly string[];
+}
+
+/** `addedAt` and `now` are epoch milliseconds of service time. */
+export function isMeant(match: FaultMatch, request: FaultedRequest, addedAt: number, now: number): boolean {
+  const { header, agent, number, period } = match;
+  if (period !== undefined && !isWithin(period, addedAt, now)) return false;
+  if (header !== undefined && !isHeaderMeant(header, request)) return false;
+  if (agent !== undefined && !request.agentIds().includes(agent)) return false;
+  return (
+    number === undefined || request.numbers().some((candidate) => candidate === number || endsWith(candidate, number))
+  );
+}
+
+/** Only what looks like digits ends a number; ids are compared whole. */
+function endsWith(candidate: string, ending: string): boolean {
+  return /^\+?\d+$/.test(ending) && candidate.endsWith(ending);
+}
+
+function isWithin(period: NonNullable<FaultMatch['period']>, addedAt: number, now: number): boolean {
+  const at = (edge: string | number): number => (typeof edge === 'number' ? addedAt + edge * 1000 : Date.parse(edge));
+  if (period.from !== undefined && now < at(period.from)) return false;
+  return period.until === undefined || now < at(period.until);
+}
+
+function isHeaderMeant({ name, equals, pattern }: NonNullable<FaultMatch['header']>, request: FaultedRequest): boolean {
+  const value = request.header(name);
+  if (value === null) return false;
+  if (equals !== undefined) return value === equals;
+  return pattern === undefined || new RegExp(pattern).test(value);
+}
+
+function isRegularExpression(text: string): boolean {
+  try {
+    return new RegExp(text) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}

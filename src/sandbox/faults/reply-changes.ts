@@ -1,0 +1,132 @@
+import type { OperationName } from '../operations.ts';
+import type { Random } from '../random.ts';
+import type { FaultHit } from './fault-book.ts';
+import type { FaultEffect } from './fault-effect.ts';
+
+type Fields = Record<string, unknown>;
+
+const changeTypes = [
+  'duplicate',
+  'reorder',
+  'missing_field',
+  'unknown_field',
+  'unknown_value',
+  'wrong_count',
+  'clock_skew',
+] as const;
+type ReplyChange = Extract<FaultEffect, { type: (typeof changeTypes)[number] }>;
+
+/** Changes the JSON of a reply as the hits say. A reply that is no JSON stays as it is. */
+export function changeReply(payload: string, hits: readonly FaultHit[], operation: OperationName | null): string {
+  const changes = hits.flatMap(({ effect, draw }) => (isReplyChange(effect) ? [{ effect, draw }] : []));
+  if (changes.length === 0) return payload;
+  let body: unknown;
+  try {
+    body = JSON.parse(payload);
+  } catch {
+    return payload;
+  }
+  for (const { effect, draw } of changes) body = change(body, effect, draw, operation);
+  return JSON.stringify(body);
+}
+
+function isReplyChange(effect: FaultEffect): effect is ReplyChange {
+  return (changeTypes as readonly string[]).includes(effect.type);
+}
+
+function change(body: unknown, effect: ReplyChange, draw: FaultHit['draw'], operation: OperationName | null): unknown {
+  switch (effect.type) {
+    case 'duplicate':
+      return withList(body, (list) => duplicateOne(list, draw()));
+    case 'reorder':
+      return withList(body, (list) => shuffle(list, draw()));
+    case 'missing_field':
+      return withEach(body, (record) => without(record, effect.field?.split('.') ?? drawField(record, draw())));
+    case 'unknown_field':
+      return withEach(body, (record) => ({ ...record, [effect.field]: effect.value }));
+    case 'unknown_value':
+      return withEach(body, (record) => replaced(record, effect.field.split('.'), effect.value));
+    case 'wrong_count':
+      return operation === 'batch_calls' && isFields(body)
+        ? { ...body, calls_initiated: Math.max(0, Number(body['calls_initiated']) + effect.by) }
+        : body;
+    case 'clock_skew':
+      return shiftTimes(body, '', effect.seconds);
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The list of a reply: the reply itself, or the one array of records in it. */
+function listField(body: unknown): string | null {
+  if (!isFields(body)) return null;
+  return ['agents', 'conversations', 'phone_numbers', 'batch_calls'].find((name) => Array.isArray(body[name])) ?? null;
+}
+
+function withList(body: unknown, then: (list: unknown[]) => unknown[]): unknown {
+  if (Array.isArray(body)) return then(body);
+  const name = listField(body);
+  return name !== null && isFields(body) ? { ...body, [name]: then(body[name] as unknown[]) } : body;
+}
+
+/** Applies a change to the record of a reply, or to each record of its list. */
+function withEach(body: unknown, then: (record: Fields) => Fields): unknown {
+  const each = (list: unknown[]): unknown[] => list.map((record) => (isFields(record) ? then(record) : record));
+  if (Array.isArray(body) || listField(body) !== null) return withList(body, each);
+  return isFields(body) ? then(body) : body;
+}
+
+function duplicateOne(list: unknown[], random: Random): unknown[] {
+  if (list.length === 0) return list;
+  const index = Math.floor(random.next() * list.length);
+  return [...list.slice(0, index + 1), ...list.slice(index)];
+}
+
+/** Fisher and Yates. Where chance would leave a list of two or more as it was, it is turned round. */
+function shuffle(list: unknown[], random: Random): unknown[] {
+  const shuffled = [...list];
+  for (let last = shuffled.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(random.next() * (last + 1));
+    [shuffled[last], shuffled[other]] = [shuffled[other], shuffled[last]];
+  }
+  return shuffled.every((entry, index) => entry === list[index]) ? shuffled.toReversed() : shuffled;
+}
+
+/** A field that a caller can do without: no id, no page mark, no count. */
+function drawField(record: Fields, random: Random): string[] {
+  const names = Object.keys(record).filter((name) => !/_id$|^id$|^calls_initiated$|^signed_url$|^token$/.test(name));
+  return names[0] === undefined ? [] : [random.pick(names as [string, ...string[]])];
+}
+
+function without(record: Fields, [name, ...rest]: string[]): Fields {
+  if (name === undefined || !Object.hasOwn(record, name)) return record;
+  if (rest.length > 0) {
+    const inner = record[name];
+    return isFields(inner) ? { ...record, [name]: without(inner, rest) } : record;
+  }
+  return Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
+}
+
+function replaced(record: Fields, [name, ...rest]: string[], value: unknown): Fields {
+  if (name === undefined || !Object.hasOwn(record, name)) return record;
+  if (rest.length === 0) return { ...record, [name]: value };
+  const inner = record[name];
+  return isFields(inner) ? { ...record, [name]: replaced(inner, rest, value) } : record;
+}
+
+const isoInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+const unixField = /(_unix_secs|_unix|_unix_ms)$/;
+
+/** Instants as ISO text wherever they stand, and Unix times by the names of their fields. */
+function shiftTimes(value: unknown, name: string, seconds: number): unknown {
+  if (Array.isArray(value)) return value.map((entry) => shiftTimes(entry, name, seconds));
+  if (isFields(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shiftTimes(inner, key, seconds)]));
+  }
+  if (typeof value === 'string' && isoInstant.test(value))
+    return new Date(Date.parse(value) + seconds * 1000).toISOString();
+  if (typeof value === 'number' && unixField.test(name)) return value + seconds * (name.endsWith('_ms') ? 1000 : 1);
+  return value;
+}

@@ -1,0 +1,40 @@
+import { describeViolation, type ConductReport } from './conduct-report.ts';
+
+/** The report as JUnit XML, one test case per check, as build servers read it. */
+export function toJUnit(report: ConductReport): string {
+  const failures = report.checks.filter((check) => !check.ok).length;
+  const at = new Date(report.at).toISOString().replace(/\.\d+Z$/, '');
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="conduct" tests="${report.checks.length}" failures="${failures}" errors="0" time="0">`,
+    `  <testsuite name="conduct" tests="${report.checks.length}" failures="${failures}" errors="0" skipped="0" time="0" timestamp="${at}">`,
+    ...report.checks.flatMap(describeCase),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function describeCase({ name, rule, ok, violationCount, violations }: ConductReport['checks'][number]): string[] {
+  const open = `    <testcase classname="conduct.${name}" name="${escape(rule)}" time="0"`;
+  if (ok) return [`${open}/>`];
+  const lines = violations.map((each) => `${new Date(each.at).toISOString()} ${describeViolation(each)}`);
+  const more = violationCount - violations.length;
+  if (more > 0) lines.push(`and ${more} more`);
+  const count = `${violationCount} ${violationCount === 1 ? 'violation' : 'violations'}`;
+  return [
+    `${open}>`,
+    `      <failure type="${name}" message="${count}">${escape(lines.join('\n'))}</failure>`,
+    '    </testcase>',
+  ];
+}
+
+/** Characters that XML 1.0 cannot hold are left out. */
+function escape(text: string): string {
+  return text
+    .replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,190 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { runExec, type ExecFlags } from '../../src/cli/sandbox-exec.ts';
+
+/** Runs in every script: one request to the service. */
+const ask = `
+const ask = (path, body) => fetch(process.env.SVC_BASE_URL + path, {
+  method: body ? 'POST' : 'GET',
+  headers: { 'x-api-key': process.env.SVC_API_KEY, ...(body ? { 'content-type': 'application/json' } : {}) },
+  body: body && JSON.stringify(body),
+});
+const dial = (...numbers) => ask('/v1/convai/phone-numbers/batch-calls', {
+  agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: numbers.map((n) => ({ to_phone_number: n })),
+});
+`;
+const twice = `await dial('+12125550150', '+12125550150');`;
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-exec-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+async function execScript(script: string, flags: ExecFlags = {}): Promise<{ code: number; said: string }> {
+  return execCommand([process.execPath, '--input-type=module', '-e', ask + script], flags);
+}
+
+async function execCommand(command: string[], flags: ExecFlags = {}): Promise<{ code: number; said: string }> {
+  let said = '';
+  const stderr = { write: (text: string) => (said += text) };
+  const code = await runExec(command, flags, { stderr, stdio: 'ignore', sharesTerminal: false });
+  return { code, said };
+}
+
+test('a command that uses the service well ends with its own code, and the report says so', async () => {
+  const { code, said } = await execScript(`
+    const { sandbox } = await (await fetch(process.env.CARILLON_SANDBOX_URL + '/_sandbox/health')).json();
+    const { status } = await dial('+12125550150');
+    process.exit(sandbox && status === 200 ? 0 : 9);
+  `);
+  expect(said).toMatch(/^conduct: ok\n/);
+  expect(said).toContain('(observed 1)');
+  expect(code).toBe(0);
+});
+
+test.each([
+  ['', 0, 0],
+  ['process.exitCode = 3;', 0, 3],
+  [twice, 1, 1],
+  [`${twice} process.exitCode = 3;`, 1, 3],
+  [`process.kill(process.pid, 'SIGKILL');`, 0, 137],
+])('the worse code counts: %j', async (script, violations, code) => {
+  const ended = await execScript(script);
+  expect(ended.said).toMatch(violations === 0 ? /^conduct: ok/ : /^conduct: VIOLATIONS/);
+  expect(ended.code).toBe(code);
+});
+
+test('the flags of the sandbox hold for it', async () => {
+  const folder = await temporaryFolder();
+  const faults = join(folder, 'faults.json');
+  await writeFile(faults, '[{"operation":2,"effect":{"type":"error","status":503}}]');
+  const script = `process.exitCode = (await ask('/v1/convai/agents')).status === 503 ? 0 : 9;`;
+  expect((await execScript(script, { faults })).code).toBe(0);
+});
+
+test('calling hours given as a flag are judged', async () => {
+  const now = new Date().toISOString().slice(11, 13);
+  const callingHours = now < '12' ? '13:00-23:00' : '01:00-11:00';
+  const script = `await dial('+442079460150');`;
+  const { code, said } = await execScript(script, { callingHours });
+  expect([code, said]).toEqual([1, expect.stringContaining('Europe/London')]);
+  expect((await execScript(script, { callingHours: '00:00-24:00' })).code).toBe(0);
+});
+
+test.each([
+  ['text', 'conduct.txt', /^conduct: VIOLATIONS\n/],
+  ['json', 'conduct.json', /^\{\n {2}"ok": false,/],
+  ['junit', 'conduct.xml', /^<\?xml[^]*<failure type="double_dial" message="1 violation">/],
+])('the report is written as %s to %s', async (format, name, content) => {
+  const folder = await temporaryFolder();
+  const [named, asked] = [join(folder, name), join(folder, 'report')];
+  const byName = await execScript(twice, { reportFile: named });
+  expect([byName.code, byName.said]).toEqual([1, `conduct: VIOLATIONS; the report is in ${named}\n`]);
+  expect(await readFile(named, 'utf8')).toMatch(content);
+  await execScript(twice, { reportFile: asked, report: format });
+  expect(await readFile(asked, 'utf8')).toMatch(content);
+});
+
+test('a report that cannot be written is told all the same, and fails', async () => {
+  const file = join(await temporaryFolder(), 'none', 'conduct.txt');
+  const { code, said } = await execScript('', { reportFile: file });
+  expect(code).toBe(1);
+  expect(said).toMatch(/^error: --report-file .* cannot be written \(ENOENT\)\. This is the report:\nconduct: ok\n/);
+});
+
+test.each<[ExecFlags, string]>([
+  [{ report: 'yaml' }, '--report is "yaml"; it must be text, json, junit.'],
+  [{ speed: 'fast' }, '--speed is "fast"; it must be a number.'],
+  [{ callingHours: '9-17' }, 'conduct.callingHours is 9 to 17; it must be two times of day as HH:MM'],
+  [{ callingHours: 'daytime' }, '--calling-hours is "daytime"; it must be two times of day, like 08:00-21:00.'],
+])('with the flags %j nothing is run', async (flags, message) => {
+  const folder = await temporaryFolder();
+  const mark = join(folder, 'mark');
+  const { code, said } = await execScript(
+    `(await import('node:fs')).writeFileSync(${JSON.stringify(mark)}, '');`,
+    flags,
+  );
+  expect([code, said]).toEqual([2, expect.stringContaining(message)]);
+  await expect(readFile(mark)).rejects.toThrow('ENOENT');
+});
+
+test('a command that is not there, or may not be run, is said in a sentence', async () => {
+  const file = join(await temporaryFolder(), 'script');
+  await writeFile(file, 'exit 0');
+  await chmod(file, 0o644);
+  expect(await execCommand(['no-such-program'])).toEqual({
+    code: 2,
+    said: 'error: The command "no-such-program" was not found. Give a program that is on the PATH, or its path, after --.\n',
+  });
+  const refused = await execCommand([file]);
+  expect([refused.code, refused.said]).toEqual([2, expect.stringContaining('may not be run. Make it executable')]);
+});
+
+test('the command has the whole environment, with the addresses of its own sandbox', async () => {
+  vi.stubEnv('DATABASE_URL', 'postgres://127.0.0.1/mine');
+  vi.stubEnv('SVC_BASE_URL', 'http://127.0.0.1:1');
+  vi.stubEnv('SVC_API_KEY', 'a-real-key');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const script = `
+    const { DATABASE_URL, SVC_BASE_URL, CARILLON_SANDBOX_URL, SVC_API_KEY } = process.env;
+    const right = DATABASE_URL === 'postgres://127.0.0.1/mine' && SVC_API_KEY !== 'a-real-key' && SVC_BASE_URL === CARILLON_SANDBOX_URL;
+    process.exitCode = right && (await ask('/v1/convai/agents')).status === 200 ? 0 : 9;
+  `;
+  expect((await execScript(script)).code).toBe(0);
+});
+
+function runCommandLine(args: string[]) {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'sandbox', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const written = { stdout: '', stderr: '' };
+  child.stdout.on('data', (piece: Buffer) => (written.stdout += String(piece)));
+  child.stderr.on('data', (piece: Buffer) => (written.stderr += String(piece)));
+  return { child, written };
+}
+
+test('on the command line: the output of the command is all there is on stdout, flags before exec hold, its own flags are its own', async () => {
+  const script = `${ask} ${twice} console.log(process.argv.slice(1).join(' '));`;
+  const args = [
+    '--seed',
+    '7',
+    'exec',
+    '--report',
+    'json',
+    '--',
+    process.execPath,
+    '--input-type=module',
+    '-e',
+    script,
+    '--',
+    '--seed',
+    'x',
+  ];
+  const { child, written } = runCommandLine(args);
+  const [code] = (await once(child, 'close')) as [number];
+  expect(written.stdout).toBe('--seed x\n');
+  expect(JSON.parse(written.stderr)).toMatchObject({ ok: false });
+  expect(code).toBe(1);
+});
+
+test('a flag that cannot be used ends the real process with 2', async () => {
+  const { child } = runCommandLine(['--port', 'x']);
+  expect(((await once(child, 'close')) as [number])[0]).toBe(2);
+});
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s is passed on, and the report still comes', async (signal) => {
+  const script = `process.on('${signal}', () => { console.log('told'); process.exit(4); }); console.log('ready'); setInterval(() => {}, 1e6);`;
+  const { child, written } = runCommandLine(['exec', '--', process.execPath, '-e', script]);
+  await expect.poll(() => written.stdout, { timeout: 20_000 }).toBe('ready\n');
+  child.kill(signal);
+  const [code] = (await once(child, 'close')) as [number];
+  expect(written.stdout).toBe('ready\ntold\n');
+  expect(written.stderr).toMatch(/^conduct: ok/);
+  expect(code).toBe(4);
+});
