@@ -1,5 +1,6 @@
 /** Service time: what the sandbox calls "now". All its records, headers and timers live on it. */
 export interface Clock {
+  /** Service milliseconds per real millisecond; 0 while it is moved by hand. */
   readonly speed: number;
   readonly anchorRealMs: number;
   readonly anchorServiceMs: number;
@@ -7,28 +8,89 @@ export interface Clock {
   now(): number;
   /** Epoch milliseconds of the machine's clock. */
   realNow(): number;
-  /** Real milliseconds that pass while `serviceMs` pass on this clock. */
+  /** Real milliseconds that pass while `serviceMs` pass on this clock; Infinity when none ever do. */
   toRealMs(serviceMs: number): number;
 }
 
+export type ClockMode = 'realtime' | 'scaled' | 'manual';
+
 export interface ScaledClockOptions {
-  /** Service milliseconds per real millisecond; 1 is real time. */
+  /** Service milliseconds per real millisecond; 1 is real time, 0 stands still until it is moved. */
   speed: number;
   /** Service time at the moment of creation; the machine's time when left out. */
   epochMs?: number | undefined;
   realNow?: () => number;
 }
 
-/** service now = anchorServiceMs + (real now − anchorRealMs) × speed. */
-export function createScaledClock({ speed, epochMs, realNow = Date.now }: ScaledClockOptions): Clock {
-  const anchorRealMs = realNow();
-  const anchorServiceMs = epochMs ?? anchorRealMs;
-  return {
-    speed,
-    anchorRealMs,
-    anchorServiceMs,
-    realNow,
-    now: () => Math.floor(anchorServiceMs + (realNow() - anchorRealMs) * speed),
-    toRealMs: (serviceMs) => serviceMs / speed,
-  };
+/** service now = anchorServiceMs + (real now − anchorRealMs) × speed. Forward only: neither a new speed nor a move takes it back. */
+export class ServiceClock implements Clock {
+  readonly realNow: () => number;
+  #speed: number;
+  #anchorRealMs: number;
+  #anchorServiceMs: number;
+
+  constructor({ speed, epochMs, realNow = Date.now }: ScaledClockOptions) {
+    this.realNow = realNow;
+    this.#speed = speed;
+    this.#anchorRealMs = realNow();
+    this.#anchorServiceMs = epochMs ?? this.#anchorRealMs;
+  }
+
+  get speed(): number {
+    return this.#speed;
+  }
+
+  get anchorRealMs(): number {
+    return this.#anchorRealMs;
+  }
+
+  get anchorServiceMs(): number {
+    return this.#anchorServiceMs;
+  }
+
+  get mode(): ClockMode {
+    return modeOf(this);
+  }
+
+  now(): number {
+    return Math.floor(this.#exactNow());
+  }
+
+  toRealMs(serviceMs: number): number {
+    return this.#speed === 0 ? Infinity : serviceMs / this.#speed;
+  }
+
+  /** From this moment on; 0 stops it. */
+  setSpeed(speed: number): void {
+    this.#anchorAt(this.#exactNow());
+    this.#speed = speed;
+  }
+
+  /** Moves forward to an instant; one that has passed already changes nothing. */
+  moveTo(serviceMs: number): void {
+    if (serviceMs > this.now()) this.#anchorAt(serviceMs);
+  }
+
+  /** The one way back: a whole state of the past is put in the place of this one. */
+  returnTo(serviceMs: number): void {
+    this.#anchorAt(serviceMs);
+  }
+
+  #exactNow(): number {
+    return this.#anchorServiceMs + (this.realNow() - this.#anchorRealMs) * this.#speed;
+  }
+
+  #anchorAt(serviceMs: number): void {
+    this.#anchorRealMs = this.realNow();
+    this.#anchorServiceMs = serviceMs;
+  }
+}
+
+export function createScaledClock(options: ScaledClockOptions): ServiceClock {
+  return new ServiceClock(options);
+}
+
+export function modeOf({ speed }: Clock): ClockMode {
+  if (speed === 0) return 'manual';
+  return speed === 1 ? 'realtime' : 'scaled';
 }

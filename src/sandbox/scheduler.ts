@@ -20,9 +20,21 @@ export class Scheduler {
   #timerAt = Infinity;
   #running = false;
   #closed = false;
+  #ranUntil: number;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#ranUntil = clock.now();
+  }
+
+  /** The latest instant up to which everything due has run. */
+  get ranUntil(): number {
+    return this.#ranUntil;
+  }
+
+  /** When the next thing is due; Infinity when nothing waits. */
+  get nextAt(): number {
+    return this.#heap[0]?.at ?? Infinity;
   }
 
   get pending(): number {
@@ -40,19 +52,31 @@ export class Scheduler {
     if (this.#running) return;
     this.#running = true;
     try {
-      for (let next = this.#heap[0]; next !== undefined && next.at <= this.#clock.now(); next = this.#heap[0]) {
+      let now = this.#clock.now();
+      for (let next = this.#heap[0]; next !== undefined; next = this.#heap[0]) {
+        if (next.at > now && next.at > (now = this.#clock.now())) break;
         this.#pop();
+        this.#ranUntil = next.at;
         next.run(next.at);
       }
+      this.#ranUntil = now;
     } finally {
       this.#running = false;
     }
     this.#arm();
   }
 
-  clear(): void {
+  /** Forgets everything that waits. `ranUntil` is where a state that takes the place of this one stands; now when left out. */
+  clear(ranUntil = this.#clock.now()): void {
     this.#heap.length = 0;
+    this.#ranUntil = ranUntil;
     this.#disarm();
+  }
+
+  /** To be called when the clock has been moved or runs at another speed. */
+  followClock(): void {
+    this.#disarm();
+    if (!this.#running) this.#arm();
   }
 
   close(): void {

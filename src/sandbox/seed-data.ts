@@ -80,5 +80,8 @@ export function seedService({ settings, state, clock }: Service): void {
       updatedAt: now,
     });
   }
-  for (const number of seedNumbers) state.numbers.set(number.phoneNumberId, { ...number, sealedToken: null });
+  for (const number of seedNumbers) {
+    const owned = { type: 'purchased', provider: 'telephony', accountSid: null, sealedToken: null } as const;
+    state.numbers.set(number.phoneNumberId, { ...number, ...owned });
+  }
 }

@@ -1,4 +1,10 @@
+import { AudioLinks } from './audio/audio-links.ts';
+import { Recordings } from './audio/recordings.ts';
+import { createSpeech, type Speech } from './audio/speak.ts';
 import type { Clock } from './clock.ts';
+import { ClockMover } from './clock-mover.ts';
+import { ServiceEvents } from './events.ts';
+import { followCalls } from './follow-calls.ts';
 import { FaultBook } from './faults/fault-book.ts';
 import { Gates } from './gates.ts';
 import { ConductJudge } from './judge/conduct.ts';
@@ -6,9 +12,25 @@ import { Journal } from './judge/journal.ts';
 import { Scheduler } from './scheduler.ts';
 import { createRequestSchemas, type RequestSchemas } from './schemas/request-schemas.ts';
 import { seedService } from './seed-data.ts';
+import { createModelTalks } from './conversation/model-talks.ts';
+import type { LiveTalks } from './conversation/live-talks.ts';
+import { ConversationTokens } from './live/conversation-tokens.ts';
+import { SocketSessions } from './live/socket-sessions.ts';
+import { ModelCaller } from './llm/model-caller.ts';
+import { ModelRequestLog } from './llm/model-request-log.ts';
 import type { SandboxSettings } from './settings.ts';
 import { ServiceState } from './state/service-state.ts';
+import type { CallListener } from './telephony/call-changes.ts';
 import { PhoneNetwork } from './telephony/phone-network.ts';
+import { Webhooks } from './webhooks/webhooks.ts';
+import { People } from './world/people.ts';
+
+/** Where the state is kept beside memory. */
+export interface Storage {
+  /** Resolves when everything that has happened is in the file. */
+  flush(): Promise<void>;
+  readonly path: string;
+}
 
 /** The service apart from HTTP: its state, its phone network and everything that watches or disturbs them. */
 export class Service {
@@ -20,30 +42,68 @@ export class Service {
   readonly gates: Gates;
   readonly journal = new Journal();
   readonly conduct: ConductJudge;
+  /** Work under way that a clock moved by hand has to wait for. */
+  readonly pendingWork = new Set<Promise<unknown>>();
+  readonly callListeners = new Set<CallListener>();
+  /** What can be followed live. */
+  readonly events = new ServiceEvents();
+  readonly clockMover: ClockMover;
+  /** Keeps the state in a file; null when it is in memory only. */
+  storage: Storage | null = null;
+  /** What agents' own models were asked. */
+  readonly modelRequests = new ModelRequestLog();
+  readonly modelCaller: ModelCaller;
+  readonly live: LiveTalks;
+  /** Models that give no answer now. */
+  readonly unavailableModels: Set<string>;
+  /** Who is behind the numbers. */
+  readonly people: People;
+  readonly speech: Speech;
+  readonly recordings: Recordings;
+  readonly audioLinks = new AudioLinks();
+  readonly webhooks: Webhooks;
+  /** Signs conversation tokens; its keys outlive a reset. */
+  readonly tokens: ConversationTokens;
+  readonly sockets: SocketSessions;
   state: ServiceState;
   network: PhoneNetwork;
   /** Grows with every reset, so that cursors of before are told apart. */
   generation = 0;
+  /** Where it is reached, without a slash at the end; empty until it listens. */
+  baseUrl = '';
 
   constructor(settings: SandboxSettings, clock: Clock) {
     this.settings = settings;
     this.clock = clock;
     this.scheduler = new Scheduler(clock);
+    this.clockMover = new ClockMover(this);
+    followCalls(this);
     this.schemas = createRequestSchemas(
       { dialect: settings.dialect, loose: settings.loose },
       settings.maxCallsPerBatch,
     );
-    this.faults = new FaultBook(settings.seed);
+    this.faults = new FaultBook(settings.seed, () => clock.now());
     this.gates = new Gates(settings.hooks);
-    this.conduct = new ConductJudge(clock, settings.conduct);
+    this.conduct = new ConductJudge(clock, settings.conduct, (number) => this.people.zoneOf(number));
+    this.callListeners.add((call, change, at) => this.conduct.noteCallChange(call, change, at));
     this.faults.add(settings.faults);
+    this.people = new People(settings.world);
+    this.unavailableModels = new Set(settings.unavailableModels);
+    this.modelCaller = new ModelCaller(this.modelRequests, clock, settings.modelLimits, settings.allowOutbound);
+    this.live = createModelTalks(settings, this.modelCaller, this.unavailableModels);
+    this.speech = createSpeech({ speech: settings.speech });
+    this.recordings = new Recordings(settings.seed, this.speech);
+    this.webhooks = new Webhooks(this);
+    this.tokens = new ConversationTokens(settings.livekit);
+    this.sockets = new SocketSessions(this);
     this.state = new ServiceState();
-    this.network = new PhoneNetwork(settings, this.scheduler, this.state);
+    this.network = new PhoneNetwork(this);
     seedService(this);
   }
 
   /** Back to how it started: state, calls, journal, conduct, gates, and the fault rules given at start. The clock goes on. */
   reset(): void {
+    this.sockets.stop('The sandbox was reset.');
     this.generation += 1;
     this.scheduler.clear();
     this.gates.release();
@@ -51,12 +111,27 @@ export class Service {
     this.faults.add(this.settings.faults);
     this.journal.clear();
     this.conduct.clear();
+    this.network.close();
+    this.live.stop();
+    this.modelRequests.clear();
+    this.people.replace(this.settings.world);
+    this.unavailableModels.clear();
+    for (const modelId of this.settings.unavailableModels) this.unavailableModels.add(modelId);
+    this.recordings.clear();
+    this.webhooks.reset();
     this.state = new ServiceState();
-    this.network = new PhoneNetwork(this.settings, this.scheduler, this.state);
+    this.network = new PhoneNetwork(this);
     seedService(this);
+    this.events.emit('state', this.clock.now(), { change: 'reset' });
   }
 
   close(): void {
+    this.sockets.stop('The sandbox stops.');
+    this.clockMover.close();
+    this.webhooks.close();
+    this.network.close();
+    this.live.stop();
+    void this.modelCaller.close();
     this.scheduler.close();
     this.gates.release();
   }

@@ -1,7 +1,14 @@
 import type { Clock } from './clock.ts';
 import type { FaultRuleInput } from './faults/fault-rule.ts';
 import type { BatchHooks } from './gates.ts';
+import { retryAfterStyles, type RetryAfterStyle } from './http/retry-after.ts';
+import { defaultModelLimits, type ModelLimits } from './llm/model-limits.ts';
+import { defaultPlan, isPlanName, planNames, plans, type PlanName } from './plans.ts';
+import { defaultSocketSettings, type LiveKitSettings, type SocketSettings } from './live/socket-settings.ts';
 import type { Dialect } from './schemas/building-blocks.ts';
+import { checkWorld } from './world/read-world.ts';
+import type { World, WorldInput } from './world/world-schema.ts';
+import { refuseAddress, webhookInput, type WebhookFacts, type WebhookInput } from './webhooks/webhook.ts';
 
 /** Relative weights of what happens to a call whose number is not a magic one. */
 export interface OutcomeMix {
@@ -12,16 +19,25 @@ export interface OutcomeMix {
   failed: number;
 }
 
+/** Times of day as `HH:MM` on the clock of the person called. */
+export interface CallingHours {
+  start: string;
+  /** `24:00` for midnight. */
+  end: string;
+}
+
 /** What the conduct report holds a caller to. */
 export interface ConductLimits {
   /** A number accepted again within this many service seconds counts as dialled twice. Default 60. */
   redialWithinSeconds: number;
   /** A conversation read again within this many service seconds counts as polled too fast. Default 1. */
   minReadIntervalSeconds: number;
-  /** Requests that may be in progress at once. Default 30. */
+  /** Requests that may be in progress at once. Default: as the plan says. */
   maxParallelRequests: number;
   /** Dials of one number within 24 service hours. Default 10. */
   maxDialsPerDay: number;
+  /** Between which times people may be called; null (the default) for no such rule. */
+  callingHours: CallingHours | null;
 }
 
 export interface SandboxOptions {
@@ -36,22 +52,34 @@ export interface SandboxOptions {
   speed?: number;
   /** Service time at start, epoch milliseconds. Default: the machine's time. */
   epochMs?: number;
-  /** Instead of a clock made from `speed` and `epochMs`. */
-  clock?: Clock;
+  /** `manual` for a clock that stands until it is moved; or a clock of one's own, instead of one made from `speed` and `epochMs`. */
+  clock?: 'manual' | Clock;
+  /** Wanted as `authorization: Bearer …` by everything under /_sandbox but health. Default none. */
+  controlToken?: string;
+  /** Path of the one file in which the state is kept. Default: in memory only. */
+  data?: string;
   /** Same seed, same ids, outcomes, transcripts and faults. Default `carillon`. */
   seed?: number | string;
   /** Accepted beside the documented `sk_sandbox_*` keys. */
   apiKeys?: string[];
-  /** Calls on the line at once; more wait in a queue. Default 30. */
+  /** Limits that hold where nothing else is said. Default rehearsal. */
+  plan?: PlanName;
+  /** Calls on the line at once; more wait in a queue. Default: as the plan says. */
   concurrency?: number;
-  /** Requests per service second and key; null (the default) for no limit. */
+  /** Requests per service second and key; null for no limit. Default: as the plan says. */
   rateLimit?: { requestsPerSecond: number | null };
+  /** How a request over the limit is told to wait. Default seconds. */
+  retryAfter?: RetryAfterStyle;
   maxCallsPerBatch?: number;
   /** Whether a call that nobody answered leaves a conversation record. Default true. */
   unansweredCreateRecord?: boolean;
   /** Default 60, log-normal. */
   meanTalkSeconds?: number;
   outcomeMix?: OutcomeMix;
+  /** Who is behind the numbers. Default: nobody in particular. */
+  world?: WorldInput;
+  /** Language models of the service that give no answer, by id. Default none. */
+  unavailableModels?: string[];
   /** Order of the conversation list. Default newest_first. */
   listOrder?: 'newest_first' | 'oldest_first';
   faults?: FaultRuleInput[];
@@ -60,13 +88,51 @@ export interface SandboxOptions {
   /** Accept unknown request fields. Default false. */
   loose?: boolean;
   hooks?: BatchHooks;
+  /** Recordings with voices, where the optional synthesiser is installed; tones otherwise. Default true. */
+  speech?: boolean;
+  /** Told about finished calls; in the extended dialect only. Default none. */
+  webhooks?: WebhookInput[];
+  /** Hosts beside this machine to which the sandbox may connect: `name` or `name:port`. Default none. */
+  allowOutbound?: string[];
+  modelLimits?: Partial<ModelLimits>;
+  /** Ask agents' own models for their words one by one. Default true. */
+  modelStream?: boolean;
+  /** How long an agent's own model is heard to think: as long as it took, or drawn from the seed. Default measured. */
+  modelLatency?: 'measured' | 'drawn';
+  /** Conversations over sockets. */
+  sockets?: Partial<SocketSettings>;
+  /** The LiveKit server for which conversation tokens are signed; with keys of its own when left out. */
+  livekit?: LiveKitSettings;
   conduct?: Partial<ConductLimits>;
 }
 
-export type SandboxSettings = Required<Omit<SandboxOptions, 'epochMs' | 'clock' | 'rateLimit' | 'conduct' | 'seed'>> & {
+export type SandboxSettings = Required<
+  Omit<
+    SandboxOptions,
+    | 'epochMs'
+    | 'clock'
+    | 'rateLimit'
+    | 'conduct'
+    | 'seed'
+    | 'webhooks'
+    | 'world'
+    | 'modelLimits'
+    | 'controlToken'
+    | 'data'
+    | 'sockets'
+    | 'livekit'
+  >
+> & {
+  controlToken: string | null;
+  data: string | null;
   seed: string;
   requestsPerSecond: number | null;
   conduct: ConductLimits;
+  sockets: SocketSettings;
+  livekit: LiveKitSettings | null;
+  webhooks: WebhookFacts[];
+  world: World;
+  modelLimits: ModelLimits;
 };
 
 /** Thrown when the sandbox cannot start as asked; the message says which setting and what to do. */
@@ -75,6 +141,7 @@ export class SandboxStartError extends Error {
 }
 
 export function resolveSettings(options: SandboxOptions): SandboxSettings {
+  const plan = plans[readPlan(options.plan)];
   const settings: SandboxSettings = {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
@@ -82,9 +149,13 @@ export function resolveSettings(options: SandboxOptions): SandboxSettings {
     dialect: options.dialect ?? 'extended',
     speed: options.speed ?? 1,
     seed: String(options.seed ?? 'carillon'),
+    controlToken: options.controlToken ?? null,
+    data: options.data ?? null,
     apiKeys: options.apiKeys ?? [],
-    concurrency: options.concurrency ?? 30,
-    requestsPerSecond: options.rateLimit?.requestsPerSecond ?? null,
+    plan: readPlan(options.plan),
+    concurrency: options.concurrency ?? plan.concurrency,
+    requestsPerSecond: options.rateLimit === undefined ? plan.requestsPerSecond : options.rateLimit.requestsPerSecond,
+    retryAfter: options.retryAfter ?? 'seconds',
     maxCallsPerBatch: options.maxCallsPerBatch ?? 1000,
     unansweredCreateRecord: options.unansweredCreateRecord ?? true,
     meanTalkSeconds: options.meanTalkSeconds ?? 60,
@@ -94,11 +165,22 @@ export function resolveSettings(options: SandboxOptions): SandboxSettings {
     seedData: options.seedData ?? true,
     loose: options.loose ?? false,
     hooks: options.hooks ?? {},
+    speech: options.speech ?? true,
+    webhooks: readWebhooks(options),
+    world: checkWorld(options.world ?? {}, 'the setting world'),
+    unavailableModels: options.unavailableModels ?? [],
+    allowOutbound: options.allowOutbound ?? [],
+    modelLimits: { ...defaultModelLimits, ...options.modelLimits },
+    modelStream: options.modelStream ?? true,
+    modelLatency: options.modelLatency ?? 'measured',
+    sockets: { ...defaultSocketSettings, ...options.sockets },
+    livekit: options.livekit ?? null,
     conduct: {
       redialWithinSeconds: 60,
       minReadIntervalSeconds: 1,
-      maxParallelRequests: 30,
+      maxParallelRequests: plan.maxParallelRequests,
       maxDialsPerDay: 10,
+      callingHours: null,
       ...options.conduct,
     },
   };
@@ -144,9 +226,64 @@ function checkSettings(settings: SandboxSettings): void {
     requestsPerSecond,
     'null or a number above 0',
   );
+  requireThat(
+    settings.controlToken === null || /^[\x21-\x7e]{16,}$/.test(settings.controlToken),
+    'controlToken',
+    '(not shown)',
+    'at least 16 printable characters without spaces',
+  );
+  requireThat(
+    retryAfterStyles.includes(settings.retryAfter),
+    'retryAfter',
+    settings.retryAfter,
+    `one of ${retryAfterStyles.join(', ')}`,
+  );
+  const hours = settings.conduct.callingHours;
+  requireThat(
+    hours === null || (isTimeOfDay(hours.start) && isTimeOfDay(hours.end) && hours.start < hours.end),
+    'conduct.callingHours',
+    hours === null ? hours : `${hours.start} to ${hours.end}`,
+    'two times of day as HH:MM, the first before the second',
+  );
+  for (const host of settings.allowOutbound)
+    requireThat(/^[^\s/@]+$/.test(host), 'allowOutbound', host, 'a host as it stands in an address: name or name:port');
+  for (const [limit, value] of Object.entries(settings.modelLimits))
+    requireThat(Number.isInteger(value) && value > 0, `modelLimits.${limit}`, value, 'a whole number of at least 1');
+  const { pacing, ...amounts } = settings.sockets;
+  requireThat(pacing === 'realtime' || pacing === 'fast', 'sockets.pacing', pacing, 'realtime or fast');
+  for (const [name, value] of Object.entries(amounts))
+    requireThat(Number.isInteger(value) && value > 0, `sockets.${name}`, value, 'a whole number of at least 1');
   const weights = Object.values(outcomeMix);
   const usable = weights.every((weight) => weight >= 0) && weights.some((weight) => weight > 0);
   requireThat(usable, 'outcomeMix', JSON.stringify(outcomeMix), 'weights of 0 or more, not all 0');
+}
+
+function readPlan(name: string = defaultPlan): PlanName {
+  if (isPlanName(name)) return name;
+  throw new SandboxStartError(`The sandbox setting plan is "${name}"; it must be one of ${planNames.join(', ')}.`);
+}
+
+/** Values are not told: one of them is a secret. */
+function readWebhooks({ webhooks = [], allowOutbound = [], dialect }: SandboxOptions): WebhookFacts[] {
+  if (webhooks.length > 0 && dialect === 'spec')
+    throw new SandboxStartError(
+      'The sandbox setting webhooks needs the extended dialect; the contract has no webhooks.',
+    );
+  return webhooks.map((webhook, index) => {
+    const parsed = webhookInput.safeParse(webhook);
+    const [issue] = parsed.error?.issues ?? [];
+    if (issue !== undefined || parsed.data === undefined)
+      throw new SandboxStartError(
+        `The sandbox setting webhooks[${index}] is not usable: ${issue?.path.join('.')}: ${issue?.message}`,
+      );
+    const refusal = refuseAddress(parsed.data.url, allowOutbound);
+    if (refusal !== null) throw new SandboxStartError(`The sandbox setting webhooks[${index}].url: ${refusal}`);
+    return parsed.data;
+  });
+}
+
+function isTimeOfDay(text: string): boolean {
+  return /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/.test(text);
 }
 
 function requireThat(holds: boolean, setting: string, value: unknown, allowed: string): void {

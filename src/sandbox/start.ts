@@ -1,11 +1,11 @@
-import { createScaledClock, type Clock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import type { FaultRule, FaultRuleInput } from './faults/fault-rule.ts';
 import type { Gates } from './gates.ts';
 import { createServer } from './http/server.ts';
 import type { ConductReport } from './judge/conduct-report.ts';
 import type { JournalEntry } from './judge/journal.ts';
 import { tellCall, type CallTruth } from './records/call-truth.ts';
-import { Service } from './service.ts';
+import { openService } from './persistence/stored-service.ts';
 import { resolveSettings, SandboxStartError, type SandboxOptions } from './settings.ts';
 
 export interface RunningSandbox {
@@ -13,11 +13,15 @@ export interface RunningSandbox {
   readonly port: number;
   readonly clock: Clock;
   readonly gates: Gates;
+  /** The file in which the state is kept; null when it is in memory only. */
+  readonly dataFile: string | null;
   calls(): CallTruth[];
   conduct(): ConductReport;
   journal(since?: number): JournalEntry[];
   /** Throws `FaultRuleError`. */
   addFaults(rules: FaultRuleInput | FaultRuleInput[]): FaultRule[];
+  /** Moves service time forward; everything due on the way has happened then. Throws on a clock of one's own. */
+  advance(ms: number): Promise<void>;
   reset(): void;
   /** Ends at once: open connections are cut, timers cleared. */
   close(): Promise<void>;
@@ -26,15 +30,24 @@ export interface RunningSandbox {
 /** Starts the service on a loopback address. Throws `SandboxStartError` or `FaultRuleError` when it cannot run as asked. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const settings = resolveSettings(options);
-  const clock = options.clock ?? createScaledClock({ speed: settings.speed, epochMs: options.epochMs });
-  const service = new Service(settings, clock);
+  const { service, closeFile } = await openService(settings, options);
+  const { clock } = service;
   const app = createServer(service);
-  const port = await listen(app, settings.host, settings.port);
+  let port: number;
+  try {
+    port = await listen(app, settings.host, settings.port);
+  } catch (error) {
+    closeFile();
+    service.close();
+    throw error;
+  }
+  service.baseUrl = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;
   return {
-    url: `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`,
+    url: service.baseUrl,
     port,
     clock,
     gates: service.gates,
+    dataFile: settings.data,
     calls: () => {
       service.scheduler.runDue();
       return service.state.calls.map((call) => tellCall(settings.seed, call, clock.now()));
@@ -42,8 +55,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     conduct: () => service.conduct.report(),
     journal: (since = 0) => service.journal.since(since).entries,
     addFaults: (rules) => service.faults.add(rules),
+    advance: async (ms) => {
+      const { clockMover } = service;
+      if (clockMover.clock === null) throw new Error('This sandbox runs on a clock that was handed in; move that one.');
+      await clockMover.move(clockMover.clock, (now) => now + ms);
+    },
     reset: () => service.reset(),
     close: async () => {
+      closeFile();
       service.close();
       await app.close();
     },

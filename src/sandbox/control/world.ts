@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { findNumber } from '../routes/phone-numbers.ts';
-import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { serveControl } from '../routes/serve-operation.ts';
 import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
 import { notFound } from '../service-error.ts';
 import type { Service } from '../service.ts';
 import type { PhoneNumber } from '../state/agent.ts';
-import { takeInboundCall } from '../telephony/inbound.ts';
+import { callIn } from '../telephony/call-in.ts';
 
 const inboundBody = z.strictObject({
   phone_number_id: z.string().min(1).optional(),
@@ -26,20 +26,16 @@ export function controlWorld(app: FastifyInstance, service: Service): void {
   serveControl(app, 'POST', 'inbound', async (request) => {
     const input = validate(inboundBody, 'body', request.body);
     const number = calledNumber(service, input.phone_number_id, input.number);
-    const call = takeInboundCall(service, number, input.from);
-    return { answered: call !== null, conversation_id: call?.conversationId ?? null, agent_id: call?.agentId ?? null };
+    const instruction = await callIn(service, number, input.from);
+    return 'connect' in instruction
+      ? {
+          answered: true,
+          conversation_id: instruction.connect.conversationId,
+          agent_id: instruction.connect.agentId,
+          reason: null,
+        }
+      : { answered: false, conversation_id: null, agent_id: null, reason: instruction.reject.reason };
   });
-
-  for (const [action, verified] of [
-    ['verify', true],
-    ['unverify', false],
-  ] as const) {
-    serveControl(app, 'POST', `numbers/:phone_number_id/${action}`, async (request) => {
-      const number = findNumber(service, pathParameter(request, 'phone_number_id'));
-      number.verified = verified;
-      return { phone_number_id: number.phoneNumberId, verified };
-    });
-  }
 
   serveControl(app, 'POST', 'credentials/redeem', async (request) => {
     const { credential } = validate(redeemBody, 'body', request.body);

@@ -15,10 +15,14 @@ export class ConversationStore {
   readonly #everything: Call[] = [];
   readonly #byAgent = new Map<string, Call[]>();
   readonly #deleted = new Set<string>();
+  readonly #positions = new WeakMap<Call, number>();
+  /** Told of every record that is deleted. */
+  onDelete: ((call: Call) => void) | null = null;
 
   add(call: Call, recordedAt: number): void {
     call.recordedAt = recordedAt;
     this.#byId.set(call.conversationId, call);
+    this.#positions.set(call, this.#everything.length);
     this.#everything.push(call);
     const ofAgent = this.#byAgent.get(call.agentId);
     if (ofAgent === undefined) this.#byAgent.set(call.agentId, [call]);
@@ -35,7 +39,27 @@ export class ConversationStore {
     call.recordDeleted = true;
     this.#byId.delete(conversationId);
     this.#deleted.add(conversationId);
+    this.onDelete?.(call);
     return true;
+  }
+
+  /** Every call that has, or had, a record, in the order in which the records were made. */
+  get everything(): readonly Call[] {
+    return this.#everything;
+  }
+
+  /** Where a call's record stands in that order; null without one. */
+  positionOf(call: Call): number | null {
+    return this.#positions.get(call) ?? null;
+  }
+
+  /** For a state that is read back, record by record in their order: deleted ones keep their position. */
+  addRestored(call: Call): void {
+    const { recordDeleted } = call;
+    this.add(call, call.recordedAt ?? 0);
+    if (!recordDeleted) return;
+    this.#byId.delete(call.conversationId);
+    this.#deleted.add(call.conversationId);
   }
 
   wasDeleted(conversationId: string): boolean {

@@ -2,38 +2,78 @@ import { randomBytes } from 'node:crypto';
 
 export type CredentialKind = 'signed_url' | 'token';
 
-interface Credential {
+export interface Credential {
   kind: CredentialKind;
   agentId: string;
+  /** Epoch milliseconds of service time. */
   expiresAt: number;
+  /** The conversation that it starts, where that is settled already: a token names its room. */
+  conversationId?: string;
 }
 
-const lifetimeMs: Record<CredentialKind, number> = { signed_url: 15 * 60_000, token: 10 * 60_000 };
+export type CredentialState = 'open' | 'used' | 'expired' | 'unknown';
+
+export const lifetimeMs: Readonly<Record<CredentialKind, number>> = { signed_url: 15 * 60_000, token: 10 * 60_000 };
+
+/** So many used or expired ones are remembered, to tell them from those that were never issued. */
+const mostRemembered = 10_000;
 
 /** Credentials for starting one conversation each: unguessable, short-lived, gone once used. */
 export class CredentialStore {
   readonly #open = new Map<string, Credential>();
+  readonly #spent = new Map<string, { state: 'used' | 'expired'; credential: Credential }>();
 
-  issue(kind: CredentialKind, agentId: string, now: number): string {
-    this.#forgetExpired(now);
-    const secret = `${kind === 'token' ? 'cvtkn' : 'cvsig'}_${randomBytes(24).toString('base64url')}`;
-    this.#open.set(secret, { kind, agentId, expiresAt: now + lifetimeMs[kind] });
+  /** Makes the secret part of a signed URL. */
+  issueSignature(agentId: string, now: number): string {
+    const secret = `cvsig_${randomBytes(24).toString('base64url')}`;
+    this.keep(secret, { kind: 'signed_url', agentId, expiresAt: now + lifetimeMs.signed_url }, now);
     return secret;
   }
 
-  /** Uses a credential up. Null when it was never issued, was used before, or has expired. */
-  redeem(secret: string, now: number): { kind: CredentialKind; agentId: string } | null {
+  /** Takes in a credential that was made elsewhere. */
+  keep(secret: string, credential: Credential, now: number): void {
+    this.#forgetExpired(now);
+    this.#open.set(secret, credential);
+  }
+
+  /** What has become of a credential; looking does not use it up. */
+  look(secret: string, now: number): { state: CredentialState; credential: Credential | null } {
     const credential = this.#open.get(secret);
-    this.#open.delete(secret);
-    if (credential === undefined || now >= credential.expiresAt) return null;
-    return { kind: credential.kind, agentId: credential.agentId };
+    if (credential === undefined) return this.#spent.get(secret) ?? { state: 'unknown', credential: null };
+    return { state: now < credential.expiresAt ? 'open' : 'expired', credential };
+  }
+
+  /** Uses a credential up. Null when it was never issued, was used before, or has expired. */
+  redeem(secret: string, now: number): Credential | null {
+    const { state, credential } = this.look(secret, now);
+    if (this.#open.delete(secret) && credential !== null)
+      this.#remember(secret, state === 'open' ? 'used' : 'expired', credential);
+    return state === 'open' ? credential : null;
+  }
+
+  /** Those that can still be used, for a state that is kept in memory; they are never written anywhere. */
+  save(): [secret: string, credential: Credential][] {
+    return [...this.#open];
+  }
+
+  restore(credentials: readonly [secret: string, credential: Credential][]): void {
+    for (const [secret, credential] of credentials) this.#open.set(secret, credential);
   }
 
   /** Oldest first; the two lifetimes are close enough that what stays behind stays few. */
   #forgetExpired(now: number): void {
-    for (const [secret, { expiresAt }] of this.#open) {
-      if (now < expiresAt) return;
+    for (const [secret, credential] of this.#open) {
+      if (now < credential.expiresAt) return;
       this.#open.delete(secret);
+      this.#remember(secret, 'expired', credential);
+    }
+  }
+
+  #remember(secret: string, state: 'used' | 'expired', credential: Credential): void {
+    this.#spent.set(secret, { state, credential });
+    for (const oldest of this.#spent.keys()) {
+      if (this.#spent.size <= mostRemembered) return;
+      this.#spent.delete(oldest);
     }
   }
 }

@@ -1,9 +1,19 @@
-/** Merges objects at every depth; anything else, arrays included, is replaced. Neither argument is changed. */
-export function mergeDeep<T extends object>(base: T, patch: T): T {
+/**
+ * Merges objects at every depth. Null takes a field out, an empty object changes nothing, anything else, arrays included, is replaced.
+ * Neither argument is changed.
+ */
+export function mergeDeep<T extends object>(base: T, patch: object): T {
   const merged: Record<string, unknown> = { ...(base as Record<string, unknown>) };
   for (const [key, value] of Object.entries(patch)) {
+    if (value === undefined) continue;
     const existing = Object.hasOwn(merged, key) ? merged[key] : undefined;
-    merged[key] = isPlainObject(value) && isPlainObject(existing) ? mergeDeep(existing, value) : value;
+    if (value === null) delete merged[key];
+    else if (!isPlainObject(value)) merged[key] = value;
+    else if (isPlainObject(existing)) merged[key] = mergeDeep(existing, value);
+    else {
+      const filled = mergeDeep({}, value);
+      if (Object.keys(filled).length > 0) merged[key] = filled;
+    }
   }
   return merged as T;
 }

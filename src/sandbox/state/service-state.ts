@@ -1,7 +1,10 @@
 import type { Call } from '../telephony/call.ts';
+import type { ForcedCourse } from '../telephony/forced-course.ts';
 import type { Agent, PhoneNumber } from './agent.ts';
+import type { Batch } from './batch.ts';
 import { ConversationStore } from './conversation-store.ts';
 import { CredentialStore } from './credential-store.ts';
+import type { SipTrunk } from './sip-trunk.ts';
 
 /** Everything that the service knows; a reset replaces it whole. */
 export class ServiceState {
@@ -13,6 +16,13 @@ export class ServiceState {
   readonly credentials = new CredentialStore();
   /** Accepted outbound calls, in the order accepted. */
   readonly calls: Call[] = [];
+  /** What callers said of batches, or made of them, in upstream's form; of others there are the calls alone. */
+  readonly batches = new Map<string, Batch>();
+  readonly sipTrunks = new Map<string, SipTrunk>();
+  /** Courses that were ordered for the next calls to a number, first come, first served. */
+  readonly nextCourses = new Map<string, ForcedCourse[]>();
+  /** Told of every series that has counted on. */
+  onCount: ((series: string) => void) | null = null;
   readonly #counters = new Map<string, number>();
   readonly #deletedAgents = new Set<string>();
 
@@ -39,6 +49,31 @@ export class ServiceState {
   count(series: string): number {
     const next = (this.#counters.get(series) ?? 0) + 1;
     this.#counters.set(series, next);
+    this.onCount?.(series);
+    return next;
+  }
+
+  /** How far each series has counted. */
+  get counters(): ReadonlyMap<string, number> {
+    return this.#counters;
+  }
+
+  /** For a state that is read back: the series goes on after `value`. */
+  setCounter(series: string, value: number): void {
+    this.#counters.set(series, value);
+  }
+
+  /** For a state that is read back: the id of a deleted agent takes its position among the others. */
+  addDeletedAgent(agentId: string): void {
+    this.agentOrder.push(agentId);
+    this.#deletedAgents.add(agentId);
+  }
+
+  /** The course ordered for the next call to a number, which uses it up. */
+  takeNextCourse(to: string): ForcedCourse | undefined {
+    const [next, ...rest] = this.nextCourses.get(to) ?? [];
+    if (rest.length > 0) this.nextCourses.set(to, rest);
+    else this.nextCourses.delete(to);
     return next;
   }
 }

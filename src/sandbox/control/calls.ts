@@ -1,0 +1,135 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { tellCall, type CallTruth } from '../records/call-truth.ts';
+import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { e164 } from '../schemas/building-blocks.ts';
+import { refuseField, validate } from '../schemas/validate.ts';
+import { notFound, ServiceError } from '../service-error.ts';
+import type { Service } from '../service.ts';
+import { closeCourse, stateOf, type Call, type CallState } from '../telephony/call.ts';
+import { cutTalk, forcedCourse, type ForcedCourse } from '../telephony/forced-course.ts';
+
+const callStates = ['queued', 'dialing', 'in_progress', 'processing', 'done', 'failed'] as const satisfies CallState[];
+
+const callsQuery = z.strictObject({
+  state: z.enum(callStates).optional(),
+  to: e164.optional(),
+  batch: z.string().min(1).optional(),
+  direction: z.enum(['outbound', 'inbound', 'any']).default('outbound'),
+  /** The newest so many. */
+  limit: z.coerce.number().int().min(1).optional(),
+});
+
+const course = {
+  result: z.enum(['answered', 'voicemail', 'busy', 'no_answer', 'failed']),
+  silent: z.boolean().default(false),
+  opts_out: z.boolean().default(false),
+  talk_seconds: z.number().min(1).max(600).optional(),
+};
+const courseBody = z.union([z.strictObject({ hang_up: z.literal('now') }), z.strictObject(course)], {
+  error:
+    'Give hang_up: "now", or a result (answered, voicemail, busy, no_answer, failed) with silent, opts_out and talk_seconds as wanted.',
+});
+const nextCourseBody = z.strictObject({ to: e164, ...course });
+
+/** Calls as they really are, and another course for one of them, or for the next one to a number. */
+export function controlCalls(app: FastifyInstance, service: Service): void {
+  serveControl(app, 'GET', 'calls', (request) => {
+    const query = validate(callsQuery, 'query', request.query);
+    return { calls: listCalls(service, query) };
+  });
+
+  serveControl(app, 'POST', 'calls/:call_id/course', (request) => {
+    const call = findCall(service, pathParameter(request, 'call_id'));
+    const input = validate(courseBody, 'body', request.body);
+    service.scheduler.runDue();
+    if ('hang_up' in input) hangUp(service, call);
+    else force(service, call, readCourse(input));
+    service.scheduler.runDue();
+    return tell(service, call);
+  });
+
+  serveControl(app, 'POST', 'numbers/next-course', (request) => {
+    const { to, ...input } = validate(nextCourseBody, 'body', request.body);
+    const ordered = [...(service.state.nextCourses.get(to) ?? []), readCourse(input)];
+    service.state.nextCourses.set(to, ordered);
+    return { to, ordered: ordered.length };
+  });
+}
+
+function readCourse(input: Omit<z.output<typeof nextCourseBody>, 'to'>): ForcedCourse {
+  const { result, silent, opts_out: optsOut, talk_seconds: talkSeconds } = input;
+  for (const [field, given, allowed] of [
+    ['silent', silent, result === 'answered'],
+    ['opts_out', optsOut, result === 'answered'],
+    ['talk_seconds', talkSeconds !== undefined, result === 'answered' || result === 'voicemail'],
+  ] as const) {
+    if (given && !allowed)
+      throw refuseField(['body', field], `Has no meaning with the result "${result}"; leave it out.`, 'not_applicable');
+  }
+  return { result, silent, optsOut, talkSeconds };
+}
+
+/** A call that waits takes the course when it is dialled; one that rings takes it at once. Later it is too late. */
+function force(service: Service, call: Call, forced: ForcedCourse): void {
+  const { network, clock, settings } = service;
+  const now = clock.now();
+  const state = stateOf(call, now);
+  if (state === 'queued') {
+    network.order(call, forced, now);
+    return;
+  }
+  if (state !== 'dialing' || call.dialedAt === null)
+    throw tooLate(call, state, 'Only a call that is queued or dialing can be given a result.');
+  const { seed, meanTalkSeconds } = settings;
+  network.redirect(
+    call,
+    forcedCourse(forced, { seed, to: call.to, nth: call.nth, dialedAt: call.dialedAt, resultAt: now, meanTalkSeconds }),
+    now,
+  );
+}
+
+function hangUp({ network, clock, settings }: Service, call: Call): void {
+  const now = clock.now();
+  const state = stateOf(call, now);
+  const { course: present } = call;
+  if (state !== 'in_progress' || present === null)
+    throw tooLate(call, state, 'Only a call in progress can be hung up.');
+  call.live = cutTalk(settings.seed, call, now);
+  network.redirect(call, closeCourse(present, call.live), now);
+}
+
+function tooLate(call: Call, state: CallState, rule: string): ServiceError {
+  const message = `The call ${call.callId} is ${state}. ${rule}`;
+  return new ServiceError(409, message, { type: 'conflict', code: `call_is_${state}` });
+}
+
+function listCalls(service: Service, query: z.output<typeof callsQuery>): (CallTruth & { direction?: 'inbound' })[] {
+  const { state, clock } = service;
+  const now = clock.now();
+  const outbound = query.direction === 'inbound' ? [] : state.calls;
+  const inbound = query.direction === 'outbound' ? [] : inboundCalls(service);
+  const found = [...outbound, ...inbound].filter(
+    (call) =>
+      (query.state === undefined || stateOf(call, now) === query.state) &&
+      (query.to === undefined || call.to === query.to) &&
+      (query.batch === undefined || call.batchId === query.batch),
+  );
+  return (query.limit === undefined ? found : found.slice(-query.limit)).map((call) => tell(service, call));
+}
+
+function tell({ settings, clock }: Service, call: Call): CallTruth & { direction?: 'inbound' } {
+  const truth = tellCall(settings.seed, call, clock.now());
+  return call.direction === 'inbound' ? { ...truth, direction: 'inbound' } : truth;
+}
+
+function inboundCalls({ state }: Service): Call[] {
+  return state.conversations.everything.filter(({ direction }) => direction === 'inbound');
+}
+
+function findCall(service: Service, callId: string): Call {
+  const isMeant = (call: Call): boolean => call.callId === callId;
+  const call = service.state.calls.find(isMeant) ?? inboundCalls(service).find(isMeant);
+  if (call === undefined) throw notFound('call', callId);
+  return call;
+}

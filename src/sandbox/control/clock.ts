@@ -1,0 +1,85 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { modeOf, type ServiceClock } from '../clock.ts';
+import { isoTime } from '../records/times.ts';
+import { serveControl } from '../routes/serve-operation.ts';
+import { refuseField, validate } from '../schemas/validate.ts';
+import { ServiceError } from '../service-error.ts';
+import type { Service } from '../service.ts';
+
+const fastest = 100_000;
+/** The last year that ISO times can tell with four digits. */
+const latest = Date.UTC(9999, 11, 31);
+
+const modeBody = z.discriminatedUnion('mode', [
+  z.strictObject({ mode: z.literal('realtime') }),
+  z.strictObject({ mode: z.literal('manual') }),
+  z.strictObject({
+    mode: z.literal('scaled'),
+    speed: z
+      .number()
+      .gt(0, 'Must be above 0; use the mode "manual" for a clock that stands.')
+      .max(fastest, `Must be at most ${fastest}.`),
+  }),
+]);
+const span = z.number().min(0, 'Must not be negative: the clock goes forward only.').max(latest);
+const advanceBody = z.strictObject({
+  seconds: span.optional(),
+  ms: span.optional(),
+  until: z.iso.datetime({ offset: true, error: 'Must be a time such as "2030-01-15T12:00:00Z".' }).optional(),
+});
+
+/** Service time: read it, choose how it runs, move it forward. */
+export function controlClock(app: FastifyInstance, service: Service): void {
+  serveControl(app, 'GET', 'clock', () => describeClock(service));
+
+  serveControl(app, 'PUT', 'clock', (request) => {
+    const clock = movableClock(service);
+    const input = validate(modeBody, 'body', request.body);
+    clock.setSpeed({ realtime: 1, manual: 0, scaled: input.mode === 'scaled' ? input.speed : 1 }[input.mode]);
+    service.clockMover.announce();
+    return describeClock(service);
+  });
+
+  serveControl(app, 'POST', 'clock/advance', async (request) => {
+    const clock = movableClock(service);
+    const target = readTarget(validate(advanceBody, 'body', request.body ?? {}), clock.now());
+    const { from, to, instants } = await service.clockMover.move(clock, target);
+    return { ...describeClock(service), advanced_ms: to - from, instants };
+  });
+}
+
+export function describeClock({ clock, clockMover }: Service): Record<string, unknown> {
+  const { underWay } = clockMover;
+  return {
+    mode: modeOf(clock),
+    speed: clock.speed,
+    now: isoTime(clock.now()),
+    now_ms: clock.now(),
+    movable: clockMover.clock !== null,
+    moving: underWay === null ? null : { from: isoTime(underWay.from), to: isoTime(underWay.to) },
+  };
+}
+
+function movableClock({ clockMover }: Service): ServiceClock {
+  if (clockMover.clock !== null) return clockMover.clock;
+  const message = 'The clock was handed in by the program that started this sandbox; only that program moves it.';
+  throw new ServiceError(409, message, { type: 'conflict', code: 'clock_not_movable' });
+}
+
+function readTarget({ seconds, ms, until }: z.output<typeof advanceBody>, now: number): (now: number) => number {
+  if ([seconds, ms, until].filter((value) => value !== undefined).length !== 1)
+    throw refuseField(['body'], 'Give exactly one of seconds, ms and until.', 'invalid_advance');
+  if (until === undefined) {
+    const byMs = Math.round(ms ?? (seconds ?? 0) * 1000);
+    if (now + byMs > latest) throw refuseField(['body'], `Must end before ${isoTime(latest)}.`, 'too_late');
+    return (start) => start + byMs;
+  }
+  const instant = Date.parse(until);
+  if (instant < now) {
+    const message = `Service time is ${isoTime(now)} already and goes forward only; to go back, restore a snapshot or reset.`;
+    throw refuseField(['body', 'until'], message, 'clock_goes_forward', until);
+  }
+  if (instant > latest) throw refuseField(['body', 'until'], `Must be before ${isoTime(latest)}.`, 'too_late', until);
+  return () => instant;
+}

@@ -1,0 +1,64 @@
+import { PassThrough } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { ServiceEvent } from '../events.ts';
+import { isoTime } from '../records/times.ts';
+import { serveControl } from '../routes/serve-operation.ts';
+import { validate } from '../schemas/validate.ts';
+import type { Service } from '../service.ts';
+
+/** Real milliseconds between two comments that keep an idle connection open. */
+const heartbeatMs = 15_000;
+/** A reader that lets this many bytes pile up is dropped; it can come back where it was. */
+const mostUnreadBytes = 1024 * 1024;
+
+const wholeNumber = z.coerce.number().int().min(0);
+const eventsQuery = z.strictObject({ since: wholeNumber.optional() });
+
+/**
+ * Everything that happens, live, as server-sent events. `Last-Event-ID`, or `?since=`, goes on after that event; what is kept no
+ * more by then is told as an event `missed`.
+ */
+export function controlEvents(app: FastifyInstance, { events }: Service): void {
+  serveControl(app, 'GET', 'events', (request, reply) => {
+    const after = lastSeen(request, events.lastId);
+    const stream = new PassThrough();
+    const send = (text: string): void => {
+      stream.write(text);
+      if (stream.writableLength + stream.readableLength + reply.raw.writableLength > mostUnreadBytes) {
+        stop();
+        request.raw.socket.destroy();
+      }
+    };
+    const { events: earlier, missed } = events.since(after);
+    stream.write('retry: 1000\n\n');
+    if (missed > 0) stream.write(`event: missed\ndata: ${JSON.stringify({ events: missed })}\n\n`);
+    for (const event of earlier) stream.write(writeEvent(event));
+    const stopListening = events.listen((event) => send(writeEvent(event)));
+    const heartbeat = setInterval(() => send(': still here\n\n'), heartbeatMs).unref();
+    const stop = (): void => {
+      stopListening();
+      clearInterval(heartbeat);
+    };
+    reply.raw.once('close', () => {
+      stop();
+      stream.destroy();
+    });
+    return reply
+      .header('cache-control', 'no-store')
+      .header('x-accel-buffering', 'no')
+      .type('text/event-stream; charset=utf-8')
+      .send(stream);
+  });
+}
+
+/** Without a place to go on from, only what comes is told. */
+function lastSeen(request: FastifyRequest, lastId: number): number {
+  const { since } = validate(eventsQuery, 'query', request.query);
+  const header = wholeNumber.safeParse(request.headers['last-event-id'] ?? 'none');
+  return Math.min(lastId, header.data ?? since ?? lastId);
+}
+
+function writeEvent({ id, type, at, data }: ServiceEvent): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify({ at: isoTime(at), ...data })}\n\n`;
+}

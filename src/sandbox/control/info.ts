@@ -1,0 +1,51 @@
+import type { FastifyInstance } from 'fastify';
+import { serveControl } from '../routes/serve-operation.ts';
+import type { Service } from '../service.ts';
+import { stateOf, type CallState } from '../telephony/call.ts';
+import { sandboxVersion } from '../version.ts';
+import { describeClock } from './clock.ts';
+
+/** What this sandbox is: version, settings, clock, where its state is kept, and how much of it there is. No secrets. */
+export function controlInfo(app: FastifyInstance, service: Service): void {
+  const { settings, storage, clock } = service;
+  serveControl(app, 'GET', 'info', () => ({
+    sandbox: true,
+    version: sandboxVersion,
+    url: service.baseUrl,
+    dialect: settings.dialect,
+    plan: settings.plan,
+    settings: {
+      seed: settings.seed,
+      loose: settings.loose,
+      concurrency: settings.concurrency,
+      requests_per_second: settings.requestsPerSecond,
+      max_calls_per_batch: settings.maxCallsPerBatch,
+      unanswered_create_record: settings.unansweredCreateRecord,
+      mean_talk_seconds: settings.meanTalkSeconds,
+      outcome_mix: settings.outcomeMix,
+      list_order: settings.listOrder,
+      seed_data: settings.seedData,
+      speech: settings.speech,
+      control_token: settings.controlToken !== null,
+    },
+    clock: describeClock(service),
+    storage: storage === null ? { kind: 'memory' } : { kind: 'file', path: storage.path },
+    counts: {
+      agents: service.state.agents.size,
+      phone_numbers: service.state.numbers.size,
+      sip_trunks: service.state.sipTrunks.size,
+      conversations: service.state.conversations.size,
+      calls: countCalls(service, clock.now()),
+      lines_in_use: service.network.linesInUse,
+      calls_waiting: service.network.waiting,
+      fault_rules: service.faults.list().length,
+      listeners: service.events.listeners,
+    },
+  }));
+}
+
+function countCalls({ state }: Service, now: number): Record<CallState | 'all', number> {
+  const counts = { all: state.calls.length, queued: 0, dialing: 0, in_progress: 0, processing: 0, done: 0, failed: 0 };
+  for (const call of state.calls) counts[stateOf(call, now)] += 1;
+  return counts;
+}

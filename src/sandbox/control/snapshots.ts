@@ -1,0 +1,75 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { restoreImage, takeImage } from '../persistence/service-image.ts';
+import { Snapshots, type Snapshot } from '../persistence/snapshots.ts';
+import { exportState, importState } from '../persistence/state-document.ts';
+import { sandboxKey } from '../http/authentication.ts';
+import { isoTime } from '../records/times.ts';
+import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { validate } from '../schemas/validate.ts';
+import { notFound } from '../service-error.ts';
+import type { Service } from '../service.ts';
+
+const snapshotBody = z.strictObject({ name: z.string().min(1).max(200).optional() });
+/** A state with a hundred thousand conversations has room in it. */
+const longestImportBytes = 512 * 1024 * 1024;
+
+/** The whole state: kept to come back to, taken out as one document, and put in again. */
+export function controlSnapshots(app: FastifyInstance, service: Service): void {
+  const { settings, events, clock, clockMover } = service;
+  const snapshots = new Snapshots();
+
+  serveControl(app, 'GET', 'snapshots', () => ({ snapshots: snapshots.list().map(describe) }));
+
+  serveControl(app, 'POST', 'snapshots', (request) => {
+    const { name } = validate(snapshotBody, 'body', request.body ?? {});
+    return describe(snapshots.take(service, name ?? null));
+  });
+
+  serveControl(app, 'POST', 'snapshots/:snapshot_id/restore', async (request) => {
+    const snapshot = find(snapshots, pathParameter(request, 'snapshot_id'));
+    await clockMover.inTurn(() => restoreImage(service, snapshot.image));
+    events.emit('state', clock.now(), { change: 'restored', snapshot_id: snapshot.snapshotId });
+    return { restored: true, ...describe(snapshot), now: isoTime(clock.now()) };
+  });
+
+  serveControl(app, 'DELETE', 'snapshots/:snapshot_id', (request) => {
+    snapshots.delete(find(snapshots, pathParameter(request, 'snapshot_id')).snapshotId);
+    return {};
+  });
+
+  serveControl(app, 'GET', 'export', (_request, reply) =>
+    reply
+      .type('application/json; charset=utf-8')
+      .send(exportState(takeImage(service), settings.seed, [...settings.apiKeys, sandboxKey])),
+  );
+
+  app.route({
+    method: 'POST',
+    url: '/_sandbox/import',
+    bodyLimit: longestImportBytes,
+    handler: async (request) => {
+      const image = importState(request.body, settings.seed);
+      await clockMover.inTurn(() => restoreImage(service, image));
+      events.emit('state', clock.now(), { change: 'imported' });
+      return { imported: true, now: isoTime(clock.now()) };
+    },
+  });
+}
+
+function find(snapshots: Snapshots, id: string): Snapshot {
+  const snapshot = snapshots.get(id);
+  if (snapshot === undefined) throw notFound('snapshot', id);
+  return snapshot;
+}
+
+function describe({ snapshotId, name, image }: Snapshot): Record<string, unknown> {
+  return {
+    snapshot_id: snapshotId,
+    name,
+    taken_at: isoTime(image.now),
+    agents: image.agents.filter(({ agent }) => agent !== null).length,
+    phone_numbers: image.numbers.length,
+    calls: image.calls.length,
+  };
+}

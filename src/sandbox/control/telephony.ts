@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { findNumber } from '../routes/phone-numbers.ts';
+import { pathParameter } from '../routes/serve-operation.ts';
+import { e164 } from '../schemas/building-blocks.ts';
+import { refuseField, validate } from '../schemas/validate.ts';
+import { ServiceError } from '../service-error.ts';
+import type { Service } from '../service.ts';
+import { takeInboundCall } from '../telephony/inbound.ts';
+import { isSignedByProvider, telephonySignatureHeader, writeInstruction } from '../telephony/telephony-webhook.ts';
+import { telephonyPrefix, voiceWebhookPath } from '../telephony/webhook-path.ts';
+
+const voiceReport = z.strictObject({
+  CallSid: z.string().min(1),
+  AccountSid: z.string(),
+  From: e164,
+  To: e164,
+  Direction: z.literal('inbound'),
+  CallStatus: z.literal('ringing'),
+});
+
+/** The webhook that import configures for a number: the provider reports a call, and is told to connect or to reject it. */
+export function controlTelephony(app: FastifyInstance, service: Service): void {
+  void app.register(async (scope) => {
+    scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
+      done(null, body);
+    });
+    scope.post(`${telephonyPrefix}:phone_number_id/voice`, async (request, reply) => {
+      const form = typeof request.body === 'string' ? request.body : '';
+      const number = findNumber(service, pathParameter(request, 'phone_number_id'));
+      const address = service.baseUrl + voiceWebhookPath(number.phoneNumberId);
+      if (!isSignedByProvider(address, form, request.headers[telephonySignatureHeader])) throw notTheProvider();
+      const report = validate(voiceReport, 'body', Object.fromEntries(new URLSearchParams(form)));
+      if (report.To !== number.phoneNumber)
+        throw refuseField(
+          ['body', 'To'],
+          `Must be the number of this webhook, ${number.phoneNumber}.`,
+          'wrong_number',
+          report.To,
+        );
+      const instruction = takeInboundCall(service, number, report.From);
+      return reply.type('text/xml; charset=utf-8').send(writeInstruction(instruction));
+    });
+  });
+}
+
+function notTheProvider(): ServiceError {
+  const message = `Only the telephony provider reports calls here, and signs them (${telephonySignatureHeader}). Use POST /_sandbox/inbound to have somebody call.`;
+  return new ServiceError(403, message, { type: 'authorization_error', code: 'invalid_telephony_signature' });
+}

@@ -1,0 +1,56 @@
+import { EventEmitter } from 'node:events';
+
+/** What can be followed live: what happens to calls, what is asked, and what changes. */
+export type ServiceEventType =
+  'call' | 'batch' | 'request' | 'fault' | 'agent' | 'number' | 'sip_trunk' | 'clock' | 'state';
+
+export interface ServiceEvent {
+  /** Counts from 1 in one life of the sandbox. */
+  readonly id: number;
+  readonly type: ServiceEventType;
+  /** Epoch milliseconds of service time. */
+  readonly at: number;
+  /** Plain data without secrets, in the names of the wire. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+const longestRing = 5_000;
+
+/** The newest events in a ring, and whoever listens. */
+export class ServiceEvents {
+  readonly #emitter = new EventEmitter<{ event: [ServiceEvent] }>().setMaxListeners(0);
+  readonly #ring: ServiceEvent[] = [];
+  #last = 0;
+
+  emit(type: ServiceEventType, at: number, data: Record<string, unknown>): void {
+    const event: ServiceEvent = { id: (this.#last += 1), type, at, data };
+    this.#ring[event.id % longestRing] = event;
+    this.#emitter.emit('event', event);
+  }
+
+  get lastId(): number {
+    return this.#last;
+  }
+
+  get listeners(): number {
+    return this.#emitter.listenerCount('event');
+  }
+
+  /** Events after `id`, oldest first, and how many after it are kept no more. An id that was never given counts as the last. */
+  since(id: number): { events: ServiceEvent[]; missed: number } {
+    const first = Math.max(1, this.#last - longestRing + 1);
+    const from = Math.max(first, id + 1);
+    const events: ServiceEvent[] = [];
+    for (let next = from; next <= this.#last; next += 1) {
+      const event = this.#ring[next % longestRing];
+      if (event?.id === next) events.push(event);
+    }
+    return { events, missed: Math.max(0, from - id - 1) };
+  }
+
+  /** Returns how to stop listening. */
+  listen(listener: (event: ServiceEvent) => void): () => void {
+    this.#emitter.on('event', listener);
+    return () => this.#emitter.off('event', listener);
+  }
+}

@@ -1,0 +1,138 @@
+import type { SavedFaults } from '../faults/fault-book.ts';
+import { PhoneNetwork } from '../telephony/phone-network.ts';
+import type { Service } from '../service.ts';
+import type { Agent, PhoneNumber } from '../state/agent.ts';
+import type { Batch } from '../state/batch.ts';
+import type { Credential } from '../state/credential-store.ts';
+import { ServiceState } from '../state/service-state.ts';
+import type { SipTrunk } from '../state/sip-trunk.ts';
+import type { Call } from '../telephony/call.ts';
+import type { ForcedCourse } from '../telephony/forced-course.ts';
+import type { World } from '../world/world-schema.ts';
+
+/** A batch with its calls by id. */
+export type SavedBatch = Omit<Batch, 'recipients'> & { recipients: { id: string; callId: string }[] };
+
+/**
+ * The state of the service at one instant, from which everything that follows is determined. What is in it is never changed, so
+ * that it can be put back any number of times.
+ */
+export interface ServiceImage {
+  /** Epoch milliseconds of service time. */
+  now: number;
+  /** Everything due by then has happened. */
+  ranUntil: number;
+  generation: number;
+  /** In the order of creation; null for those that were deleted. */
+  agents: { agentId: string; agent: Agent | null }[];
+  numbers: PhoneNumber[];
+  /** Outbound calls in the order accepted, then all others in the order of their records. */
+  calls: Call[];
+  /** Ids of the calls that have or had a record, in the order in which those were made. */
+  recordOrder: string[];
+  counters: [series: string, value: number][];
+  sipTrunks: SipTrunk[];
+  nextCourses: [to: string, courses: ForcedCourse[]][];
+  batches: SavedBatch[];
+  faults: SavedFaults;
+  unavailableModels: string[];
+  world: World;
+  /** Signed URLs and tokens that were not used yet. */
+  credentials: [secret: string, credential: Credential][];
+}
+
+export function takeImage(service: Service): ServiceImage {
+  const { state, scheduler, clock, faults } = service;
+  scheduler.runDue();
+  return {
+    now: clock.now(),
+    ranUntil: scheduler.ranUntil,
+    generation: service.generation,
+    agents: state.agentOrder.map((agentId) => ({ agentId, agent: state.agents.get(agentId) ?? null })),
+    numbers: [...state.numbers.values()].map((number) => ({ ...number })),
+    calls: allCalls(state).map((call) => ({ ...call })),
+    recordOrder: state.conversations.everything.map(({ callId }) => callId),
+    counters: [...state.counters],
+    sipTrunks: [...state.sipTrunks.values()],
+    nextCourses: [...state.nextCourses],
+    batches: [...state.batches.values()].map(saveBatch),
+    faults: faults.save(),
+    unavailableModels: [...service.unavailableModels],
+    world: service.people.world,
+    credentials: state.credentials.save(),
+  };
+}
+
+export function saveBatch(batch: Batch): SavedBatch {
+  return { ...batch, recipients: batch.recipients.map(({ id, call }) => ({ id, callId: call.callId })) };
+}
+
+/** Outbound calls in the order accepted, then all others in the order of their records. */
+export function allCalls(state: ServiceState): Call[] {
+  const accepted = new Set(state.calls);
+  return [...state.calls, ...state.conversations.everything.filter((call) => !accepted.has(call))];
+}
+
+/**
+ * Puts an image in the place of what is there. Calls go on where they were: a clock that stands goes back to the image's
+ * instant; one that runs goes on, and what was due meanwhile happens at once, at its own instants.
+ */
+export function restoreImage(service: Service, image: ServiceImage): void {
+  const { scheduler, conduct, clockMover } = service;
+  const { clock } = clockMover;
+  service.sockets.stop('Another state was put in place of this one.');
+  if (clock !== null && (clock.speed === 0 || clock.now() < image.now)) clock.returnTo(image.now);
+  service.sockets.stop('The state was replaced.');
+  scheduler.clear(image.ranUntil);
+  service.gates.release();
+  service.network.close();
+  service.live.stop();
+  service.webhooks.dropPending();
+  service.modelRequests.clear();
+  service.recordings.clear();
+  service.faults.restore(structuredClone(image.faults));
+  service.people.replace(image.world);
+  service.unavailableModels.clear();
+  for (const modelId of image.unavailableModels) service.unavailableModels.add(modelId);
+  service.generation = image.generation;
+  service.state = readState(image);
+  service.network = new PhoneNetwork(service);
+  service.network.resume(inOrderOfDialing(allCalls(service.state)), image.ranUntil);
+  conduct.clear();
+  conduct.recall(service.state.calls);
+  scheduler.runDue();
+  clockMover.announce();
+}
+
+function readState(image: ServiceImage): ServiceState {
+  const state = new ServiceState();
+  for (const { agentId, agent } of image.agents) {
+    if (agent === null) state.addDeletedAgent(agentId);
+    else state.addAgent(agent);
+  }
+  for (const number of image.numbers) state.numbers.set(number.phoneNumberId, { ...number });
+  for (const [series, value] of image.counters) state.setCounter(series, value);
+  for (const trunk of image.sipTrunks) state.sipTrunks.set(trunk.trunkId, trunk);
+  for (const [to, courses] of image.nextCourses) state.nextCourses.set(to, courses);
+  state.credentials.restore(image.credentials);
+  const calls = new Map(image.calls.map((call) => [call.callId, { ...call }]));
+  for (const call of calls.values()) if (call.direction === 'outbound') state.calls.push(call);
+  for (const callId of image.recordOrder) {
+    const call = calls.get(callId);
+    if (call !== undefined) state.conversations.addRestored(call);
+  }
+  for (const batch of image.batches) {
+    const recipients = batch.recipients.flatMap(({ id, callId }) => {
+      const call = calls.get(callId);
+      return call === undefined ? [] : [{ id, call }];
+    });
+    state.batches.set(batch.batchId, { ...batch, recipients });
+  }
+  return state;
+}
+
+/** Those that wait come last, in the order in which they began to. */
+function inOrderOfDialing(calls: Call[]): Call[] {
+  const queuedAt = ({ acceptedAt, notBefore = 0 }: Call): number => Math.max(acceptedAt, notBefore);
+  return calls.sort((a, b) => (a.dialedAt ?? Infinity) - (b.dialedAt ?? Infinity) || queuedAt(a) - queuedAt(b));
+}

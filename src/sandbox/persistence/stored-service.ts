@@ -1,0 +1,82 @@
+import { ServiceClock, type Clock } from '../clock.ts';
+import { Service } from '../service.ts';
+import { SandboxStartError, type SandboxOptions, type SandboxSettings } from '../settings.ts';
+import { DataFile } from './data-file.ts';
+import { restoreImage } from './service-image.ts';
+import { readRows, startSettings, type StoredState } from './stored-rows.ts';
+import { WriteBehind } from './write-behind.ts';
+
+/** Real milliseconds of service time that may have been told since the time was last noted in the file. */
+const untoldRealMs = 2_000;
+
+export interface StoredService {
+  service: Service;
+  /** Writes what is left and lets go of the file; without a file there is nothing to do. */
+  closeFile: () => void;
+}
+
+/**
+ * The service as its settings want it: fresh and in memory, or as its data file has it. Throws `SandboxStartError` when the file
+ * cannot be used.
+ */
+export async function openService(
+  settings: SandboxSettings,
+  { clock, epochMs }: Pick<SandboxOptions, 'clock' | 'epochMs'>,
+): Promise<StoredService> {
+  if (settings.data === null) {
+    return { service: new Service(settings, makeClock(settings, clock, epochMs)), closeFile: () => {} };
+  }
+  const file = DataFile.open(settings.data);
+  try {
+    const stored = readStored(file, settings.seed);
+    const resumed = stored === null ? undefined : Math.max(epochMs ?? Date.now(), earliestNow(stored));
+    const service = new Service(settings, makeClock(settings, clock, resumed ?? epochMs));
+    const writer = new WriteBehind(service, file);
+    service.storage = writer;
+    if (stored !== null) restoreStored(service, stored);
+    await writer.flush();
+    return { service, closeFile: () => writer.close() };
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+function makeClock(settings: SandboxSettings, given: SandboxOptions['clock'], epochMs: number | undefined): Clock {
+  if (typeof given === 'object') return given;
+  return new ServiceClock({ speed: given === 'manual' ? 0 : settings.speed, epochMs });
+}
+
+/** No earlier than anything that callers have been told. */
+function earliestNow({ image, speed }: StoredState): number {
+  return image.now + untoldRealMs * speed;
+}
+
+/** What can be given at start comes from the file only where the start gives the same as before. */
+function restoreStored(service: Service, { image, given }: StoredState): void {
+  const { settings, faults } = service;
+  const now = startSettings(settings);
+  restoreImage(service, {
+    ...image,
+    faults: given.faults === now.faults ? image.faults : faults.save(),
+    world: given.world === now.world ? image.world : settings.world,
+    unavailableModels:
+      given.unavailableModels === now.unavailableModels ? image.unavailableModels : [...settings.unavailableModels],
+  });
+}
+
+function readStored(file: DataFile, seed: string): StoredState | null {
+  let stored: StoredState | null;
+  try {
+    stored = readRows(file.read());
+  } catch (error) {
+    throw new SandboxStartError(
+      `${file.path} is damaged: not all of it can be read. It is left as it is: put a copy back, or choose another --data file.`,
+      { cause: error },
+    );
+  }
+  if (stored === null || stored.seed === seed) return stored;
+  throw new SandboxStartError(
+    `${file.path} was made with the seed "${stored.seed}", and what was said in its calls follows from that. Start with --seed ${stored.seed}, or choose another --data file.`,
+  );
+}

@@ -1,0 +1,136 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runSandbox, type SandboxFlags } from '../../src/cli/sandbox.ts';
+import { readSandboxFlags } from '../../src/cli/sandbox-flags.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
+import { noon, startTestSandbox } from './harness.ts';
+
+const controlToken = 'a-token-of-the-control-plane';
+const bearer = { headers: { authorization: `Bearer ${controlToken}` } };
+
+test('with a control token everything under /_sandbox but health asks for it', async () => {
+  const sandbox = await startTestSandbox({ controlToken });
+  expect((await sandbox.get('/_sandbox/health')).status).toBe(200);
+  for (const [method, path] of [
+    ['GET', '/_sandbox/info'],
+    ['GET', '/_sandbox/calls?limit=1'],
+    ['GET', '/_sandbox/export'],
+    ['POST', '/_sandbox/reset'],
+    ['GET', '/_sandbox/nothing-here'],
+    ['GET', '/_sandbox'],
+    ['GET', '/_sandbox/%68ealth/../info'],
+  ] as const) {
+    const { status, body, headers } = await sandbox.request(method, path);
+    expect([path, status, headers.get('www-authenticate'), body.detail.code]).toEqual([
+      path,
+      401,
+      'Bearer',
+      'missing_control_token',
+    ]);
+    expect([401, 400]).not.toContain((await sandbox.request(method, path, undefined, bearer)).status);
+  }
+});
+
+test('another token, or the API key, is no control token', async () => {
+  const sandbox = await startTestSandbox({ controlToken });
+  for (const authorization of ['Bearer wrong', controlToken, `Bearer ${controlToken}x`, 'Bearer sk_sandbox_ok', '']) {
+    const { status, body } = await sandbox.request('GET', '/_sandbox/info', undefined, { headers: { authorization } });
+    expect([status, JSON.stringify(body).includes(controlToken)]).toEqual([401, false]);
+  }
+});
+
+test('the service itself asks for no control token, and takes none for a key', async () => {
+  const sandbox = await startTestSandbox({ controlToken });
+  expect((await sandbox.get('/v1/convai/agents')).status).toBe(200);
+  const headers = { 'x-api-key': '', authorization: `Bearer ${controlToken}` };
+  expect((await sandbox.request('GET', '/v1/convai/agents', undefined, { headers })).status).toBe(401);
+});
+
+test('calls still come in on numbers: the provider has a proof of its own', async () => {
+  const sandbox = await startTestSandbox({ controlToken });
+  const { body } = await sandbox.request(
+    'POST',
+    '/_sandbox/inbound',
+    { number: '+12125550199', from: '+12125550150' },
+    bearer,
+  );
+  expect(body).toMatchObject({ answered: true, reason: null });
+});
+
+test('a short control token is refused without being shown', async () => {
+  await expect(startSandbox({ controlToken: 'short' })).rejects.toThrow('at least 16 printable characters');
+  await expect(startSandbox({ controlToken: 'short' })).rejects.not.toThrow('short');
+});
+
+test('info tells what this sandbox is, without secrets', async () => {
+  const sandbox = await startTestSandbox({
+    controlToken,
+    clock: 'manual',
+    epochMs: noon,
+    plan: 'pro',
+    apiKeys: ['own-key'],
+  });
+  await sandbox.batch(['+12125550101', '+12125550102']);
+  const { body } = await sandbox.request('GET', '/_sandbox/info', undefined, bearer);
+  expect(body).toMatchObject({
+    sandbox: true,
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    url: sandbox.url,
+    dialect: 'extended',
+    plan: 'pro',
+    settings: { seed: 'test', concurrency: 20, control_token: true },
+    clock: { mode: 'manual', now_ms: noon },
+    storage: { kind: 'memory' },
+    counts: { agents: 2, phone_numbers: 3, calls: { all: 2, dialing: 2 }, lines_in_use: 2, calls_waiting: 0 },
+  });
+  for (const secret of [controlToken, 'own-key', 'sk_sandbox_ok']) expect(JSON.stringify(body)).not.toContain(secret);
+});
+
+async function folder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'carillon-flags-'));
+  onTestFinished(() => rm(made, { recursive: true, force: true }));
+  return made;
+}
+
+async function say(flags: SandboxFlags): Promise<string> {
+  let said = '';
+  const stream = { write: (text: string) => (said += text) };
+  await runSandbox({ port: '0', ...flags }, { stdout: stream, stderr: stream, stop: AbortSignal.abort() });
+  return said;
+}
+
+test('the control token is read from a file, and shown nowhere', async () => {
+  const file = join(await folder(), 'token');
+  await writeFile(file, `${controlToken}\n`);
+  expect(await readSandboxFlags({ controlTokenFile: file })).toMatchObject({ controlToken });
+  expect(await say({ controlTokenFile: file, json: true })).not.toContain(controlToken);
+  expect(await say({ controlTokenFile: `${file}.none` })).toContain('the file cannot be read (ENOENT)');
+});
+
+test('the banner says where the state is kept', async () => {
+  const data = join(await folder(), 'sandbox.db');
+  expect(await say({})).toContain('in memory: nothing is kept');
+  const said = await say({ data, json: true });
+  expect(said).toContain(`kept in ${data}`);
+  expect(said).toContain('"storage":"file"');
+  expect(said).toContain(`its state is in ${data}`);
+});
+
+test.each([
+  ['realtime', { speed: 1 }],
+  ['manual', { clock: 'manual' }],
+  ['60x', { speed: 60 }],
+  ['0.5x', { speed: 0.5 }],
+])('--clock %s', async (clock, options) => {
+  expect(await readSandboxFlags({ clock })).toMatchObject(options);
+});
+
+test('a clock that cannot be is refused', async () => {
+  expect(await say({ clock: 'fast' })).toContain(
+    '--clock is "fast"; it must be realtime, manual, or a factor such as 60x.',
+  );
+  expect(await say({ clock: '2x', speed: '2' })).toContain('give only one of them');
+  expect(await say({ clock: '0x' })).toContain('speed is 0');
+});
