@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { extendedOnly, type SchemaMode } from '../schemas/building-blocks.ts';
+
+const id = z.string().min(1);
+const instant = z.iso.datetime();
+const unixSeconds = z.number().int();
+const wholeSeconds = z.number().int().min(0);
+const status = z.enum(['initiated', 'in-progress', 'processing', 'done', 'failed']);
+const success = z.enum(['success', 'failure', 'unknown']);
+const direction = z.enum(['inbound', 'outbound']);
+
+/** A conversation as read (operation 6) and as listed (operation 7). */
+export function createConversationSchemas(mode: SchemaMode) {
+  const baseMetadata = {
+    start_time: instant,
+    end_time: instant.optional().describe('There when the call is over.'),
+    duration: wholeSeconds.optional().describe('Seconds; there when the call is over.'),
+    agent_id: id,
+  };
+  const evaluated = z.object({
+    result: success,
+    score: z.number().min(0).max(1).nullable(),
+    feedback: z.string(),
+    ...extendedOnly(mode, { criteria_id: z.string(), rationale: z.string() }),
+  });
+  const evaluation = z.record(z.string(), evaluated);
+  const collectedItem = z.object({
+    value: z.unknown(),
+    ...extendedOnly(mode, { data_collection_id: z.string(), rationale: z.string() }),
+  });
+  const collected = z.record(z.string(), collectedItem);
+  const turn = z.object({
+    speaker: z.enum(['agent', 'user']),
+    timestamp: instant,
+    text: z.string(),
+    ...extendedOnly(mode, {
+      role: z.enum(['agent', 'user']),
+      time_in_call_secs: wholeSeconds,
+      message: z.string().nullable(),
+      ...innerTurn,
+    }),
+  });
+  const analysis = z.object({
+    call_successful: success,
+    transcript_summary: z.string(),
+    call_summary_title: z.string(),
+    evaluation_criteria_results: evaluation,
+    data_collection_results: collected,
+    evaluation_criteria_results_list: z.array(evaluated),
+    data_collection_results_list: z.array(collectedItem),
+  });
+  return {
+    record: z.object({
+      conversation_id: id,
+      transcript: z.array(turn),
+      audio: z.string().nullable().describe('Address of the recording; null where there is none.'),
+      metadata: z.object({ ...baseMetadata, ...extendedOnly(mode, innerMetadata) }),
+      evaluation_results: evaluation,
+      collected_data: collected,
+      ...extendedOnly(mode, {
+        agent_id: id,
+        agent_name: z.string().nullable(),
+        status,
+        has_audio: z.boolean(),
+        has_user_audio: z.boolean(),
+        has_response_audio: z.boolean(),
+        message_count: z.number().int().min(0),
+        termination_reason: z.string(),
+        conversation_initiation_client_data: z.looseObject({
+          dynamic_variables: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+          conversation_config_override: z.looseObject({}),
+        }),
+        analysis: analysis.nullable(),
+      }),
+    }),
+    entry: z.object({
+      conversation_id: id,
+      metadata: mode.dialect === 'spec' ? z.object({ start_time: instant }) : z.object(baseMetadata),
+      ...extendedOnly(mode, {
+        agent_id: id,
+        agent_name: z.string().nullable(),
+        start_time_unix_secs: unixSeconds,
+        call_duration_secs: wholeSeconds,
+        message_count: z.number().int().min(0),
+        status,
+        call_successful: success,
+        direction,
+        termination_reason: z.string(),
+      }),
+    }),
+  };
+}
+
+const tokens = z.object({ tokens: z.number().int().min(0) });
+const modelUsage = z.record(z.string(), z.object({ input: tokens, input_cache_read: tokens, output_total: tokens }));
+
+const innerTurn = {
+  interrupted: z.boolean().describe('The other side cut in before it was over.'),
+  source_medium: z.enum(['audio', 'text']),
+  tool_calls: z.array(z.looseObject({ request_id: z.string(), tool_name: z.string(), params_as_json: z.string() })),
+  tool_results: z.array(z.looseObject({ request_id: z.string(), tool_name: z.string(), is_error: z.boolean() })),
+  producing_llm: z.string().nullable().describe('The model that made up the words; null where none did.'),
+  llm_usage: z.object({ model_usage: modelUsage }).nullable(),
+  conversation_turn_metrics: z
+    .object({ metrics: z.record(z.string(), z.object({ elapsed_time: z.number().min(0).describe('Seconds.') })) })
+    .nullable(),
+};
+
+const innerMetadata = {
+  start_time_unix_secs: unixSeconds,
+  call_duration_secs: wholeSeconds,
+  accepted_time_unix_secs: unixSeconds,
+  queue_wait_secs: wholeSeconds,
+  termination_reason: z.string(),
+  error: z.object({ code: z.number().int(), reason: z.string() }).nullable(),
+  main_language: z.string(),
+  conversation_initiation_source: z.enum(['telephony', 'websocket', 'webrtc']),
+  usage: z
+    .object({
+      models: z.record(
+        z.string(),
+        z.object({
+          input_tokens: z.number().int().min(0),
+          cached_input_tokens: z.number().int().min(0),
+          output_tokens: z.number().int().min(0),
+          turns: z.number().int().min(1),
+          fallback: z.boolean(),
+          billed: z.boolean(),
+          cost_usd: z.number().min(0),
+        }),
+      ),
+      cost_usd: z.number().min(0),
+    })
+    .describe('What the language models were used for so far.'),
+  cost: z.number().int().min(0).describe('Credits of a hundredth of a cent.'),
+  cost_fiat: z.number().min(0).describe('USD.'),
+  charging: z.object({ llm_price: z.number().min(0), llm_charge: z.number().int().min(0), llm_usage: modelUsage }),
+  phone_call: z
+    .object({
+      type: z.string(),
+      direction,
+      phone_number_id: z.string().nullable(),
+      agent_number: z.string().nullable(),
+      external_number: z.string(),
+      call_result: z.enum(['answered', 'voicemail', 'busy', 'no_answer', 'failed']).optional(),
+    })
+    .optional()
+    .describe('There when the conversation was a phone call.'),
+  batch_call: z
+    .object({ batch_call_id: id, batch_call_recipient_id: id })
+    .optional()
+    .describe('There when the call was of a batch.'),
+};

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { operationNames, operations, type OperationName } from '../operations.ts';
+import type { Dialect } from '../schemas/building-blocks.ts';
+import { createRequestSchemas, type RequestSchemas } from '../schemas/request-schemas.ts';
+import { sandboxVersion } from '../version.ts';
+import { contractFields, contractParameters } from './contract-fields.ts';
+import { requestExamples } from './examples.ts';
+import { describeSchema, type JsonSchema } from './json-schema.ts';
+import { operationTexts, requestSchemaOf, type RequestName } from './operation-texts.ts';
+import { refusalAnswers, refusalsOf } from './refusals.ts';
+import { createResponseSchemas } from './response-schemas.ts';
+
+export interface OpenApiDocument {
+  openapi: '3.1.0';
+  info: JsonSchema;
+  servers: { url: string; description: string }[];
+  security: Record<string, string[]>[];
+  tags: { name: string; description: string }[];
+  /** By path and method in small letters. */
+  paths: Record<string, Record<string, JsonSchema>>;
+  components: Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', Record<string, JsonSchema>>;
+}
+
+export interface DocumentSettings {
+  dialect: Dialect;
+  loose: boolean;
+  maxCallsPerBatch: number;
+}
+
+const dialectTexts: Readonly<Record<Dialect, string>> = {
+  spec: 'This is the `spec` dialect: nothing beyond the contract is accepted, and only the gaps that must be filled are.',
+  extended: 'This is the `extended` dialect: the contract, and beside it what comparable services are known to have.',
+};
+
+/** The service in OpenAPI 3.1, from the schemas that validate its requests. `x-source` says of each field where it comes from. */
+export function createOpenApiDocument({ dialect, loose, maxCallsPerBatch }: DocumentSettings): OpenApiDocument {
+  const schemas = createRequestSchemas({ dialect, loose }, maxCallsPerBatch);
+  const paths: OpenApiDocument['paths'] = {};
+  for (const name of operationNames) {
+    const { method, path } = operations[name];
+    const key = path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[key] = { ...paths[key], [method.toLowerCase()]: describeOperation(name, schemas, dialect) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Conversational voice agent service, as the Carillon sandbox serves it',
+      version: sandboxVersion,
+      description: `${dialectTexts[dialect]} Fields marked \`x-source: contract\` are named by the contract, all others are assumptions.`,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'The sandbox that served this document' }],
+    security: [{ apiKey: [] }],
+    tags: [
+      { name: 'agents', description: 'Operations 1 to 5' },
+      { name: 'conversations', description: 'Operations 6 to 10' },
+      { name: 'numbers', description: 'Operations 11 to 14' },
+    ],
+    paths,
+    components: {
+      schemas: describeSchemas(schemas, dialect),
+      responses: refusalAnswers,
+      headers: {
+        RequestId: {
+          description: 'The `x-request-id` of the request, or one made for it.',
+          schema: { type: 'string' },
+        },
+        RetryAfter: { description: 'Seconds to wait, or a date.', schema: { type: 'string' } },
+      },
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'Read nowhere else.' },
+      },
+    },
+  };
+}
+
+function describeSchemas(requests: RequestSchemas, dialect: Dialect): Record<string, JsonSchema> {
+  const bodies = (Object.keys(requestSchemaOf) as RequestName[]).map((name) => [name, requests[requestSchemaOf[name]]]);
+  const all = [...bodies, ...Object.entries(createResponseSchemas(dialect))] as [string, z.ZodType][];
+  return Object.fromEntries(
+    all.map(([name, schema]) => [name, describeSchema(schema, name, contractFields[name] ?? [])]),
+  );
+}
+
+function describeOperation(name: OperationName, schemas: RequestSchemas, dialect: Dialect): JsonSchema {
+  const { tag, summary, description, request, query, response } = operationTexts[name];
+  const parameters = [...pathParameters(name), ...(query === undefined ? [] : queryParameters(name, schemas[query]))];
+  return {
+    operationId: name,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    'x-operation-number': operations[name].number,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(request === undefined ? {} : { requestBody: describeBody(request) }),
+    responses: { ...describeAnswer(response, dialect), ...refusalsOf(name) },
+  };
+}
+
+function describeBody(request: RequestName): JsonSchema {
+  const content = { schema: refTo(request), example: requestExamples[request] };
+  return { required: true, content: { 'application/json': content } };
+}
+
+/** A deletion is confirmed without a body, or with an empty one. */
+function describeAnswer(response: string | null, dialect: Dialect): JsonSchema {
+  const headers = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
+  if (response === null && dialect === 'spec') return { 204: { description: 'Done', headers } };
+  const content = { 'application/json': { schema: refTo(response ?? 'Confirmation') } };
+  return { 200: { description: 'Done', headers, content } };
+}
+
+function pathParameters(name: OperationName): JsonSchema[] {
+  return [...operations[name].path.matchAll(/:(\w+)/g)].map(([, parameter]) => ({
+    name: parameter,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+    'x-source': 'contract',
+  }));
+}
+
+function queryParameters(name: OperationName, schema: z.ZodType): JsonSchema[] {
+  const { properties = {}, required = [] } = describeSchema(schema, name, contractParameters[name] ?? []) as {
+    properties?: Record<string, JsonSchema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([parameter, { 'x-source': source, ...described }]) => ({
+    name: parameter,
+    in: 'query',
+    required: required.includes(parameter),
+    schema: described,
+    'x-source': source,
+  }));
+}
+
+function refTo(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}

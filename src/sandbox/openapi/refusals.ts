@@ -1,0 +1,39 @@
+import type { OperationName } from '../operations.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { operationTexts } from './operation-texts.ts';
+
+/** The statuses by which every operation may refuse; the contract names 429 alone. */
+const always = [400, 401, 403, 422, 429, 500] as const;
+
+const names = {
+  400: ['BadRequest', 'The request cannot be read.'],
+  401: ['Unauthorized', 'The key is missing, wrong or revoked.'],
+  403: ['Forbidden', 'The key may not do that.'],
+  404: ['NotFound', 'There is no such thing, or it was deleted.'],
+  409: ['Conflict', 'It is there already.'],
+  413: ['TooLarge', 'The body is too large.'],
+  415: ['UnsupportedMediaType', 'The body is not JSON.'],
+  422: ['Invalid', 'Fields cannot be accepted; each is named.'],
+  429: ['TooManyRequests', 'A limit of the plan is reached. Wait, then try again with growing pauses.'],
+  500: ['Failed', 'The service failed. Whether it acted on the request is not known.'],
+} as const;
+
+/** For `components.responses`. */
+export const refusalAnswers: Record<string, JsonSchema> = Object.fromEntries(
+  Object.entries(names).map(([status, [name, description]]) => [name, describeRefusal(status, description)]),
+);
+
+/** The refusals of one operation, by status. */
+export function refusalsOf(operation: OperationName): JsonSchema {
+  const statuses = [...always, ...operationTexts[operation].refusals];
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${names[status][0]}` }]));
+}
+
+function describeRefusal(status: string, description: string): JsonSchema {
+  const schema = { $ref: `#/components/schemas/${status === '422' ? 'ValidationError' : 'Error'}` };
+  const headers = {
+    'x-request-id': { $ref: '#/components/headers/RequestId' },
+    ...(status === '429' ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } } : {}),
+  };
+  return { description, headers, content: { 'application/json': { schema } } };
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { extendedOnly, type Dialect, type SchemaMode } from '../schemas/building-blocks.ts';
+import { createConversationSchemas } from './conversation-schemas.ts';
+
+const id = z.string().min(1);
+const seconds = z.number().int();
+
+/**
+ * Schemas of every answer, in one dialect. An object stands for all that the sandbox sends there, `looseObject` for what callers fill
+ * themselves; readers of either should bear further fields.
+ */
+export function createResponseSchemas(dialect: Dialect) {
+  const mode: SchemaMode = { dialect, loose: false };
+  const phoneNumber = createPhoneNumberSchema(mode);
+  const agent = createAgentAnswers(mode, phoneNumber);
+  const page = { has_more: z.boolean(), next_cursor: z.string().nullable() };
+  const { record, entry } = createConversationSchemas(mode);
+  return {
+    AgentCreated: z.object({ agent_id: id }),
+    AgentList: z.object({ agents: z.array(agent.summary), ...page }),
+    Agent: agent.full,
+    ConversationRecord: record,
+    ConversationList: z.object({ conversations: z.array(entry), ...page }),
+    SignedUrl: z.object({
+      signed_url: z
+        .string()
+        .regex(dialect === 'spec' ? /^wss:\/\// : /^wss?:\/\//)
+        .describe('Single-use and short-lived: a credential.'),
+    }),
+    ConversationToken: z.object({
+      token: z.string().min(1).describe('Short-lived: a credential.'),
+      ...extendedOnly(mode, { conversation_id: id.optional() }),
+    }),
+    PhoneNumberList: z.array(phoneNumber),
+    PhoneNumber: phoneNumber,
+    PhoneNumberImported: z.object({ phone_number_id: id }),
+    BatchPlaced: z.object({
+      batch_id: id,
+      calls_initiated: z.number().int().min(0).describe('Calls that were queued.'),
+    }),
+    Confirmation: z.object({}),
+    Error: errorSchema,
+    ValidationError: validationErrorSchema,
+  };
+}
+
+export type ResponseName = keyof ReturnType<typeof createResponseSchemas>;
+
+const conversationConfig = z.looseObject({
+  tts: z.looseObject({ voice_id: z.string().optional(), model_id: z.string().optional() }).optional(),
+  agent: z
+    .looseObject({
+      first_message: z.string().optional(),
+      prompt: z.looseObject({ prompt: z.string().optional() }).optional(),
+      llm: z
+        .looseObject({
+          model_id: z.string().optional(),
+          temperature: z.number().min(0).max(1).optional(),
+          custom_llm: z
+            .looseObject({ url: z.string().optional(), extra_headers: z.record(z.string(), z.string()).optional() })
+            .optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+});
+
+function createAgentAnswers(mode: SchemaMode, phoneNumber: z.ZodType) {
+  const names = { agent_id: id, name: z.string(), tags: z.array(z.string()) };
+  const times = { created_at: z.iso.datetime(), updated_at: z.iso.datetime() };
+  const unixTimes = { created_at_unix_secs: seconds, updated_at_unix_secs: seconds };
+  return {
+    summary: z.object({
+      ...names,
+      created_at: z.iso.datetime(),
+      ...extendedOnly(mode, {
+        created_at_unix_secs: seconds,
+        voice_id: z.string().nullable(),
+        archived: z.boolean(),
+        access_info: accessInfo,
+      }),
+    }),
+    full: z.object({
+      ...names,
+      conversation_config: conversationConfig,
+      metadata: z.looseObject({
+        ...times,
+        temperature_band: z
+          .enum(['Low', 'Medium', 'High'])
+          .describe('Of the temperature that counts, 0.5 where none is set.'),
+        ...extendedOnly(mode, unixTimes),
+      }),
+      knowledge_base: z.array(z.looseObject({})),
+      tools: z.array(z.looseObject({})),
+      ...extendedOnly(mode, {
+        platform_settings: z.looseObject({}),
+        workflow: z.looseObject({}),
+        phone_numbers: z.array(phoneNumber),
+        access_info: accessInfo,
+      }),
+    }),
+  };
+}
+
+const accessInfo = z.object({
+  is_creator: z.boolean(),
+  creator_name: z.string(),
+  creator_email: z.string(),
+  role: z.string(),
+});
+
+function createPhoneNumberSchema(mode: SchemaMode) {
+  return z.object({
+    phone_number_id: id,
+    phone_number: z.string(),
+    label: z.string(),
+    agent_id: z.string().nullable().describe('Null when no agent is assigned.'),
+    ...extendedOnly(mode, {
+      assigned_agent: z.object({ agent_id: id, agent_name: z.string() }).nullable(),
+      provider: z.string(),
+      number_type: z.enum(['purchased', 'verified_caller_id']),
+      supports_inbound: z.boolean(),
+      supports_outbound: z.boolean(),
+      verified: z.boolean(),
+      verification_status: z.enum(['verified', 'unverified']),
+    }),
+  });
+}
+
+const errorSchema = z.object({
+  detail: z.object({
+    type: z.string(),
+    code: z.string().describe('For programs.'),
+    message: z.string().describe('For people: what is wrong and what to do.'),
+    status: z.string().describe('Repeats code, for older clients.'),
+    request_id: z.string(),
+    param: z.string().optional(),
+  }),
+});
+
+const validationErrorSchema = z.object({
+  detail: z
+    .array(
+      z.object({
+        loc: z.array(z.union([z.string(), z.number()])).describe('Where in the request, such as ["body", "name"].'),
+        msg: z.string(),
+        type: z.string(),
+        input: z.unknown().optional().describe('What was received there, unless it is a secret.'),
+      }),
+    )
+    .min(1),
+});
