@@ -40,7 +40,10 @@ test('a PATCH changes only what it sends, at every depth', async () => {
     agent: {
       first_message: 'Hi.',
       prompt: { prompt: 'P' },
-      llm: { ...llm, custom_llm: { url: 'http://127.0.0.1:1/v1', extra_headers: { a: '1', b: '3' } } },
+      llm: {
+        ...llm,
+        custom_llm: { url: 'http://127.0.0.1:1/v1', extra_headers: { a: '[redacted]', b: '[redacted]' } },
+      },
     },
   });
 });
@@ -105,6 +108,20 @@ test('an imported number can be assigned and reassigned, and its token is nowher
   const listed = everything[0]?.body.find((n: Json) => n.phone_number_id === imported.body.phone_number_id);
   expect(listed).toMatchObject({ phone_number: '+12125550188', label: 'L', agent_id: 'agent_reminders' });
   expect(JSON.stringify(everything)).not.toContain(token);
+});
+
+test('the answer to an assignment is the number as it is listed from then on', async () => {
+  const sandbox = await startTestSandbox();
+  const numbers = '/v1/convai/phone-numbers';
+  const { body } = await sandbox.request('PATCH', `${numbers}/pn_main`, { agent_id: 'agent_survey' });
+  expect(body).toMatchObject({
+    phone_number_id: 'pn_main',
+    phone_number: '+12125550199',
+    label: expect.any(String),
+    agent_id: 'agent_survey',
+  });
+  const listed = await sandbox.get(numbers);
+  expect(listed.body).toContainEqual(body);
 });
 
 test('a refused import does not echo the token', async () => {

@@ -1,67 +1,71 @@
+import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { readCursor, writeCursor } from '../http/cursor.ts';
+import { openCursor, writeCursor } from '../http/cursor.ts';
 import { deriveId } from '../random.ts';
 import { describeAgent, describeAgentSummary } from '../records/agent-record.ts';
-import type { ConversationConfig } from '../schemas/agent-schemas.ts';
-import { refuseField, validate } from '../schemas/validate.ts';
+import type { AgentInput } from '../schemas/agent-schemas.ts';
+import { completeAgent } from '../schemas/complete-agent.ts';
+import { validate } from '../schemas/validate.ts';
 import { notFound, type ServiceError } from '../service-error.ts';
 import type { Service } from '../service.ts';
 import type { Agent } from '../state/agent.ts';
-import { mergeDeep } from '../state/merge-deep.ts';
+import { changeAgent } from '../state/change-agent.ts';
+import { keepMasked } from '../state/masked-headers.ts';
+import { listAgents, type AgentListing } from '../state/list-agents.ts';
 import { pathParameter, serveOperation } from './serve-operation.ts';
-
-const defaultTtsModel = 'svc_flash_v2';
 
 export function serveAgents(app: FastifyInstance, service: Service): void {
   const { schemas, clock, settings } = service;
+  const describe = (agent: Agent): Record<string, unknown> =>
+    describeAgent(agent, service.state.numbers.values(), settings.dialect);
 
-  serveOperation(app, 'create_agent', (request) => {
-    const input = validate(schemas.createAgent, 'body', request.body);
-    const now = clock.now();
-    const agent: Agent = {
-      agentId: deriveId('agent', settings.seed, service.state.count('agents')),
-      name: input.name,
-      tags: input.tags ?? [],
-      config: completeConfig(input.conversation_config ?? {}),
-      platform: input.platform_settings ?? {},
-      createdAt: now,
-      updatedAt: now,
-    };
-    service.state.addAgent(agent);
-    return { agent_id: agent.agentId };
-  });
+  serveOperation(
+    app,
+    'create_agent',
+    (request) => {
+      const input = completeAgent(validate(schemas.createAgent, 'body', request.body));
+      keepMasked({}, input.conversation_config);
+      const agentId = deriveId('agent', settings.seed, service.state.count('agents'));
+      const now = clock.now();
+      service.state.addAgent({ agentId, ...settingsOf(input), createdAt: now, updatedAt: now });
+      return { agent_id: agentId };
+    },
+    settings.dialect === 'extended' ? ['/v1/convai/agents/create'] : [],
+  );
 
   serveOperation(app, 'list_agents', (request) => {
     const query = validate(schemas.agentPage, 'query', request.query);
-    const start = readCursor(query.cursor, 'agents', service.generation);
-    const { agents, next } = pageOfAgents(service, start, query.page_size);
-    const cursor =
-      next === null ? null : writeCursor({ list: 'agents', generation: service.generation, position: next });
+    const listing: AgentListing = {
+      search: query.search ?? null,
+      tags: query.tags ?? [],
+      archived: query.archived ?? null,
+      sortBy: query.sort_by ?? 'created_at',
+      descending: query.sort_direction !== 'asc',
+    };
+    const list = `agents ${createHash('sha256').update(JSON.stringify(listing)).digest('base64url').slice(0, 12)}`;
+    const cursor = openCursor(query.cursor, list, service.generation);
+    const after = cursor === null ? null : { position: cursor.position, name: cursor.key ?? '' };
+    const { agents, next } = listAgents(service.state, listing, { after, size: query.page_size });
     return {
       agents: agents.map((agent) => describeAgentSummary(agent, settings.dialect)),
-      has_more: cursor !== null,
-      next_cursor: cursor,
+      has_more: next !== null,
+      next_cursor:
+        next === null
+          ? null
+          : writeCursor({ list, generation: service.generation, position: next.position, key: next.name }),
     };
   });
 
-  serveOperation(app, 'get_agent', (request) => {
-    const agent = findAgent(service, pathParameter(request, 'agent_id'));
-    return describeAgent(agent, service.state.numbers.values(), settings.dialect);
-  });
+  serveOperation(app, 'get_agent', (request) => describe(findAgent(service, pathParameter(request, 'agent_id'))));
 
   serveOperation(app, 'update_agent', (request) => {
     const agent = findAgent(service, pathParameter(request, 'agent_id'));
-    const input = validate(schemas.updateAgent, 'body', request.body);
-    const updated: Agent = {
-      ...agent,
-      name: input.name ?? agent.name,
-      tags: input.tags ?? agent.tags,
-      config: completeConfig(mergeDeep(agent.config, input.conversation_config ?? {})),
-      platform: mergeDeep(agent.platform, input.platform_settings ?? {}),
-      updatedAt: clock.now(),
-    };
+    const change = validate(schemas.updateAgent, 'body', request.body);
+    // The whole has to be what could have been created, for no single field can tell.
+    const whole = validate(schemas.createAgent, 'body', changeAgent(agent, change));
+    const updated: Agent = { ...agent, ...settingsOf(completeAgent(whole), agent), updatedAt: clock.now() };
     service.state.agents.set(agent.agentId, updated);
-    return describeAgent(updated, service.state.numbers.values(), settings.dialect);
+    return describe(updated);
   });
 
   serveOperation(app, 'delete_agent', (request, reply) => {
@@ -83,28 +87,17 @@ function missing(service: Service, id: string, param?: string): ServiceError {
   return notFound('agent', id, param);
 }
 
-/** Fills in what the contract gives by default, and holds the whole to the rules that no single field can break. */
-function completeConfig(config: ConversationConfig): ConversationConfig {
-  const llm = config.agent?.llm;
-  if (llm?.model_id === 'custom' && llm.custom_llm?.url === undefined) {
-    const loc = ['body', 'conversation_config', 'agent', 'llm', 'custom_llm'];
-    throw refuseField(loc, 'Required, with its url, when model_id is "custom".', 'missing');
-  }
-  return config.tts === undefined ? config : { ...config, tts: { model_id: defaultTtsModel, ...config.tts } };
-}
+type AgentSettings = Pick<Agent, 'name' | 'tags' | 'config' | 'platform'> & {
+  workflow: NonNullable<Agent['workflow']>;
+};
 
-/** Newest first. A position stays what it is while agents come and go. */
-function pageOfAgents(
-  { state }: Service,
-  start: number | null,
-  size: number,
-): { agents: Agent[]; next: number | null } {
-  const agents: Agent[] = [];
-  for (let index = start ?? state.agentOrder.length - 1; index >= 0; index -= 1) {
-    const agent = state.agents.get(state.agentOrder[index] ?? '');
-    if (agent === undefined) continue;
-    if (agents.length === size) return { agents, next: index };
-    agents.push(agent);
-  }
-  return { agents, next: null };
+/** What a caller has set of an agent; of what it may not speak of in this dialect, `before` stays. */
+function settingsOf(input: AgentInput, before?: Agent): AgentSettings {
+  return {
+    name: input.name,
+    tags: input.tags ?? [],
+    config: input.conversation_config ?? {},
+    platform: input.platform_settings ?? before?.platform ?? {},
+    workflow: input.workflow ?? before?.workflow ?? {},
+  };
 }

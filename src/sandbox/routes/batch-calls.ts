@@ -6,7 +6,7 @@ import { refuseField, validate } from '../schemas/validate.ts';
 import { notFound } from '../service-error.ts';
 import type { Service } from '../service.ts';
 import type { Call } from '../telephony/call.ts';
-import { isRefusedNumber } from '../telephony/callee.ts';
+import { isRefusedNumber } from '../world/magic-numbers.ts';
 import { serveOperation } from './serve-operation.ts';
 
 export function serveBatchCalls(app: FastifyInstance, service: Service): void {
@@ -26,18 +26,27 @@ export function serveBatchCalls(app: FastifyInstance, service: Service): void {
 }
 
 /** The whole request is refused when one number is; nothing of it is queued. */
-function refuseBadTargets({ calls }: BatchInput): void {
+export function refuseBadTargets(
+  { calls }: BatchInput,
+  placeOf = (index: number): (string | number)[] => ['calls', index, 'to_phone_number'],
+): void {
   const index = calls.findIndex((call) => isRefusedNumber(call.to_phone_number));
   if (index === -1) return;
-  const loc = ['body', 'calls', index, 'to_phone_number'];
+  const loc = ['body', ...placeOf(index)];
   throw refuseField(loc, 'This number cannot be dialled.', 'invalid_phone_number', calls[index]?.to_phone_number);
 }
 
-function acceptBatch(service: Service, input: BatchInput, request: FastifyRequest): { batchId: string; calls: Call[] } {
+/** Queues the calls of a batch, of a new one when `batchId` is left out, to be dialled from `dialAt` on. */
+export function acceptBatch(
+  service: Service,
+  input: BatchInput,
+  request: FastifyRequest,
+  more: { batchId?: string; dialAt?: number } = {},
+): { batchId: string; calls: Call[] } {
   const { state, clock, settings, conduct, network } = service;
   const { hits, requestId } = request.exchange;
   const now = clock.now();
-  const batchId = deriveId('batch', settings.seed, state.count('batches'));
+  const batchId = more.batchId ?? deriveId('batch', settings.seed, state.count('batches'));
   const targets = input.calls.slice(0, mostAccepted(hits));
   conduct.noteBatch(requestId, batchId);
   const calls = targets.map((target) => {
@@ -46,7 +55,9 @@ function acceptBatch(service: Service, input: BatchInput, request: FastifyReques
     conduct.noteCall(call);
     return call;
   });
-  network.queue(calls, now);
+  const { dialAt = now } = more;
+  if (dialAt <= now) network.queue(calls, now);
+  else network.queueLater(calls, dialAt);
   return { batchId, calls };
 }
 
@@ -76,6 +87,10 @@ function createCall(
     nth,
     variables: { ...target.variables, ...target.dynamic_variables },
     override: target.conversation_config_override,
+    userId: target.user_id,
+    modelExtraBody: target.custom_llm_extra_body,
+    ...(target.user_id === undefined ? {} : { userId: target.user_id }),
+    ...(target.custom_llm_extra_body === undefined ? {} : { modelExtraBody: target.custom_llm_extra_body }),
     acceptedAt: now,
     realAcceptedAt: clock.realNow(),
     hiddenForMs,
@@ -84,6 +99,7 @@ function createCall(
     agentNumber: null,
     openingLine: null,
     course: null,
+    live: null,
     recordedAt: null,
     recordDeleted: false,
   };

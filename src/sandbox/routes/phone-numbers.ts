@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { deriveId } from '../random.ts';
+import { addNumber } from '../state/add-number.ts';
 import { describeNumber } from '../records/agent-record.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { notFound } from '../service-error.ts';
 import type { Service } from '../service.ts';
 import type { PhoneNumber } from '../state/agent.ts';
 import { sealToken } from '../state/sealed-token.ts';
@@ -10,36 +10,18 @@ import { findAgent } from './agents.ts';
 import { pathParameter, serveOperation } from './serve-operation.ts';
 
 export function servePhoneNumbers(app: FastifyInstance, service: Service): void {
-  const { schemas, settings } = service;
-  const describe = (number: PhoneNumber): Record<string, unknown> =>
-    describeNumber(number, service.state.agents.get(number.agentId ?? '') ?? null, settings.dialect);
+  const { schemas } = service;
 
   serveOperation(app, 'list_phone_numbers', () => {
-    return [...service.state.numbers.values()].map(describe);
+    return [...service.state.numbers.values()].map((number) => describeOwned(service, number));
   });
 
   serveOperation(app, 'import_phone_number', (request) => {
-    const input = validate(schemas.importNumber, 'body', request.body);
-    const { state } = service;
-    const known = [...state.numbers.values()].find((number) => number.phoneNumber === input.phone_number);
-    if (known !== undefined) {
-      const message = `${input.phone_number} is already imported, as ${known.phoneNumberId}.`;
-      throw new ServiceError(409, message, {
-        type: 'conflict',
-        code: 'phone_number_already_imported',
-        param: 'phone_number',
-      });
-    }
-    const phoneNumberId = deriveId('pn', settings.seed, state.count('numbers'));
-    state.numbers.set(phoneNumberId, {
-      phoneNumberId,
-      phoneNumber: input.phone_number,
-      label: input.label,
-      agentId: null,
-      verified: true,
-      sealedToken: sealToken(input.telephony_auth_token),
-    });
-    return { phone_number_id: phoneNumberId };
+    const input = readImport(service, request.body);
+    if (input.agentId !== null) findAgent(service, input.agentId, 'agent_id');
+    const { token, ...facts } = input;
+    const number = addNumber(service, { ...facts, type: 'purchased', verified: true, sealedToken: sealToken(token) });
+    return { phone_number_id: number.phoneNumberId };
   });
 
   serveOperation(app, 'assign_phone_number', (request) => {
@@ -47,8 +29,40 @@ export function servePhoneNumbers(app: FastifyInstance, service: Service): void 
     const { agent_id: agentId } = validate(schemas.assignNumber, 'body', request.body);
     findAgent(service, agentId, 'agent_id');
     number.agentId = agentId;
-    return describe(number);
+    return describeOwned(service, number);
   });
+
+  /** With the contract's field names, or in the extended dialect with upstream's (gaps A.1). */
+  function readImport({ settings: { dialect } }: Service, body: unknown) {
+    const isAlias =
+      dialect === 'extended' && typeof body === 'object' && body !== null && ('sid' in body || 'token' in body);
+    if (!isAlias) {
+      const input = validate(schemas.importNumber, 'body', body);
+      return {
+        label: input.label,
+        phoneNumber: input.phone_number,
+        provider: defaultProvider,
+        accountSid: input.telephony_account_sid,
+        token: input.telephony_auth_token,
+        agentId: null,
+      };
+    }
+    const input = validate(schemas.importNumberByAlias, 'body', body);
+    return {
+      label: input.label,
+      phoneNumber: input.phone_number,
+      provider: input.provider ?? defaultProvider,
+      accountSid: input.sid,
+      token: input.token,
+      agentId: input.agent_id ?? null,
+    };
+  }
+}
+
+export const defaultProvider = 'telephony';
+
+export function describeOwned({ state, settings }: Service, number: PhoneNumber): Record<string, unknown> {
+  return describeNumber(number, state.agents.get(number.agentId ?? '') ?? null, settings.dialect);
 }
 
 export function findNumber(service: Service, id: string): PhoneNumber {

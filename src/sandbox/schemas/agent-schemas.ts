@@ -1,37 +1,35 @@
 import { z } from 'zod';
+import { audioFormats } from '../audio/audio-format.ts';
+import { agentTools, knowledgeDocument } from './attachments.ts';
 import { extendedOnly, identifier, objectOf, type SchemaMode } from './building-blocks.ts';
+import { clearable } from './clearable.ts';
+import { llmSettings, workflowSettings } from './llm-settings.ts';
 
 const freeForm = z.record(z.string(), z.unknown());
-const httpUrl = z.url({ protocol: /^https?$/, error: 'Must be an http or https address.' });
 
-/** Deep-partial settings: what a PATCH sends and what a call may override. */
-function configPatch(mode: SchemaMode) {
-  const customLlm = objectOf(mode, {
-    url: httpUrl.optional(),
-    extra_headers: z.record(z.string(), z.string()).optional(),
-  });
-  const llm = objectOf(mode, {
-    model_id: identifier.optional(),
-    custom_llm: customLlm.optional(),
-    temperature: z.number().min(0, 'Must be between 0.0 and 1.0.').max(1, 'Must be between 0.0 and 1.0.').optional(),
+/** How an agent behaves. Every field may be left out: a call may override any of them alone. */
+function configSettings(mode: SchemaMode) {
+  const prompt = objectOf(mode, {
+    prompt: z.string().optional(),
     ...extendedOnly(mode, {
-      backup_llm_config: freeForm.optional(),
-      thinking_budget: z.number().int().min(0).optional(),
-      reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).optional(),
-      cascade_timeout_seconds: z.number().min(2).max(15).optional(),
+      knowledge_base: z.array(knowledgeDocument).optional(),
+      tools: agentTools.optional(),
     }),
   });
-  const prompt = objectOf(mode, { prompt: z.string().optional() });
   const agent = objectOf(mode, {
     first_message: z.string().optional(),
     prompt: prompt.optional(),
-    llm: llm.optional(),
+    llm: llmSettings(mode).optional(),
     ...extendedOnly(mode, { language: z.string().optional(), dynamic_variables: freeForm.optional() }),
   });
   const tts = objectOf(mode, {
     voice_id: identifier.optional(),
     model_id: identifier.optional(),
-    ...extendedOnly(mode, { stability: z.number().optional(), speed: z.number().optional() }),
+    ...extendedOnly(mode, {
+      stability: z.number().optional(),
+      speed: z.number().optional(),
+      agent_output_audio_format: z.enum(audioFormats).optional(),
+    }),
   });
   return objectOf(mode, {
     tts: tts.optional(),
@@ -46,7 +44,7 @@ function configPatch(mode: SchemaMode) {
   });
 }
 
-export type ConversationConfig = z.infer<ReturnType<typeof configPatch>>;
+export type ConversationConfig = z.infer<ReturnType<typeof configSettings>>;
 
 const evaluationCriterion = z.looseObject({
   id: identifier,
@@ -63,46 +61,58 @@ const collectionItem = z.looseObject({
 const platformSettings = z.looseObject({
   evaluation: z.looseObject({ criteria: z.array(evaluationCriterion).optional() }).optional(),
   data_collection: z.record(identifier, collectionItem).optional(),
+  /** Who evaluates and collects: deterministic rules (the default), or the agent's own model. */
+  analysis: z.looseObject({ model: z.enum(['rules', 'own']).optional() }).optional(),
+  archived: z.boolean().optional(),
 });
 export type PlatformSettings = z.infer<typeof platformSettings>;
 export type CollectionItem = z.infer<typeof collectionItem>;
+export type Workflow = z.infer<ReturnType<typeof workflowSettings>>;
 
-export function createAgentSchemas(mode: SchemaMode) {
-  const name = z.string().min(1, 'Must not be empty.').max(500);
-  const tags = z.array(z.string());
-  const config = configPatch(mode);
-  const createConfig = config.superRefine((value, context) => {
-    if (value.tts !== undefined && value.tts.voice_id === undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['tts', 'voice_id'],
-        message: 'Required when tts is given.',
-        input: null,
-      });
-    }
-  });
-  return {
-    conversationConfig: config,
-    create: objectOf(mode, {
-      name,
-      tags: tags.optional(),
-      conversation_config: createConfig.optional(),
-      ...extendedOnly(mode, { platform_settings: platformSettings.optional() }),
-    }) as z.ZodType<AgentInput & { name: string }>,
-    update: objectOf(mode, {
-      conversation_config: config.optional(),
-      ...extendedOnly(mode, {
-        name: name.optional(),
-        tags: tags.optional(),
-        platform_settings: platformSettings.optional(),
-      }),
-    }) as z.ZodType<AgentInput>,
-  };
-}
-
+/** What a caller may set of an agent. */
 export interface AgentInput {
-  name?: string | undefined;
+  name: string;
   tags?: string[] | undefined;
   conversation_config?: ConversationConfig | undefined;
   platform_settings?: PlatformSettings | undefined;
+  workflow?: Workflow | undefined;
+}
+
+/** Parts of an agent's input, at any depth. Null clears a field. */
+export interface AgentChange {
+  name?: string | undefined;
+  tags?: string[] | null | undefined;
+  conversation_config?: object | null | undefined;
+  platform_settings?: object | null | undefined;
+  workflow?: object | null | undefined;
+}
+
+export function createAgentSchemas(mode: SchemaMode) {
+  const config = configSettings(mode);
+  const name = z.string().min(1, 'Must not be empty.').max(500);
+  const tags = z.array(z.string().max(200)).max(100);
+  const beyondContract = {
+    platform_settings: platformSettings.optional(),
+    workflow: workflowSettings(mode).optional(),
+  };
+  const create = objectOf(mode, {
+    name,
+    tags: tags.optional(),
+    conversation_config: config.optional(),
+    ...extendedOnly(mode, beyondContract),
+  });
+  const change = objectOf(mode, {
+    conversation_config: clearable(config).nullish(),
+    ...extendedOnly(mode, {
+      name: name.optional(),
+      tags: tags.nullish(),
+      platform_settings: clearable(platformSettings).nullish(),
+      workflow: clearable(beyondContract.workflow).nullish(),
+    }),
+  });
+  return {
+    conversationConfig: config,
+    create: create as z.ZodType<AgentInput>,
+    update: change as z.ZodType<AgentChange>,
+  };
 }

@@ -13,12 +13,12 @@ export function objectOf<Shape extends z.ZodRawShape>(mode: SchemaMode, shape: S
   return mode.loose ? z.looseObject(shape) : z.strictObject(shape);
 }
 
-/** Fields that only the extended dialect knows; in `spec` they count as unknown. */
+/** Fields that only the extended dialect knows; in `spec` they count as unknown. The type is that of the extended dialect. */
 export function extendedOnly<Shape extends z.ZodRawShape>(
-  mode: SchemaMode,
+  { dialect }: Pick<SchemaMode, 'dialect'>,
   shape: Shape,
-): Shape | Record<string, never> {
-  return mode.dialect === 'extended' ? shape : {};
+): Shape {
+  return dialect === 'extended' ? shape : ({} as Shape);
 }
 
 export const e164 = z

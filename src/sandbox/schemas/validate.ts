@@ -3,7 +3,19 @@ import { InvalidRequest, type FieldError } from '../service-error.ts';
 
 export type Place = 'body' | 'query' | 'path';
 
-const secretFields = new Set(['telephony_auth_token', 'extra_headers', 'api_key', 'x-api-key']);
+const secretFields = new Set([
+  'telephony_auth_token',
+  'token',
+  'extra_headers',
+  'request_headers',
+  'api_key',
+  'x-api-key',
+  'secret',
+  'signature',
+  'credential',
+]);
+/** A user name, and with it a password, before the host of an address. */
+const userInAddress = /^\w+:\/\/[^/?#]*@/;
 
 /** Checks one part of a request. Throws `InvalidRequest` with one line per field that cannot be accepted. */
 export function validate<T>(schema: z.ZodType<T>, place: Place, value: unknown): T {
@@ -31,6 +43,7 @@ function describeIssue(place: Place, issue: z.core.$ZodIssue): FieldError[] {
 
 function receivedValue(loc: (string | number)[], input: unknown): { input?: unknown } {
   if (loc.some((part) => secretFields.has(String(part)))) return {};
+  if (typeof input === 'string' && userInAddress.test(input)) return {};
   if (typeof input === 'string') return { input: input.length > 200 ? `${input.slice(0, 200)}…` : input };
   return typeof input === 'number' || typeof input === 'boolean' || input === null ? { input } : {};
 }

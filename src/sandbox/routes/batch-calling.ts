@@ -1,0 +1,145 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { readCursor, writeCursor } from '../http/cursor.ts';
+import { cancelledReason, describeBatch, describeRecipients, recipientStatus } from '../records/batch-record.ts';
+import type { BatchInput } from '../schemas/request-schemas.ts';
+import { validate } from '../schemas/validate.ts';
+import { notFound } from '../service-error.ts';
+import type { Service } from '../service.ts';
+import { allBatches, findBatch, type Batch } from '../state/batch.ts';
+import { stateOf, type Call } from '../telephony/call.ts';
+import { failedCourse } from '../telephony/callee.ts';
+import { findAgent } from './agents.ts';
+import { acceptBatch, refuseBadTargets } from './batch-calls.ts';
+import { pathParameter, serveKeyed } from './serve-operation.ts';
+
+const root = '/v1/convai/batch-calling';
+
+/** Batches under upstream's paths and names (gaps A.1, A.5): the same calls as the contract's operation places. Extended dialect only. */
+export function serveBatchCalling(app: FastifyInstance, service: Service): void {
+  const { schemas, clock } = service;
+  const describe = (batch: Batch): Record<string, unknown> => describeBatch(batch, service.state, clock.now());
+
+  app.post(`${root}/submit`, { config: { operation: 'batch_calls' } }, async (request) => {
+    const input = validate(schemas.submitBatch, 'body', request.body);
+    const { recipients, call_name: name, timezone = null } = input;
+    const batch: BatchInput = {
+      agent_id: input.agent_id,
+      from_phone_number_id: input.agent_phone_number_id,
+      calls: recipients.map(({ phone_number: to, conversation_initiation_client_data: data }) => ({
+        to_phone_number: to,
+        conversation_config_override: data?.conversation_config_override,
+        dynamic_variables: data?.dynamic_variables,
+        user_id: data?.user_id,
+        custom_llm_extra_body: data?.custom_llm_extra_body,
+      })),
+    };
+    refuseBadTargets(batch, (index) => ['recipients', index, 'phone_number']);
+    findAgent(service, input.agent_id, 'agent_id');
+    const now = clock.now();
+    const scheduledAt = Math.max(now, (input.scheduled_time_unix ?? 0) * 1000);
+    const { batchId, calls } = acceptBatch(service, batch, request, { dialAt: scheduledAt });
+    const kept: Batch = {
+      batchId,
+      name,
+      scheduledAt,
+      timezone,
+      callConfig: input.telephony_call_config ?? null,
+      targetConcurrency: input.target_concurrency_limit ?? null,
+      recipients: calls.map((call, index) => ({ id: recipients[index]?.id ?? call.callId, call })),
+      retryCount: 0,
+      cancelled: false,
+      deleted: false,
+    };
+    service.state.batches.set(batchId, kept);
+    const { batch: announced, entry } = request.exchange;
+    if (entry !== null) Object.assign(entry, { batchId, callsAccepted: calls.length });
+    if (announced !== null) {
+      Object.assign(announced, { batchId, calls: calls.length });
+      await service.gates.reach({ point: 'batch_work_done', ...announced });
+    }
+    return describe(kept);
+  });
+
+  serveKeyed(app, 'GET', `${root}/workspace`, (request) => {
+    const { limit, last_doc: last, agent_id: agentId } = validate(schemas.batchPage, 'query', request.query);
+    const list = `batches of ${agentId ?? '*'}`;
+    const before = readCursor(last, list, service.generation, 'last_doc') ?? Infinity;
+    const found = [...allBatches(service.state).entries()]
+      .filter(([place, { deleted }]) => place < before && !deleted)
+      .filter(([, { recipients }]) => agentId === undefined || recipients[0]?.call.agentId === agentId)
+      .toReversed();
+    const page = found.slice(0, limit);
+    const hasMore = found.length > page.length;
+    const position = page.at(-1)?.[0] ?? 0;
+    return {
+      batch_calls: page.map(([, batch]) => describe(batch)),
+      next_doc: hasMore ? writeCursor({ list, generation: service.generation, position }) : null,
+      has_more: hasMore,
+    };
+  });
+
+  serveKeyed(app, 'GET', `${root}/:batch_id`, (request) => {
+    const batch = wantedBatch(service, request);
+    return { ...describe(batch), recipients: describeRecipients(batch, clock.now()) };
+  });
+
+  serveKeyed(app, 'POST', `${root}/:batch_id/cancel`, (request) => {
+    const batch = wantedBatch(service, request);
+    cancelWaiting(service, batch);
+    batch.cancelled = true;
+    return describe(batch);
+  });
+
+  serveKeyed(app, 'POST', `${root}/:batch_id/retry`, (request) => {
+    const batch = wantedBatch(service, request);
+    const again = batch.recipients.filter(({ call }) => needsRetry(call, clock.now()));
+    if (again.length > 0) retry(service, batch, again, request);
+    return describe(batch);
+  });
+
+  serveKeyed(app, 'DELETE', `${root}/:batch_id`, (request) => {
+    const batch = wantedBatch(service, request);
+    cancelWaiting(service, batch);
+    batch.deleted = true;
+    return {};
+  });
+}
+
+function wantedBatch({ state, schemas }: Service, request: FastifyRequest): Batch {
+  validate(schemas.noQuery, 'query', request.query);
+  const id = pathParameter(request, 'batch_id');
+  const batch = findBatch(state, id);
+  if (batch === undefined) throw notFound('batch', id);
+  return batch;
+}
+
+/** Takes back the calls that have not been dialled; others go on. */
+function cancelWaiting({ clock, network }: Service, { recipients }: Batch): void {
+  const now = clock.now();
+  for (const { call } of recipients) {
+    if (stateOf(call, now) === 'queued') network.redirect(call, failedCourse(now, cancelledReason), now);
+  }
+}
+
+/** Upstream dials those again whom a call failed to reach. */
+function needsRetry(call: Call, now: number): boolean {
+  return ['failed', 'voicemail', 'cancelled'].includes(recipientStatus(call, now));
+}
+
+function retry(service: Service, batch: Batch, again: Batch['recipients'], request: FastifyRequest): void {
+  const [first] = again;
+  if (first === undefined) return;
+  const { agentId, phoneNumberId } = first.call;
+  const calls = again.map(({ call }) => ({
+    to_phone_number: call.to,
+    conversation_config_override: call.override,
+    variables: call.variables,
+    user_id: call.userId,
+    custom_llm_extra_body: call.modelExtraBody,
+  }));
+  const input: BatchInput = { agent_id: agentId, from_phone_number_id: phoneNumberId, calls };
+  const accepted = acceptBatch(service, input, request, { batchId: batch.batchId });
+  for (const [index, recipient] of again.entries()) recipient.call = accepted.calls[index] ?? recipient.call;
+  batch.retryCount += 1;
+  batch.cancelled = false;
+}

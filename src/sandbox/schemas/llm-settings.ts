@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { catalogue, customModelId } from '../models/catalogue.ts';
+import { reasoningEfforts } from '../models/llm-labels.ts';
+import { extendedOnly, identifier, objectOf, type SchemaMode } from './building-blocks.ts';
+
+const hostedIds = catalogue.map(({ modelId }) => modelId);
+const temperatureError = 'Must be between 0.0 and 1.0.';
+
+const endpointUrl = z
+  .url({ protocol: /^https?$/, error: 'Must be an http or https address.' })
+  .refine(
+    (url) => !/^https?:\/\/[^/?#]*@/i.test(url),
+    'Must hold no user name or password; send credentials in extra_headers.',
+  );
+
+/** An HTTP header as it can be sent. */
+const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'Must be the name of an HTTP header.');
+const headerValue = z
+  .string()
+  .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, 'Must be text that fits in one line of an HTTP header.');
+
+/** Ids of the catalogue; a loose sandbox takes any. */
+function modelIdOf(mode: SchemaMode, allowed: readonly string[]): z.ZodType<string> {
+  return mode.loose
+    ? identifier
+    : z.enum(allowed as [string, ...string[]], { error: `Must be one of: ${allowed.join(', ')}.` });
+}
+
+/**
+ * What takes over when the model gives no answer: the contract's Default, Custom and Disabled, under upstream's names (gaps A.4). `custom` with a
+ * `model_id` is the same as `override` with an `order` of one.
+ */
+function backupConfig(mode: SchemaMode) {
+  const hosted = modelIdOf(mode, hostedIds);
+  return objectOf(mode, {
+    preference: z
+      .string()
+      .regex(
+        /^(default|disabled|override|custom)$/i,
+        'Must be default, disabled, override (with order) or custom (with model_id).',
+      )
+      .optional(),
+    order: z.array(hosted).min(1, 'Must name at least one model.').max(10).optional(),
+    model_id: hosted.optional(),
+  });
+}
+
+export function llmSettings(mode: SchemaMode) {
+  const customLlm = objectOf(mode, {
+    url: endpointUrl.optional(),
+    extra_headers: z.record(headerName, headerValue).optional(),
+    ...extendedOnly(mode, { model_id: identifier.optional() }),
+  });
+  return objectOf(mode, {
+    model_id: modelIdOf(mode, [...hostedIds, customModelId]).optional(),
+    custom_llm: customLlm.optional(),
+    temperature: z.number(temperatureError).min(0, temperatureError).max(1, temperatureError).optional(),
+    ...extendedOnly(mode, {
+      backup_llm_config: backupConfig(mode).optional(),
+      thinking_budget: z
+        .union([z.number().int().min(0), z.string().regex(/^(disabled|low|medium|high)$/i)], {
+          error: 'Must be disabled, low, medium or high, or a whole number of tokens of at least 0.',
+        })
+        .optional(),
+      reasoning_effort: z
+        .string()
+        .regex(
+          /^none$/i,
+          'Must be none: an agent speaks in real time, and reasoning would hold up every reply. Other efforts are for steps of workflow with real_time false.',
+        )
+        .optional(),
+      cascade_timeout_seconds: z.number().min(2, 'Must be 2 to 15.').max(15, 'Must be 2 to 15.').optional(),
+    }),
+  });
+}
+
+/** Steps of an agent's workflow. A step is held in real time unless it says otherwise. */
+export function workflowSettings(mode: SchemaMode) {
+  const node = z.looseObject({
+    type: identifier.optional(),
+    real_time: z.boolean().optional(),
+    reasoning_effort: z
+      .string()
+      .regex(new RegExp(`^(${reasoningEfforts.join('|')})$`, 'i'), `Must be one of: ${reasoningEfforts.join(', ')}.`)
+      .optional(),
+  });
+  return objectOf(mode, {
+    nodes: z.record(identifier, node).optional(),
+    edges: z.record(identifier, z.unknown()).optional(),
+  });
+}
