@@ -1,0 +1,82 @@
+import type { Service } from '../service.ts';
+import type { Agent } from '../state/agent.ts';
+import { concealHeaders } from '../llm/conceal.ts';
+import { code, count, empty, facts, instant, link, panel, table, viewPath } from './elements.ts';
+import { html, type Html } from './html.ts';
+import { missingView } from './missing-view.ts';
+import type { View, ViewRequest } from './view.ts';
+
+const mostAgents = 200;
+
+export function agentsView({ service }: ViewRequest): View {
+  const { agents } = service.state;
+  const newest = [...agents.values()].toReversed().slice(0, mostAgents);
+  return {
+    title: 'Agents',
+    follows: ['agent', 'number'],
+    body: panel(
+      'Agents',
+      newest.length === 0
+        ? empty('No agent yet', html`Operation 1, <code>POST /v1/convai/agents</code>, creates one.`)
+        : table(
+            'Agents',
+            ['Name', 'Id', 'Numbers', 'Voice', 'Model', 'Tags', 'Created'],
+            newest.map((agent) => ({
+              key: `agent-${agent.agentId}`,
+              cells: [
+                link(viewPath('agent', { id: agent.agentId }), agent.name),
+                html`<code>${agent.agentId}</code>`,
+                numbersOf(service, agent),
+                agent.config.tts?.voice_id ?? html`<span class="muted">Usual</span>`,
+                agent.config.agent?.llm?.model_id ?? html`<span class="muted">Built in</span>`,
+                agent.tags.join(', ') || html`<span class="muted">None</span>`,
+                instant(agent.createdAt, 'full'),
+              ],
+            })),
+          ),
+      html`<p class="aside">${count(agents.size, 'agent')}</p>`,
+    ),
+  };
+}
+
+/** One agent with all its settings; what is secret in them is left out. */
+export function agentView({ service, parameter }: ViewRequest): View {
+  const agent = service.state.agents.get(parameter('id'));
+  if (agent === undefined) return missingView('agent', 'agents', 'Agents');
+  const { agent: behaviour, tts } = agent.config;
+  return {
+    title: agent.name,
+    follows: ['agent', 'number'],
+    body: [
+      html`<p class="crumb">${link(viewPath('agents'), 'Agents')}</p>`,
+      panel(
+        'Facts',
+        facts([
+          ['Id', html`<code>${agent.agentId}</code>`],
+          ['Numbers', numbersOf(service, agent)],
+          ['Tags', agent.tags.join(', ')],
+          ['Voice', tts?.voice_id],
+          ['Speech model', tts?.model_id],
+          ['Language model', behaviour?.llm?.model_id ?? 'Built in'],
+          ['Temperature', behaviour?.llm?.temperature],
+          ['Created', instant(agent.createdAt, 'full')],
+          ['Changed', instant(agent.updatedAt, 'full')],
+        ]),
+      ),
+      panel('What it says first', html`<p class="quote">${behaviour?.first_message ?? 'Nothing of its own.'}</p>`),
+      panel('Prompt', html`<p class="quote">${behaviour?.prompt?.prompt ?? 'None.'}</p>`),
+      panel('Settings', [
+        code(JSON.stringify(concealHeaders(agent.config), null, 2), 'Settings of the conversation'),
+        Object.keys(agent.platform).length === 0
+          ? null
+          : code(JSON.stringify(agent.platform, null, 2), 'What it evaluates and collects'),
+      ]),
+    ],
+  };
+}
+
+function numbersOf({ state }: Service, { agentId }: Agent): Html {
+  const own = [...state.numbers.values()].filter((number) => number.agentId === agentId);
+  if (own.length === 0) return html`<span class="muted">None</span>`;
+  return html`<span class="num">${own.map(({ phoneNumber }) => phoneNumber).join(', ')}</span>`;
+}

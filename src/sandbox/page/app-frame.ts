@@ -1,0 +1,97 @@
+import type { Service } from '../service.ts';
+import { agentsView, agentView } from './agents-view.ts';
+import { batchesView } from './batches-view.ts';
+import { callView } from './call-view.ts';
+import { callsView } from './calls-view.ts';
+import { conductView } from './conduct-view.ts';
+import { advanceButtons, clockWords, controlView } from './control-view.ts';
+import { instant, viewPath } from './elements.ts';
+import { faultsView } from './faults-view.ts';
+import { html, type Html } from './html.ts';
+import { journalView, requestView } from './journal-view.ts';
+import { missingView } from './missing-view.ts';
+import { numbersView } from './numbers-view.ts';
+import type { RenderView, View, ViewRequest } from './view.ts';
+
+interface NamedView {
+  render: RenderView;
+  /** Which entry of the navigation it belongs to. */
+  under: string;
+}
+
+const views: Record<string, NamedView> = {
+  calls: { render: callsView, under: 'calls' },
+  call: { render: callView, under: 'calls' },
+  batches: { render: batchesView, under: 'batches' },
+  agents: { render: agentsView, under: 'agents' },
+  agent: { render: agentView, under: 'agents' },
+  numbers: { render: numbersView, under: 'numbers' },
+  journal: { render: journalView, under: 'journal' },
+  request: { render: requestView, under: 'journal' },
+  faults: { render: faultsView, under: 'faults' },
+  conduct: { render: conductView, under: 'conduct' },
+  control: { render: controlView, under: 'control' },
+};
+
+const followedByAll = ['call', 'clock', 'fault', 'state'];
+
+/** Everything on the page that is data: head line, clock, navigation and the view that the address asks for. */
+export function renderApp(service: Service, query: Readonly<Record<string, string>>): { view: View; markup: Html } {
+  const now = service.clock.now();
+  const request: ViewRequest = { service, now, parameter: (name) => query[name] ?? '' };
+  const name = query['view'] ?? 'calls';
+  const named = Object.hasOwn(views, name) ? views[name] : undefined;
+  const view = named?.render(request) ?? missingView('view', 'calls', 'Calls');
+  const follows = [...followedByAll, ...(view.follows ?? [])].join(' ');
+  return {
+    view,
+    markup: html`
+      ${clockBar(service, now)} ${navigation(service, named?.under ?? '')}
+      <main id="main" tabindex="-1" data-title="${view.title}" data-follows="${follows}" data-again="${view.againMs}">
+        <h1>${view.title}</h1>
+        ${view.body}
+      </main>
+    `,
+  };
+}
+
+function clockBar(service: Service, now: number): Html {
+  const { clock, clockMover } = service;
+  const stands = clock.speed === 0 && clockMover.clock !== null;
+  return html`<section id="clock" aria-label="Service clock" data-now="${now}" data-speed="${clock.speed}">
+    <p>
+      <span class="muted">Service time</span> <span id="clock-now">${instant(now, 'full')}</span>
+      <span id="clock-zone" class="muted"></span>
+      <span class="muted">${clockWords(service)}</span>
+    </p>
+    ${stands ? html`<div class="actions" id="clock-steps">${advanceButtons()}</div>` : null}
+  </section>`;
+}
+
+function navigation(service: Service, current: string): Html {
+  const { state, network, journal } = service;
+  const faults = service.faults.list().filter(({ enabled }) => enabled).length;
+  const violated = service.conduct.report().checks.filter(({ ok }) => !ok).length;
+  const entries = [
+    ['calls', 'Calls', network.linesInUse, 'live'],
+    ['batches', 'Batches', 0, ''],
+    ['agents', 'Agents', state.agents.size, ''],
+    ['numbers', 'Numbers', state.numbers.size, ''],
+    ['journal', 'Journal', journal.inProgress, 'live'],
+    ['faults', 'Faults', faults, 'bad'],
+    ['conduct', 'Conduct', violated, 'bad'],
+    ['control', 'Control', 0, ''],
+  ] as const;
+  return html`<nav id="views" aria-label="Views">
+    <ul>
+      ${entries.map(
+        ([name, words, number, tone]) =>
+          html`<li>
+            <a href="${viewPath(name)}" ${name === current ? html`aria-current="page"` : null}
+              >${words}${number > 0 ? html` <span class="count ${tone}">${number.toLocaleString('en')}</span>` : null}</a
+            >
+          </li>`,
+      )}
+    </ul>
+  </nav>`;
+}

@@ -1,0 +1,74 @@
+import type { Service } from '../service.ts';
+import { stateOf, type Call, type CallState } from '../telephony/call.ts';
+
+/** Every call there is: dialled from batches, come in by phone, or held over a socket. */
+export interface CallFilter {
+  state?: CallState | 'ended' | undefined;
+  batchId?: string | undefined;
+  /** How the number of the other party ends. */
+  number?: string | undefined;
+}
+
+/** The newest calls first, `limit` of them after leaving out `skip`; and whether more follow. */
+export function newestCalls(
+  service: Service,
+  filter: CallFilter,
+  page: { limit: number; skip: number },
+): { calls: Call[]; more: boolean } {
+  const now = service.clock.now();
+  const wanted = (call: Call): boolean =>
+    isIn(filter.state, stateOf(call, now)) &&
+    (filter.batchId === undefined || call.batchId === filter.batchId) &&
+    (filter.number === undefined || call.to.endsWith(filter.number));
+  const found: Call[] = [];
+  const enough = page.skip + page.limit + 1;
+  for (const call of merge(service)) {
+    if (!wanted(call)) continue;
+    found.push(call);
+    if (found.length === enough) break;
+  }
+  return { calls: found.slice(page.skip, page.skip + page.limit), more: found.length === enough };
+}
+
+function isIn(wanted: CallState | 'ended' | undefined, state: CallState): boolean {
+  if (wanted === 'ended') return state === 'processing' || state === 'done' || state === 'failed';
+  return wanted === undefined || wanted === state;
+}
+
+/** By id of the call, or of its conversation while its record exists. */
+export function findCall({ state }: Service, id: string): Call | undefined {
+  return (
+    state.conversations.get(id) ??
+    state.calls.find(({ callId }) => callId === id) ??
+    state.conversations.everything.find((call) => isFromOutside(call) && call.callId === id)
+  );
+}
+
+/** Accepted outbound calls and all others are kept apart; both lists are in the order of their beginning. */
+function* merge({ state }: Service): Generator<Call> {
+  const { calls } = state;
+  const { everything } = state.conversations;
+  let outbound = calls.length - 1;
+  let other = lastFromOutside(everything, everything.length - 1);
+  while (outbound >= 0 || other >= 0) {
+    const left = calls[outbound];
+    const right = everything[other];
+    if (left !== undefined && (right === undefined || left.acceptedAt >= right.acceptedAt)) {
+      yield left;
+      outbound -= 1;
+    } else if (right !== undefined) {
+      yield right;
+      other = lastFromOutside(everything, other - 1);
+    }
+  }
+}
+
+function lastFromOutside(everything: readonly Call[], start: number): number {
+  let index = start;
+  for (let call = everything[index]; call !== undefined && !isFromOutside(call); call = everything[index]) index -= 1;
+  return index;
+}
+
+function isFromOutside({ direction, batchId }: Call): boolean {
+  return direction === 'inbound' || batchId === null;
+}

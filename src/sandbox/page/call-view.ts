@@ -1,0 +1,169 @@
+import { isRecorded } from '../audio/is-recorded.ts';
+import { assess, type Assessment } from '../conversation/assess.ts';
+import { talkOf } from '../conversation/talk-of.ts';
+import type { Talk, Turn } from '../conversation/talk.ts';
+import { pageRecordingPath } from '../routes/conversation-audio.ts';
+import type { Service } from '../service.ts';
+import { stateOf, type Call } from '../telephony/call.ts';
+import { findCall } from './call-list.ts';
+import { agentLink, directionOf, resultOf, talkMs } from './call-words.ts';
+import {
+  badge,
+  button,
+  count,
+  duration,
+  empty,
+  facts,
+  instant,
+  link,
+  panel,
+  stateBadge,
+  viewPath,
+  type Tone,
+} from './elements.ts';
+import { html, type Html, type HtmlValue } from './html.ts';
+import { missingView } from './missing-view.ts';
+import type { View, ViewRequest } from './view.ts';
+
+/** Real milliseconds between two looks at a talk that goes on. */
+const listenEveryMs = 1_000;
+
+/** One call: its facts, what was said, how it sounds, and what came of it. */
+export function callView({ service, now, parameter }: ViewRequest): View {
+  const call = findCall(service, parameter('id'));
+  if (call === undefined) return missingView('call', 'calls', 'Calls');
+  const state = stateOf(call, now);
+  const talk = talkOf(service.settings.seed, call);
+  return {
+    title: `Call ${directionOf(call) === 'Inbound' ? 'from' : 'to'} ${call.to}`,
+    ...(state === 'in_progress' && service.clock.speed > 0 ? { againMs: listenEveryMs } : {}),
+    body: [
+      html`<p class="crumb">${link(viewPath('calls'), 'Calls')}</p>`,
+      panel('Facts', [callFacts(service, call, now), courseForms(call, now)], stateBadge(state)),
+      call.recordDeleted
+        ? empty('The record of this conversation was deleted', 'Its transcript and its recording are gone for good.')
+        : conversation(service, call, talk, now),
+    ],
+  };
+}
+
+function callFacts(service: Service, call: Call, now: number): Html {
+  const { course } = call;
+  const ms = talkMs(call, now);
+  const ended = course !== null && now >= course.endedAt;
+  return facts([
+    ['Result', resultOf(call, now)],
+    ['Agent', agentLink(service, call.agentId)],
+    ['Talk', ms === null ? null : html`<span class="num">${duration(ms)}</span>`],
+    ['Why it ended', ended ? course.terminationReason : null],
+    ['Accepted', instant(call.acceptedAt, 'full')],
+    ['Dialled', call.dialedAt === null ? null : instant(call.dialedAt)],
+    ['Picked up', ms === null ? null : instant(course?.answeredAt ?? null)],
+    ['Ended', ended ? instant(course.endedAt) : null],
+    ['Caller number', call.agentNumber ?? call.phoneNumberId],
+    [
+      'Batch',
+      call.batchId === null
+        ? null
+        : link(viewPath('calls', { batch: call.batchId }), html`<code>${call.batchId}</code>`),
+    ],
+    ['Conversation', call.recordedAt === null ? null : html`<code>${call.conversationId}</code>`],
+    ['Call', html`<code>${call.callId}</code>`],
+  ]);
+}
+
+/** Another course than its own, for a call that is not over. */
+function courseForms(call: Call, now: number): HtmlValue {
+  const state = stateOf(call, now);
+  const request = `POST /_sandbox/calls/${call.callId}/course`;
+  if ((call.channel ?? 'phone') !== 'phone') return null;
+  if (state === 'in_progress')
+    return html`<div class="actions">
+      ${button('Hang up now', { request, body: { hang_up: 'now' }, said: 'The call was hung up.' })}
+    </div>`;
+  if (state !== 'queued' && state !== 'dialing') return null;
+  return html`<form class="actions" data-request="${request}" data-said="The course of the call is set.">
+    <label
+      >Let it be
+      <select name="result">
+        <option value="answered">answered</option>
+        <option value="voicemail">voicemail</option>
+        <option value="busy">busy</option>
+        <option value="no_answer">no answer</option>
+        <option value="failed">failed</option>
+      </select>
+    </label>
+    <button>Set</button>
+  </form>`;
+}
+
+function conversation(service: Service, call: Call, talk: Talk, now: number): HtmlValue {
+  const { course } = call;
+  if (course === null || course.answeredAt === null || now < course.answeredAt)
+    return empty('Nothing was said yet', 'The transcript begins when somebody picks up.');
+  const answeredAt = course.answeredAt;
+  const turns = talk.turns.filter(({ at }) => at <= now);
+  const recorded = isRecorded(course, talk, now);
+  const analysed = now >= course.analysedAt;
+  return [
+    recorded ? recording(service, call, now) : null,
+    panel(
+      'Transcript',
+      turns.length === 0 ? empty('Silence so far', 'No word has been said.') : transcript(turns, answeredAt),
+      html`<p class="aside">${count(turns.length, 'turn')}</p>`,
+    ),
+    analysed ? outcome(assess(call.agent?.platform ?? {}, talk)) : null,
+  ];
+}
+
+function recording(service: Service, call: Call, now: number): Html {
+  const { search } = new URL(service.audioLinks.addressOf(service.baseUrl, call.conversationId, now));
+  const path = pageRecordingPath.replace(':conversation_id', encodeURIComponent(call.conversationId));
+  return panel(
+    'Recording',
+    html`<audio id="recording" controls preload="metadata" src="${path + search}"></audio>`,
+    html`<p class="aside">Agent left, callee right</p>`,
+  );
+}
+
+function transcript(turns: readonly Turn[], answeredAt: number): Html {
+  return html`<ol class="transcript">
+    ${turns.map(
+      (turn, index) =>
+        html`<li id="turn-${index}" class="${turn.speaker}">
+          <p class="speaker">
+            ${turn.speaker === 'agent' ? 'Agent' : 'Callee'} <span class="num">${duration(turn.at - answeredAt)}</span>
+            ${turn.interrupted ? badge('wait', 'cut off') : null}
+          </p>
+          <p class="said">${turn.text}</p>
+          ${(turn.tools ?? []).map(({ name, isError }) => html`<p class="tool">Tool ${name}${isError ? ', failed' : ''}</p>`)}
+        </li>`,
+    )}
+  </ol>`;
+}
+
+const resultTones: Record<string, Tone> = { success: 'good', failure: 'bad', unknown: 'quiet' };
+
+function outcome({ evaluation, collected }: Assessment): HtmlValue {
+  const criteria = Object.entries(evaluation);
+  const values = Object.entries(collected);
+  if (criteria.length === 0 && values.length === 0) return null;
+  return panel('What came of it', [
+    html`<ul class="findings">
+      ${criteria.map(
+        ([id, { result, rationale }]) =>
+          html`<li>
+            <p><strong>${id}</strong> ${badge(resultTones[result] ?? 'quiet', result)}</p>
+            <p class="muted">${rationale}</p>
+          </li>`,
+      )}
+      ${values.map(
+        ([id, { value, rationale }]) =>
+          html`<li>
+            <p><strong>${id}</strong> <code>${value === null ? 'nothing' : String(value)}</code></p>
+            <p class="muted">${rationale}</p>
+          </li>`,
+      )}
+    </ul>`,
+  ]);
+}

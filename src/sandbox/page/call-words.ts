@@ -1,0 +1,63 @@
+import type { Service } from '../service.ts';
+import type { Call, CallResult, CallState } from '../telephony/call.ts';
+import { link, viewPath } from './elements.ts';
+import { html, type Html } from './html.ts';
+
+const resultWords: Record<CallResult, string> = {
+  answered: 'Answered',
+  voicemail: 'Voicemail',
+  busy: 'Busy',
+  no_answer: 'No answer',
+  failed: 'Failed',
+};
+
+/** Null until it is decided on the line. */
+export function resultOf({ course }: Call, now: number): string | null {
+  if (course === null || now < (course.answeredAt ?? course.endedAt)) return null;
+  return course.brokeDown ? `${resultWords[course.result]}, broke down` : resultWords[course.result];
+}
+
+/** The other party, as a link to the call. */
+export function partyOf(call: Call): Html {
+  const { channel = 'phone', callId, to } = call;
+  const name = channel === 'phone' || to !== '' ? to : `Over ${channel === 'websocket' ? 'a socket' : 'WebRTC'}`;
+  return html`<a class="num" href="${viewPath('call', { id: callId })}">${name}</a>`;
+}
+
+export function directionOf({ direction, channel = 'phone' }: Call): string {
+  if (channel === 'websocket') return 'Socket';
+  if (channel === 'webrtc') return 'WebRTC';
+  return direction === 'inbound' ? 'Inbound' : 'Outbound';
+}
+
+/** The agent's name as a link; its id where it is gone. */
+export function agentLink({ state }: Service, agentId: string | null): Html {
+  if (agentId === null) return html`<span class="muted">None</span>`;
+  const agent = state.agents.get(agentId);
+  if (agent === undefined) return html`<span class="muted">${agentId} (deleted)</span>`;
+  return link(viewPath('agent', { id: agentId }), agent.name);
+}
+
+/** When the state began that a call is in. */
+export function stateBegan({ acceptedAt, dialedAt, course }: Call, state: CallState): number {
+  if (course === null || dialedAt === null) return acceptedAt;
+  switch (state) {
+    case 'queued':
+      return acceptedAt;
+    case 'dialing':
+      return dialedAt;
+    case 'in_progress':
+      return course.answeredAt ?? dialedAt;
+    case 'processing':
+      return course.endedAt;
+    case 'done':
+    case 'failed':
+      return course.analysedAt;
+  }
+}
+
+/** Milliseconds of talk by now; null when nobody picked up. */
+export function talkMs({ course }: Call, now: number): number | null {
+  if (course === null || course.answeredAt === null || now < course.answeredAt) return null;
+  return Math.min(now, course.endedAt) - course.answeredAt;
+}

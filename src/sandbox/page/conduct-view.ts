@@ -1,0 +1,56 @@
+import { describeViolation } from '../judge/conduct-report.ts';
+import { badge, count, empty, instant, panel, table } from './elements.ts';
+import { html } from './html.ts';
+import type { View, ViewRequest } from './view.ts';
+
+const mostViolations = 20;
+
+/** Whether the caller has behaved. */
+export function conductView({ service }: ViewRequest): View {
+  const { ok, checks } = service.conduct.report();
+  const broken = checks.filter((check) => !check.ok);
+  return {
+    title: 'Conduct',
+    follows: ['request', 'batch'],
+    body: [
+      panel(
+        'What a caller is held to',
+        table(
+          'What a caller is held to',
+          ['Rule', 'Verdict', 'Observed', 'Not judged', 'Violations'],
+          checks.map((check) => ({
+            key: `check-${check.name}`,
+            cells: [
+              sentence(check.rule),
+              check.ok ? badge('good', 'Kept') : badge('bad', 'Violated'),
+              html`<span class="num">${check.observed.toLocaleString('en')}</span>`,
+              html`<span class="num">${check.notJudged.toLocaleString('en')}</span>`,
+              html`<span class="num">${check.violationCount.toLocaleString('en')}</span>`,
+            ],
+          })),
+        ),
+        ok ? badge('good', 'All kept') : badge('bad', `${count(broken.length, 'rule')} violated`),
+      ),
+      broken.length === 0
+        ? empty(
+            'No violations',
+            html`A pipeline can ask for the same report: <code>GET /_sandbox/conduct?format=junit</code>.`,
+          )
+        : broken.map((check) =>
+            panel(
+              sentence(check.rule),
+              html`<ol class="findings">
+                ${check.violations
+                  .slice(0, mostViolations)
+                  .map((violation) => html`<li>${instant(violation.at, 'full')} ${describeViolation(violation)}</li>`)}
+              </ol>`,
+              html`<p class="aside">${count(check.violationCount, 'violation')}</p>`,
+            ),
+          ),
+    ],
+  };
+}
+
+function sentence(rule: string): string {
+  return rule.charAt(0).toUpperCase() + rule.slice(1);
+}

@@ -1,0 +1,107 @@
+import type { FaultBook } from '../faults/fault-book.ts';
+import { faultPresets } from '../faults/presets.ts';
+import { button, code, count, empty, panel, table } from './elements.ts';
+import { html, type Html, type HtmlValue } from './html.ts';
+import type { View, ViewRequest } from './view.ts';
+
+type ListedRule = ReturnType<FaultBook['list']>[number];
+
+const sample = '{ "operation": 14, "nth": 2, "effect": { "type": "error", "status": 503 } }';
+
+/** What goes wrong on purpose: rules in force, and ready-made ones to switch on. */
+export function faultsView({ service }: ViewRequest): View {
+  const rules = service.faults.list();
+  const byId = new Map(rules.map((rule) => [rule.id, rule]));
+  const own = rules.filter(({ id }) => !faultPresets.some(({ rule }) => rule.id === id));
+  return {
+    title: 'Faults',
+    body: [
+      panel(
+        'Ready-made faults',
+        html`<ul class="switches">
+          ${faultPresets.map(({ id, title, description, rule }) =>
+            switchLine({ key: `preset-${id}`, title, description, rule: byId.get(rule.id), add: rule }),
+          )}
+        </ul>`,
+        rules.length === 0
+          ? null
+          : button('Remove all rules', {
+              request: 'DELETE /_sandbox/faults',
+              said: 'All fault rules are gone.',
+              confirm: `Remove ${count(rules.length, 'fault rule')}?`,
+            }),
+      ),
+      panel(
+        'Rules of your own',
+        own.length === 0
+          ? empty(
+              'No rule of your own',
+              'Add one below. A rule says which operation it hits, how often, and with what effect.',
+            )
+          : table('Rules of your own', ['Rule', 'What it does', 'Seen', 'Hits', 'On', ''], own.map(ruleRow)),
+      ),
+      panel(
+        'Add a rule',
+        html`<form class="stack" data-request="POST /_sandbox/faults" data-said="The rule is in force.">
+          <label for="rule">A rule as JSON, or an array of them</label>
+          <textarea id="rule" name="rule" rows="5" spellcheck="false" required data-kind="whole">${sample}</textarea>
+          <div class="actions"><button>Add rule</button></div>
+        </form>`,
+      ),
+    ],
+  };
+}
+
+function ruleRow(rule: ListedRule): { key: string; cells: HtmlValue[] } {
+  const { id, title, seen, hits, enabled: _enabled, ...what } = rule;
+  return {
+    key: `rule-${id}`,
+    cells: [
+      title ?? html`<code>${id}</code>`,
+      html`<details>
+        <summary>${what.effect.type} on ${what.operation === '*' ? 'any operation' : what.operation}</summary>
+        ${code(JSON.stringify(what, null, 2), `Rule ${id}`)}
+      </details>`,
+      html`<span class="num">${seen}</span>`,
+      html`<span class="num">${hits}</span>`,
+      switchOf(title ?? id, rule, undefined),
+      button(
+        'Remove',
+        { request: `DELETE /_sandbox/faults?id=${encodeURIComponent(id)}`, said: 'The rule is gone.' },
+        html`class="small" aria-label="Remove ${title ?? id}"`,
+      ),
+    ],
+  };
+}
+
+function switchLine(line: {
+  key: string;
+  title: string;
+  description: string;
+  rule: ListedRule | undefined;
+  add: { id: string };
+}): Html {
+  const { rule } = line;
+  return html`<li id="${line.key}">
+    ${switchOf(line.title, rule, line.add)}
+    <div>
+      <p class="switch-title">${line.title}</p>
+      <p class="muted">${line.description}</p>
+    </div>
+    <p class="num hits">
+      ${rule === undefined || rule.seen === 0 ? null : `${count(rule.hits, 'hit')} of ${rule.seen.toLocaleString('en')}`}
+    </p>
+  </li>`;
+}
+
+/** A rule that is there is enabled or disabled, so that its counts stay; one that is not is added. */
+function switchOf(title: string, rule: ListedRule | undefined, add: object | undefined): Html {
+  const on = rule?.enabled === true;
+  const request =
+    rule === undefined ? 'POST /_sandbox/faults' : `PATCH /_sandbox/faults?id=${encodeURIComponent(rule.id)}`;
+  return button(
+    '',
+    { request, body: rule === undefined ? add : { enabled: !on }, said: `${title}: ${on ? 'off' : 'on'}.` },
+    html`role="switch" class="switch" aria-checked="${String(on)}" aria-label="${title}"`,
+  );
+}

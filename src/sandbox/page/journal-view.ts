@@ -1,0 +1,181 @@
+import { sandboxKey } from '../http/authentication.ts';
+import { tellCapture, type ToldCapture } from '../judge/captures.ts';
+import type { JournalEntry } from '../judge/journal.ts';
+import type { Service } from '../service.ts';
+import { badge, code, count, empty, facts, instant, link, panel, table, viewPath, type Tone } from './elements.ts';
+import { html, type Html, type HtmlValue } from './html.ts';
+import { missingView } from './missing-view.ts';
+import type { View, ViewRequest } from './view.ts';
+
+const perPage = 100;
+/** How many of the newest are looked through for those that match. */
+const searched = 20_000;
+
+const choices = [
+  ['', 'All'],
+  ['2xx', 'Successes'],
+  ['4xx', 'Refusals'],
+  ['5xx', 'Failures'],
+  ['faults', 'Met a fault'],
+  ['unmatched', 'Unknown address'],
+  ['aborted', 'Cut off'],
+] as const;
+type Choice = (typeof choices)[number][0];
+
+/** What was asked, the newest first. */
+export function journalView({ service, parameter }: ViewRequest): View {
+  const choice = choices.map(([value]) => value).find((value) => value === parameter('show')) ?? '';
+  const { found, more } = newest(service, choice);
+  return {
+    title: 'Journal',
+    follows: ['request'],
+    body: panel(
+      'Requests',
+      [
+        html`<nav class="chips" aria-label="Which requests">
+          ${choices.map(
+            ([value, words]) =>
+              html`<a
+                href="${viewPath('journal', { show: value })}"
+                ${value === choice ? html`aria-current="true"` : null}
+                >${words}</a
+              >`,
+          )}
+        </nav>`,
+        found.length === 0
+          ? empty(
+              choice === '' ? 'Nothing was asked yet' : 'No such request',
+              choice === ''
+                ? html`Every request to the service is kept here, with its headers and bodies. The description of all
+                  operations is at ${link('/openapi.json', '/openapi.json')}.`
+                : link(viewPath('journal'), 'Show all requests'),
+            )
+          : table(
+              'Requests, the newest first',
+              ['Request', 'Status', 'Operation', 'Took', 'Faults', 'At'],
+              found.map((entry) => ({ key: `request-${entry.sequence}`, cells: cellsOf(entry) })),
+            ),
+        more ? html`<p class="more">Older ones are in <code>GET /_sandbox/journal</code>.</p>` : null,
+      ],
+      html`<p class="aside">${count(service.journal.inProgress, 'request')} in progress</p>`,
+    ),
+  };
+}
+
+/** One request with its headers and bodies. */
+export function requestView({ service, parameter }: ViewRequest): View {
+  const { journal, settings } = service;
+  const sequence = Number(parameter('id'));
+  const entry = Number.isSafeInteger(sequence) && sequence > 0 ? journal.get(sequence) : null;
+  if (entry === null) return missingView('request', 'journal', 'Journal');
+  const capture = journal.captureOf(sequence);
+  const told = capture === null ? null : tellCapture(capture, [...settings.apiKeys, sandboxKey]);
+  return {
+    title: `Request ${entry.sequence}`,
+    follows: ['request'],
+    body: [
+      html`<p class="crumb">${link(viewPath('journal'), 'Journal')}</p>`,
+      panel(
+        html`<span class="request-line"><span class="method">${entry.method}</span> ${entry.path}</span>`,
+        facts([
+          ['Operation', entry.operation],
+          ['Did you mean', entry.hint],
+          ['Took', entry.durationMs === null ? null : `${entry.durationMs} ms`],
+          ['At', instant(entry.at, 'full')],
+          ['Request id', entry.requestId],
+          ['In parallel', entry.parallel > 1 ? entry.parallel : null],
+          ['Faults', entry.faults.join(', ')],
+          [
+            'Batch',
+            entry.batchId === null
+              ? null
+              : link(viewPath('calls', { batch: entry.batchId }), html`<code>${entry.batchId}</code>`),
+          ],
+          ['Calls accepted', entry.callsAccepted],
+        ]),
+        statusBadge(entry),
+      ),
+      told === null
+        ? empty('Its headers and bodies are kept no more', 'They are kept of the newest 1,000 requests.')
+        : [message('Request', told.request), message('Answer', told.reply)],
+    ],
+  };
+}
+
+function newest({ journal }: Service, choice: Choice): { found: JournalEntry[]; more: boolean } {
+  const found: JournalEntry[] = [];
+  for (let sequence = journal.last; sequence > Math.max(0, journal.last - searched); sequence -= 1) {
+    const entry = journal.get(sequence);
+    if (entry === null) break;
+    if (!isWanted(entry, choice)) continue;
+    if (found.length === perPage) return { found, more: true };
+    found.push(entry);
+  }
+  return { found, more: false };
+}
+
+function isWanted(entry: JournalEntry, choice: Choice): boolean {
+  switch (choice) {
+    case '':
+      return true;
+    case 'faults':
+      return entry.faults.length > 0;
+    case 'unmatched':
+      return entry.unmatched;
+    case 'aborted':
+      return entry.ending === 'aborted';
+    case '2xx':
+    case '4xx':
+    case '5xx':
+      return entry.ending === 'sent' && String(entry.status).startsWith(choice.charAt(0));
+  }
+}
+
+function cellsOf(entry: JournalEntry): HtmlValue[] {
+  return [
+    html`<a class="request-line" href="${viewPath('request', { id: entry.sequence })}"
+      ><span class="method">${entry.method}</span> ${entry.path}</a
+    >`,
+    statusBadge(entry),
+    operationOf(entry),
+    html`<span class="num">${entry.durationMs === null ? '–' : `${entry.durationMs} ms`}</span>`,
+    entry.faults.join(', ') || html`<span class="muted">–</span>`,
+    instant(entry.at),
+  ];
+}
+
+function operationOf({ operation, unmatched }: JournalEntry): Html {
+  if (operation !== null) return html`<span class="word">${operation}</span>`;
+  return html`<span class="muted">${unmatched ? 'Unknown' : '–'}</span>`;
+}
+
+function statusBadge({ ending, status }: JournalEntry): Html {
+  if (ending === 'in_progress') return badge('live', 'In progress');
+  if (ending === 'aborted') return badge('bad', 'Cut off');
+  const tone: Tone = status === null || status >= 500 ? 'bad' : status >= 400 ? 'wait' : 'good';
+  return badge(tone, String(status));
+}
+
+function message(title: string, told: ToldCapture['reply']): Html {
+  if (told === null) return panel(title, empty('There was none', 'The connection ended before it.'));
+  const { headers, text, length, cut } = told;
+  return panel(title, [
+    html`<details>
+      <summary>${count(headers.length, 'header')}</summary>
+      ${facts(headers.map(({ name, value }) => [name, html`<code>${value}</code>`] as const))}
+    </details>`,
+    text === null || text === ''
+      ? html`<p class="muted">${length === 0 ? 'No body.' : `${count(length, 'byte')} that are no text.`}</p>`
+      : code(indent(text), `Body of the ${title.toLowerCase()}`),
+    cut ? html`<p class="muted">Cut here; the body has ${count(length, 'character')}.</p>` : null,
+  ]);
+}
+
+/** JSON is easier to read over several lines; anything else stays as it was. */
+function indent(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,74 @@
+import type { Service } from '../service.ts';
+import type { PhoneNumber } from '../state/agent.ts';
+import { agentLink } from './call-words.ts';
+import { badge, button, count, empty, panel, table } from './elements.ts';
+import { html, type Html } from './html.ts';
+import type { View, ViewRequest } from './view.ts';
+
+/** Imported numbers, whether they are verified, and a way to have somebody call them. */
+export function numbersView({ service }: ViewRequest): View {
+  const numbers = [...service.state.numbers.values()];
+  return {
+    title: 'Numbers',
+    follows: ['number', 'agent'],
+    body:
+      numbers.length === 0
+        ? panel(
+            'Numbers',
+            empty('No number yet', html`Operation 12, <code>POST /v1/convai/phone-numbers</code>, imports one.`),
+          )
+        : [
+            panel(
+              'Numbers',
+              table(
+                'Numbers',
+                ['Number', 'Label', 'Id', 'Agent', 'State', ''],
+                numbers.map((number) => ({ key: `number-${number.phoneNumberId}`, cells: cellsOf(service, number) })),
+              ),
+              html`<p class="aside">${count(numbers.length, 'number')}</p>`,
+            ),
+            panel('Let somebody call', callInForm(numbers)),
+          ],
+  };
+}
+
+function cellsOf(service: Service, number: PhoneNumber): (Html | string)[] {
+  const { phoneNumberId, phoneNumber, label, agentId, verified } = number;
+  const action = verified ? 'unverify' : 'verify';
+  return [
+    html`<span class="num">${phoneNumber}</span>`,
+    label,
+    html`<code>${phoneNumberId}</code>`,
+    agentLink(service, agentId),
+    verified ? badge('good', 'Verified') : badge('wait', 'Not verified'),
+    button(
+      verified ? 'Unverify' : 'Verify',
+      {
+        request: `POST /_sandbox/numbers/${encodeURIComponent(phoneNumberId)}/${action}`,
+        said: `${phoneNumber} is ${verified ? 'no longer' : 'now'} verified.`,
+      },
+      html`class="small" aria-label="${verified ? 'Unverify' : 'Verify'} ${phoneNumber}"`,
+    ),
+  ];
+}
+
+function callInForm(numbers: readonly PhoneNumber[]): Html {
+  return html`<form
+    class="actions"
+    data-request="POST /_sandbox/inbound"
+    data-said="Somebody calls."
+    data-tells="inbound"
+  >
+    <label
+      >Number
+      <select name="phone_number_id">
+        ${numbers.map(
+          ({ phoneNumberId, phoneNumber, label }) =>
+            html`<option value="${phoneNumberId}">${label} (${phoneNumber})</option>`,
+        )}
+      </select>
+    </label>
+    <label>Called from <input name="from" inputmode="tel" required value="+12125550123" autocomplete="off" /></label>
+    <button>Call in</button>
+  </form>`;
+}

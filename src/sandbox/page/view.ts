@@ -1,0 +1,24 @@
+import type { ServiceEventType } from '../events.ts';
+import type { Service } from '../service.ts';
+import type { HtmlValue } from './html.ts';
+
+/** What stands in the main part of the page. */
+export interface View {
+  title: string;
+  body: HtmlValue;
+  /** What was asked for is not there. */
+  missing?: true;
+  /** What changes it, beside calls, the clock, faults and a reset, which change every view. */
+  follows?: ServiceEventType[];
+  /** It changes while nothing happens: real milliseconds after which it is asked for again. */
+  againMs?: number;
+}
+
+export interface ViewRequest {
+  service: Service;
+  now: number;
+  /** From the address; empty where it says nothing. */
+  parameter: (name: string) => string;
+}
+
+export type RenderView = (request: ViewRequest) => View;
