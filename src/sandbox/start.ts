@@ -6,6 +6,7 @@ import type { ConductReport } from './judge/conduct-report.ts';
 import type { JournalEntry } from './judge/journal.ts';
 import { tellCall, type CallTruth } from './records/call-truth.ts';
 import { openService } from './persistence/stored-service.ts';
+import { describePortHolder } from './port-holder.ts';
 import { resolveSettings, SandboxStartError, type SandboxOptions } from './settings.ts';
 
 export interface RunningSandbox {
@@ -74,7 +75,7 @@ async function listen(app: ReturnType<typeof createServer>, host: string, port: 
     await app.listen({ host, port });
   } catch (error) {
     await app.close();
-    throw new SandboxStartError(describeListenError(error, host, port), { cause: error });
+    throw new SandboxStartError(await describeListenError(error, host, port), { cause: error });
   }
   const address = app.server.address();
   if (address === null || typeof address === 'string')
@@ -82,10 +83,10 @@ async function listen(app: ReturnType<typeof createServer>, host: string, port: 
   return address.port;
 }
 
-function describeListenError(error: unknown, host: string, port: number): string {
+async function describeListenError(error: unknown, host: string, port: number): Promise<string> {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   if (code === 'EADDRINUSE')
-    return `Port ${port} on ${host} is in use by another program. Choose another, or --port 0 for any free one.`;
+    return `Port ${port} on ${host} is in use by ${await describePortHolder(host, port)}. Choose another, or --port 0 for any free one.`;
   if (code === 'EACCES')
     return `Port ${port} on ${host} may not be used without privileges. Choose one above 1023, or --port 0.`;
   return `The sandbox cannot listen on ${host}:${port} (${code}).`;

@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -133,4 +134,18 @@ test('a clock that cannot be is refused', async () => {
   );
   expect(await say({ clock: '2x', speed: '2' })).toContain('give only one of them');
   expect(await say({ clock: '0x' })).toContain('speed is 0');
+});
+
+test('pages of other sites that are open in the same browser cannot use the controls', async () => {
+  const sandbox = await startTestSandbox();
+  const reset = async (headers: Record<string, string>) => {
+    const answer = await request(`${sandbox.url}/_sandbox/reset`, { method: 'POST', headers });
+    const body = (await answer.body.json()) as { detail?: { code: string } };
+    return [answer.statusCode, body.detail?.code];
+  };
+  for (const origin of ['https://site.example', 'null', 'http://127.0.0.1:1'])
+    expect(await reset({ origin })).toEqual([403, 'foreign_site']);
+  expect(await reset({ host: 'site.example' })).toEqual([403, 'foreign_site']);
+  expect(await reset({ origin: sandbox.url })).toEqual([200, undefined]);
+  expect(await reset({})).toEqual([200, undefined]);
 });

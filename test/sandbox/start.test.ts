@@ -1,3 +1,4 @@
+import { createServer, type AddressInfo } from 'node:net';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -121,8 +122,19 @@ test('a port in use is said in a sentence, with the way out', async () => {
   const { code, said } = await runRefused({ port: String(sandbox.port) });
   expect(code).toBe(2);
   expect(said).toBe(
-    `error: Port ${sandbox.port} on 127.0.0.1 is in use by another program. Choose another, or --port 0 for any free one.\n`,
+    `error: Port ${sandbox.port} on 127.0.0.1 is in use by another sandbox. Choose another, or --port 0 for any free one.\n`,
   );
+});
+
+test('a port that some other program holds is said with its name where the system tells', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  const { code, said } = await runRefused({ port: String(port) });
+  expect(code).toBe(2);
+  const holder = process.platform === 'linux' ? `[^ ]+ \\(process ${process.pid}\\)` : 'another program';
+  expect(said).toMatch(new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use by .*${holder}\\. Choose`));
 });
 
 test.each<[SandboxFlags, string]>([

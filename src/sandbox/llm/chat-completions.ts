@@ -1,4 +1,4 @@
-import { Agent, request, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { CompletionBuilder, type Completion } from './completion.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { EventStreamReader } from './event-stream.ts';
@@ -32,19 +32,27 @@ export interface AnswerFacts {
 export class ChatCompletions {
   readonly #limits: ModelLimits;
   readonly #allowedHosts: readonly string[];
-  readonly #dispatcher: Agent;
+  /** Made with the first question; most sandboxes ask none. */
+  #dispatcher: Agent | null = null;
+  #closed = false;
 
   constructor(limits: ModelLimits, allowedHosts: readonly string[]) {
     this.#limits = limits;
     this.#allowedHosts = allowedHosts;
-    // The limits here count from the question on and end everything, so the connection needs none of its own but the first.
-    this.#dispatcher = new Agent({ connect: { timeout: limits.connectMs }, headersTimeout: 0, bodyTimeout: 0 });
   }
 
   /** Throws `ModelFailure`. */
   async ask(question: ModelQuestion, facts: AnswerFacts): Promise<Completion> {
     requireAllowed(question.url, this.#allowedHosts);
     const headers = sendableHeaders(question.headers);
+    const { Agent, request } = await import('undici');
+    if (this.#closed) throw new ModelFailure('stopped', 'the sandbox stopped waiting');
+    // The limits here count from the question on and end everything, so the connection needs none of its own but the first.
+    this.#dispatcher ??= new Agent({
+      connect: { timeout: this.#limits.connectMs },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
     const patience = new Patience({
       ...this.#limits,
       firstTokenMs: Math.min(this.#limits.firstTokenMs, question.firstTokenMs),
@@ -72,7 +80,8 @@ export class ChatCompletions {
   }
 
   async close(): Promise<void> {
-    await this.#dispatcher.destroy();
+    this.#closed = true;
+    await this.#dispatcher?.destroy();
   }
 
   async #read(answer: Dispatcher.ResponseData, facts: AnswerFacts, patience: Patience): Promise<Completion> {

@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import { requireAllowed } from './outbound-address.ts';
 import { ModelFailure } from './model-failure.ts';
 import { redactSecrets } from './redact-secrets.ts';
@@ -20,6 +19,7 @@ const longestResult = 8_192;
 export async function callWebhookTool(call: WebhookToolCall): Promise<{ text: string; isError: boolean }> {
   try {
     requireAllowed(call.url, call.allowedHosts);
+    const { request } = await import('undici');
     const answer = await request(call.url, {
       method: 'POST',
       headers: { ...sendableHeaders(call.headers), 'content-type': 'application/json', 'accept-encoding': 'identity' },

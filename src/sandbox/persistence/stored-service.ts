@@ -1,7 +1,7 @@
 import { ServiceClock, type Clock } from '../clock.ts';
 import { Service } from '../service.ts';
 import { SandboxStartError, type SandboxOptions, type SandboxSettings } from '../settings.ts';
-import { DataFile } from './data-file.ts';
+import type { DataFile } from './data-file.ts';
 import { restoreImage } from './service-image.ts';
 import { readRows, startSettings, type StoredState } from './stored-rows.ts';
 import { WriteBehind } from './write-behind.ts';
@@ -26,6 +26,7 @@ export async function openService(
   if (settings.data === null) {
     return { service: new Service(settings, makeClock(settings, clock, epochMs)), closeFile: () => {} };
   }
+  const { DataFile } = await import('./data-file.ts');
   const file = DataFile.open(settings.data);
   try {
     const stored = readStored(file, settings.seed);

@@ -1,8 +1,8 @@
 import { isRecorded } from '../audio/is-recorded.ts';
-import { assess, type Assessment } from '../conversation/assess.ts';
-import { talkOf } from '../conversation/talk-of.ts';
+import type { Assessment } from '../conversation/assess.ts';
 import type { Talk, Turn } from '../conversation/talk.ts';
 import type { Dialect } from '../schemas/building-blocks.ts';
+import { recallAssessment, recallTalk } from './remembered-talks.ts';
 import { stateOf, type Call, type CallCourse, type CallState } from '../telephony/call.ts';
 
 export interface ConversationView {
@@ -45,7 +45,7 @@ export class SeenConversation {
   }
 
   get talk(): Talk {
-    this.#talk ??= talkOf(this.#view.seed, this.call);
+    this.#talk ??= recallTalk(this.#view.seed, this.call);
     return this.#talk;
   }
 
@@ -60,7 +60,7 @@ export class SeenConversation {
   }
 
   get assessment(): Assessment {
-    this.#assessment ??= this.talk.assessment ?? assess(this.call.agent?.platform ?? {}, this.talk);
+    this.#assessment ??= this.talk.assessment ?? recallAssessment(this.call, this.talk);
     return this.#assessment;
   }
 

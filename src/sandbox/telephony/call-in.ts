@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import { voiceWebhookPath } from './webhook-path.ts';
 import { deriveId } from '../random.ts';
 import type { Service } from '../service.ts';
@@ -33,6 +32,7 @@ export async function callIn(service: Service, number: PhoneNumber, from: string
   };
   const url = baseUrl + voiceWebhookPath(number.phoneNumberId);
   const form = new URLSearchParams({ ...report }).toString();
+  const { request } = await import('undici');
   const { statusCode, body } = await request(url, {
     method: 'POST',
     reset: true,

@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 
 /** What came back: a status, or why there is none. */
 export interface PostResult {
@@ -11,10 +11,15 @@ const longestAnswerBytes = 64 * 1024;
 
 /** Posts to receivers of webhooks; redirects are not followed, and an answer has ten real seconds. */
 export class Poster {
-  readonly #agent = new Agent({ connect: { timeout: longestMs }, connections: 16 });
+  /** Made when there is something to post; most sandboxes have no webhooks. */
+  #agent: Agent | null = null;
+  #closed = false;
 
   async post(url: string, headers: Record<string, string>, body: string): Promise<PostResult> {
     try {
+      const { Agent, request } = await import('undici');
+      if (this.#closed) return { status: null, error: 'the sandbox stopped' };
+      this.#agent ??= new Agent({ connect: { timeout: longestMs }, connections: 16 });
       const response = await request(url, {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'carillon-sandbox' },
@@ -31,7 +36,8 @@ export class Poster {
 
   /** Cuts off what is under way. */
   async close(): Promise<void> {
-    await this.#agent.destroy();
+    this.#closed = true;
+    await this.#agent?.destroy();
   }
 }
 

@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml';
+import { createRequire } from 'node:module';
 import type { z } from 'zod';
 import { worldSchema, type World } from './world-schema.ts';
 
@@ -14,9 +14,12 @@ export class WorldError extends Error {
 }
 
 const mostProblems = 20;
+const load = createRequire(import.meta.url);
 
 /** Reads YAML or JSON. Throws `WorldError`; `source` says in it where the text came from. */
 export function readWorld(text: string, source: string): World {
+  // Read when the first world is: most sandboxes have none.
+  const { parseDocument } = load('yaml') as typeof import('yaml');
   const document = parseDocument(text, { prettyErrors: true, uniqueKeys: true });
   const [problem] = document.errors;
   if (problem !== undefined) throw new WorldError(source, [`not YAML: ${problem.message.trim()}`]);

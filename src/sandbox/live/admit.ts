@@ -1,0 +1,88 @@
+import type { Service } from '../service.ts';
+import { notFound, ServiceError } from '../service-error.ts';
+import type { CredentialKind } from '../state/credential-store.ts';
+import type { Admission } from './socket-call.ts';
+import { conversationPath, rtcPath } from './socket-paths.ts';
+
+type Parts = Pick<Service, 'state' | 'clock' | 'conduct' | 'network' | 'tokens'>;
+
+/**
+ * Decides whether a connection may begin a conversation, and uses its credential up if so. Throws `ServiceError`; then nothing
+ * has been used up. `sequence` finds the request in the journal.
+ */
+export async function admit(service: Parts, url: URL, sequence: number): Promise<Admission> {
+  if (url.pathname === conversationPath) return admitSigned(service, url.searchParams, sequence);
+  if (url.pathname === rtcPath) return admitToken(service, url.searchParams, sequence);
+  throw new ServiceError(
+    404,
+    `No socket is served at ${url.pathname}; conversations are held at ${conversationPath}.`,
+    {
+      type: 'not_found',
+      code: 'route_not_found',
+    },
+  );
+}
+
+function admitSigned(service: Parts, query: URLSearchParams, sequence: number): Admission {
+  const agentId = readOnce(query, 'agent_id');
+  const signature = readOnce(query, 'conversation_signature');
+  const named = requireOpen(service, signature, 'signed_url', sequence);
+  if (named !== agentId)
+    throw unauthorized('wrong_agent', 'The signed URL is for another agent; use it as it was given.');
+  return takeUp(service, signature, 'websocket');
+}
+
+async function admitToken(service: Parts, query: URLSearchParams, sequence: number): Promise<Admission> {
+  const token = readOnce(query, 'token');
+  const { valid, reason } = await service.tokens.verify(token, service.clock.now());
+  if (!valid && reason !== 'expired')
+    throw unauthorized('invalid_token', `The token is not valid (${reason}). Get one for every conversation.`);
+  requireOpen(service, token, 'token', sequence);
+  return takeUp(service, token, 'webrtc');
+}
+
+/** The agent that an unused credential was issued for. */
+function requireOpen({ state, clock, conduct }: Parts, secret: string, kind: CredentialKind, sequence: number): string {
+  const { state: found, credential } = state.credentials.look(secret, clock.now());
+  const what = kind === 'token' ? 'token' : 'signed URL';
+  if (credential === null || credential.kind !== kind)
+    throw unauthorized(`invalid_${kind}`, `The ${what} was not issued here. Get one for every conversation.`);
+  if (found === 'open') return credential.agentId;
+  conduct.noteCredentialReuse(kind, { request: sequence });
+  const why = found === 'used' ? 'has been used; it serves one conversation' : 'has expired';
+  throw unauthorized(`${kind}_${found}`, `The ${what} ${why}. Get another one.`);
+}
+
+/** Everything else is in order before the credential is used up. */
+function takeUp({ state, clock, network }: Parts, secret: string, channel: Admission['channel']): Admission {
+  const now = clock.now();
+  const { credential } = state.credentials.look(secret, now);
+  if (credential !== null && !state.agents.has(credential.agentId))
+    throw notFound('agent', credential.agentId, 'agent_id');
+  if (!network.hasFreeLine)
+    throw new ServiceError(429, 'All lines of the plan are in use. Wait, then try again with growing pauses.', {
+      type: 'rate_limit_error',
+      code: 'concurrency_limit_exceeded',
+      headers: { 'retry-after': '5' },
+    });
+  const used = state.credentials.redeem(secret, now);
+  if (used === null)
+    throw unauthorized('invalid_credential', 'The credential cannot be used any more. Get another one.');
+  return { agentId: used.agentId, channel, conversationId: used.conversationId ?? null };
+}
+
+function readOnce(query: URLSearchParams, name: string): string {
+  const [value, ...more] = query.getAll(name);
+  const problem =
+    more.length > 0 ? 'stands there more than once' : value === undefined || value === '' ? 'is missing' : null;
+  if (problem === null) return value ?? '';
+  throw new ServiceError(400, `${name} ${problem} in the query. Use the address as it was given.`, {
+    type: 'invalid_request',
+    code: 'bad_request',
+    param: name,
+  });
+}
+
+function unauthorized(code: string, message: string): ServiceError {
+  return new ServiceError(401, message, { type: 'authentication_error', code });
+}

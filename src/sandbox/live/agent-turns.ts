@@ -1,0 +1,198 @@
+import { agentVoice } from '../audio/voices.ts';
+import type { AudioFormat } from '../audio/audio-format.ts';
+import type { AgentReply } from '../conversation/agent-mind.ts';
+import { configOf } from '../conversation/call-config.ts';
+import { speakingMs } from '../conversation/pace.ts';
+import type { Service } from '../service.ts';
+import type { Call } from '../telephony/call.ts';
+import { AudioStream, durationMs } from './audio-stream.ts';
+import type { Outbox } from './outbox.ts';
+import {
+  agentResponse,
+  agentResponseCorrection,
+  agentToolResponse,
+  chatResponsePart,
+  interruption,
+} from './server-events.ts';
+import { addTurn, changeTurn } from './socket-call.ts';
+import type { SocketMind, SocketReply } from './socket-mind.ts';
+import { Timer } from './timer.ts';
+
+interface Speaking {
+  position: number;
+  eventId: number;
+  reply: AgentReply;
+  at: number;
+  /** When the last word is heard. */
+  until: number;
+  stream: AudioStream | null;
+}
+
+export interface AgentTurnParts {
+  service: Pick<Service, 'settings' | 'clock' | 'scheduler' | 'speech' | 'pendingWork'>;
+  call: Call;
+  mind: SocketMind;
+  outbox: Outbox;
+  format: AudioFormat;
+  nextEventId: () => number;
+  /** The agent has finished what it said. */
+  spoken: (reply: AgentReply, at: number) => void;
+  /** The agent cannot go on. */
+  failed: (error: unknown) => void;
+}
+
+/** The agent's side of a conversation over a socket: it thinks, speaks, and stops when somebody cuts in. */
+export class AgentTurns {
+  readonly #parts: AgentTurnParts;
+  readonly #textOnly: boolean;
+  readonly #begin: Timer;
+  readonly #end: Timer;
+  #thinking = false;
+  /** More was said while the agent was thinking. */
+  #outdated = false;
+  #speaking: Speaking | null = null;
+  #stopped = false;
+
+  constructor(parts: AgentTurnParts) {
+    this.#parts = parts;
+    this.#textOnly = parts.call.socket?.textOnly === true;
+    this.#begin = new Timer(parts.service.scheduler);
+    this.#end = new Timer(parts.service.scheduler);
+  }
+
+  /** It speaks, thinks, or is about to speak. */
+  get busy(): boolean {
+    return this.#thinking || this.#speaking !== null;
+  }
+
+  /** Answers what was said so far. Whatever it was thinking of before is out of date. */
+  answer(): void {
+    this.#begin.clear();
+    if (this.#thinking) this.#outdated = true;
+    else void this.#think();
+  }
+
+  say(reply: AgentReply, at: number): void {
+    const { call, outbox, nextEventId } = this.#parts;
+    const eventId = nextEventId();
+    const { text, usage, tools } = reply;
+    const until = this.#textOnly ? at : at + speakingMs(text);
+    const position = addTurn(call, {
+      speaker: 'agent',
+      text,
+      at,
+      until,
+      ...(usage === undefined ? {} : { usage }),
+      ...(tools === undefined ? {} : { tools }),
+    });
+    for (const { name, toolCallId, isError } of tools ?? []) outbox.send(agentToolResponse(name, toolCallId, isError));
+    outbox.send(agentResponse(text, eventId));
+    this.#sendParts(text, eventId);
+    if (this.#textOnly) {
+      this.#parts.spoken(reply, at);
+      return;
+    }
+    const speaking: Speaking = { position, eventId, reply, at, until, stream: null };
+    this.#speaking = speaking;
+    this.#render(speaking);
+  }
+
+  /** Somebody speaks: the agent stops, and what was not heard is taken back. */
+  interrupt(at: number): void {
+    this.#begin.clear();
+    const speaking = this.#speaking;
+    if (speaking === null) return;
+    this.#cutOff(speaking, at);
+    const { outbox } = this.#parts;
+    const { text } = speaking.reply;
+    const heard = heardOf(text, (at - speaking.at) / Math.max(1, speaking.until - speaking.at));
+    outbox.send(interruption(speaking.eventId));
+    outbox.send(agentResponseCorrection(text, heard, speaking.eventId));
+  }
+
+  /** The conversation is over. */
+  stop(at: number): void {
+    this.#stopped = true;
+    this.#begin.clear();
+    if (this.#speaking !== null) this.#cutOff(this.#speaking, at);
+  }
+
+  #cutOff(speaking: Speaking, at: number): void {
+    speaking.stream?.stop();
+    this.#end.clear();
+    this.#speaking = null;
+    if (at < speaking.until) changeTurn(this.#parts.call, speaking.position, { until: at, interrupted: true });
+  }
+
+  async #think(): Promise<void> {
+    const { call, mind, failed } = this.#parts;
+    this.#thinking = true;
+    try {
+      let reply: SocketReply;
+      do {
+        this.#outdated = false;
+        reply = await mind.reply(call.live?.turns ?? []);
+      } while (this.#outdated && !this.#stopped);
+      this.#thinking = false;
+      if (!this.#stopped) this.#sayAfterPause(reply);
+    } catch (error) {
+      this.#thinking = false;
+      if (!this.#stopped) failed(error);
+    }
+  }
+
+  #sayAfterPause(reply: SocketReply): void {
+    const { settings, clock } = this.#parts.service;
+    const now = clock.now();
+    if (reply.pauseMs === 0 || this.#textOnly || settings.sockets.pacing === 'fast') this.say(reply, now);
+    else this.#begin.set(now + reply.pauseMs, (at) => this.say(reply, at));
+  }
+
+  #sendParts(text: string, eventId: number): void {
+    const { outbox } = this.#parts;
+    if (!outbox.wants('agent_chat_response_part')) return;
+    outbox.send(chatResponsePart('', 'start', eventId));
+    for (const word of text.match(/\S+\s*/g) ?? []) outbox.send(chatResponsePart(word, 'delta', eventId));
+    outbox.send(chatResponsePart('', 'stop', eventId));
+  }
+
+  /** A clock moved by hand waits for this. */
+  #render(speaking: Speaking): void {
+    const { service, call, format, failed } = this.#parts;
+    const { pendingWork, speech } = service;
+    const { text } = speaking.reply;
+    const voice = agentVoice(configOf(call).tts?.voice_id ?? '');
+    const work = speech
+      .say(text, voice, format)
+      .then((audio) => this.#play(speaking, audio))
+      .catch((error: unknown) => failed(error));
+    pendingWork.add(work);
+    void work.finally(() => pendingWork.delete(work));
+  }
+
+  #play(speaking: Speaking, audio: Buffer): void {
+    if (this.#speaking !== speaking) return;
+    const { service, call, outbox, format } = this.#parts;
+    const { clock, scheduler, settings } = service;
+    const { reply, eventId, at } = speaking;
+    speaking.until = Math.round(at + durationMs(audio, format));
+    changeTurn(call, speaking.position, { until: speaking.until });
+    if (outbox.wants('audio')) {
+      const turn = { text: reply.text, audio, format, eventId, startAt: at };
+      speaking.stream = new AudioStream(turn, { outbox, clock, scheduler, pacing: settings.sockets.pacing });
+      speaking.stream.start();
+    }
+    this.#end.set(speaking.until, (when) => {
+      this.#speaking = null;
+      this.#parts.spoken(reply, when);
+    });
+  }
+}
+
+/** As many whole words as fit into the share that was heard. */
+function heardOf(text: string, share: number): string {
+  const length = Math.floor(text.length * Math.min(1, Math.max(0, share)));
+  if (length >= text.length) return text;
+  const cut = text.slice(0, length);
+  return /\s/.test(text.charAt(length)) ? cut : cut.replace(/\S+$/, '').trimEnd();
+}

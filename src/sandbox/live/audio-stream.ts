@@ -1,0 +1,103 @@
+import { rateOf, type AudioFormat } from '../audio/audio-format.ts';
+import type { Clock } from '../clock.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { Outbox } from './outbox.ts';
+import { audioEvent, type Alignment } from './server-events.ts';
+import { Timer } from './timer.ts';
+
+const pieceMs = 250;
+
+export interface SpokenTurn {
+  text: string;
+  audio: Buffer;
+  format: AudioFormat;
+  eventId: number;
+  /** When the first sample is heard, service time. */
+  startAt: number;
+}
+
+export function durationMs(audio: Buffer, format: AudioFormat): number {
+  return (audio.length / bytesPerSecond(format)) * 1_000;
+}
+
+function bytesPerSecond(format: AudioFormat): number {
+  return rateOf(format) * (format === 'ulaw_8000' ? 1 : 2);
+}
+
+/** Sends what the agent says in pieces of a quarter of a second, as it would be heard or as fast as the client takes it. */
+export class AudioStream {
+  readonly #turn: SpokenTurn;
+  readonly #outbox: Outbox;
+  readonly #clock: Clock;
+  readonly #realtime: boolean;
+  readonly #timer: Timer;
+  readonly #pieceBytes: number;
+  #next = 0;
+  #stopped = false;
+  #waiting = false;
+
+  constructor(
+    turn: SpokenTurn,
+    parts: { outbox: Outbox; clock: Clock; scheduler: Scheduler; pacing: 'realtime' | 'fast' },
+  ) {
+    this.#turn = turn;
+    this.#outbox = parts.outbox;
+    this.#clock = parts.clock;
+    this.#realtime = parts.pacing === 'realtime';
+    this.#timer = new Timer(parts.scheduler);
+    // A quarter of a second of 16-bit samples is a whole number of samples at every rate but 22.05 kHz.
+    this.#pieceBytes = Math.floor((bytesPerSecond(turn.format) * pieceMs) / 2_000) * 2;
+  }
+
+  start(): void {
+    this.#goOn(this.#clock.now());
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer.clear();
+  }
+
+  #goOn(now: number): void {
+    while (!this.#stopped && this.#next * this.#pieceBytes < this.#turn.audio.length) {
+      const dueAt = this.#turn.startAt + this.#next * pieceMs;
+      if (this.#realtime && dueAt > now) {
+        this.#timer.set(dueAt, (at) => this.#goOn(Math.max(at, this.#clock.now())));
+        return;
+      }
+      if (!this.#sendNext()) return;
+    }
+  }
+
+  /** False when the client has to read first. */
+  #sendNext(): boolean {
+    const from = this.#next * this.#pieceBytes;
+    const piece = this.#turn.audio.subarray(from, from + this.#pieceBytes);
+    this.#next += 1;
+    this.#outbox.send(audioEvent(piece, this.#turn.eventId, this.#align(from, piece.length)), () => {
+      if (!this.#waiting || this.#stopped || !this.#outbox.takesMore) return;
+      this.#waiting = false;
+      this.#goOn(this.#clock.now());
+    });
+    if (this.#realtime || this.#outbox.takesMore) return true;
+    this.#waiting = true;
+    return false;
+  }
+
+  /** Every character is given the same time. */
+  #align(from: number, length: number): Alignment {
+    const { text, audio, format } = this.#turn;
+    const chars = Array.from(text);
+    const totalMs = durationMs(audio, format);
+    const charMs = totalMs / Math.max(1, chars.length);
+    const startMs = (from / audio.length) * totalMs;
+    const endMs = ((from + length) / audio.length) * totalMs;
+    const first = Math.ceil(startMs / charMs - 1e-9);
+    const inPiece = chars.slice(first, Math.ceil(endMs / charMs - 1e-9));
+    return {
+      chars: inPiece,
+      char_start_times_ms: inPiece.map((_, index) => Math.round((first + index) * charMs - startMs)),
+      char_durations_ms: inPiece.map(() => Math.round(charMs)),
+    };
+  }
+}

@@ -1,0 +1,21 @@
+import { assessByModel, assessesByModel } from '../conversation/model-assessment.ts';
+import { ownModelOf } from '../conversation/model-settings.ts';
+import type { Service } from '../service.ts';
+import type { Call } from '../telephony/call.ts';
+
+/** Asks the agent's own model what came of a finished conversation, where it is to be asked; until it answers the rules tell. */
+export function assessAtLeisure(
+  call: Call,
+  { modelCaller, pendingWork }: Pick<Service, 'modelCaller' | 'pendingWork'>,
+): void {
+  const { agent, live, conversationId } = call;
+  const model = ownModelOf(call);
+  if (agent === null || live === null || live.brokeDown || model === null || !assessesByModel(agent.platform)) return;
+  if (live.turns.some(({ usage }) => usage?.fallback === true)) return;
+  const about = { conversationId, platform: agent.platform, model, signal: new AbortController().signal };
+  const work = assessByModel(modelCaller, about, live).then((assessment) => {
+    call.live = { ...live, assessment };
+  });
+  pendingWork.add(work);
+  void work.catch(() => undefined).finally(() => pendingWork.delete(work));
+}

@@ -1,0 +1,38 @@
+import { ModelUnavailable } from '../conversation/agent-mind.ts';
+import { ClientMistake } from './client-mistake.ts';
+
+/** How a session ends: what the record says, and with which code the connection closes. */
+export interface Ending {
+  reason: string;
+  code: number;
+  /** Told to the client as an `error` event first. */
+  errorType?: string | undefined;
+  brokeDown?: boolean;
+  /** Epoch milliseconds of service time; now when left out. */
+  at?: number;
+}
+
+/** Close codes of gaps A.9: 1008 for what a client must not do, 1002 for a model that fails, 1011 for what is our own fault. */
+export function endingFor(error: unknown): Ending {
+  if (error instanceof ClientMistake) {
+    const { message: reason, kind } = error;
+    return { reason, code: 1008, errorType: kind, brokeDown: kind === 'missing_dynamic_variable' };
+  }
+  if (error instanceof ModelUnavailable) {
+    const { message: reason } = error;
+    const errorType = /^\w+(?=:)/.exec(reason)?.[0] ?? 'custom_llm_error';
+    return { reason, code: 1002, errorType, brokeDown: true };
+  }
+  process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+  const reason = 'The sandbox failed; this is a defect of its own.';
+  return { reason, code: 1011, errorType: 'internal_error', brokeDown: true };
+}
+
+/** A close frame has room for 123 bytes. */
+export function closeReason({ reason, errorType }: Ending): string {
+  const text = errorType ?? reason;
+  return Buffer.from(text)
+    .subarray(0, 120)
+    .toString()
+    .replace(/\uFFFD$/, '');
+}

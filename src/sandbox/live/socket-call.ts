@@ -1,0 +1,137 @@
+import { ModelUnavailable } from '../conversation/agent-mind.ts';
+import { endings } from '../conversation/converse.ts';
+import { configOf } from '../conversation/call-config.ts';
+import { staffCourse } from '../conversation/hosted-model.ts';
+import type { Turn } from '../conversation/talk.ts';
+import { variablesOf } from '../conversation/variables.ts';
+import { deriveId, Random } from '../random.ts';
+import type { Service } from '../service.ts';
+import type { Agent } from '../state/agent.ts';
+import type { Call, Channel } from '../telephony/call.ts';
+import { renderOpeningLine } from '../telephony/opening-line.ts';
+import type { Initiation } from './client-messages.ts';
+import { ClientMistake } from './client-mistake.ts';
+import type { SocketFacts } from './socket-facts.ts';
+
+/** What a credential has opened. */
+export interface Admission {
+  agentId: string;
+  channel: Exclude<Channel, 'phone'>;
+  /** Named by the token; null where it is still to be made. */
+  conversationId: string | null;
+}
+
+const mostTurns = 2_000;
+const mostNotes = 1_000;
+
+/** Makes the conversation that a client begins. It is not in the list yet, and takes no line. */
+export function createSocketCall(
+  { settings, state, clock }: Pick<Service, 'settings' | 'state' | 'clock'>,
+  { channel, conversationId }: Admission,
+  agent: Agent,
+  initiation: Initiation | null,
+): Call {
+  const now = clock.now();
+  const nth = state.count(`sockets to ${agent.agentId}`);
+  const id = conversationId ?? deriveId('conv', settings.seed, 'socket', agent.agentId, nth);
+  const override = initiation?.conversation_config_override;
+  const call: Call = {
+    callId: deriveId('call', settings.seed, id),
+    conversationId: id,
+    direction: 'inbound',
+    channel,
+    batchId: null,
+    requestId: null,
+    agentId: agent.agentId,
+    phoneNumberId: '',
+    // There is no number; this is what stands in the place of the caller's.
+    to: channel,
+    nth,
+    variables: initiation?.dynamic_variables ?? {},
+    override,
+    userId: initiation?.user_id ?? undefined,
+    modelExtraBody: initiation?.custom_llm_extra_body,
+    acceptedAt: now,
+    realAcceptedAt: clock.realNow(),
+    hiddenForMs: 0,
+    dialedAt: now,
+    agent,
+    agentNumber: null,
+    openingLine: null,
+    course: {
+      result: 'answered',
+      answeredAt: now,
+      endedAt: Infinity,
+      analysedAt: Infinity,
+      analysisMs: new Random(settings.seed, id, 'analysis').between(2_000, 8_000),
+      leastTalkMs: 0,
+      silent: false,
+      optedOut: false,
+      cooperative: true,
+      brokeDown: false,
+      terminationReason: '',
+    },
+    live: { turns: [], endedAt: now, terminationReason: endings.lost, brokeDown: false },
+    recordedAt: null,
+    recordDeleted: false,
+  };
+  call.socket = {
+    authorizationMethod: channel === 'websocket' ? 'signed_url' : 'livekit_token',
+    textOnly: configOf(call).conversation?.['text_only'] === true,
+    sourceInfo: initiation?.source_info ?? null,
+    contextualUpdates: [],
+    feedback: [],
+  };
+  call.openingLine = renderOpeningLine(call);
+  return call;
+}
+
+const placeholder = /\{\{\s*([\w.-]+)\s*\}\}/g;
+
+/** Throws `ClientMistake` where the agent's words need a variable that nobody gave (gaps A.4). */
+export function requireVariables(call: Call): void {
+  const { agent } = configOf(call);
+  const wanted = [agent?.first_message ?? '', agent?.prompt?.prompt ?? ''].flatMap((text) =>
+    [...text.matchAll(placeholder)].map(([, name = '']) => name),
+  );
+  const known = variablesOf(call);
+  const missing = [...new Set(wanted)].filter((name) => !Object.hasOwn(known, name));
+  if (missing.length === 0) return;
+  const names = missing.join(', ');
+  throw new ClientMistake('missing_dynamic_variable', `The agent needs ${names}: send them as dynamic_variables.`);
+}
+
+/** Throws `ModelUnavailable` when neither the agent's model of the service nor a backup is to be had. */
+export function requireModel(call: Call, unavailable: ReadonlySet<string>): void {
+  if (call.course === null) return;
+  const staffed = staffCourse(call, call.course, unavailable);
+  if (staffed.brokeDown) throw new ModelUnavailable(staffed.terminationReason);
+  call.course = staffed;
+}
+
+/** Adds a turn; its position is returned. Beyond 2,000 turns nothing is added. */
+export function addTurn(call: Call, turn: Turn): number {
+  const { live } = call;
+  if (live === null) return -1;
+  if (live.turns.length < mostTurns) call.live = { ...live, turns: [...live.turns, turn], endedAt: turn.until };
+  return live.turns.length;
+}
+
+export function changeTurn(call: Call, position: number, changes: Partial<Turn>): void {
+  const { live } = call;
+  if (live === null || live.turns[position] === undefined) return;
+  const turns = live.turns.map((turn, index) => (index === position ? { ...turn, ...changes } : turn));
+  call.live = { ...live, turns };
+}
+
+export function addContextualUpdate(call: Call, update: SocketFacts['contextualUpdates'][number]): void {
+  const { socket } = call;
+  if (socket === undefined || socket.contextualUpdates.length >= mostNotes) return;
+  call.socket = { ...socket, contextualUpdates: [...socket.contextualUpdates, update] };
+}
+
+export function addFeedback(call: Call, feedback: SocketFacts['feedback'][number]): void {
+  const { socket } = call;
+  if (socket === undefined || socket.feedback.length >= mostNotes) return;
+  call.socket = { ...socket, feedback: [...socket.feedback, feedback] };
+}

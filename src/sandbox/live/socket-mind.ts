@@ -1,0 +1,74 @@
+import type { AgentReply } from '../conversation/agent-mind.ts';
+import { builtInMindOf } from '../conversation/built-in-agent.ts';
+import { configOf } from '../conversation/call-config.ts';
+import { modelMindOf } from '../conversation/model-of-call.ts';
+import { ownModelOf } from '../conversation/model-settings.ts';
+import { toolsOf } from '../conversation/model-tools.ts';
+import type { Turn } from '../conversation/talk.ts';
+import { Random } from '../random.ts';
+import type { Service } from '../service.ts';
+import type { Call } from '../telephony/call.ts';
+import type { ClientTools } from './client-tools.ts';
+import { parametersFrom, toolNamedIn } from './named-tool.ts';
+
+export interface SocketReply extends AgentReply {
+  /** Between the end of what was heard and the first word, milliseconds of service time. */
+  pauseMs: number;
+}
+
+export interface SocketMind {
+  /** Throws `ModelUnavailable` when neither the model nor a backup answers. */
+  reply(turns: readonly Turn[]): Promise<SocketReply>;
+}
+
+/** What speaks for the agent at a socket: the model behind its own address, else the built-in agent with the client's tools. */
+export function socketMindOf(
+  call: Call,
+  { settings, modelCaller, unavailableModels }: Pick<Service, 'settings' | 'modelCaller' | 'unavailableModels'>,
+  tools: ClientTools,
+  signal: AbortSignal,
+): SocketMind {
+  const model = ownModelOf(call);
+  if (model !== null) {
+    const mind = modelMindOf(call, model, { settings, caller: modelCaller, unavailableModels, tools, signal });
+    // It has taken its time already.
+    return { reply: async (turns) => ({ ...(await mind.reply(turns)), pauseMs: 0 }) };
+  }
+  const builtIn = builtInMindOf(call);
+  const known = toolsOf(configOf(call));
+  const speak = (turns: readonly Turn[]): SocketReply => {
+    const reply = builtIn.reply(turns);
+    const random = new Random(settings.seed, call.conversationId, 'pauses', turns.length);
+    return { ...reply, pauseMs: reply.usage?.latencyMs ?? Math.round(random.between(300, 900)) };
+  };
+  return {
+    async reply(turns) {
+      const heard = wordsSinceAgent(turns);
+      const tool = toolNamedIn(heard, known);
+      if (tool === null) return speak(turns);
+      const toolCallId = `tool_${turns.length}`;
+      const parameters = parametersFrom(heard, tool);
+      const { text, isError } = await tools.ask(tool, toolCallId, parameters);
+      const use = { toolCallId, name: tool.name, parameters, result: text, isError };
+      const reply = speak(turns);
+      return { ...reply, text: withResult(reply, text, isError), tools: [...(reply.tools ?? []), use] };
+    },
+  };
+}
+
+function wordsSinceAgent(turns: readonly Turn[]): string {
+  const last = turns.findLastIndex(({ speaker }) => speaker === 'agent');
+  return turns
+    .slice(last + 1)
+    .map(({ text }) => text)
+    .join(' ');
+}
+
+const longestResultSaid = 300;
+
+/** The agent tells what the tool gave, then goes on with what it would have said. */
+function withResult({ text }: AgentReply, result: string, isError: boolean): string {
+  if (isError) return `I am sorry, that did not work. ${text}`;
+  const said = result.trim().slice(0, longestResultSaid);
+  return said === '' ? `That is done. ${text}` : `${/[.!?]$/.test(said) ? said : `${said}.`} ${text}`;
+}

@@ -1,0 +1,82 @@
+import type { WebSocket } from 'ws';
+import type { Service } from '../service.ts';
+import { createMessageReader, type ClientMessage } from './client-messages.ts';
+import { ClientMistake } from './client-mistake.ts';
+import { Session } from './session.ts';
+import type { Admission } from './socket-call.ts';
+
+/** The conversations that are held over sockets now. */
+export class SocketSessions {
+  readonly #service: Service;
+  readonly #open = new Set<Session>();
+  readonly #readMessage: (frame: string) => ClientMessage | null;
+
+  constructor(service: Service) {
+    this.#service = service;
+    const { dialect, loose } = service.settings;
+    this.#readMessage = createMessageReader({ dialect, loose });
+    service.callListeners.add((call, change) => {
+      if (change !== 'redirected' || call.channel === undefined || call.channel === 'phone') return;
+      const session = [...this.#open].find((each) => each.call === call);
+      session?.end(call.course?.terminationReason ?? '', 1000);
+    });
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Holds a conversation over a socket that has been admitted. */
+  hold(socket: WebSocket, admission: Admission): void {
+    const { scheduler, clock, settings } = this.#service;
+    const session = new Session({
+      service: this.#service,
+      socket,
+      admission,
+      readMessage: this.#readMessage,
+      over: (ended) => this.#open.delete(ended),
+    });
+    this.#open.add(session);
+    const flood = new MessageCount(settings.sockets.maxMessagesPerSecond);
+    socket.on('message', (data: Buffer, isBinary) => {
+      scheduler.runDue();
+      if (!flood.allows(clock.realNow()))
+        session.refuse(
+          new ClientMistake('rate_limit_exceeded', `More than ${flood.most} messages came within a second.`),
+        );
+      else if (isBinary)
+        session.refuse(
+          new ClientMistake('invalid_message', 'Binary frames are not understood; send audio as user_audio_chunk.'),
+        );
+      else session.receive(data.toString('utf8'));
+      scheduler.runDue();
+    });
+    socket.on('close', (code) => session.disconnected(code));
+    // What went wrong with the connection itself: it closes, with a code of its own.
+    socket.on('error', () => undefined);
+    session.open();
+  }
+
+  /** Ends all of them: their state is about to go. */
+  stop(reason: string): void {
+    for (const session of this.#open) session.end(reason, 1001);
+  }
+}
+
+/** Messages within the present second of the machine's time. */
+class MessageCount {
+  readonly most: number;
+  #second = 0;
+  #count = 0;
+
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  allows(now: number): boolean {
+    const second = Math.floor(now / 1_000);
+    if (second !== this.#second) [this.#second, this.#count] = [second, 0];
+    this.#count += 1;
+    return this.#count <= this.most;
+  }
+}

@@ -1,0 +1,40 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { fetch } from 'undici';
+
+const probeLimitMs = 500;
+
+/** Who listens on a port of this machine, for a sentence: another sandbox, or the program by name where the system tells. */
+export async function describePortHolder(host: string, port: number): Promise<string> {
+  if (await isSandbox(host, port)) return 'another sandbox';
+  const program = await findProgram(port).catch(() => null);
+  return program === null ? 'another program' : `${program.name} (process ${program.pid})`;
+}
+
+async function isSandbox(host: string, port: number): Promise<boolean> {
+  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}/_sandbox/health`;
+  try {
+    const answer = await fetch(address, { signal: AbortSignal.timeout(probeLimitMs), redirect: 'manual' });
+    await answer.body?.cancel();
+    return answer.headers.get('x-sandbox') === '1';
+  } catch {
+    return false;
+  }
+}
+
+/** Linux tells which socket listens on a port, and each process which sockets are its own. */
+async function findProgram(port: number): Promise<{ name: string; pid: string } | null> {
+  const inodes = new Set<string>();
+  for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
+    for (const line of (await readFile(table, 'utf8').catch(() => '')).split('\n').slice(1)) {
+      const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
+      if (state === '0A' && Number.parseInt(local.split(':')[1] ?? '', 16) === port) inodes.add(`socket:[${inode}]`);
+    }
+  }
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    for (const descriptor of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
+      const target = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '');
+      if (inodes.has(target)) return { pid, name: (await readFile(`/proc/${pid}/comm`, 'utf8')).trim() };
+    }
+  }
+  return null;
+}

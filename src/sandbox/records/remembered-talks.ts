@@ -1,0 +1,37 @@
+import { assess, type Assessment } from '../conversation/assess.ts';
+import { talkOf } from '../conversation/talk-of.ts';
+import type { Talk } from '../conversation/talk.ts';
+import type { Call, CallCourse } from '../telephony/call.ts';
+
+const most = 1_000;
+
+/**
+ * What was said in the conversations that were looked at last, by the course of their calls: who reads a record or a list again does not
+ * wait for it to be made out again. A call that takes another turn has another course.
+ */
+const remembered = new Map<CallCourse, { talk: Talk; assessment: Assessment | null }>();
+
+export function recallTalk(seed: string, call: Call): Talk {
+  const { course, live } = call;
+  // What was held elsewhere is kept with the call, and may still grow.
+  if (live !== null || course === null || course.endedAt === Infinity) return talkOf(seed, call);
+  const known = remembered.get(course) ?? { talk: talkOf(seed, call), assessment: null };
+  remembered.delete(course);
+  remembered.set(course, known);
+  if (remembered.size > most) forgetOldest();
+  return known.talk;
+}
+
+export function recallAssessment(call: Call, talk: Talk): Assessment {
+  const known = call.course === null ? undefined : remembered.get(call.course);
+  if (known?.talk !== talk) return assess(call.agent?.platform ?? {}, talk);
+  known.assessment ??= assess(call.agent?.platform ?? {}, talk);
+  return known.assessment;
+}
+
+function forgetOldest(): void {
+  for (const course of remembered.keys()) {
+    remembered.delete(course);
+    return;
+  }
+}
