@@ -8,13 +8,15 @@ const kept = new Map<string, RenderRecipient>();
 
 /** The renderer of a campaign's templates; compiled once per process, since the rules of a campaign never change. */
 export function renderWith(rules: CampaignRules): RenderRecipient {
-  const key = JSON.stringify([rules.firstMessage, rules.variables, rules.list.columns]);
+  const key = JSON.stringify([rules.firstMessage, rules.variables, rules.override, rules.list.columns]);
   const known = kept.get(key);
   if (known !== undefined) return known;
   const templates = compileTemplates(rules);
   const render: RenderRecipient = (cells) => {
     const rendered = templates.render(recipientFields(rules.list.columns, cells));
-    return rendered.ok ? { firstMessage: rendered.firstMessage, variables: rendered.variables } : null;
+    if (!rendered.ok) return null;
+    const { ok: _, ...texts } = rendered;
+    return texts;
   };
   if (kept.size >= mostKept) kept.clear();
   kept.set(key, render);

@@ -7,6 +7,7 @@ import {
   RequestInvalidError,
 } from '../src/convai/errors.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
+import { withOpeningLine } from '../src/domain/conversation-override.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import type { BatchState } from '../src/domain/ledger.ts';
 import { longestSubmitMs, openPosting, type PostingStep } from '../src/store/posting.ts';
@@ -31,14 +32,13 @@ function buildBody(step: PostStep): BatchCallsRequest {
     agent_id: rules.agentId,
     from_phone_number_id: rules.fromPhoneNumberId,
     calls: step.calls.map((call) => {
-      const rendered = rules.variables === null ? null : render(call.cells);
+      const rendered = rules.variables === null && rules.override === undefined ? null : render(call.cells);
+      const override = withOpeningLine(rendered?.override ?? null, call.openingLine);
       const variables = rendered?.variables ?? {};
       const reference = rules.variables?.reference;
       return {
         to_phone_number: call.e164,
-        ...(call.openingLine === null
-          ? {}
-          : { conversation_config_override: { agent: { first_message: call.openingLine } } }),
+        ...(override === null ? {} : { conversation_config_override: override }),
         ...(rules.variables === null
           ? {}
           : {

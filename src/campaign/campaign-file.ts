@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { CampaignRules, RetryDisposition, RetryDelays } from '../domain/campaign-rules.ts';
-import { templateVariables } from '../domain/personalisation.ts';
+import { splitOpeningLine, type JsonObject } from '../domain/conversation-override.ts';
 import { defaultRetryDelays } from '../domain/retry-schedule.ts';
-import { describeIssues, showValue } from './campaign-problems.ts';
+import { describeIssues, joinPath } from './campaign-problems.ts';
 import { campaignSchema, type CampaignSettings } from './campaign-schema.ts';
 import { readCampaignText } from './campaign-text.ts';
-import { CampaignFileError, type CampaignProblem } from './errors.ts';
+import { CampaignFileError } from './errors.ts';
 import { holidayDates } from './holidays.ts';
 import { legalHours, readLegalRules, type LegalRule } from './legal-rules.ts';
-import { nearestName } from './nearest-name.ts';
+import { columnOf, refuseUnknownColumns } from './list-columns.ts';
+import { listTemplates, readTemplate } from './setting-templates.ts';
 import { weeklyHours } from './weekly-hours.ts';
 
 /** A campaign file that is valid in itself; whether it fits its list is known once the header has been read. */
@@ -24,7 +25,8 @@ export interface CampaignFile {
   hash: string;
   /** Path of the list, resolved against the folder of the campaign file. */
   listPath: string;
-  delimiter: string;
+  /** Undefined: to be found in the list. */
+  delimiter: string | undefined;
   settings: CampaignSettings;
   /** Rules by law that hold for this campaign; empty when the file turns them off. */
   law: readonly LegalRule[];
@@ -45,7 +47,7 @@ export async function readCampaignFile(path: string): Promise<CampaignFile> {
   const settings = parsed.data;
   const problems = listTemplates(settings).flatMap(({ path: at, template }) => {
     const reading = readTemplate(template);
-    return 'fault' in reading ? [{ line: lineOf(at), path: at.join('.'), message: reading.fault }] : [];
+    return 'fault' in reading ? [{ line: lineOf(at), path: joinPath(at), message: reading.fault }] : [];
   });
   if (problems.length > 0) throw new CampaignFileError(path, problems);
   const { law } = settings;
@@ -70,20 +72,22 @@ export async function readCampaignFile(path: string): Promise<CampaignFile> {
 export function campaignRules(file: CampaignFile, columns: readonly string[], nowMs: number): CampaignRules {
   refuseUnknownColumns(file, columns);
   const { list, retry, pacing, advanced, variables, ...settings } = file.settings;
+  const { firstMessage, override } = splitOverride(file.settings);
   return {
     agentId: settings.agent_id,
     fromPhoneNumberId: settings.from_phone_number_id,
     list: {
       columns: [...columns],
-      phoneColumn: list.phone,
-      idColumn: list.id ?? null,
-      timezoneColumn: list.timezone ?? null,
-      countryColumn: list.country ?? null,
-      regionColumn: list.state ?? null,
+      phoneColumn: columnOf(list.phone, columns) ?? list.phone,
+      idColumn: columnOf(list.id, columns),
+      timezoneColumn: columnOf(list.timezone, columns),
+      countryColumn: columnOf(list.country, columns),
+      regionColumn: columnOf(list.state, columns),
       defaultRegion: list.default_region ?? null,
       fallbackTimezone: list.fallback_timezone ?? null,
     },
-    firstMessage: settings.first_message ?? null,
+    firstMessage,
+    ...(override === null ? {} : { override }),
     variables:
       variables === undefined
         ? null
@@ -132,43 +136,13 @@ export function refuseEndedCampaign(file: CampaignFile, nowMs: number): void {
   throw new CampaignFileError(file.path, [{ line: file.lineOf(['ends_at']), path: 'ends_at', message }]);
 }
 
-function refuseUnknownColumns(file: CampaignFile, columns: readonly string[]): void {
-  const { list } = file.settings;
-  const problems: CampaignProblem[] = [];
-  const check = (column: string | undefined, path: readonly string[], use: string): void => {
-    if (column === undefined || columns.includes(column)) return;
-    const nearest = nearestName(column, columns);
-    const advice = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
-    const names = `the columns of ${list.file} are ${columns.map((name) => showValue(name)).join(', ')}`;
-    const message = `${use} ${JSON.stringify(column)}, which is no column of the list.${advice} In order, ${names}`;
-    problems.push({ line: file.lineOf(path), path: path.join('.'), message });
-  };
-  check(list.phone, ['list', 'phone'], 'this names');
-  check(list.id, ['list', 'id'], 'this names');
-  check(list.timezone, ['list', 'timezone'], 'this names');
-  check(list.country, ['list', 'country'], 'this names');
-  check(list.state, ['list', 'state'], 'this names');
-  for (const { path, template } of listTemplates(file.settings)) {
-    const reading = readTemplate(template);
-    if ('variables' in reading) for (const name of reading.variables) check(name, path, 'the template uses');
-  }
-  if (problems.length > 0) throw new CampaignFileError(file.path, problems);
-}
-
-function listTemplates(settings: CampaignSettings): { path: string[]; template: string }[] {
-  const values = Object.entries(settings.variables?.values ?? {});
-  const templates = values.map(([name, template]) => ({ path: ['variables', 'values', name], template }));
-  if (settings.first_message !== undefined)
-    templates.unshift({ path: ['first_message'], template: settings.first_message });
-  return templates;
-}
-
-function readTemplate(template: string): { variables: string[] } | { fault: string } {
-  try {
-    return { variables: templateVariables(template) };
-  } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) };
-  }
+/** The opening line may be written in either place; what is spoken first tells calls apart, so it is kept by itself. */
+function splitOverride(settings: CampaignSettings): { firstMessage: string | null; override: JsonObject | null } {
+  const written = settings.conversation_config_override;
+  const firstMessage = settings.first_message ?? null;
+  if (written === undefined) return { firstMessage, override: null };
+  const { line, rest } = splitOpeningLine(written);
+  return { firstMessage: typeof line === 'string' ? line : firstMessage, override: rest };
 }
 
 function closedDates(holidays: CampaignSettings['holidays'], nowMs: number): string[] {

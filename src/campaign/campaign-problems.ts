@@ -65,7 +65,8 @@ function describeUnknownKey(key: string, known: readonly string[]): string {
   return `there is no such setting; ${advice}`;
 }
 
-function joinPath(path: readonly PropertyKey[]): string {
+/** The path of a setting as people write it, such as `caps[0].by`. */
+export function joinPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((joined, part) => {
     if (typeof part === 'number') return `${joined}[${String(part)}]`;
     return joined === '' ? String(part) : `${joined}.${String(part)}`;

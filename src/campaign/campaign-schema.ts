@@ -2,6 +2,7 @@ import { isSupportedCountry } from 'libphonenumber-js/max';
 import { DateTime } from 'luxon';
 import { z } from 'zod';
 import { weekdays, type RetryDelays, type Weekday } from '../domain/campaign-rules.ts';
+import { isJsonObject, splitOpeningLine, type Json, type JsonObject } from '../domain/conversation-override.ts';
 import { cap } from './caps-schema.ts';
 import { parseDuration } from './duration.ts';
 import { knowsHolidays, type HolidayPlace } from './holidays.ts';
@@ -15,6 +16,8 @@ import { findOverlap, readWindow, weeklyHours, type WrittenWindow } from './week
 
 /** What the service does not bound: a template longer than this is a mistake in quoting, not an opening line. */
 const longestTemplate = 10_000;
+const longestOverride = 200_000;
+const deepestOverride = 20;
 
 function parseRetryDelays(value: unknown): RetryDelays | null {
   if (value === 'never') return 'never';
@@ -97,14 +100,15 @@ const optOutRule = z
   )
   .refine((rule) => (rule.collected === undefined) !== (rule.evaluation === undefined), { error: optOutFix });
 
-const columnFix = 'write the name of a column of the list, exactly as in its header';
+const columnFix = 'write the name of a column of the list';
 const list = z.strictObject(
   {
-    file: text('write the path of the CSV file, relative to this campaign file', 4096),
+    file: text('write the path of the list (CSV or .xlsx), relative to this campaign file', 4096),
     delimiter: z
       .string({ error: 'write one character in quotes, such as "," or ";" or "\\t"' })
       .regex(/^[\t!#-/:-@[-`{-~]$/, { error: 'write one character in quotes, such as "," or ";" or "\\t"' })
-      .default(','),
+      .optional(),
+    sheet: text('write the name of a sheet of the workbook', 100).optional(),
     phone: text(columnFix, 1000),
     id: text(columnFix, 1000).optional(),
     timezone: text(columnFix, 1000).optional(),
@@ -124,6 +128,11 @@ const template = readBy((value) => {
   const written = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
   return typeof written === 'string' && written.length <= longestTemplate ? written : null;
 }, templateFix);
+
+const overrideFix =
+  'write a mapping of settings of the conversation, such as { agent: { prompt: { prompt: "You call {{ first_name }}." } } }';
+const override = readBy(readOverride, overrideFix);
+
 const nameFix = 'write a name of letters, digits, "_" or "-", at most 64 characters';
 const name = z.string({ error: nameFix }).regex(/^[A-Za-z0-9_-]{1,64}$/, { error: nameFix });
 const variables = z
@@ -201,6 +210,7 @@ const campaign = z.strictObject(
     from_phone_number_id: text('write the id of the imported caller number, in quotes if it is all digits'),
     list,
     first_message: template.optional(),
+    conversation_config_override: override.optional(),
     variables: variables.optional(),
     hours,
     holidays: z.array(holiday, { error: holidayFix }).default([]),
@@ -223,6 +233,12 @@ const campaign = z.strictObject(
 
 /** What may stand in a campaign file. Its output holds milliseconds, minutes and defaults; its keys are the file's own. */
 export const campaignSchema = campaign.superRefine((settings, context) => {
+  const { first_message: line, conversation_config_override: settingsOfCall } = settings;
+  if (line !== undefined && settingsOfCall !== undefined && splitOpeningLine(settingsOfCall).line !== undefined) {
+    const message =
+      'write the opening line in one place: here, or as agent.first_message of conversation_config_override';
+    context.addIssue({ code: 'custom', path: ['first_message'], message });
+  }
   if (settings.list.id === undefined) {
     settings.caps.forEach(({ by }, index) => {
       if (by !== 'person') return;
@@ -248,6 +264,20 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
     context.addIssue({ code: 'custom', path: ['hours', day], message });
   }
 });
+
+/** Plain JSON, no deeper than anybody writes by hand; the opening line in it must be text. */
+function readOverride(value: unknown): JsonObject | null {
+  const parsed = z.json().safeParse(value);
+  if (!parsed.success || !isJsonObject(parsed.data) || depthOf(parsed.data) > deepestOverride) return null;
+  const { line } = splitOpeningLine(parsed.data);
+  const isLine = line === undefined || (typeof line === 'string' && line.length <= longestTemplate);
+  return isLine && JSON.stringify(parsed.data).length <= longestOverride ? parsed.data : null;
+}
+
+function depthOf(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
 
 /** A day or the public holidays of a place, on which nobody is called. */
 export type HolidaySetting = { date: string } | HolidayPlace;

@@ -1,44 +1,98 @@
+import { findColumn } from '../domain/column-name.ts';
+import { readPhoneNumber } from '../domain/phone-number.ts';
 import type { CampaignFile } from './campaign-file.ts';
 import { ListFileError } from './errors.ts';
+import { namedColumns } from './list-columns.ts';
+import { linesAboveRows } from './list-delimiter.ts';
+import { describeList } from './list-description.ts';
+import type { ListLayout } from './list-layout.ts';
+import type { ListRecord } from './list-record.ts';
 import { readListRecords } from './list-records.ts';
 
 export interface ListHeader {
   /** Column names exactly as written, in file order. */
   columns: string[];
-  delimiter: string;
+  layout: ListLayout;
+  /** How the list was read, where that is not what everybody expects; each a sentence without its full stop. */
+  notes: string[];
 }
 
 const otherDelimiters = [',', ';', '\t', '|'] as const;
 
 /**
- * Reads the header of a campaign's list.
+ * Finds the header of a campaign's list: the first of its first 50 records that has all columns which the campaign file names. Where there is none, the
+ * record that has most of them, for the messages to be about.
  * @throws ListFileError when there is no header, no data row below it, or a header that names one column twice.
  */
 export async function readHeader(file: CampaignFile): Promise<ListHeader> {
   const path = file.listPath;
-  for await (const [header, firstRow] of readListRecords(path, file.delimiter, 2)) {
-    if (header === undefined) break;
-    if (header.damage !== null) {
-      throw new ListFileError(
-        path,
-        `the header cannot be used: column ${String(header.damage.index + 1)}: ${header.damage.hint}`,
-      );
-    }
-    const columns = header.cells;
-    if (/^sep=.?$/i.test(columns[0] ?? '')) {
-      throw new ListFileError(path, 'the list begins with "sep=", a note to a spreadsheet; remove that line');
-    }
-    refuseRepeatedNames(path, columns);
-    refuseOtherDelimiter(path, columns, file.delimiter);
-    if (firstRow === undefined) {
-      throw new ListFileError(
-        path,
-        'the list has a header and no rows below it; add the recipients and run the command again',
-      );
-    }
-    return { columns, delimiter: file.delimiter };
+  const names = [...new Set(namedColumns(file).map(({ name }) => name))];
+  const countNamed = (cells: readonly string[]): number =>
+    names.filter((name) => findColumn(name, cells) !== null).length;
+  const { layout, notes } = await describeList({
+    path,
+    delimiter: file.delimiter,
+    sheet: file.settings.list.sheet,
+    isWanted: (cells) => countNamed(cells) === names.length,
+  });
+  const { records, fault } = await readStart(path, layout);
+  const counts = records.slice(0, linesAboveRows).map(({ cells }) => countNamed(cells));
+  const place = Math.max(0, counts.indexOf(Math.max(...counts)));
+  const header = records[place];
+  if (fault !== null && records[place + 1] === undefined) throw fault;
+  if (header === undefined) {
+    throw new ListFileError(path, 'the list is empty; its first line must be a header with the names of the columns');
   }
-  throw new ListFileError(path, 'the list is empty; its first line must be a header with the names of the columns');
+  const columns = readColumns(path, header);
+  if (layout.kind === 'text') refuseOtherDelimiter(path, columns, layout.delimiter);
+  const above = records.slice(0, place);
+  refuseRowsAbove(file, above, header);
+  if (records[place + 1] === undefined) {
+    throw new ListFileError(
+      path,
+      'the list has a header and no rows below it; add the recipients and run the command again',
+    );
+  }
+  if (above.length > 0) {
+    const lines = `${String(above.length)} ${above.length === 1 ? 'line' : 'lines'}`;
+    notes.push(`the header is line ${String(header.line)}; ${lines} above it left out`);
+  }
+  const recordsAbove = layout.recordsAbove + place;
+  return {
+    columns,
+    layout: layout.kind === 'sheet' ? { ...layout, recordsAbove, width: columns.length } : { ...layout, recordsAbove },
+    notes,
+  };
+}
+
+/** The first records of a list, without notes to a spreadsheet, and what made them end too early. */
+async function readStart(
+  path: string,
+  layout: ListLayout,
+): Promise<{ records: ListRecord[]; fault: ListFileError | null }> {
+  const records: ListRecord[] = [];
+  const wanted = layout.recordsAbove + linesAboveRows + 1;
+  try {
+    for await (const some of readListRecords(path, layout, wanted)) {
+      records.push(...some);
+      if (records.length >= wanted) break;
+    }
+  } catch (error) {
+    if (!(error instanceof ListFileError)) throw error;
+    return { records: records.slice(layout.recordsAbove), fault: error };
+  }
+  return { records: records.slice(layout.recordsAbove), fault: null };
+}
+
+function readColumns(path: string, header: ListRecord): string[] {
+  if (header.damage !== null) {
+    throw new ListFileError(
+      path,
+      `the header cannot be used: column ${String(header.damage.index + 1)}: ${header.damage.hint}`,
+    );
+  }
+  refuseRepeatedNames(path, header.cells);
+  return header.cells;
 }
 
 /** Empty names are left over by spreadsheets and can be named by nobody, so they may repeat. */
@@ -59,6 +113,17 @@ function refuseOtherDelimiter(path: string, columns: readonly string[], delimite
   if (only === undefined || columns.length > 1) return;
   const other = otherDelimiters.find((candidate) => candidate !== delimiter && only.includes(candidate));
   if (other === undefined) return;
-  const advice = `if ${JSON.stringify(other)} separates its columns, set list.delimiter: ${JSON.stringify(other)} in the campaign file`;
+  const advice = `if ${JSON.stringify(other)} separates its columns, set list.delimiter: ${JSON.stringify(other)} in the campaign file, or leave it out`;
   throw new ListFileError(path, `the header is one single column, ${JSON.stringify(only.slice(0, 80))}; ${advice}`);
+}
+
+/** What is left out above the header must be titles: a second header further down would swallow the people above it. */
+function refuseRowsAbove({ listPath, settings }: CampaignFile, above: readonly ListRecord[], header: ListRecord): void {
+  const region = settings.list.default_region ?? null;
+  const person = above.find(({ cells }) => cells.some((cell) => readPhoneNumber(cell, region).ok));
+  if (person === undefined) return;
+  throw new ListFileError(
+    listPath,
+    `the columns that the campaign file names stand in line ${String(header.line)}, and line ${String(person.line)} above it holds a phone number; remove what is above the header, or move the header up`,
+  );
 }

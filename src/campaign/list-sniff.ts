@@ -1,3 +1,5 @@
+import { encodingOfHead, type MarkedEncoding } from './text-encoding.ts';
+
 interface Signature {
   bytes: readonly number[];
   kind: string;
@@ -11,7 +13,7 @@ const signatures: readonly Signature[] = [
   { bytes: ascii('GIF8'), kind: 'a GIF picture' },
   { bytes: ascii('RIFF'), kind: 'a picture or recording' },
   { bytes: ascii('%PDF'), kind: 'a PDF document' },
-  { bytes: [0xd0, 0xcf, 0x11, 0xe0], kind: 'an old Excel workbook (.xls)' },
+  { bytes: [0xd0, 0xcf, 0x11, 0xe0], kind: 'an old Excel workbook (.xls), or one that is protected by a password' },
   { bytes: [0x1f, 0x8b], kind: 'a gzip archive' },
   { bytes: ascii('BZh'), kind: 'a bzip2 archive' },
   { bytes: [0x28, 0xb5, 0x2f, 0xfd], kind: 'a zstd archive' },
@@ -20,37 +22,28 @@ const signatures: readonly Signature[] = [
   { bytes: ascii('Rar!'), kind: 'a RAR archive' },
   { bytes: ascii('SQLite format 3'), kind: 'an SQLite database' },
   { bytes: ascii('{\\rtf'), kind: 'an RTF document' },
-  { bytes: [0xff, 0xfe], kind: 'text in UTF-16' },
-  { bytes: [0xfe, 0xff], kind: 'text in UTF-16' },
   { bytes: [0x00, 0x00, 0xfe, 0xff], kind: 'text in UTF-32' },
+  { bytes: [0xff, 0xfe, 0x00, 0x00], kind: 'text in UTF-32' },
 ];
 
-/** What the first bytes of a file are, when that is plainly not a CSV list in UTF-8; null when they may be one. */
-export function recogniseOtherKind(head: Uint8Array): string | null {
+/** What a file is by its first bytes. `archive` may be a workbook; `encoding` null: UTF-8, or one byte per character. */
+export type ListKind =
+  { kind: 'text'; encoding: MarkedEncoding | null } | { kind: 'archive' } | { kind: 'other'; name: string };
+
+export function recogniseKind(head: Uint8Array): ListKind {
   const found = signatures.find(({ bytes }) => bytes.every((byte, index) => head[index] === byte));
-  if (found !== undefined) return found.kind;
-  const text = Buffer.from(head).toString('latin1');
-  if (text.startsWith('PK\x03\x04') || text.startsWith('PK\x05\x06')) return recogniseZip(text);
-  if (/^\s*<(?:!doctype|html|\?xml)/i.test(text)) return 'a web page or XML document';
-  if (/^\s*(?:\{\s*"|\[\s*[[{"])/.test(text)) return 'JSON';
-  return recogniseBinary(head);
+  if (found !== undefined) return { kind: 'other', name: found.kind };
+  const bytes = Buffer.from(head);
+  if (['PK\x03\x04', 'PK\x05\x06'].includes(bytes.toString('latin1', 0, 4))) return { kind: 'archive' };
+  const encoding = encodingOfHead(head);
+  const text = new TextDecoder(encoding?.encoding ?? 'latin1').decode(head);
+  if (/^\s*<(?:!doctype|html|\?xml)/i.test(text)) return { kind: 'other', name: 'a web page or XML document' };
+  if (/^\s*(?:\{\s*"|\[\s*[[{"])/.test(text)) return { kind: 'other', name: 'JSON' };
+  return isBinary(text) ? { kind: 'other', name: 'binary data' } : { kind: 'text', encoding };
 }
 
-function recogniseZip(text: string): string {
-  if (/\[Content_Types\]\.xml|xl\//.test(text)) return 'an Excel workbook (.xlsx)';
-  return text.includes('opendocument.spreadsheet') ? 'an OpenDocument spreadsheet (.ods)' : 'a ZIP archive';
-}
-
-/** A stray NUL spoils one row; NULs in every second place are UTF-16, and one byte in ten is no text at all. */
-function recogniseBinary(head: Uint8Array): string | null {
-  let control = 0;
-  const nulls = [0, 0];
-  head.forEach((byte, index) => {
-    if (byte === 0) nulls[index % 2] = (nulls[index % 2] ?? 0) + 1;
-    if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) control++;
-  });
-  const [even = 0, odd = 0] = nulls;
-  const half = head.length / 2;
-  if (head.length >= 8 && Math.max(even, odd) > half * 0.8 && Math.min(even, odd) < half * 0.2) return 'text in UTF-16';
-  return control > head.length / 10 ? 'binary data' : null;
+/** A stray control character spoils one row; one in ten is no text at all. */
+function isBinary(text: string): boolean {
+  // eslint-disable-next-line no-control-regex
+  return (text.match(/[\0-\x08\x0b\x0c\x0e-\x1f]/g)?.length ?? 0) > text.length / 10;
 }

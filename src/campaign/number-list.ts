@@ -1,11 +1,14 @@
+import { findColumn } from '../domain/column-name.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
 import { ListFileError } from './errors.ts';
+import { describeList } from './list-description.ts';
 import { readListRecords } from './list-records.ts';
 import { nearestName } from './nearest-name.ts';
 
 export interface NumberListInput {
   path: string;
-  delimiter: string;
+  /** Undefined: to be found. */
+  delimiter?: string | undefined;
   /** Column of the number; null: the only one there is. */
   column: string | null;
   /** Country of numbers without `+`. */
@@ -22,16 +25,25 @@ export interface NumberRow {
 const rowsPerChunk = 1000;
 
 /**
- * Streams the numbers of a CSV file of any size, with or without a header: where the first line's cell is a number already, there is none.
+ * Streams the numbers of a CSV file or workbook of any size, with or without a header: where the first line's cell is a number already, there is none.
  * @throws ListFileError when the file cannot be read or the column is not there.
  */
 export async function* readNumberList(input: NumberListInput): AsyncGenerator<NumberRow[]> {
+  const { path, delimiter, column, region } = input;
+  const { layout } = await describeList({
+    path,
+    delimiter,
+    sheet: undefined,
+    isWanted: (cells) =>
+      cells.some((cell) => readPhoneNumber(cell, region).ok) || (column !== null && findColumn(column, cells) !== null),
+  });
   let index: number | null = null;
-  for await (const records of readListRecords(input.path, input.delimiter, rowsPerChunk)) {
+  for await (const records of readListRecords(path, layout, rowsPerChunk)) {
     const rows: NumberRow[] = [];
-    for (const { line, cells, damage } of records) {
+    for (const { row, line, cells, damage } of records) {
+      if (row < 0) continue;
       if (index === null) {
-        index = findColumn(input, cells);
+        index = findNumbers(input, cells);
         if (!readPhoneNumber(cells[index] ?? '', input.region).ok) continue;
       }
       const number = readPhoneNumber(cells[index] ?? '', input.region);
@@ -43,10 +55,16 @@ export async function* readNumberList(input: NumberListInput): AsyncGenerator<Nu
   if (index === null) throw new ListFileError(input.path, 'the file is empty; write one number per line');
 }
 
-function findColumn({ path, column, region }: NumberListInput, first: readonly string[]): number {
+function findNumbers({ path, column, region }: NumberListInput, first: readonly string[]): number {
   if (column !== null) {
-    const index = first.indexOf(column);
-    if (index >= 0) return index;
+    const found = findColumn(column, first);
+    if (found !== null && 'column' in found) return first.indexOf(found.column);
+    if (found !== null) {
+      throw new ListFileError(
+        path,
+        `${JSON.stringify(column)} fits several columns: ${namesOf(found.several)}; write it as in the file`,
+      );
+    }
     const nearest = nearestName(column, first);
     const guess = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
     throw new ListFileError(path, `there is no column ${JSON.stringify(column)}.${guess} There are ${namesOf(first)}`);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { windowAt } from '../domain/calling-window.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import type { JsonObject } from '../domain/conversation-override.ts';
 import { calendarsFor } from '../domain/legal-hours.ts';
 import { rejectionReasons, type RejectionReason } from '../domain/outcome.ts';
 import { compileTemplates, type Personalisation } from '../domain/personalisation.ts';
@@ -19,6 +20,8 @@ export interface RenderedExample {
   e164: string;
   firstMessage: string | null;
   variables: Record<string, string> | null;
+  /** Further settings of the call; left out when the campaign has none. */
+  override?: JsonObject;
 }
 
 /** What a start at `at` would do. Every accepted row is in exactly one of the four counts. */
@@ -144,8 +147,8 @@ export class Preflight {
     const rendered = this.#personalisation.render(recipientFields(this.#rules.list.columns, row.cells));
     if (!rendered.ok) return;
     if (needsExample) {
-      const { firstMessage, variables } = rendered;
-      this.#examples.push({ row: row.row, e164: row.e164, firstMessage, variables });
+      const { ok: _, ...texts } = rendered;
+      this.#examples.push({ row: row.row, e164: row.e164, ...texts });
     }
     if (rendered.firstMessage === null) return;
     const hash = hashLine(rendered.firstMessage);

@@ -4,12 +4,14 @@ import { compileTemplates, type Personalisation } from '../domain/personalisatio
 import { readPhoneNumber } from '../domain/phone-number.ts';
 import { recipientFields } from '../domain/recipient-fields.ts';
 import type { CampaignFile } from './campaign-file.ts';
-import { readListRecords, type ListRecord } from './list-records.ts';
+import type { ListRecord } from './list-record.ts';
+import { readListRecords } from './list-records.ts';
 import type { ListHeader } from './list-header.ts';
 import { isTimeZoneName } from './list-time-zone.ts';
 import { loadNumberRegions, readRegion, regionsOfNumber } from './number-regions.ts';
 import { loadNumberZones, zonesOfNumber } from './number-zones.ts';
 import { RowIndex } from './row-index.ts';
+import { describeSpreadsheetError, isRoundedNumber } from './spreadsheet-damage.ts';
 
 interface AcceptedRow {
   verdict: 'accepted';
@@ -63,7 +65,7 @@ export async function* readRecipients(
 ): AsyncGenerator<ListRow[]> {
   await Promise.all([loadNumberZones(), loadNumberRegions()]);
   const judge = new RowJudge(header, rules);
-  for await (const records of readListRecords(file.listPath, header.delimiter, rowsPerChunk)) {
+  for await (const records of readListRecords(file.listPath, header.layout, rowsPerChunk)) {
     const rows: ListRow[] = [];
     for (const record of records) if (record.row > 0) rows.push(judge.judge(record));
     if (rows.length > 0) yield rows;
@@ -83,6 +85,8 @@ class RowJudge {
   readonly #timezoneIndex: number;
   readonly #countryIndex: number;
   readonly #regionIndex: number;
+  /** Columns whose cells are spoken or sent. */
+  readonly #spoken: readonly { column: string; index: number }[];
   /** Rows of accepted recipients; the digits of an E.164 number, at most 15, fit a number exactly. */
   readonly #rowByNumber = new RowIndex();
   readonly #rowById = new RowIndex();
@@ -97,6 +101,7 @@ class RowJudge {
     this.#timezoneIndex = indexOf(rules.list.timezoneColumn);
     this.#countryIndex = indexOf(rules.list.countryColumn);
     this.#regionIndex = indexOf(rules.list.regionColumn);
+    this.#spoken = this.#personalisation.columns.map((column) => ({ column, index: indexOf(column) }));
   }
 
   judge({ row, line, cells, damage }: ListRecord): ListRow {
@@ -157,6 +162,11 @@ class RowJudge {
       const hint = `${quote(state)} is no state of ${number.country ?? 'that country'}; write its two-letter code, or leave the cell empty`;
       return reject('invalid_state', this.#list.regionColumn, hint, e164, zones);
     }
+    for (const { column, index } of this.#spoken) {
+      const written = cells[index] ?? '';
+      const damage = written.includes('#') ? describeSpreadsheetError(written.trim()) : null;
+      if (damage !== null) return reject('missing_value', column, damage, e164, zones);
+    }
     const rendered = this.#personalisation.render(recipientFields(this.#columns, cells));
     if (!rendered.ok) {
       const names = rendered.missing.map(quote).join(', ');
@@ -174,7 +184,10 @@ class RowJudge {
     }
     const earlierId = externalId === null ? null : this.#rowById.rowOf(externalId, row);
     if (earlierId !== null) {
-      const hint = `row ${String(earlierId)} has the same id; give each row its own`;
+      const cause = isRoundedNumber(externalId ?? '')
+        ? 'a spreadsheet has rounded the ids to scientific notation, so format the column as text and export again'
+        : 'give each row its own';
+      const hint = `row ${String(earlierId)} has the same id; ${cause}`;
       return reject('duplicate_id', this.#list.idColumn, hint, e164, zones);
     }
     this.#rowByNumber.rowOf(key, row);

@@ -118,6 +118,7 @@ async function importRows(
   input: Parameters<typeof importCampaign>[1],
   now: number,
 ): Promise<void> {
+  for (const note of read.header.notes) io.stderr.write(`List ${read.file.settings.list.file}: ${note}.\n`);
   const progress = new RowProgress(io, 'imported');
   try {
     await importCampaign(store, input, readAll(read), now, (rows) => progress.update(rows));

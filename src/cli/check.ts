@@ -56,7 +56,11 @@ export async function runCheck(io: CheckIo, options: CheckOptions): Promise<Pref
     await writeWholeFile(options.rowsPath, renderRows(rows));
   }
   const report = preflight.report();
-  io.stdout.write(options.json ? `${JSON.stringify(asJson(file, report), null, 2)}\n` : renderPreflight(file, report));
+  io.stdout.write(
+    options.json
+      ? `${JSON.stringify(asJson(file, report, header.notes), null, 2)}\n`
+      : renderPreflight(file, report, header.notes),
+  );
   refuseEmptyCampaign(file, report);
   return report;
 }
@@ -89,8 +93,8 @@ async function* renderRows(chunks: AsyncIterable<ListRow[]>): AsyncGenerator<str
   }
 }
 
-function asJson(file: CampaignFile, report: PreflightReport): object {
-  const campaign = { id: file.id, name: file.name, path: file.path, hash: file.hash, list: file.listPath };
+function asJson(file: CampaignFile, report: PreflightReport, listNotes: readonly string[]): object {
+  const campaign = { id: file.id, name: file.name, path: file.path, hash: file.hash, list: file.listPath, listNotes };
   return { startable: report.accepted > 0, campaign, ...report };
 }
 

@@ -20,6 +20,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./check.ts')).checkCommand,
   },
   {
+    name: 'schema',
+    summary: 'write the JSON Schema of the campaign file, for editors',
+    load: async () => (await import('./schema.ts')).schemaCommand,
+  },
+  {
     name: 'run',
     summary: 'start a campaign, or attach to it, and watch it to its end',
     load: async () => (await import('./run.ts')).runCommand,

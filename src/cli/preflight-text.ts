@@ -3,11 +3,12 @@ import type { DialForecast, PreflightReport, RejectionSummary, RenderedExample }
 import { count, printable } from './printable.ts';
 
 /** The report of `check` for people. */
-export function renderPreflight(file: CampaignFile, report: PreflightReport): string {
+export function renderPreflight(file: CampaignFile, report: PreflightReport, listNotes: readonly string[]): string {
   const name = file.name === null ? '' : ` (${printable(file.name)})`;
   const lines = [
     `Campaign  ${file.id}${name}`,
     `List      ${file.listPath}`,
+    ...listNotes.map((note) => `          ${printable(note)}`),
     `Rows      ${count(report.rows)}: ${count(report.accepted)} accepted, ${count(report.rejected)} rejected`,
     ...renderRejections(report.rejections),
     ...renderExamples(report.examples),
@@ -33,10 +34,11 @@ function renderRejections(rejections: readonly RejectionSummary[]): string[] {
 
 function renderExamples(examples: readonly RenderedExample[]): string[] {
   if (examples.length === 0) return [];
-  const lines = examples.flatMap(({ row, e164, firstMessage, variables }) => [
+  const lines = examples.flatMap(({ row, e164, firstMessage, variables, override }) => [
     `  row ${String(row)}  ${e164}`,
     `      ${firstMessage === null ? "(the agent's own opening line)" : printable(firstMessage)}`,
     ...Object.entries(variables ?? {}).map(([name, value]) => `      ${name} = ${printable(value)}`),
+    ...(override === undefined ? [] : [`      conversation_config_override = ${printable(JSON.stringify(override))}`]),
   ]);
   return ['', 'Examples', ...lines];
 }

@@ -10,7 +10,7 @@ import { nowOf, readEntryFlags, requireScope, type EntryFlags } from './suppress
 
 export interface ImportFlags extends EntryFlags {
   column?: string;
-  delimiter: string;
+  delimiter?: string;
   json: boolean;
 }
 

@@ -35,7 +35,7 @@ export function suppressCommand(io: Io, input: PersonInput = processInput()): Co
   addEntryFlags(command.command('import').description('Add every number of a CSV file'))
     .argument('<file>', 'CSV file, with or without a header')
     .option('--column <name>', 'column of the numbers; not needed when there is only one')
-    .option('--delimiter <character>', 'what separates the columns', ',')
+    .option('--delimiter <character>', 'what separates the columns; found when left out')
     .option('--json', 'the counts as JSON', false)
     .addHelpText(
       'after',

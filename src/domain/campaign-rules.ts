@@ -1,3 +1,4 @@
+import type { JsonObject } from './conversation-override.ts';
 import type { Disposition } from './disposition.ts';
 import type { FrequencyCap } from './frequency-caps.ts';
 
@@ -64,6 +65,8 @@ export interface CampaignRules {
   };
   /** Liquid template of the opening line, or null when the agent's own is used. */
   firstMessage: string | null;
+  /** Further settings of each call, whose texts are Liquid templates. Its opening line stands in `firstMessage`. */
+  override?: JsonObject;
   /** Liquid templates of per-call variables, sent under `key`; null when the file uses none. */
   variables: { key: string; values: Record<string, string>; reference: string | null } | null;
   /** What the campaign file says: hours and holidays. */

@@ -1,12 +1,17 @@
 import { Liquid, Value, type FilterImplOptions, type Template } from 'liquidjs';
 import type { CampaignRules } from './campaign-rules.ts';
+import { findColumn } from './column-name.ts';
+import { isJsonObject, mapTexts, type JsonObject } from './conversation-override.ts';
 
 /** Longest text that one template may give for a row; an opening line is spoken, and nobody listens to more. */
 export const maxRenderedChars = 10_000;
+/** Longest text that one template of the conversation's settings may give, such as a prompt. */
+const maxOverrideChars = 100_000;
 
+const overridePlace = 'conversation_config_override';
 const limits = { parseLimit: 100_000, memoryLimit: 1_000_000, renderLimit: 2_000 };
 
-/** Thrown when a template cannot be parsed. `place` is `first_message` or `variables.<name>`; line and column count from 1. */
+/** Thrown when a template cannot be parsed. `place` is `first_message`, `variables.<name>` or `conversation_config_override.<path>`; line and column count from 1. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError' as const;
   readonly place: string;
@@ -23,17 +28,23 @@ export class TemplateError extends Error {
 }
 
 export type RenderedRow =
-  | { ok: true; firstMessage: string | null; variables: Record<string, string> | null }
+  | {
+      ok: true;
+      firstMessage: string | null;
+      variables: Record<string, string> | null;
+      /** Further settings of the call, filled in; left out when the campaign has none. */
+      override?: JsonObject;
+    }
   | {
       ok: false;
-      /** Names that a template uses without a `default` filter and the row leaves empty, in order of use. */
+      /** Columns that a template uses without a `default` filter and the row leaves empty, in order of use. */
       missing: string[];
       /** Any other reason why the row cannot be rendered. It may quote the row: for the operator's terminal only. */
       problem: string | null;
     };
 
 export interface Personalisation {
-  /** Columns that the templates read, each once. */
+  /** Columns that the templates read, each once, as the list writes them where it is known. */
   readonly columns: readonly string[];
   /** Renders one row. The same fields always give the same text: templates know neither the time of day nor chance. */
   render(fields: Readonly<Record<string, string>>): RenderedRow;
@@ -42,31 +53,54 @@ export interface Personalisation {
 interface CompiledTemplate {
   place: string;
   parsed: Template[];
+  maxChars: number;
 }
 
 const engine = createEngine();
 
-/** Parses the templates of a campaign once, for rendering any number of rows. Throws `TemplateError`. */
-export function compileTemplates(rules: Pick<CampaignRules, 'firstMessage' | 'variables'>): Personalisation {
+/**
+ * Parses the templates of a campaign once, for rendering any number of rows. Where the columns of the list are known, a name in a template finds
+ * its column as `findColumn` does. Throws `TemplateError`.
+ */
+export function compileTemplates(
+  rules: Pick<CampaignRules, 'firstMessage' | 'variables' | 'override'> & { list?: CampaignRules['list'] },
+): Personalisation {
   const firstMessage = rules.firstMessage === null ? null : compile('first_message', rules.firstMessage);
+  const { override = null } = rules;
+  const settings = new Map<string, CompiledTemplate>();
+  mapTexts(override, overridePlace, (text, path) => {
+    settings.set(text, compile(path, text, maxOverrideChars));
+    return text;
+  });
   const variables = Object.entries(rules.variables?.values ?? {}).map(
     ([name, template]) => [name, compile(`variables.${name}`, template)] as const,
   );
-  const all = [...(firstMessage === null ? [] : [firstMessage]), ...variables.map(([, template]) => template)];
-  const columns = [...new Set(all.flatMap((template) => engine.globalVariablesSync(template.parsed)))];
+  const all = [
+    ...(firstMessage === null ? [] : [firstMessage]),
+    ...settings.values(),
+    ...variables.map(([, template]) => template),
+  ];
+  const names = [...new Set(all.flatMap((template) => engine.globalVariablesSync(template.parsed)))];
+  const columnOf = new Map(names.map((name) => [name, columnNamed(name, rules.list?.columns ?? [])]));
 
   return {
-    columns,
+    columns: [...new Set(columnOf.values())],
     render(fields) {
-      const scope = scopeOf(columns, fields);
-      const failures = new RowFailures();
+      const scope = scopeOf(columnOf, fields);
+      const failures = new RowFailures(columnOf);
       const line = firstMessage === null ? null : renderTemplate(firstMessage, scope, failures);
       if (line?.trim() === '' && !failures.found) failures.add('first_message', 'gives an empty text');
       const values: Record<string, string> | null = rules.variables === null ? null : Object.create(null);
       for (const [name, template] of variables) {
         if (values !== null) values[name] = renderTemplate(template, scope, failures);
       }
-      return failures.found ? failures.asRow() : { ok: true, firstMessage: line, variables: values };
+      const filled = mapTexts(override, overridePlace, (text) => {
+        const template = settings.get(text);
+        return template === undefined ? text : renderTemplate(template, scope, failures);
+      });
+      if (failures.found) return failures.asRow();
+      const texts = { ok: true as const, firstMessage: line, variables: values };
+      return isJsonObject(filled) ? { ...texts, override: filled } : texts;
     },
   };
 }
@@ -78,15 +112,20 @@ export function templateVariables(template: string): string[] {
 
 /** What went wrong with one row, over all its templates. */
 class RowFailures {
+  readonly #columnOf: ReadonlyMap<string, string>;
   readonly #missing = new Set<string>();
   #problem: string | null = null;
+
+  constructor(columnOf: ReadonlyMap<string, string>) {
+    this.#columnOf = columnOf;
+  }
 
   get found(): boolean {
     return this.#missing.size > 0 || this.#problem !== null;
   }
 
   addMissing(name: string): void {
-    this.#missing.add(name);
+    this.#missing.add(this.#columnOf.get(name) ?? name);
   }
 
   add(place: string, problem: string): void {
@@ -101,8 +140,8 @@ class RowFailures {
 function renderTemplate(template: CompiledTemplate, scope: object, failures: RowFailures): string {
   try {
     const text: string = engine.renderSync(template.parsed, scope);
-    if (text.length <= maxRenderedChars) return text;
-    failures.add(template.place, `gives ${text.length} characters; at most ${maxRenderedChars} are allowed`);
+    if (text.length <= template.maxChars) return text;
+    failures.add(template.place, `gives ${text.length} characters; at most ${template.maxChars} are allowed`);
   } catch (error) {
     for (const cause of flatten(error)) {
       const name = undefinedVariable(cause);
@@ -115,20 +154,25 @@ function renderTemplate(template: CompiledTemplate, scope: object, failures: Row
 }
 
 /** Empty cells are left out, so that they are as undefined as a column that does not exist. */
-function scopeOf(columns: readonly string[], fields: Readonly<Record<string, string>>): object {
+function scopeOf(columnOf: ReadonlyMap<string, string>, fields: Readonly<Record<string, string>>): object {
   const scope: Record<string, string> = Object.create(null);
-  for (const column of columns) {
+  for (const [name, column] of columnOf) {
     const value = Object.hasOwn(fields, column) ? fields[column] : undefined;
-    if (value !== undefined && value.trim() !== '') scope[column] = value;
+    if (value !== undefined && value.trim() !== '') scope[name] = value;
   }
   return scope;
 }
 
-function compile(place: string, template: string): CompiledTemplate {
+function columnNamed(name: string, columns: readonly string[]): string {
+  const found = findColumn(name, columns);
+  return found !== null && 'column' in found ? found.column : name;
+}
+
+function compile(place: string, template: string, maxChars = maxRenderedChars): CompiledTemplate {
   try {
     const parsed = engine.parse(template);
     parsed.forEach(honourDefaultAnywhere);
-    return { place, parsed };
+    return { place, parsed, maxChars };
   } catch (error) {
     const first = flatten(error)[0] ?? error;
     throw new TemplateError(place, problemOf(first), positionOf(first), error);

@@ -33,9 +33,9 @@ export function readPhoneNumber(cell: string, region: string | null): PhoneReadi
   const number = parsePhoneNumberFromString(text, options);
   if (number === undefined || !number.isValid()) {
     return invalid(
-      international
+      country === null
         ? 'this is no valid number of its country; check the digits'
-        : `this is no valid number in ${country?.code}; write numbers of other countries with + and the country code`,
+        : explainInvalid(text, country.code),
     );
   }
   return { ok: true, e164: number.number, country: number.country ?? null };
@@ -53,6 +53,22 @@ function readCountry(region: string | null): { ok: true; code: CountryCode } | E
     reason: 'invalid_country',
     hint: `"${region?.trim()}" is no country; write its two-letter ISO code, such as ${known}`,
   };
+}
+
+/**
+ * What would make a valid number is told and never done: who has lost a `+` or a zero to a spreadsheet knows it then, and everybody else is not
+ * connected to a stranger.
+ */
+function explainInvalid(text: string, region: CountryCode): string {
+  const state = `this is no valid number in ${region}`;
+  const isValid = (candidate: string): boolean =>
+    parsePhoneNumberFromString(candidate, { extract: false, defaultCountry: region })?.isValid() === true;
+  if (/^\d+$/.test(text)) {
+    const advice = 'format the column as text and export again';
+    if (isValid(`+${text}`)) return `${state}; a spreadsheet may have dropped the + before it: ${advice}`;
+    if (isValid(`0${text}`)) return `${state}; a spreadsheet may have dropped a leading 0: ${advice}`;
+  }
+  return `${state}; write numbers of other countries with + and the country code`;
 }
 
 /** ASCII digits, plain blanks and dashes, no invisible characters, no apostrophe that marks text in a spreadsheet. */

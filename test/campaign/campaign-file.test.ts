@@ -252,11 +252,11 @@ id: test
 });
 
 test('columns that the list does not have are refused with the nearest name and all columns', async () => {
-  const yaml = `${minimalCampaign.replace('phone: phone', 'phone: Phone Number, id: nothing_like_it')}first_message: "Hi {{ firstname }}"\n`;
+  const yaml = `${minimalCampaign.replace('phone: phone', 'phone: Phone Numbr, id: nothing_like_it')}first_message: "Hi {{ firstname }}"\n`;
   const file = await readYaml(yaml);
   const listColumns = ['phone_number', 'first_name'];
   expect(() => campaignRules(file, listColumns, start)).toThrow(
-    /:4: list\.phone: this names "Phone Number", which is no column of the list\. Did you mean "phone_number"\? In order, the columns of list\.csv are "phone_number", "first_name"/,
+    /:4: list\.phone: this names "Phone Numbr", which is no column of the list\. Did you mean "phone_number"\? In order, the columns of list\.csv are "phone_number", "first_name"/,
   );
   expect(() => campaignRules(file, listColumns, start)).toThrow(
     /:4: list\.id: this names "nothing_like_it", which is no column of the list\. In order/,

@@ -65,6 +65,7 @@ test('the commands are those that the documentation names', () => {
     'retry',
     'run',
     'sandbox',
+    'schema',
     'start',
     'status',
     'suppress',

@@ -84,3 +84,15 @@ test('a hint never quotes the number', () => {
     expect(reading.ok ? '' : reading.hint).not.toMatch(/\d{3}/);
   }
 });
+
+test.each([
+  ['442079460101', 'US', /dropped the \+ before it/],
+  ['12125550101', 'GB', /dropped the \+ before it/],
+  ['255501', 'US', /write numbers of other countries with \+/],
+])('%s without + in %s is never completed, but what may be missing is told', (cell, region, hint) => {
+  expect(readPhoneNumber(cell, region)).toMatchObject({
+    ok: false,
+    reason: 'invalid_phone',
+    hint: expect.stringMatching(hint),
+  });
+});

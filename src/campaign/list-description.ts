@@ -1,0 +1,98 @@
+import { ListFileError } from './errors.ts';
+import { findDelimiter, readNote } from './list-delimiter.ts';
+import { bytesOf, openList, type OpenList } from './list-file.ts';
+import type { ListLayout, TextLayout } from './list-layout.ts';
+import { chooseByCensus, takeCensus, toUtf8, type MarkedEncoding } from './text-encoding.ts';
+
+export interface ListQuestion {
+  path: string;
+  /** Undefined: to be found. */
+  delimiter: string | undefined;
+  /** Undefined: the first sheet of a workbook. */
+  sheet: string | undefined;
+  /** Whether these are the cells of a line that tells the right delimiter: the header, say. */
+  isWanted: (cells: string[]) => boolean;
+}
+
+export interface ListDescription {
+  layout: ListLayout;
+  /** How the file was read, where that is not what everybody expects; each a sentence without its full stop. */
+  notes: string[];
+}
+
+/** Enough for some lines of a list with very many columns. */
+const lookedAtBytes = 64 * 1024;
+
+const encodingNames = { 'utf-16le': 'UTF-16', 'utf-16be': 'UTF-16', 'windows-1252': 'Windows-1252' } as const;
+
+/**
+ * Finds out how a list is written. Header and titles above it are not looked for yet.
+ * @throws ListFileError when it cannot be read, or not without a guess.
+ */
+export async function describeList(question: ListQuestion): Promise<ListDescription> {
+  const list = await openList(question.path);
+  try {
+    if (list.kind.kind === 'archive') {
+      const { describeWorkbook } = await import('./xlsx-records.ts');
+      return await describeWorkbook(question.path, question.sheet);
+    }
+    if (question.sheet !== undefined) {
+      throw new ListFileError(
+        question.path,
+        'this is no workbook and has no sheets; remove list.sheet from the campaign file',
+      );
+    }
+    return await describeText(question, list, list.kind.encoding);
+  } finally {
+    await list.handle.close();
+  }
+}
+
+async function describeText(
+  question: ListQuestion,
+  { handle }: OpenList,
+  marked: MarkedEncoding | null,
+): Promise<ListDescription> {
+  const notes: string[] = [];
+  let encoding = marked;
+  if (encoding === null) {
+    const census = await takeCensus(() => bytesOf(handle, 0));
+    encoding = { encoding: census === null ? 'utf-8' : chooseByCensus(census), markBytes: 0 };
+    if (encoding.encoding === 'windows-1252' && census !== null) {
+      notes.push(
+        `read as Windows-1252 (Latin-1), since it is not UTF-8: look at the letters of line ${String(census.firstLine)}`,
+      );
+    }
+  }
+  if (encoding.encoding === 'utf-16le' || encoding.encoding === 'utf-16be')
+    notes.push(`read as ${encodingNames[encoding.encoding]}`);
+  const start = await firstText(handle, encoding);
+  const note = readNote(start);
+  const delimiter =
+    question.delimiter ?? note?.delimiter ?? findDelimiter(question.path, withoutNote(start), question.isWanted);
+  if (question.delimiter === undefined && delimiter !== ',') {
+    const name = delimiter === '\t' ? 'a tab' : JSON.stringify(delimiter);
+    notes.push(`columns separated by ${name}${note?.delimiter == null ? '' : ', as its first line says'}`);
+  }
+  const layout: TextLayout = { kind: 'text', ...encoding, delimiter };
+  return { layout: { ...layout, recordsAbove: note === null ? 0 : 1 }, notes };
+}
+
+async function firstText(handle: OpenList['handle'], { encoding, markBytes }: MarkedEncoding): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of toUtf8(bytesOf(handle, markBytes), encoding)) {
+    pieces.push(piece);
+    length += piece.length;
+    if (length >= lookedAtBytes) break;
+  }
+  const text = Buffer.concat(pieces).toString('utf8');
+  if (text.length <= lookedAtBytes) return text;
+  // Half a line says nothing about how many cells lines have.
+  const whole = text.slice(0, lookedAtBytes);
+  return whole.slice(0, whole.lastIndexOf('\n') + 1) || whole;
+}
+
+function withoutNote(text: string): string {
+  return readNote(text) === null ? text : text.replace(/^[^\r\n]*/, '');
+}

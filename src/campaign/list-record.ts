@@ -1,0 +1,19 @@
+/** One record of a list as it stands in the file. */
+export interface ListRecord {
+  /** 0 for the header, then data rows from 1, and below 0 above the header; blank lines are no records. */
+  row: number;
+  /** Line, or row of the sheet, on which the record begins, from 1. */
+  line: number;
+  cells: string[];
+  /** What makes the cells unfit for use, and in which of them; null when nothing does. */
+  damage: { index: number; hint: string } | null;
+}
+
+/** Longest cell, in characters: what spreadsheets hold. A row with a longer one is kept and refused. */
+export const longestCell = 32_767;
+
+/** A place in the file for messages. */
+export function placeOf({ row, line }: Pick<ListRecord, 'row' | 'line'>): string {
+  if (row < 0) return `line ${String(line)}, above the header,`;
+  return row === 0 ? `the header (line ${String(line)})` : `row ${String(row)} (line ${String(line)})`;
+}

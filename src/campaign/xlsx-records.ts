@@ -1,0 +1,105 @@
+import { ListFileError } from './errors.ts';
+import type { ListDescription } from './list-description.ts';
+import type { ListLayout, SheetLayout } from './list-layout.ts';
+import { longestCell, type ListRecord } from './list-record.ts';
+import { nearestName } from './nearest-name.ts';
+import { explainArchiveFault, WorkbookArchive } from './xlsx-archive.ts';
+import { readSheetRows, type SheetRow } from './xlsx-sheet.ts';
+import { readSharedStrings } from './xlsx-strings.ts';
+import { readStyles } from './xlsx-styles.ts';
+import { readWorkbook, type WorkbookSheet } from './xlsx-workbook.ts';
+
+/**
+ * Finds the sheet of a workbook that holds the list: the one that is named, else the first that is not hidden.
+ * @throws ListFileError
+ */
+export async function describeWorkbook(path: string, wanted: string | undefined): Promise<ListDescription> {
+  return withWorkbook(path, async (archive) => {
+    const { sheets } = await readWorkbook(archive);
+    const sheet = findSheet(path, sheets, wanted);
+    const others = sheets.filter(({ part, hidden }) => part !== null && !hidden).length - 1;
+    const more =
+      wanted === undefined && others > 0
+        ? `, the first of ${String(others + 1)}; list.sheet in the campaign file names another`
+        : '';
+    const notes = [`sheet ${JSON.stringify(sheet.name)} of an Excel workbook${more}`];
+    return { layout: { kind: 'sheet', sheet: sheet.name, width: 0, recordsAbove: 0 }, notes };
+  });
+}
+
+/**
+ * Streams the records of a sheet in chunks of at least `chunkSize`. Cells are texts as the sheet shows them, dates in ISO form.
+ * @throws ListFileError when the workbook is damaged.
+ */
+export async function* readSheetRecords(
+  path: string,
+  layout: SheetLayout & Pick<ListLayout, 'recordsAbove'>,
+  chunkSize: number,
+): AsyncGenerator<ListRecord[]> {
+  const archive = await WorkbookArchive.open(path);
+  try {
+    const { sheets, from1904, strings, styles } = await readWorkbook(archive);
+    const { part } = findSheet(path, sheets, layout.sheet);
+    const context = {
+      strings: await readSharedStrings(archive, strings),
+      formats: await readStyles(archive, styles),
+      from1904,
+    };
+    let records: ListRecord[] = [];
+    let row = -layout.recordsAbove;
+    for await (const rows of readSheetRows(await archive.read(part), context)) {
+      for (const sheetRow of rows) records.push(asRecord(sheetRow, row++, layout.width));
+      if (records.length < chunkSize) continue;
+      yield records;
+      records = [];
+    }
+    if (records.length > 0) yield records;
+  } catch (error) {
+    throw explainArchiveFault(path, error);
+  } finally {
+    archive.close();
+  }
+}
+
+function asRecord({ number, cells, uncomputed }: SheetRow, row: number, width: number): ListRecord {
+  if (row > 0) for (let index = cells.length; index < width; index++) cells.push('');
+  const long = cells.findIndex((cell) => cell.length > longestCell);
+  const record: ListRecord = { row, line: number, cells, damage: null };
+  if (long >= 0)
+    record.damage = { index: long, hint: `more than the ${String(longestCell)} characters a cell may have` };
+  if (uncomputed >= 0) {
+    const hint = 'the cell holds a formula without a result; open the workbook, let it compute, and save it';
+    record.damage = { index: uncomputed, hint };
+  }
+  return record;
+}
+
+async function withWorkbook<T>(path: string, work: (archive: WorkbookArchive) => Promise<T>): Promise<T> {
+  const archive = await WorkbookArchive.open(path);
+  try {
+    return await work(archive);
+  } catch (error) {
+    throw explainArchiveFault(path, error);
+  } finally {
+    archive.close();
+  }
+}
+
+function findSheet(
+  path: string,
+  sheets: readonly WorkbookSheet[],
+  wanted: string | undefined,
+): { name: string; part: string } {
+  const withCells = sheets.filter(({ part }) => part !== null);
+  const found =
+    wanted === undefined
+      ? (withCells.find(({ hidden }) => !hidden) ?? withCells[0])
+      : withCells.find(({ name }) => name === wanted);
+  if (found?.part != null) return { name: found.name, part: found.part };
+  if (wanted === undefined) throw new ListFileError(path, 'this workbook has no sheet with cells');
+  const names = withCells.map(({ name }) => name);
+  const nearest = nearestName(wanted, names);
+  const guess = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+  const known = names.map((name) => JSON.stringify(name)).join(', ');
+  throw new ListFileError(path, `there is no sheet ${JSON.stringify(wanted)}.${guess} The sheets are ${known}`);
+}

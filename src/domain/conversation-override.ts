@@ -1,0 +1,36 @@
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+/** A mapping of settings, as opposed to a value or a list. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The settings of one call with its opening line among them; null when there is nothing to send. */
+export function withOpeningLine(override: JsonObject | null, line: string | null): JsonObject | null {
+  if (line === null) return override;
+  const agent = override?.['agent'];
+  return { ...override, agent: { ...(isJsonObject(agent) ? agent : {}), first_message: line } };
+}
+
+/** Takes the opening line out of the settings of a call. Mappings that are empty then are left out. */
+export function splitOpeningLine(override: JsonObject): { line: Json | undefined; rest: JsonObject | null } {
+  const { agent, ...others } = override;
+  if (!isJsonObject(agent)) return { line: undefined, rest: orNull(override) };
+  const { first_message: line, ...settings } = agent;
+  return { line, rest: orNull(orNull(settings) === null ? others : { ...others, agent: settings }) };
+}
+
+/** The same value with every text in it replaced; `path` leads to the text. */
+export function mapTexts(value: Json, path: string, replace: (text: string, path: string) => string): Json {
+  if (typeof value === 'string') return replace(value, path);
+  if (Array.isArray(value)) return value.map((inner, index) => mapTexts(inner, `${path}[${index}]`, replace));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, mapTexts(inner, `${path}.${key}`, replace)]),
+  );
+}
+
+function orNull(object: JsonObject): JsonObject | null {
+  return Object.keys(object).length === 0 ? null : object;
+}

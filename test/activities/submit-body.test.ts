@@ -1,0 +1,111 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createActivities } from '../../activities/index.ts';
+import { campaignRules, readCampaignFile } from '../../src/campaign/campaign-file.ts';
+import { readHeader } from '../../src/campaign/list-header.ts';
+import { readRecipients } from '../../src/campaign/recipients.ts';
+import { createConvaiClient } from '../../src/convai/client.ts';
+import { readServiceClock } from '../../src/convai/service-clock.ts';
+import { createLogger } from '../../src/logger.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
+import { importCampaign } from '../../src/store/import-campaign.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { openRound } from '../../src/store/rounds.ts';
+
+/** Submits the first batch of a campaign and answers the body of its request, and the opening lines that the ledger keeps. */
+async function submitFirst(yaml: string, list: string): Promise<{ body: unknown; openingLines: (string | null)[] }> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-submit-'));
+  const sandbox = await startSandbox({});
+  const store = await openStore({ sqlitePath: join(folder, 'ledger.db') });
+  const bodies: unknown[] = [];
+  const client = createConvaiClient({ baseUrl: sandbox.url, apiKey: 'sk_sandbox_ok' });
+  const placeBatchCalls: typeof client.placeBatchCalls = (body, options) => {
+    bodies.push(JSON.parse(JSON.stringify(body)));
+    return client.placeBatchCalls(body, options);
+  };
+  try {
+    await writeFile(join(folder, 'campaign.yaml'), yaml);
+    await writeFile(join(folder, 'list.csv'), list);
+    const clock = await readServiceClock(sandbox.url, 5_000);
+    const now = Math.round(clock.now());
+    const file = await readCampaignFile(join(folder, 'campaign.yaml'));
+    const header = await readHeader(file);
+    const rules = campaignRules(file, header.columns, now);
+    const input = { campaignId: 'test', name: null, fileHash: 'hash', rules, accountId: sandbox.url };
+    await importCampaign(store, input, readRecipients(file, header, rules), now);
+    await openRound(store, 'test', (id, round) => `${id}/${round}`, now);
+    const { plan, submit } = createActivities({
+      store,
+      client: { ...client, placeBatchCalls },
+      serviceClock: () => Promise.resolve(clock),
+      logger: createLogger('silent'),
+      nowReal: Date.now,
+      monotonicMs: () => performance.now(),
+      workerId: 'test',
+      stopping: new AbortController().signal,
+      limits: {
+        postingWindowMs: 60_000,
+        httpTimeoutMs: 60_000,
+        collectMaxMs: 60_000,
+        heartbeatEveryMs: 1_000,
+        leaseMs: 60_000,
+      },
+    });
+    const planned = await plan({ campaignId: 'test', round: 1, n: 1 });
+    if (planned.kind !== 'batch') throw new Error(`planned ${planned.kind}`);
+    expect(await submit({ batchId: planned.batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });
+    const attempts = await store.db.selectFrom('attempts').select('opening_line').orderBy('attempt_id').execute();
+    return { body: bodies[0], openingLines: attempts.map((attempt) => attempt.opening_line) };
+  } finally {
+    await client.close();
+    await store.close();
+    await sandbox.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+const head = `id: test
+agent_id: agent_reminders
+from_phone_number_id: pn_main
+list: { file: list.csv, phone: phone }
+hours: any
+law: off
+`;
+const list = 'First Name,phone\nAna,+12125550101\nBen,+12125550102\n';
+
+test('settings of the conversation reach the request, filled in for each call', async () => {
+  const { body, openingLines } = await submitFirst(
+    `${head}conversation_config_override:
+  agent: { first_message: "Hello {{ first_name }}", prompt: { prompt: "You call {{ first_name }}." }, llm: { temperature: 0.5 } }
+`,
+    list,
+  );
+  const settings = (name: string) => ({
+    agent: { prompt: { prompt: `You call ${name}.` }, llm: { temperature: 0.5 }, first_message: `Hello ${name}` },
+  });
+  expect(body).toMatchObject({
+    calls: [
+      { to_phone_number: '+12125550101', conversation_config_override: settings('Ana') },
+      { to_phone_number: '+12125550102', conversation_config_override: settings('Ben') },
+    ],
+  });
+  // What is spoken first tells the calls apart, wherever it was written.
+  expect(openingLines).toEqual(['Hello Ana', 'Hello Ben']);
+});
+
+test('settings stand beside the short form of the opening line, and without one there is none', async () => {
+  const settings = 'conversation_config_override: { agent: { prompt: { prompt: "You call {{ first_name }}." } } }\n';
+  const both = await submitFirst(`${head}first_message: "Hello {{ first_name }}"\n${settings}`, list);
+  expect(both.body).toMatchObject({
+    calls: [
+      { conversation_config_override: { agent: { first_message: 'Hello Ana', prompt: { prompt: 'You call Ana.' } } } },
+      {},
+    ],
+  });
+  const alone = await submitFirst(`${head}${settings}`, list);
+  expect(alone.body).toMatchObject({ calls: [{}, {}] });
+  expect(JSON.stringify(alone.body)).not.toContain('first_message');
+  expect(alone.openingLines).toEqual([null, null]);
+});

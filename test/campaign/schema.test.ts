@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { campaignSchema } from '../../src/campaign/campaign-schema.ts';
+import { campaignJsonSchema, type JsonSchema } from '../../src/campaign/json-schema.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { createTerminal } from '../cli/terminal.ts';
+
+const validate = new Ajv2020({ strict: true, allowUnionTypes: true, formats: { 'date-time': true } }).compile(
+  campaignJsonSchema(),
+);
+
+const complete = `id: complete
+name: All of it
+agent_id: agent_1
+from_phone_number_id: pn_1
+list:
+  { file: list.xlsx, sheet: Contacts, delimiter: ";", phone: phone, id: id, timezone: tz, country: country, state: state,
+    fallback_timezone: America/New_York, default_region: US }
+first_message: Hello {{ name }}
+conversation_config_override: { agent: { prompt: { prompt: "You call {{ name }}" }, llm: { temperature: 0.5 } }, tts: { voice_id: a } }
+variables: { key: vars, reference: null, values: { name: "{{ name }}", year: 2026 } }
+hours: { mon: "09:00-17:00", tue: ["9:00-12:00", "13:00 - 17:00"], wed: "22:00-02:00" }
+holidays: [US, "2026-12-24"]
+law: on
+ends_at: "2030-11-30T17:00:00-05:00"
+caps: [{ calls: 3, within: 24h }, { after_talk: 7d }]
+retry: { max_attempts: 2, max_uncounted: 1, busy: 5m, no_answer: [2h, 24h], unreached: 2h, voicemail: never, failed: 10m, unknown: never }
+pacing: { max_concurrent_calls: 10, starts_per_minute: 60, batch_size: 20, refill_threshold: 2 }
+opt_out: [{ collected: opt_out, equals: [true, "yes"] }, { evaluation: stop, equals: true }]
+advanced: { dispatch_margin: 10m, settle: 30m, analysis_wait: 15m, late_delivery: 15m, late_lookback: 2h, poll: 10s }
+`;
+
+test('what the program accepts, the schema for editors accepts', () => {
+  const example = readFileSync('examples/reminders/campaign.yaml', 'utf8');
+  for (const text of [
+    complete,
+    example,
+    complete.replace(/^hours: .*$/m, 'hours: any').replace('law: on', 'law: false'),
+  ]) {
+    const content: unknown = parse(text);
+    expect(campaignSchema.safeParse(content).error?.issues).toBeUndefined();
+    expect(validate(content), JSON.stringify(validate.errors)).toBe(true);
+  }
+});
+
+test.each([
+  ['agent_id: agent_1\n', ''],
+  ['phone: phone,', ''],
+  ['name: All of it', 'nmae: All of it'],
+  ['busy: 5m', 'busy: 5 minutes'],
+  ['no_answer: [2h, 24h]', 'no_answer: []'],
+  ['mon: "09:00-17:00"', 'mon: "9-17"'],
+  ['mon:', 'monday:'],
+  ['default_region: US', 'default_region: USA'],
+  ['max_attempts: 2', 'max_attempts: 0'],
+  ['within: 24h', 'within: 24'],
+  ['equals: [true, "yes"]', 'equals: { a: 1 }'],
+  ['delimiter: ";"', 'delimiter: ";;"'],
+  ['{ agent: { prompt: { prompt: "You call {{ name }}" }, llm: { temperature: 0.5 } }, tts: { voice_id: a } }', 'none'],
+])('what the program refuses, the schema marks: %j as %j', (from, to) => {
+  expect(complete).toContain(from);
+  const content: unknown = parse(complete.replace(from, to));
+  expect(campaignSchema.safeParse(content).success).toBe(false);
+  expect(validate(content)).toBe(false);
+});
+
+/** Paths of settings that have no description. */
+function undescribed(schema: JsonSchema, path: string): string[] {
+  const own = path === '' || /^hours\.\w+$|\.\*$|\[\]$/.test(path) || 'description' in schema ? [] : [path];
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
+  const inner = properties.flatMap(([key, value]) => undescribed(value, path === '' ? key : `${path}.${key}`));
+  const items = schema['items'] === undefined ? [] : undescribed(schema['items'] as JsonSchema, `${path}[]`);
+  return [...own, ...inner, ...items];
+}
+
+test('every setting is described', () => {
+  expect(undescribed(campaignJsonSchema(), '')).toEqual([]);
+  const schema = campaignJsonSchema();
+  delete (schema['properties'] as Record<string, JsonSchema>)['law']?.['description'];
+  expect(undescribed(schema, '')).toEqual(['law']);
+});
+
+test('carillon schema prints it, and nothing else', async () => {
+  const io = createTerminal();
+  expect(await runCli(['schema'], io)).toBe(0);
+  expect(JSON.parse(io.written().stdout)).toEqual(campaignJsonSchema());
+  expect(io.written().stderr).toBe('');
+});
