@@ -20,6 +20,9 @@ const environment = z.object({
   CARILLON_SHORT_TIMEOUT_MS: milliseconds.default(60_000),
   CARILLON_STICKY_TIMEOUT_MS: milliseconds.default(10_000),
   CARILLON_SUBMITS_PER_SECOND: z.coerce.number().positive().default(5),
+  LIVEKIT_URL: z.url({ protocol: /^(wss?|https?)$/ }).optional(),
+  LIVEKIT_API_KEY: z.string().min(1).optional(),
+  LIVEKIT_API_SECRET: z.string().min(1).optional(),
   CARILLON_TEMPORAL_BIN: z.string().min(1).optional(),
   TEMPORAL_ADDRESS: z.string().min(1).optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).optional(),
@@ -56,8 +59,8 @@ export function readConfigWith(
   return readConfig({ ...values.defaults, ...set, ...values.fixed });
 }
 
-/** Variables that no child process needs: they carry credentials of the service or of the database. */
-const secretVariables = ['SVC_API_KEY', 'DATABASE_URL'];
+/** Variables that no child process needs: they carry credentials of the service, the database or a media server. */
+const secretVariables = ['SVC_API_KEY', 'DATABASE_URL', 'LIVEKIT_API_SECRET'];
 
 /** The environment for a command that the person gave: this process's own whole, with `changes`. */
 export function commandEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { readConfig, type Config } from '../config.ts';
 import { FaultRuleError, readFaultRules, type FaultRuleInput } from '../sandbox/faults/fault-rule.ts';
 import { retryAfterStyles, type RetryAfterStyle } from '../sandbox/http/retry-after.ts';
+import type { LiveKitSettings } from '../sandbox/live/socket-settings.ts';
 import { defaultPlan, isPlanName, planNames, type PlanName } from '../sandbox/plans.ts';
 import { readWorld, WorldError } from '../sandbox/world/read-world.ts';
 import type { World } from '../sandbox/world/world-schema.ts';
@@ -29,6 +31,7 @@ export interface SandboxFlags {
   /** False for `--no-model-stream`. */
   modelStream?: boolean;
   modelLatency?: string;
+  socketPacing?: string;
   /** False for `--no-speech`. */
   speech?: boolean;
   json?: boolean;
@@ -81,6 +84,10 @@ export function addSandboxFlags(command: Command, usualPort: string): Command {
       '--model-latency <kind>',
       "how long agents' own models are heard to think: measured, or drawn from the seed (default: measured)",
     )
+    .option(
+      '--socket-pacing <kind>',
+      "how sockets send the agent's audio: realtime, or fast, as quickly as it is read (default: realtime)",
+    )
     .option('--no-speech', 'recordings are tones instead of voices');
 }
 
@@ -107,6 +114,8 @@ export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOpti
     ...given('allowOutbound', flags.allowOutbound),
     ...given('modelStream', flags.modelStream),
     ...given('modelLatency', readLatency(flags.modelLatency)),
+    ...given('sockets', readPacing(flags.socketPacing)),
+    ...given('livekit', readLiveKit(readConfig())),
     ...given('plan', readPlan(flags.plan)),
     ...given('concurrency', readNumber('--concurrency', flags.concurrency)),
     ...given('retryAfter', readRetryAfter(flags.retryAfter)),
@@ -163,6 +172,22 @@ function readRetryAfter(style: string | undefined): RetryAfterStyle | undefined 
 function readLatency(kind: string | undefined): 'measured' | 'drawn' | undefined {
   if (kind === undefined || kind === 'measured' || kind === 'drawn') return kind;
   throw new FlagError(`--model-latency is "${kind}"; it must be measured or drawn.`);
+}
+
+function readPacing(kind: string | undefined): { pacing: 'realtime' | 'fast' } | undefined {
+  if (kind === undefined) return undefined;
+  if (kind === 'realtime' || kind === 'fast') return { pacing: kind };
+  throw new FlagError(`--socket-pacing is "${kind}"; it must be realtime or fast.`);
+}
+
+/** Undefined where no LiveKit server is configured. */
+function readLiveKit(config: Config): LiveKitSettings | undefined {
+  const { LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret, LIVEKIT_URL: url } = config;
+  if (apiKey !== undefined && apiSecret !== undefined) return { apiKey, apiSecret, url };
+  if (apiKey === undefined && apiSecret === undefined && url === undefined) return undefined;
+  throw new FlagError(
+    'LIVEKIT_API_KEY and LIVEKIT_API_SECRET belong together, and LIVEKIT_URL needs both. Set them, or none of the three.',
+  );
 }
 
 /** `08:00-21:00`; the sandbox itself checks the times. */

@@ -67,7 +67,6 @@ export class AgentTurns {
 
   /** Answers what was said so far. Whatever it was thinking of before is out of date. */
   answer(): void {
-    this.#begin.clear();
     if (this.#thinking) this.#outdated = true;
     else void this.#think();
   }
