@@ -4,13 +4,15 @@ import { benchCampaign } from './campaign-bench.ts';
 import { say } from './child.ts';
 import { benchImport } from './import-bench.ts';
 import { isMet, renderReport, type Figure } from './report.ts';
-import { campaignDefaults, importRows, type CampaignSettings } from './settings.ts';
+import { benchSandbox } from './sandbox-bench.ts';
+import { campaignDefaults, importRows, sandboxDefaults, type CampaignSettings } from './settings.ts';
 
-const help = `Measures Carillon against a program that survives nothing, and the import of a long list.
+const help = `Measures Carillon against a program that survives nothing, the import of a long list, and the sandbox.
 
-  npm run bench                                   everything: about 13 minutes
+  npm run bench                                   everything: about 15 minutes
   npm run bench -- --only campaign --recipients 600
   npm run bench -- --only import --rows 100000
+  npm run bench -- --only sandbox --calls 20000
   npm run bench -- --json                         the figures as JSON on standard output
 
 Also: --poll SECONDS, --batch SIZE, --threshold SLOTS, --seed TEXT. A missed target is marked; the exit code stays 0.
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     recipients: { type: 'string' },
     rows: { type: 'string' },
+    calls: { type: 'string' },
     poll: { type: 'string' },
     batch: { type: 'string' },
     threshold: { type: 'string' },
@@ -42,10 +45,12 @@ if (values.help) {
   process.stdout.write(help);
   process.exit(0);
 }
-if (values.only !== undefined && values.only !== 'campaign' && values.only !== 'import') {
-  say(`--only is "${values.only}"; it must be campaign or import.`);
+const parts = ['campaign', 'import', 'sandbox'];
+if (values.only !== undefined && !parts.includes(values.only)) {
+  say(`--only is "${values.only}"; it must be one of ${parts.join(', ')}.`);
   process.exit(2);
 }
+const isWanted = (part: string): boolean => values.only === undefined || values.only === part;
 
 const settings: CampaignSettings = {
   ...campaignDefaults,
@@ -61,7 +66,7 @@ const described: [string, string][] = [
   ['machine', `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`],
 ];
 const figures: Figure[] = [];
-if (values.only !== 'import') {
+if (isWanted('campaign')) {
   described.push(
     [
       'campaign',
@@ -80,12 +85,21 @@ if (values.only !== 'import') {
   );
   figures.push(...(await benchCampaign(settings)));
 }
-if (values.only !== 'campaign') {
+if (isWanted('import')) {
   described.push([
     'import',
     `${rows} rows of 5 columns into a SQLite file, 1 in 100 a duplicate, numbers of the unassigned exchange 555`,
   ]);
   figures.push(...(await benchImport(rows)));
+}
+if (isWanted('sandbox')) {
+  const sandbox = { ...sandboxDefaults, calls: readNumber('calls', values.calls, sandboxDefaults.calls) };
+  described.push([
+    'sandbox',
+    `carillon sandbox as built, in memory, extended; ${sandbox.calls} calls on ${sandbox.lines} lines at --speed ${sandbox.speed}, drawn outcomes; ` +
+      `rates over ${sandbox.seconds} s by 16 connections, reads among the stored conversations`,
+  ]);
+  figures.push(...(await benchSandbox(sandbox)));
 }
 
 process.stdout.write(

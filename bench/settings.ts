@@ -33,6 +33,28 @@ export const campaignDefaults: CampaignSettings = {
 
 export const importRows = 1_000_000;
 
+/** What the sandbox bench runs. */
+export interface SandboxBenchSettings {
+  /** Simulated on the scaled clock, and stored while memory and reads are measured. */
+  calls: number;
+  lines: number;
+  speed: number;
+  /** How often the program is started. */
+  starts: number;
+  /** For which each rate of requests is measured. */
+  seconds: number;
+  callsPerPost: number;
+}
+
+export const sandboxDefaults: SandboxBenchSettings = {
+  calls: 100_000,
+  lines: 2_000,
+  speed: 600,
+  starts: 5,
+  seconds: 5,
+  callsPerPost: 100,
+};
+
 export const targets = {
   wallRatio: 1.3,
   busyShare: 0.9,
@@ -40,6 +62,9 @@ export const targets = {
   readsPerCall: 1.3,
   eventsPerRun: 4_096,
   importPeakMb: 300,
+  callsPerMinute: 100_000,
+  sandboxMb: 400,
+  sandboxStartMs: 1_000,
 } as const;
 
 /** What a bench process is handed on its command line. */

@@ -215,12 +215,14 @@ test('every setting of the environment is documented with its default', () => {
 
 const variablePattern = /\b(?:SVC|CARILLON|TEMPORAL|XDG|DATABASE|POSTGRES)_[A-Z][A-Z_]*[A-Z]\b/g;
 
-/** Variables that the program, its deployment file or Temporal's own loader read. */
+/** Variables that the program, its deployment file or Temporal's own loader read, or that a command is given to read. */
 function knownVariables(): Set<string> {
   const loader = listFiles(join(root, 'node_modules/@temporalio/envconfig/lib'), '.js').map((path) =>
     readFileSync(path, 'utf8'),
   );
-  const names = [...loader, read('docker-compose.yml')].flatMap((source) => source.match(variablePattern) ?? []);
+  const names = [...loader, read('docker-compose.yml'), read('src/cli/sandbox-exec.ts')].flatMap(
+    (source) => source.match(variablePattern) ?? [],
+  );
   return new Set([...settings, ...names]);
 }
 

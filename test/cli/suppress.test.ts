@@ -23,7 +23,7 @@ function createFolder() {
   return {
     path: (name: string) => join(folder, name),
     write: (name: string, text: string) => writeFileSync(join(folder, name), text),
-    async run(...args: string[]): Promise<Ended> {
+    run: async (...args: string[]): Promise<Ended> => {
       const io = createTerminal({ env });
       const code = await runCli(['suppress', ...args], io);
       return { code, ...io.written() };

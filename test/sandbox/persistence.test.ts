@@ -284,7 +284,7 @@ test('a start that fails lets go of the file', async () => {
   const sandbox = await open(path);
   await sandbox.close();
   const other = await startTestSandbox();
-  expect(await refusal(path, { port: other.port })).toContain('in use by another program');
+  expect(await refusal(path, { port: other.port })).toContain('in use by another sandbox');
   await (await open(path)).close();
 });
 

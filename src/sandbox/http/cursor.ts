@@ -49,7 +49,7 @@ function parse(text: string): Cursor | null {
     if (
       typeof list !== 'string' ||
       typeof generation !== 'number' ||
-      !Number.isInteger(position) ||
+      !Number.isSafeInteger(position) ||
       Number(position) < 0
     )
       return null;

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type { Agent, Dispatcher } from 'undici';
 import { CompletionBuilder, type Completion } from './completion.ts';
 import type { CompletionRequest } from './completion-request.ts';
@@ -28,11 +29,13 @@ export interface AnswerFacts {
   durationMs: number | null;
 }
 
+/** The HTTP client is read with the first question: most sandboxes ask none. */
+const load = createRequire(import.meta.url);
+
 /** Asks models that speak the chat completions contract. Nothing is asked twice and redirects are not followed. */
 export class ChatCompletions {
   readonly #limits: ModelLimits;
   readonly #allowedHosts: readonly string[];
-  /** Made with the first question; most sandboxes ask none. */
   #dispatcher: Agent | null = null;
   #closed = false;
 
@@ -45,7 +48,7 @@ export class ChatCompletions {
   async ask(question: ModelQuestion, facts: AnswerFacts): Promise<Completion> {
     requireAllowed(question.url, this.#allowedHosts);
     const headers = sendableHeaders(question.headers);
-    const { Agent, request } = await import('undici');
+    const { Agent, request } = load('undici') as typeof import('undici');
     if (this.#closed) throw new ModelFailure('stopped', 'the sandbox stopped waiting');
     // The limits here count from the question on and end everything, so the connection needs none of its own but the first.
     this.#dispatcher ??= new Agent({

@@ -1,0 +1,34 @@
+import type { OperationName } from '../../../src/sandbox/operations.ts';
+import type { Dialect } from '../../../src/sandbox/schemas/building-blocks.ts';
+import { closed, createValidator, documentOf, follow, operationsOf, type Schema } from '../openapi-checks.ts';
+
+/** Says what in an answer is not as the OpenAPI document describes it; null when all of it is. */
+export type AnswerCheck = (operation: OperationName, status: number, body: unknown) => string | null;
+
+const checks = new Map<Dialect, AnswerCheck>();
+
+/** Each schema is compiled once, fields that are served and not described count as misfits. */
+export function describedAnswers(dialect: Dialect): AnswerCheck {
+  const check = checks.get(dialect) ?? createCheck(dialect);
+  checks.set(dialect, check);
+  return check;
+}
+
+function createCheck(dialect: Dialect): AnswerCheck {
+  const document = closed(documentOf(dialect));
+  const compile = createValidator(document);
+  const byId = new Map(operationsOf(document).map(({ operation }) => [operation['operationId'], operation]));
+  const compiled = new Map<string, ReturnType<typeof compile>>();
+  return (operation, status, body) => {
+    const raw = follow(byId.get(operation), `#/responses/${status}`) as { $ref?: string } | undefined;
+    const described = (raw?.$ref === undefined ? raw : follow(document, raw.$ref)) as Schema | undefined;
+    if (described === undefined) return `${operation} ${status}: not described; got ${JSON.stringify(body)}`;
+    const ref = follow(described, '#/content/application~1json/schema/$ref') as string | undefined;
+    if (ref === undefined) return body === undefined ? null : `${operation} ${status}: has a body`;
+    const fits = compiled.get(ref) ?? compile(ref);
+    compiled.set(ref, fits);
+    if (fits(body)) return null;
+    const [error] = fits.errors ?? [];
+    return `${operation} ${status} ${error?.instancePath}: ${error?.message} ${JSON.stringify(error?.params)}`;
+  };
+}
