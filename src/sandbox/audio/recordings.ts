@@ -41,7 +41,10 @@ export class Recordings {
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return underWay;
     const rendering = this.#last.then(async () => {
-      const recording = { wav: await renderRecording(talk, (text, voice) => this.#speech.pronounce(text, voice)), etag };
+      const recording = {
+        wav: await renderRecording(talk, (text, voice) => this.#speech.pronounce(text, voice)),
+        etag,
+      };
       if (this.#underWay.get(key) === rendering && !call.recordDeleted) this.#kept.set(id, recording);
       return recording;
     });
