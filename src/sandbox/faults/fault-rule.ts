@@ -3,11 +3,17 @@ import { operationByNumber, operationNames, type OperationName } from '../operat
 import { faultEffect, operationsOfEffect } from './fault-effect.ts';
 import { faultMatch } from './fault-match.ts';
 
+const operationFix = `Must be an operation's number (1 to 14), its name (${operationNames.join(', ')}) or "*".`;
+
 const operation = z
   .union(
-    [z.literal('*'), z.enum(operationNames as [OperationName, ...OperationName[]]), z.number().int().min(1).max(14)],
+    [
+      z.literal('*'),
+      z.enum(operationNames as [OperationName, ...OperationName[]]),
+      z.number().int(operationFix).min(1, operationFix).max(14, operationFix),
+    ],
     {
-      error: `Must be an operation's number (1 to 14), its name (${operationNames.join(', ')}) or "*".`,
+      error: operationFix,
     },
   )
   .transform((value) => (typeof value === 'number' ? (operationByNumber(value) ?? '*') : value));
