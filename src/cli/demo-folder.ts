@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describeFileError, OutputFileError } from '../campaign/errors.ts';
-import { examplesFolder } from './examples-folder.ts';
+import { packageFolder } from '../campaign/package-folder.ts';
 
 export interface DemoFolder {
   /** Also the campaign's id. */
@@ -20,7 +20,7 @@ export async function createDemoFolder(parent: string, nowMs: number): Promise<D
   const stamp = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
   const name = await makeFreshFolder(parent, `demo-${stamp}`);
   const folder = resolve(parent, name);
-  const source = join(examplesFolder(), 'reminders');
+  const source = join(packageFolder('examples'), 'reminders');
   const text = await readFile(join(source, 'campaign.yaml'), 'utf8');
   const campaignPath = join(folder, 'campaign.yaml');
   await writeFile(campaignPath, text.replace(/^id: .*$/m, `id: ${name}`));

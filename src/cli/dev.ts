@@ -4,7 +4,7 @@ import { readConfig, readConfigWith, type Config } from '../config.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { sandboxKey } from '../sandbox/http/authentication.ts';
 import { describeLocation } from '../store/open-store.ts';
-import { examplesFolder } from './examples-folder.ts';
+import { packageFolder } from '../campaign/package-folder.ts';
 import { readFactor, readPort } from './flag-values.ts';
 import type { Io } from './io.ts';
 import { LocalWorldError, portOrAny, startLocalWorld, untilAborted, type LocalWorld } from './local-world.ts';
@@ -127,7 +127,7 @@ function announce(io: Io, world: LocalWorld, json: boolean): void {
     'In another shell:',
     ...Object.entries(settings).map(([name, value]) => `  export ${name}=${quote(value)}`),
     ...(database === null ? ['  (and the same DATABASE_URL as here)'] : []),
-    `  carillon run ${quote(relative('.', join(examplesFolder(), 'reminders', 'campaign.yaml')))}`,
+    `  carillon run ${quote(relative('.', join(packageFolder('examples'), 'reminders', 'campaign.yaml')))}`,
     '',
     'Ctrl-C stops all of it.',
   ];

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isAllowedHost } from '../allowed-host.ts';
 import { ModelFailure } from './model-failure.ts';
 
 const completionsPath = '/chat/completions';
@@ -16,11 +16,12 @@ export function completionsAddress(url: string): string {
 export function requireAllowed(url: string, allowedHosts: readonly string[]): void {
   const refuse = (message: string): ModelFailure => new ModelFailure('address_refused', message);
   if (!URL.canParse(url)) throw refuse('the address cannot be read; give one such as http://127.0.0.1:8080/v1');
-  const { protocol, hostname, host, username, password } = new URL(url);
+  const address = new URL(url);
+  const { protocol, host, username, password } = address;
   if (protocol !== 'http:' && protocol !== 'https:') throw refuse('the address must begin with http:// or https://');
   if (username !== '' || password !== '')
     throw refuse('the address must hold no user name or password; send credentials in a header');
-  if (isLoopback(hostname) || allowedHosts.includes(hostname) || allowedHosts.includes(host)) return;
+  if (isAllowedHost(address, allowedHosts)) return;
   throw refuse(
     `the sandbox does not connect to ${host}: only to this machine, or to a host that allowOutbound (--allow-outbound) names`,
   );
@@ -32,8 +33,4 @@ export function showAddress(url: string): string {
   const { origin, pathname, searchParams } = new URL(url);
   const names = [...new Set(searchParams.keys())].map((name) => `${encodeURIComponent(name)}=[redacted]`);
   return `${origin}${pathname}${names.length === 0 ? '' : `?${names.join('&')}`}`;
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
 }

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isAllowedHost } from '../allowed-host.ts';
 import { z } from 'zod';
 
 /** What a webhook can be told (gaps A.8). */
@@ -40,13 +40,10 @@ export type WebhookChange = z.output<typeof webhookChange>;
  */
 export function refuseAddress(address: string, allowedHosts: readonly string[]): string | null {
   if (!URL.canParse(address)) return 'Must be an address such as http://127.0.0.1:8080/hook.';
-  const { protocol, hostname, host, username, password } = new URL(address);
+  const url = new URL(address);
+  const { protocol, username, password } = url;
   if (protocol !== 'http:' && protocol !== 'https:') return 'Must begin with http:// or https://.';
   if (username !== '' || password !== '') return 'Must hold no user name or password; deliveries are signed instead.';
-  if (isLoopback(hostname) || allowedHosts.includes(hostname) || allowedHosts.includes(host)) return null;
+  if (isAllowedHost(url, allowedHosts)) return null;
   return 'Must be on this machine (127.0.0.1, [::1] or localhost), or on a host that allowOutbound (--allow-outbound) names.';
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
 }
