@@ -1,11 +1,11 @@
-import { cancelCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../src/store/campaigns.ts';
+import { endCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../src/store/campaigns.ts';
 import { readStatus } from '../src/store/campaign-status.ts';
 import { closeRound } from '../src/store/rounds.ts';
 import type { CampaignProgress } from './collect.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 
-export type StateChange = 'pause' | 'resume' | 'cancel';
+export type StateChange = 'pause' | 'resume' | 'drain' | 'cancel';
 
 /** Commits a person's wish to the database; from then on no POST begins that the new state forbids. Idempotent. */
 export async function changeState(
@@ -20,8 +20,10 @@ export async function changeState(
         return { changed: await pauseCampaign(deps.store, input.campaignId, 'paused by a person', now) };
       case 'resume':
         return { changed: await resumeCampaign(deps.store, input.campaignId, now) };
+      case 'drain':
+        return { changed: await endCampaign(deps.store, input.campaignId, 'drained', now) };
       case 'cancel':
-        return { changed: await cancelCampaign(deps.store, input.campaignId, now) };
+        return { changed: await endCampaign(deps.store, input.campaignId, 'cancelled', now) };
     }
   } catch (error) {
     throw toFailure(error);

@@ -7,6 +7,8 @@ import type { Store } from '../src/store/open-store.ts';
 export interface ActivityDependencies {
   store: Store;
   client: ConvaiClient;
+  /** The service's address: the account of the campaigns that are imported here. */
+  accountId: string;
   /** The clock that the service lives by, asked anew from time to time. */
   serviceClock: () => Promise<ServiceClock>;
   logger: Logger;

@@ -2,6 +2,7 @@ import type { VerdictInput } from '../src/store/verdicts.ts';
 import { account, changeState, type StateChange } from './account.ts';
 import { collect } from './collect.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { fireSchedule, noteFiringFailure, type FireScheduleInput } from './fire-schedule.ts';
 import { plan, type PlanActivityInput } from './plan.ts';
 import { recordPostVerdict, submit } from './submit.ts';
 import { verify } from './verify.ts';
@@ -16,6 +17,8 @@ export function createActivities(deps: ActivityDependencies) {
     collect: (input: { campaignId: string }) => collect(deps, input),
     changeState: (input: { campaignId: string; change: StateChange }) => changeState(deps, input),
     account: (input: { campaignId: string; round: number }) => account(deps, input),
+    fireSchedule: (input: FireScheduleInput) => fireSchedule(deps, input),
+    noteFiringFailure: (input: FireScheduleInput & { reason: string }) => noteFiringFailure(deps, input),
   };
 }
 

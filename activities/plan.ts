@@ -1,6 +1,7 @@
-import { findCampaign } from '../src/store/campaigns.ts';
+import { failCampaign, findCampaign } from '../src/store/campaigns.ts';
 import { LedgerOlderError, planBatch, type WaitReason } from '../src/store/planning.ts';
 import { isOutstanding } from '../src/store/counters.ts';
+import { lookAtCallers } from './callers.ts';
 import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
@@ -30,6 +31,7 @@ export async function plan(deps: ActivityDependencies, input: PlanActivityInput)
     const clock = await deps.serviceClock();
     const campaign = await findCampaign(deps.store.db, input.campaignId);
     if (campaign === undefined) throw new LedgerOlderError(`Campaign ${input.campaignId} is not in this database.`);
+    await lookAtCallers(deps, clock, campaign);
     const now = serviceNow(clock);
     const result = await planBatch(deps.store, { ...input, now, render: renderWith(campaign.rules) });
     switch (result.kind) {
@@ -43,6 +45,8 @@ export async function plan(deps: ActivityDependencies, input: PlanActivityInput)
       }
     }
   } catch (error) {
+    if (error instanceof LedgerOlderError)
+      await failCampaign(deps.store, input.campaignId, error.message, deps.nowReal());
     throw toFailure(error);
   }
 }

@@ -30,7 +30,7 @@ function buildBody(step: PostStep): BatchCallsRequest {
   const render = renderWith(rules);
   return {
     agent_id: rules.agentId,
-    from_phone_number_id: rules.fromPhoneNumberId,
+    from_phone_number_id: step.caller,
     calls: step.calls.map((call) => {
       const rendered = rules.variables === null && rules.override === undefined ? null : render(call.cells);
       const override = withOpeningLine(rendered?.override ?? null, call.openingLine);

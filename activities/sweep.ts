@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { factsFromListEntry, factsFromRecord } from '../src/convai/record-facts.ts';
-import type { ConversationPage, ServiceDate } from '../src/convai/client.ts';
+import type { ConversationPage } from '../src/convai/client.ts';
 import { ConvaiError, RateLimitedError } from '../src/convai/errors.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import type { CampaignRules } from '../src/domain/campaign-rules.ts';
+import type { RecordPointers } from '../src/domain/conversation-facts.ts';
 import type { CorrelationClock } from '../src/domain/correlation.ts';
 import {
   listDueReads,
@@ -15,6 +16,7 @@ import {
 } from '../src/store/conversations.ts';
 import { lockOwner, matchRecords, oldestUnmatchedPost, settleFromRecord } from '../src/store/matching.ts';
 import { lockCampaignsOf, type Queries } from '../src/store/open-store.ts';
+import { readPointers } from '../src/store/record-pointers.ts';
 import {
   concludeSweep,
   conclusionDueSince,
@@ -24,6 +26,7 @@ import {
   releaseLease,
 } from '../src/store/sweeps.ts';
 import { noteUnreadable } from '../src/store/unreadable.ts';
+import { assumedClock, isBetterReading, readClock } from './clock-reading.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 
@@ -34,14 +37,19 @@ const readsPerSweep = 400;
 const quietUntil = new WeakMap<ActivityDependencies['client'], number>();
 /** A clock may have been set back by as much between a POST and the sweep that looks for its records. */
 const clockStepMs = 60_000;
-/** The Date header has whole seconds. */
-const dateResolutionMs = 1_000;
 
 export interface SweepResult {
   /** `busy`: another process sweeps this agent. `failed`: nothing could be read. */
   kind: 'complete' | 'incomplete' | 'failed' | 'busy';
   /** Real milliseconds that the service asked to be left alone. */
   waitMs: number;
+}
+
+/** Whose records are read, and how. */
+interface Swept {
+  agentId: string;
+  pointers: RecordPointers;
+  analysisWaitMs: number;
 }
 
 interface ListWalk {
@@ -52,27 +60,6 @@ interface ListWalk {
   oldestSeen: number | null;
   ordered: boolean;
   clockReading: CorrelationClock;
-}
-
-/** Without a reading, the clocks are taken to agree. */
-const assumedClock: CorrelationClock = { offsetMs: 0, uncertaintyMs: 2_000 };
-
-/** A reading from a slow answer is a poor one; instead of none it counts where it shows that the clocks differ. */
-function isBetterReading(reading: CorrelationClock, known: CorrelationClock): boolean {
-  if (reading.uncertaintyMs < known.uncertaintyMs) return true;
-  return known === assumedClock && Math.abs(reading.offsetMs) > reading.uncertaintyMs + known.uncertaintyMs;
-}
-
-/** How far the service's clock is from the one that the attempts were stamped with, and how surely that is known. */
-function readClock(date: ServiceDate | null, clock: ServiceClock, nowReal: number): CorrelationClock | undefined {
-  if (date === null) return undefined;
-  const at = (realMs: number) => clock.now() + (realMs - nowReal) * clock.speed;
-  const [sentAt, receivedAt] = [at(date.sentAtMs), at(date.receivedAtMs)];
-  const halfTrip = (receivedAt - sentAt) / 2;
-  return {
-    offsetMs: Math.round(date.serverMs + dateResolutionMs / 2 - (sentAt + halfTrip)),
-    uncertaintyMs: Math.ceil(halfTrip + dateResolutionMs / 2),
-  };
 }
 
 function isNewestFirst(page: ConversationPage, before: number | null): boolean {
@@ -92,7 +79,7 @@ function isNewestFirst(page: ConversationPage, before: number | null): boolean {
 async function walkList(
   deps: ActivityDependencies,
   clock: ServiceClock,
-  agentId: string,
+  { agentId, pointers }: Swept,
   until: number,
   deep: boolean,
   onPage: () => void,
@@ -116,7 +103,7 @@ async function walkList(
     const now = serviceNow(clock);
     const reading = readClock(page.serviceDate, clock, deps.nowReal());
     if (reading !== undefined && isBetterReading(reading, walk.clockReading)) walk.clockReading = reading;
-    const facts = page.conversations.map((entry) => factsFromListEntry(entry));
+    const facts = page.conversations.map((entry) => factsFromListEntry(entry, pointers));
     const { allFinal } = await deps.store.transaction(async (tx) => {
       await noteReadSucceeded(tx, agentId, now);
       // Asked after the page was read: the POST of whatever it shows was committed before. What is excluded by its age must be older
@@ -162,14 +149,13 @@ function patienceWith(error: unknown): number | null {
 async function readOne(
   deps: ActivityDependencies,
   clock: ServiceClock,
-  agentId: string,
+  { agentId, pointers, analysisWaitMs }: Swept,
   conversationId: string,
-  analysisWaitMs: number,
 ): Promise<void> {
   let row: ConversationRow;
   try {
     const record = await deps.client.getConversation(conversationId);
-    const facts = factsFromRecord(record, agentId);
+    const facts = factsFromRecord(record, agentId, pointers);
     row = await deps.store.transaction(async (tx) => {
       await lockOwner(tx, deps.store, conversationId);
       const now = serviceNow(clock);
@@ -197,12 +183,11 @@ async function readOne(
 async function readDue(
   deps: ActivityDependencies,
   clock: ServiceClock,
-  agentId: string,
-  analysisWaitMs: number,
+  swept: Swept,
   unownedSince: number | null,
   onRead: () => void,
 ): Promise<boolean> {
-  const due = await listDueReads(deps.store.db, agentId, serviceNow(clock), unownedSince, readsPerSweep);
+  const due = await listDueReads(deps.store.db, swept.agentId, serviceNow(clock), unownedSince, readsPerSweep);
   let ok = due.length < readsPerSweep;
   let failure: unknown;
   const queue = due.values();
@@ -210,7 +195,7 @@ async function readDue(
     for (const conversationId of queue) {
       if (failure !== undefined) return;
       try {
-        await readOne(deps, clock, agentId, conversationId, analysisWaitMs);
+        await readOne(deps, clock, swept, conversationId);
         onRead();
       } catch (error) {
         ok = false;
@@ -249,10 +234,12 @@ export async function sweepAgent(
     const until = Math.min(openSince ?? begunAt, begunAt - timing.lateLookbackMs);
     const dueSince = await conclusionDueSince(deps.store.db, agentId, begunAt);
     const unownedSince = dueSince === null ? null : Math.min(until, dueSince);
-    const read = () => readDue(deps, clock, agentId, timing.analysisWaitMs, unownedSince, onProgress);
+    const pointers = await readPointers(deps.store.db, agentId);
+    const swept = { agentId, pointers, analysisWaitMs: timing.analysisWaitMs };
+    const read = () => readDue(deps, clock, swept, unownedSince, onProgress);
     let walk: ListWalk;
     try {
-      walk = await walkList(deps, clock, agentId, until, dueSince !== null, onProgress);
+      walk = await walkList(deps, clock, swept, until, dueSince !== null, onProgress);
     } catch (error) {
       // The list of an agent that was deleted is refused for ever; records that are known can still be read one by one.
       if (patienceWith(error) === missingPatienceMs) await read();

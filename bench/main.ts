@@ -3,16 +3,18 @@ import { parseArgs } from 'node:util';
 import { benchCampaign } from './campaign-bench.ts';
 import { say } from './child.ts';
 import { benchImport } from './import-bench.ts';
+import { benchRehearsal } from './rehearsal-bench.ts';
 import { isMet, renderReport, type Figure } from './report.ts';
 import { benchSandbox } from './sandbox-bench.ts';
-import { campaignDefaults, importRows, sandboxDefaults, type CampaignSettings } from './settings.ts';
+import { campaignDefaults, importRows, rehearsalRows, sandboxDefaults, type CampaignSettings } from './settings.ts';
 
 const help = `Measures Carillon against a program that survives nothing, the import of a long list, and the sandbox.
 
-  npm run bench                                   everything: about 15 minutes
+  npm run bench                                   everything: about 25 minutes
   npm run bench -- --only campaign --recipients 600
   npm run bench -- --only import --rows 100000
   npm run bench -- --only sandbox --calls 20000
+  npm run bench -- --only rehearsal
   npm run bench -- --json                         the figures as JSON on standard output
 
 Also: --poll SECONDS, --batch SIZE, --threshold SLOTS, --seed TEXT. A missed target is marked; the exit code stays 0.
@@ -45,7 +47,7 @@ if (values.help) {
   process.stdout.write(help);
   process.exit(0);
 }
-const parts = ['campaign', 'import', 'sandbox'];
+const parts = ['campaign', 'import', 'sandbox', 'rehearsal'];
 if (values.only !== undefined && !parts.includes(values.only)) {
   say(`--only is "${values.only}"; it must be one of ${parts.join(', ')}.`);
   process.exit(2);
@@ -100,6 +102,11 @@ if (isWanted('sandbox')) {
       `rates over ${sandbox.seconds} s by 16 connections, reads among the stored conversations`,
   ]);
   figures.push(...(await benchSandbox(sandbox)));
+}
+if (isWanted('rehearsal')) {
+  const rehearsed = values.only === 'rehearsal' ? readNumber('rows', values.rows, rehearsalRows) : rehearsalRows;
+  described.push(['rehearsal', `${rehearsed} rows in four zones, --speed 600, people drawn with the seed carillon`]);
+  figures.push(...(await benchRehearsal(rehearsed)));
 }
 
 process.stdout.write(

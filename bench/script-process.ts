@@ -52,7 +52,7 @@ async function dial(): Promise<void> {
       variables,
     }));
     const { callsInitiated } = await client.placeBatchCalls(
-      { agent_id: rules.agentId, from_phone_number_id: rules.fromPhoneNumberId, calls },
+      { agent_id: rules.agentId, from_phone_number_id: rules.callers.numbers[0] ?? '', calls },
       { requestId: `script-${batches}`, mayBegin: () => true },
     );
     placed += callsInitiated;

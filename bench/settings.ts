@@ -33,6 +33,8 @@ export const campaignDefaults: CampaignSettings = {
 
 export const importRows = 1_000_000;
 
+export const rehearsalRows = 2_000;
+
 /** What the sandbox bench runs. */
 export interface SandboxBenchSettings {
   /** Simulated on the scaled clock, and stored while memory and reads are measured. */
@@ -65,6 +67,7 @@ export const targets = {
   callsPerMinute: 100_000,
   sandboxMb: 400,
   sandboxStartMs: 1_000,
+  rehearsalMinutes: 10,
 } as const;
 
 /** What a bench process is handed on its command line. */

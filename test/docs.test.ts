@@ -305,12 +305,21 @@ function withoutSetting(content: Record<string, unknown>, path: string): Record<
   return Object.fromEntries(Object.entries(content).filter(([name]) => name !== key));
 }
 
+/** Settings that are left out as a whole, and the smallest that can be written for them. */
+const optionalParents: Readonly<Record<string, object>> = {
+  variables: { values: {} },
+  pre_dial: { url: 'https://hooks.example.com' },
+  on_completion: { url: 'https://hooks.example.com' },
+};
+
 /** Settings whose documented default, written out, gives other rules than leaving them out does. */
 function wrongDefaults(text: string): string[] {
   return settingRows(text).flatMap(({ names, value }) =>
     names.filter((path) => {
       if (path.includes('[]')) return false;
-      const base = path.startsWith('variables.') ? { ...smallest, variables: { values: {} } } : smallest;
+      const [parent = ''] = path.split('.');
+      const base =
+        path.includes('.') && parent in optionalParents ? { ...smallest, [parent]: optionalParents[parent] } : smallest;
       const without = withoutSetting(base, path);
       const accepted = campaignSchema.safeParse(without).success;
       if (value === 'required') return accepted;
@@ -368,7 +377,7 @@ function commandsIn(text: string): { name: string; flags: string[] }[] {
   const code = [...text.matchAll(/^```sh\n(.*?)^```/gms), ...text.matchAll(/`(carillon [^`]+)`/g)];
   return code
     .flatMap((match) => (match[1] ?? '').split('\n'))
-    .flatMap((line) => [...(line.split('#')[0] ?? '').matchAll(/\bcarillon ([a-z]+)\b([^&|]*)/g)])
+    .flatMap((line) => [...(line.split('#')[0] ?? '').matchAll(/\bcarillon ([a-z]+(?:-[a-z]+)*)\b([^&|]*)/g)])
     .map(([, name = '', rest = '']) => ({ name, flags: rest.match(/--[a-z-]+/g) ?? [] }));
 }
 

@@ -13,6 +13,8 @@ import {
 import type { Activities } from '../activities/index.ts';
 import {
   cancelUpdate,
+  drainUpdate,
+  lookAgainUpdate,
   pauseUpdate,
   resumeUpdate,
   statusQuery,
@@ -26,6 +28,9 @@ type StateChange = Parameters<Activities['changeState']>[0]['change'];
 
 /** Events after which a run continues as new: well below where the server suggests it, since steps under way still add theirs. */
 const mostEvents = 3_500;
+
+/** Waits that end at an instant, whatever the open calls do. */
+const toldByClock: readonly string[] = ['blocked', 'pacing', 'paused', 'scheduled'];
 
 const retryForEver = { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 };
 
@@ -81,7 +86,16 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
   };
   setHandler(pauseUpdate, () => change('pause'), { validator: refuseAfterEnd });
   setHandler(resumeUpdate, () => change('resume'), { validator: refuseAfterEnd });
+  setHandler(drainUpdate, () => change('drain'), { validator: refuseAfterEnd });
   setHandler(cancelUpdate, () => change('cancel'), { validator: refuseAfterEnd });
+  setHandler(
+    lookAgainUpdate,
+    () => {
+      changes += 1;
+      return true;
+    },
+    { validator: refuseAfterEnd },
+  );
   setHandler(statusQuery, () => counters);
 
   const waitForChange = async (seen: number, atMostMs: number | null): Promise<void> => {
@@ -135,10 +149,8 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
         counters.waitingFor = next.reason;
         collectWanted ||= next.outstanding;
         // While calls are open the collector says when planning makes sense again; otherwise only the clock does.
-        await waitForChange(
-          seen,
-          next.outstanding && next.reason !== 'blocked' && next.reason !== 'pacing' ? null : next.inMs,
-        );
+        const collectorTells = next.outstanding && !toldByClock.includes(next.reason);
+        await waitForChange(seen, collectorTells ? null : next.inMs);
       }
     }
   };

@@ -1,1 +1,2 @@
 export { campaign } from './campaign.ts';
+export { scheduledCampaign } from './scheduled-campaign.ts';

@@ -13,6 +13,24 @@ export interface CampaignInput {
   verified: boolean;
 }
 
+/** What a firing of a recurring campaign is started with. What it dials stands in the database alone. */
+export interface ScheduledCampaignInput {
+  scheduleId: string;
+  /** The schedule's zone: the campaign and its list are named after the time there. */
+  timeZone: string;
+  /** A firing that no worker takes for this long is left out, in real milliseconds. */
+  catchUpMs: number;
+  queues: CampaignQueues;
+  timeouts: CampaignTimeouts;
+}
+
+/** Rows of the campaign that a firing has run; null when there was nothing left to run. */
+export interface FiringResult {
+  campaignId: string;
+  total: number | null;
+  done: number | null;
+}
+
 export interface CampaignQueues {
   campaign: string;
   /** POSTs only: the server limits how many start per second. */
@@ -53,8 +71,17 @@ export function campaignWorkflowId(campaignId: string, round: number): string {
   return `campaign/${campaignId}/${round}`;
 }
 
+/** The time of a firing, which the server puts behind the id of the workflow that it starts; null when there is none. */
+export function firingTimeOf(workflowId: string): number | null {
+  const time = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/.exec(workflowId)?.[1];
+  return time === undefined ? null : Date.parse(time);
+}
+
 /** Each returns after its change is committed to the database; false when the campaign's state does not allow it. */
 export const pauseUpdate = defineUpdate<boolean>('pause');
 export const resumeUpdate = defineUpdate<boolean>('resume');
+export const drainUpdate = defineUpdate<boolean>('drain');
 export const cancelUpdate = defineUpdate<boolean>('cancel');
+/** Something that planning depends on was changed in the database, such as rows or limits. Always true. */
+export const lookAgainUpdate = defineUpdate<boolean>('lookAgain');
 export const statusQuery = defineQuery<CampaignCounters>('status');

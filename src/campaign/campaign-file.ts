@@ -35,11 +35,11 @@ export interface CampaignFile {
 }
 
 /**
- * Reads and checks a campaign file.
+ * Reads and checks a campaign file, or its text where that was kept elsewhere; paths in it count from the folder of `path` all the same.
  * @throws CampaignFileError with all problems at once.
  */
-export async function readCampaignFile(path: string): Promise<CampaignFile> {
-  const { content, lineOf } = await readCampaignText(path);
+export async function readCampaignFile(path: string, kept?: string): Promise<CampaignFile> {
+  const { content, lineOf } = await readCampaignText(path, kept);
   const parsed = campaignSchema.safeParse(content);
   if (!parsed.success) {
     throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, campaignSchema, lineOf));
@@ -75,7 +75,7 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
   const { firstMessage, override } = splitOverride(file.settings);
   return {
     agentId: settings.agent_id,
-    fromPhoneNumberId: settings.from_phone_number_id,
+    callers: { numbers: settings.from_phone_number_id, choice: settings.caller_choice },
     list: {
       columns: [...columns],
       phoneColumn: columnOf(list.phone, columns) ?? list.phone,
@@ -83,6 +83,9 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
       timezoneColumn: columnOf(list.timezone, columns),
       countryColumn: columnOf(list.country, columns),
       regionColumn: columnOf(list.state, columns),
+      zipColumn: columnOf(list.zip, columns),
+      notBeforeColumn: columnOf(list.not_before, columns),
+      expiresAtColumn: columnOf(list.expires_at, columns),
       defaultRegion: list.default_region ?? null,
       fallbackTimezone: list.fallback_timezone ?? null,
     },
@@ -97,22 +100,39 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
       closedOn: closedDates(settings.holidays, nowMs),
     },
     law: legalHours(file.law, nowMs),
+    startsAt: settings.starts_at ?? null,
     endsAt: settings.ends_at ?? null,
     caps: settings.caps.map(({ by, calls = 0, within = 0, after_talk: afterTalkMs }) =>
       afterTalkMs === undefined ? { by, calls, withinMs: within } : { by, afterTalkMs },
     ),
-    retry: { maxAttempts: retry.max_attempts, delays: retryDelays(retry), maxUncounted: retry.max_uncounted },
+    retry: {
+      maxAttempts: retry.max_attempts,
+      maxAttemptsPerNumber: retry.max_attempts_per_number ?? null,
+      resetAfterMs: retry.reset_after ?? null,
+      jitterMs: retry.jitter,
+      delays: retryDelays(retry, settings.on_unknown),
+      maxUncounted: retry.max_uncounted,
+    },
     pacing: {
       maxConcurrentCalls: pacing.max_concurrent_calls,
       startsPerMinute: pacing.starts_per_minute ?? null,
       batchSize: pacing.batch_size,
       refillThreshold: pacing.refill_threshold ?? defaultRefillThreshold(pacing),
+      warmUpMs: pacing.warm_up,
+      priority: pacing.priority,
     },
+    ...hooksAndBreaker(settings),
     optOut: settings.opt_out.map((rule) => ({
       source: rule.collected === undefined ? 'evaluation' : 'collected',
       key: rule.collected ?? rule.evaluation ?? '',
       values: rule.equals,
     })),
+    dispositions: settings.dispositions.map(({ when, is }) => ({ ...when, disposition: is })),
+    correlation: {
+      calleeNumber: settings.correlation.callee_number,
+      batchId: settings.correlation.batch_id,
+      reference: settings.correlation.reference,
+    },
     timing: {
       dispatchMarginMs: advanced.dispatch_margin,
       settleMs: advanced.settle,
@@ -151,9 +171,35 @@ function closedDates(holidays: CampaignSettings['holidays'], nowMs: number): str
   return [...new Set(dates)].sort();
 }
 
-function retryDelays(retry: CampaignSettings['retry']): Record<RetryDisposition, RetryDelays> {
-  const { max_attempts: _attempts, max_uncounted: _uncounted, ...delays } = retry;
-  return { ...defaultRetryDelays, ...withoutUndefined(delays) };
+function hooksAndBreaker(
+  settings: Pick<CampaignSettings, 'breaker' | 'pre_dial' | 'on_completion'>,
+): Pick<CampaignRules, 'breaker' | 'preDial' | 'onCompletion'> {
+  const { breaker, pre_dial: preDial, on_completion: onCompletion } = settings;
+  return {
+    breaker:
+      breaker === null
+        ? null
+        : {
+            failureShare: breaker.failure_share,
+            windowMs: breaker.window,
+            minCalls: breaker.min_calls,
+            coolDownMs: breaker.cool_down ?? null,
+          },
+    preDial: preDial === undefined ? null : { url: preDial.url, timeoutMs: preDial.timeout },
+    onCompletion: onCompletion === undefined ? null : { url: onCompletion.url },
+  };
+}
+
+/** What a person chose when the fate of a call is not known: without a delay of their own it is dialled again after this long. */
+const redialUnknownAfterMs = 30 * 60_000;
+
+function retryDelays(
+  retry: CampaignSettings['retry'],
+  onUnknown: CampaignSettings['on_unknown'],
+): Record<RetryDisposition, RetryDelays> {
+  const { busy, no_answer, unreached, voicemail, failed, unknown } = retry;
+  const redial = onUnknown === 'redial' ? { unknown: unknown ?? [redialUnknownAfterMs] } : {};
+  return { ...defaultRetryDelays, ...withoutUndefined({ busy, no_answer, unreached, voicemail, failed }), ...redial };
 }
 
 /** A fifth of the capacity keeps lines busy without a POST for every call that ends; never more than one batch. */

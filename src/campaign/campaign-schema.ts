@@ -1,14 +1,17 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
-import { DateTime } from 'luxon';
 import { z } from 'zod';
-import { weekdays, type RetryDelays, type Weekday } from '../domain/campaign-rules.ts';
+import { weekdays, type Weekday } from '../domain/campaign-rules.ts';
 import { isJsonObject, splitOpeningLine, type Json, type JsonObject } from '../domain/conversation-override.ts';
 import { cap } from './caps-schema.ts';
-import { parseDuration } from './duration.ts';
 import { knowsHolidays, type HolidayPlace } from './holidays.ts';
+import { onCompletion, preDial } from './hooks-schema.ts';
+import { parseInstant } from './instant.ts';
 import { isTimeZoneName } from './list-time-zone.ts';
-import { duration, readBy, text, whole } from './setting-kinds.ts';
-import { findOverlap, readWindow, weeklyHours, type WrittenWindow } from './weekly-hours.ts';
+import { breaker, pacing } from './pacing-schema.ts';
+import { correlation, dispositionRules, optOut } from './record-rules-schema.ts';
+import { retry } from './retry-schema.ts';
+import { duration, readBy, text } from './setting-kinds.ts';
+import { openStretches, readWindows, weeklyHours, type WrittenWindow } from './weekly-hours.ts';
 
 /*
  * Every message here is the fix, as an instruction; `campaign-problems.ts` puts the path, the line and the value before it.
@@ -19,29 +22,15 @@ const longestTemplate = 10_000;
 const longestOverride = 200_000;
 const deepestOverride = 20;
 
-function parseRetryDelays(value: unknown): RetryDelays | null {
-  if (value === 'never') return 'never';
-  const texts: unknown[] = Array.isArray(value) ? value : [value];
-  const delays = texts.map(parseDuration).filter((ms): ms is number => ms !== null && ms > 0);
-  return delays.length === texts.length && delays.length > 0 && delays.length <= 20 ? delays : null;
-}
-
-const retryDelays = readBy(
-  parseRetryDelays,
-  'write a duration such as 5m, a list of up to 20 durations for the first, second, … retry, or never',
-).optional();
-
-function parseWindows(value: unknown): WrittenWindow[] | null {
-  const windows = (Array.isArray(value) ? value : [value]).map(readWindow);
-  return windows.length > 0 && windows.every((window) => window !== null) && findOverlap(windows) === null
-    ? windows
-    : null;
-}
-
-const dailyWindows = readBy(
-  parseWindows,
-  'write "09:00-17:00", "22:00-02:00" for one that ends on the next day, or a list of windows that do not overlap; leave a closed day out',
-).optional();
+const dailyWindows = z
+  .unknown()
+  .transform((value, context): WrittenWindow[] => {
+    const read = readWindows(value);
+    if (Array.isArray(read)) return read;
+    context.issues.push({ code: 'custom', message: read.fix, input: value });
+    return z.NEVER;
+  })
+  .optional();
 
 const hoursFix = 'write the windows of each weekday, such as mon: "09:00-17:00", or hours: any to dial at any hour';
 const week = Object.fromEntries(weekdays.map((day) => [day, dailyWindows])) as Record<Weekday, typeof dailyWindows>;
@@ -71,34 +60,16 @@ const lawSetting = z.union(
   { error: 'write on, off, or the path of a file of rules of your own' },
 );
 
-function parseInstant(value: unknown): number | null {
-  if (typeof value !== 'string' || !/T\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/.test(value)) return null;
-  const instant = DateTime.fromISO(value, { setZone: true });
-  return instant.isValid ? instant.toMillis() : null;
-}
+const instant = readBy(
+  parseInstant,
+  'write a date and time with its offset from UTC, such as 2030-11-30T17:00:00-05:00',
+);
 
 function parseRegion(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const region = value.trim().toUpperCase();
   return isSupportedCountry(region) ? region : null;
 }
-
-const scalar = z.union([z.string(), z.number(), z.boolean()]);
-const optOutFix = 'write { collected: key, equals: value } or { evaluation: key, equals: value }';
-const equalsFix = 'write the value, or the list of values, that means "do not call again", such as [true, "yes"]';
-const equals = readBy((value) => {
-  const parsed = z
-    .array(scalar)
-    .min(1)
-    .safeParse(Array.isArray(value) ? value : [value]);
-  return parsed.success ? parsed.data : null;
-}, equalsFix);
-const optOutRule = z
-  .strictObject(
-    { collected: text(optOutFix).optional(), evaluation: text(optOutFix).optional(), equals },
-    { error: optOutFix },
-  )
-  .refine((rule) => (rule.collected === undefined) !== (rule.evaluation === undefined), { error: optOutFix });
 
 const columnFix = 'write the name of a column of the list';
 const list = z.strictObject(
@@ -114,6 +85,9 @@ const list = z.strictObject(
     timezone: text(columnFix, 1000).optional(),
     country: text(columnFix, 1000).optional(),
     state: text(columnFix, 1000).optional(),
+    zip: text(columnFix, 1000).optional(),
+    not_before: text(columnFix, 1000).optional(),
+    expires_at: text(columnFix, 1000).optional(),
     fallback_timezone: readBy(
       (value) => (typeof value === 'string' && isTimeZoneName(value) ? value : null),
       'write the name of a time zone such as America/New_York',
@@ -154,35 +128,6 @@ const variables = z
     },
   );
 
-const retry = z.strictObject(
-  {
-    max_attempts: whole(1, 100).default(3),
-    max_uncounted: whole(1, 100).default(3),
-    busy: retryDelays,
-    no_answer: retryDelays,
-    unreached: retryDelays,
-    voicemail: retryDelays,
-    failed: retryDelays,
-    unknown: retryDelays,
-  },
-  { error: 'write a mapping such as { max_attempts: 3, busy: 30m }' },
-);
-
-const pacing = z
-  .strictObject(
-    {
-      max_concurrent_calls: whole(1, 100_000).default(10),
-      starts_per_minute: whole(1, 1_000_000).optional(),
-      batch_size: whole(1, 1000).default(20),
-      refill_threshold: whole(1, 100_000).optional(),
-    },
-    { error: 'write a mapping such as { max_concurrent_calls: 10 }' },
-  )
-  .refine((limits) => (limits.refill_threshold ?? 1) <= limits.max_concurrent_calls, {
-    path: ['refill_threshold'],
-    error: 'write at most max_concurrent_calls: more slots than that are never free',
-  });
-
 const advanced = z.strictObject(
   {
     dispatch_margin: duration(0).prefault('10m'),
@@ -194,6 +139,12 @@ const advanced = z.strictObject(
   },
   { error: 'write a mapping of durations' },
 );
+
+const callerFix = 'write the id of the imported caller number, in quotes if it is all digits, or a list of such ids';
+const caller = text(callerFix);
+const callers = z
+  .union([caller.transform((one) => [one]), z.array(caller).min(1).max(100)], { error: callerFix })
+  .refine((numbers) => new Set(numbers).size === numbers.length, { error: 'name each number once' });
 
 const idFix = 'write 1 to 64 lower-case letters, digits, ".", "_" or "-", beginning with a letter or digit';
 
@@ -207,7 +158,10 @@ const campaign = z.strictObject(
       }),
     name: text('write text of at most 200 characters').optional(),
     agent_id: text('write the id of the agent that speaks, in quotes if it is all digits'),
-    from_phone_number_id: text('write the id of the imported caller number, in quotes if it is all digits'),
+    from_phone_number_id: callers,
+    caller_choice: z
+      .literal(['region', 'rotation'], { error: 'write region or rotation' })
+      .default('region'),
     list,
     first_message: template.optional(),
     conversation_config_override: override.optional(),
@@ -215,17 +169,21 @@ const campaign = z.strictObject(
     hours,
     holidays: z.array(holiday, { error: holidayFix }).default([]),
     law: lawSetting.default(true),
-    ends_at: readBy(
-      parseInstant,
-      'write a date and time with its offset from UTC, such as 2030-11-30T17:00:00-05:00',
-    ).optional(),
+    starts_at: instant.optional(),
+    ends_at: instant.optional(),
     caps: z
       .array(cap, { error: 'write a list such as [{ calls: 3, within: 24h }]' })
       .max(20, { error: 'write at most 20 caps' })
       .default([]),
     retry: retry.prefault({}),
     pacing: pacing.prefault({}),
-    opt_out: z.array(optOutRule, { error: optOutFix }).max(100, { error: 'write at most 100 rules' }).default([]),
+    on_unknown: z.literal(['hold', 'redial'], { error: 'write hold or redial' }).default('hold'),
+    breaker: breaker.prefault({}),
+    pre_dial: preDial.optional(),
+    on_completion: onCompletion.optional(),
+    opt_out: optOut,
+    dispositions: dispositionRules,
+    correlation: correlation.prefault({}),
     advanced: advanced.prefault({}),
   },
   { error: 'write a mapping that begins with id:' },
@@ -238,6 +196,19 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
     const message =
       'write the opening line in one place: here, or as agent.first_message of conversation_config_override';
     context.addIssue({ code: 'custom', path: ['first_message'], message });
+  }
+  if (settings.starts_at !== undefined && settings.ends_at !== undefined && settings.starts_at >= settings.ends_at) {
+    const message = 'write a time after starts_at';
+    context.addIssue({ code: 'custom', path: ['ends_at'], message });
+  }
+  if (settings.retry.reset_after !== undefined && settings.ends_at === undefined) {
+    const message = 'set ends_at as well: with a budget that is renewed the campaign would never end by itself';
+    context.addIssue({ code: 'custom', path: ['retry', 'reset_after'], message });
+  }
+  if (Array.isArray(settings.retry.unknown) && settings.on_unknown === 'hold') {
+    const message =
+      'write on_unknown: redial as well, knowing that somebody may be called twice; or leave it out, and a person decides (carillon resolve)';
+    context.addIssue({ code: 'custom', path: ['retry', 'unknown'], message });
   }
   if (settings.list.id === undefined) {
     settings.caps.forEach(({ by }, index) => {
@@ -255,10 +226,9 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
     context.addIssue({ code: 'custom', path: ['caps', index], message });
   }
   const marginMinutes = settings.advanced.dispatch_margin / 60_000;
-  for (const [day, windows] of Object.entries(settings.hours === null ? {} : weeklyHours(settings.hours))) {
-    // One that touches midnight may go on there.
-    const short = windows.find(({ from, to }) => from > 0 && to < 1440 && to - from <= marginMinutes);
-    if (short === undefined) continue;
+  const stretches = settings.hours === null ? [] : openStretches(weeklyHours(settings.hours));
+  for (const { day, minutes } of stretches) {
+    if (minutes > marginMinutes) continue;
     const message =
       'write a longer window: nothing is dialled in its last part, advanced.dispatch_margin (10m by default)';
     context.addIssue({ code: 'custom', path: ['hours', day], message });

@@ -14,11 +14,19 @@ const largestBytes = 1_000_000;
 const mostAliases = 100;
 
 /**
- * Reads a campaign file as YAML.
+ * A campaign file's text as it stands on disk.
+ * @throws CampaignFileError when it cannot be read or is not UTF-8 text.
+ */
+export async function loadCampaignText(path: string): Promise<string> {
+  return decode(path, await readBytes(path));
+}
+
+/**
+ * Reads a campaign file as YAML, or its text where that was kept elsewhere.
  * @throws CampaignFileError when it cannot be read, is not UTF-8 text, or is not YAML.
  */
-export async function readCampaignText(path: string): Promise<CampaignText> {
-  const text = decode(path, await readBytes(path));
+export async function readCampaignText(path: string, kept?: string): Promise<CampaignText> {
+  const text = kept ?? (await loadCampaignText(path));
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
   const problems: CampaignProblem[] = [...document.errors, ...document.warnings].map((error) => ({

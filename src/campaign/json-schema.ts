@@ -9,9 +9,11 @@ const window: JsonSchema = { type: 'string', pattern: '^\\s*\\d\\d?:\\d\\d\\s*[-
 const template: JsonSchema = { type: ['string', 'number', 'boolean'] };
 const scalar: JsonSchema = { type: ['string', 'number', 'boolean'] };
 const oneOrMore = (items: JsonSchema): JsonSchema => ({ anyOf: [items, { type: 'array', items, minItems: 1 }] });
+const delay: JsonSchema = { anyOf: [{ const: 'next_day' }, duration] };
 const delays: JsonSchema = {
-  anyOf: [{ const: 'never' }, duration, { type: 'array', items: duration, minItems: 1, maxItems: 20 }],
+  anyOf: [{ enum: ['never', 'next_day'] }, duration, { type: 'array', items: delay, minItems: 1, maxItems: 20 }],
 };
+const hookUrl: JsonSchema = { type: 'string', pattern: '^https?://' };
 
 /** Shapes of what the program reads by code of its own, which its schema shows as anything. */
 const shapes: Readonly<Record<string, JsonSchema>> = {
@@ -21,11 +23,22 @@ const shapes: Readonly<Record<string, JsonSchema>> = {
   'list.fallback_timezone': { type: 'string' },
   'list.default_region': { type: 'string', pattern: '^[A-Za-z]{2}$' },
   'holidays[]': { type: 'string' },
+  starts_at: { type: 'string', format: 'date-time' },
   ends_at: { type: 'string', format: 'date-time' },
   'caps[].within': duration,
   'caps[].after_talk': duration,
   'opt_out[].equals': oneOrMore(scalar),
+  'dispositions[].when.equals': oneOrMore(scalar),
   'hours.*': oneOrMore(window),
+  'retry.reset_after': duration,
+  'retry.jitter': duration,
+  'pacing.warm_up': duration,
+  'breaker.failure_share': { type: 'string', pattern: '^\\s*\\d{1,3}(\\.\\d)?\\s?%\\s*$' },
+  'breaker.window': duration,
+  'breaker.cool_down': duration,
+  'pre_dial.url': hookUrl,
+  'pre_dial.timeout': duration,
+  'on_completion.url': hookUrl,
   'retry.*': delays,
   'advanced.*': duration,
 };

@@ -12,7 +12,7 @@ interface NamedColumn {
   use: 'this names' | 'the template uses';
 }
 
-const columnSettings = ['phone', 'id', 'timezone', 'country', 'state'] as const;
+const columnSettings = ['phone', 'id', 'timezone', 'country', 'state', 'zip', 'not_before', 'expires_at'] as const;
 
 /** Every column that settings and templates of a campaign file name. */
 export function namedColumns({ settings }: Pick<CampaignFile, 'settings'>): NamedColumn[] {

@@ -19,20 +19,41 @@ export interface ListHeader {
 
 const otherDelimiters = [',', ';', '\t', '|'] as const;
 
+export interface HeaderQuestion {
+  path: string;
+  /** Columns that the header has. */
+  names: readonly string[];
+  /** Undefined: to be found. */
+  delimiter: string | undefined;
+  /** Undefined: the first sheet of a workbook. */
+  sheet: string | undefined;
+  /** Country of numbers that are written without one, or null. */
+  defaultRegion: string | null;
+}
+
 /**
- * Finds the header of a campaign's list: the first of its first 50 records that has all columns which the campaign file names. Where there is none, the
- * record that has most of them, for the messages to be about.
+ * Finds the header of a campaign's list by the columns that the campaign file names.
+ * @throws ListFileError
+ */
+export function readHeader(file: CampaignFile): Promise<ListHeader> {
+  const { sheet, default_region: defaultRegion = null } = file.settings.list;
+  const names = [...new Set(namedColumns(file).map(({ name }) => name))];
+  return findHeader({ path: file.listPath, names, delimiter: file.delimiter, sheet, defaultRegion });
+}
+
+/**
+ * Finds the header of a list: the first of its first 50 records that has all these columns. Where there is none, the record that has most of
+ * them, for the messages to be about.
  * @throws ListFileError when there is no header, no data row below it, or a header that names one column twice.
  */
-export async function readHeader(file: CampaignFile): Promise<ListHeader> {
-  const path = file.listPath;
-  const names = [...new Set(namedColumns(file).map(({ name }) => name))];
+export async function findHeader(question: HeaderQuestion): Promise<ListHeader> {
+  const { path, names } = question;
   const countNamed = (cells: readonly string[]): number =>
     names.filter((name) => findColumn(name, cells) !== null).length;
   const { layout, notes } = await describeList({
     path,
-    delimiter: file.delimiter,
-    sheet: file.settings.list.sheet,
+    delimiter: question.delimiter,
+    sheet: question.sheet,
     isWanted: (cells) => countNamed(cells) === names.length,
   });
   const { records, fault } = await readStart(path, layout);
@@ -46,7 +67,7 @@ export async function readHeader(file: CampaignFile): Promise<ListHeader> {
   const columns = readColumns(path, header);
   if (layout.kind === 'text') refuseOtherDelimiter(path, columns, layout.delimiter);
   const above = records.slice(0, place);
-  refuseRowsAbove(file, above, header);
+  refuseRowsAbove(question, above, header);
   if (records[place + 1] === undefined) {
     throw new ListFileError(
       path,
@@ -118,12 +139,15 @@ function refuseOtherDelimiter(path: string, columns: readonly string[], delimite
 }
 
 /** What is left out above the header must be titles: a second header further down would swallow the people above it. */
-function refuseRowsAbove({ listPath, settings }: CampaignFile, above: readonly ListRecord[], header: ListRecord): void {
-  const region = settings.list.default_region ?? null;
-  const person = above.find(({ cells }) => cells.some((cell) => readPhoneNumber(cell, region).ok));
+function refuseRowsAbove(
+  { path, defaultRegion }: HeaderQuestion,
+  above: readonly ListRecord[],
+  header: ListRecord,
+): void {
+  const person = above.find(({ cells }) => cells.some((cell) => readPhoneNumber(cell, defaultRegion).ok));
   if (person === undefined) return;
   throw new ListFileError(
-    listPath,
+    path,
     `the columns that the campaign file names stand in line ${String(header.line)}, and line ${String(person.line)} above it holds a phone number; remove what is above the header, or move the header up`,
   );
 }

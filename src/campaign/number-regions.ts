@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { usTerritories } from '../domain/us-territories.ts';
 
 /** States and provinces by area code of the North American plan. */
 let table: Map<string, readonly string[]> | null = null;
@@ -21,7 +22,8 @@ export function regionsOfNumber(e164: string): readonly string[] | null {
 
 /** The code of a state or province as a list may write it: `FL`, `fl`, `Florida`; null when it is none of the country's. */
 export function readRegion(cell: string, country: string | null): string | null {
-  const names = country === 'CA' ? provinces : country === 'US' ? states : null;
+  const isAmerican = country === 'US' || (country !== null && usTerritories.has(country));
+  const names = country === 'CA' ? provinces : isAmerican ? states : null;
   const text = cell.trim();
   // Elsewhere there are no rules to look up, so the code is kept as it is.
   if (names === null) return /^[A-Za-z0-9]{1,3}$/.test(text) ? text.toUpperCase() : null;
@@ -57,6 +59,7 @@ const states: Readonly<Record<string, string>> = {
   ND: 'North Dakota', OH: 'Ohio', OK: 'Oklahoma', OR: 'Oregon', PA: 'Pennsylvania', PR: 'Puerto Rico',
   RI: 'Rhode Island', SC: 'South Carolina', SD: 'South Dakota', TN: 'Tennessee', TX: 'Texas', UT: 'Utah', VT: 'Vermont',
   VA: 'Virginia', WA: 'Washington', WV: 'West Virginia', WI: 'Wisconsin', WY: 'Wyoming',
+  AS: 'American Samoa', GU: 'Guam', MP: 'Northern Mariana Islands', VI: 'US Virgin Islands',
 };
 
 // prettier-ignore

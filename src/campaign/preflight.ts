@@ -1,18 +1,25 @@
 import { createHash } from 'node:crypto';
-import { windowAt } from '../domain/calling-window.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import type { JsonObject } from '../domain/conversation-override.ts';
-import { calendarsFor } from '../domain/legal-hours.ts';
-import { rejectionReasons, type RejectionReason } from '../domain/outcome.ts';
+import type { ForecastGroup } from '../domain/forecast.ts';
+import type { RejectionReason } from '../domain/outcome.ts';
 import { compileTemplates, type Personalisation } from '../domain/personalisation.ts';
 import { recipientFields } from '../domain/recipient-fields.ts';
+import { FunnelCounter, type Funnel, type LedgerFindings } from './funnel.ts';
 import type { ListRow } from './recipients.ts';
 
 export interface RejectionSummary {
   reason: RejectionReason;
   count: number;
   /** The first few, in file order. */
-  examples: { row: number; line: number; column: string | null; hint: string }[];
+  examples: RejectionExample[];
+}
+
+interface RejectionExample {
+  row: number;
+  line: number;
+  column: string | null;
+  hint: string;
 }
 
 export interface RenderedExample {
@@ -24,19 +31,6 @@ export interface RenderedExample {
   override?: JsonObject;
 }
 
-/** What a start at `at` would do. Every accepted row is in exactly one of the four counts. */
-export interface DialForecast {
-  at: number;
-  open: number;
-  outsideHours: number;
-  /** When the first of those outside their hours may be called. */
-  nextOpeningAt: number | null;
-  /** Never dialled: hours apply, and no time zone is known. */
-  unknownZone: number;
-  /** Never dialled: no window opens in all zones of the number before the campaign ends. */
-  neverOpens: number;
-}
-
 export interface OpeningLines {
   /** Accepted rows whose opening line another accepted row has as well. */
   shared: number;
@@ -46,13 +40,9 @@ export interface OpeningLines {
   advice: string | null;
 }
 
-export interface PreflightReport {
-  rows: number;
-  accepted: number;
-  rejected: number;
+export interface PreflightReport extends Funnel {
   rejections: RejectionSummary[];
   examples: RenderedExample[];
-  forecast: DialForecast;
   openingLines: OpeningLines;
 }
 
@@ -63,82 +53,55 @@ const renderedExamples = 3;
 export class Preflight {
   readonly #rules: CampaignRules;
   readonly #personalisation: Personalisation;
-  readonly #rejections = new Map<RejectionReason, RejectionSummary>();
+  readonly #funnel: FunnelCounter;
+  readonly #rejected = new Map<RejectionReason, RejectionExample[]>();
   readonly #examples: RenderedExample[] = [];
-  readonly #forecast: DialForecast;
-  readonly #windows = new Map<string, ReturnType<typeof windowAt>>();
   readonly #lines = new Map<number, 'once' | 'shared'>();
-  #rows = 0;
   #accepted = 0;
   #shared = 0;
 
-  /** `at`: the instant to which the forecast applies, epoch milliseconds. */
+  /** `at`: the instant to which the counts apply, epoch milliseconds. */
   constructor(rules: CampaignRules, at: number) {
     this.#rules = rules;
     this.#personalisation = compileTemplates(rules);
-    this.#forecast = { at, open: 0, outsideHours: 0, nextOpeningAt: null, unknownZone: 0, neverOpens: 0 };
+    this.#funnel = new FunnelCounter(rules, at);
   }
 
-  add(rows: readonly ListRow[]): void {
+  /** `ledger`: what the database says about these rows; null when none was asked. */
+  add(rows: readonly ListRow[], ledger: LedgerFindings | null): void {
     for (const row of rows) {
-      this.#rows += 1;
-      if (row.verdict === 'rejected') {
-        this.#addRejection(row);
-        continue;
+      this.#funnel.add(row, ledger);
+      if (row.verdict === 'rejected') this.#addRejection(row);
+      else {
+        this.#accepted += 1;
+        this.#addRendering(row);
       }
-      this.#accepted += 1;
-      this.#addWindow(row);
-      this.#addRendering(row);
     }
   }
 
   report(): PreflightReport {
+    const funnel = this.#funnel.counts();
     return {
-      rows: this.#rows,
-      accepted: this.#accepted,
-      rejected: this.#rows - this.#accepted,
-      rejections: rejectionReasons.flatMap((reason) => this.#rejections.get(reason) ?? []),
+      ...funnel,
+      rejections: funnel.rejections.map(({ reason, count }) => ({
+        reason,
+        count,
+        examples: this.#rejected.get(reason) ?? [],
+      })),
       examples: this.#examples,
-      forecast: this.#forecast,
       openingLines: this.#describeOpeningLines(),
     };
   }
 
-  #addRejection(row: Extract<ListRow, { verdict: 'rejected' }>): void {
-    let summary = this.#rejections.get(row.reason);
-    if (summary === undefined)
-      this.#rejections.set(row.reason, (summary = { reason: row.reason, count: 0, examples: [] }));
-    summary.count += 1;
-    if (summary.examples.length >= examplesPerReason) return;
-    summary.examples.push({ row: row.row, line: row.line, column: row.column, hint: row.hint });
+  /** Those who can be called, for the forecast. */
+  groups(): ForecastGroup[] {
+    return this.#funnel.groups();
   }
 
-  #addWindow({ zones, country, regions }: Extract<ListRow, { verdict: 'accepted' }>): void {
-    const forecast = this.#forecast;
-    const key = `${zones.join('&')} ${country} ${regions?.join('&')}`;
-    let window = this.#windows.get(key);
-    if (window === undefined) {
-      const { endsAt, timing } = this.#rules;
-      const calendars = calendarsFor(this.#rules, { country, regions });
-      window = windowAt({ calendars, zones, at: forecast.at, marginMs: timing.dispatchMarginMs, endsAt });
-      this.#windows.set(key, window);
-    }
-    if (window.open) {
-      forecast.open += 1;
-      return;
-    }
-    switch (window.reason) {
-      case 'outside_hours':
-        forecast.outsideHours += 1;
-        forecast.nextOpeningAt = Math.min(forecast.nextOpeningAt ?? Infinity, window.opensAt ?? Infinity);
-        break;
-      case 'unknown_zone':
-        forecast.unknownZone += 1;
-        break;
-      case 'never_opens':
-        forecast.neverOpens += 1;
-        break;
-    }
+  #addRejection({ reason, row, line, column, hint }: Extract<ListRow, { verdict: 'rejected' }>): void {
+    const examples = this.#rejected.get(reason);
+    if (examples === undefined) this.#rejected.set(reason, [{ row, line, column, hint }]);
+    else if (examples.length < examplesPerReason) examples.push({ row, line, column, hint });
   }
 
   #addRendering(row: Extract<ListRow, { verdict: 'accepted' }>): void {

@@ -7,10 +7,10 @@ import type { CampaignFile } from './campaign-file.ts';
 import type { ListRecord } from './list-record.ts';
 import { readListRecords } from './list-records.ts';
 import type { ListHeader } from './list-header.ts';
-import { isTimeZoneName } from './list-time-zone.ts';
-import { loadNumberRegions, readRegion, regionsOfNumber } from './number-regions.ts';
-import { loadNumberZones, zonesOfNumber } from './number-zones.ts';
+import { quoteCell } from './quote-cell.ts';
+import { DatesReader } from './row-dates.ts';
 import { RowIndex } from './row-index.ts';
+import { loadPlaces, PlaceReader } from './row-place.ts';
 import { describeSpreadsheetError, isRoundedNumber } from './spreadsheet-damage.ts';
 
 interface AcceptedRow {
@@ -23,6 +23,9 @@ interface AcceptedRow {
   /** Country of the number, and the states or provinces that are possible; null: nothing is known. */
   country: string | null;
   regions: readonly string[] | null;
+  /** Not dialled before the one, nor from the other on; epoch milliseconds. */
+  notBefore: number | null;
+  expiresAt: number | null;
 }
 
 interface RejectedRow {
@@ -36,6 +39,8 @@ interface RejectedRow {
   zones: string[];
   country: null;
   regions: null;
+  notBefore: null;
+  expiresAt: null;
 }
 
 export type ListRow = {
@@ -53,17 +58,17 @@ const rowsPerChunk = 1000;
  * Reads and judges every data row of a list, in file order, each exactly once.
  *
  * When several things are wrong with a row, the first of this order is told: `malformed_row`, the phone number and its
- * country, `invalid_timezone`, `missing_value`, `duplicate_phone`, `duplicate_id`. The first *accepted* row with a number
- * or an id wins: what stands in a rejected row is nobody's duplicate, since that row will never be dialled.
- * An empty cell in the zone column falls back to the zones of the number, an empty country cell to the default region.
+ * country, `invalid_timezone`, `invalid_zip`, `invalid_state`, `invalid_date`, `missing_value`, `duplicate_phone`, `duplicate_id`. The first
+ * *accepted* row with a number or an id wins: what stands in a rejected row is nobody's duplicate, since that row will never be dialled.
+ * An empty country cell falls back to the default region.
  * @throws ListFileError when the file as a whole cannot be used; rows already yielded are then to be discarded.
  */
 export async function* readRecipients(
-  file: CampaignFile,
+  file: Pick<CampaignFile, 'listPath'>,
   header: ListHeader,
   rules: CampaignRules,
 ): AsyncGenerator<ListRow[]> {
-  await Promise.all([loadNumberZones(), loadNumberRegions()]);
+  await loadPlaces();
   const judge = new RowJudge(header, rules);
   for await (const records of readListRecords(file.listPath, header.layout, rowsPerChunk)) {
     const rows: ListRow[] = [];
@@ -72,7 +77,7 @@ export async function* readRecipients(
   }
 }
 
-const nowhere = { country: null, regions: null } as const;
+const nowhere = { country: null, regions: null, notBefore: null, expiresAt: null } as const;
 
 type Judgement = AcceptedRow | RejectedRow;
 
@@ -82,9 +87,9 @@ class RowJudge {
   readonly #personalisation: Personalisation;
   readonly #phoneIndex: number;
   readonly #idIndex: number;
-  readonly #timezoneIndex: number;
   readonly #countryIndex: number;
-  readonly #regionIndex: number;
+  readonly #places: PlaceReader;
+  readonly #dates: DatesReader;
   /** Columns whose cells are spoken or sent. */
   readonly #spoken: readonly { column: string; index: number }[];
   /** Rows of accepted recipients; the digits of an E.164 number, at most 15, fit a number exactly. */
@@ -98,20 +103,14 @@ class RowJudge {
     this.#personalisation = compileTemplates(rules);
     this.#phoneIndex = indexOf(rules.list.phoneColumn);
     this.#idIndex = indexOf(rules.list.idColumn);
-    this.#timezoneIndex = indexOf(rules.list.timezoneColumn);
     this.#countryIndex = indexOf(rules.list.countryColumn);
-    this.#regionIndex = indexOf(rules.list.regionColumn);
+    this.#places = new PlaceReader(rules.list, indexOf);
+    this.#dates = new DatesReader(rules.list, indexOf);
     this.#spoken = this.#personalisation.columns.map((column) => ({ column, index: indexOf(column) }));
   }
 
   judge({ row, line, cells, damage }: ListRecord): ListRow {
     return { row, line, cells, ...(this.#findDamage(cells, damage) ?? this.#judgeCells(row, cells)) };
-  }
-
-  #zonesOf(e164: string, country: string | null): string[] {
-    const zones = [...zonesOfNumber(e164, country)];
-    const { fallbackTimezone } = this.#list;
-    return zones.length > 0 || fallbackTimezone === null ? zones : [fallbackTimezone];
   }
 
   #findDamage(cells: readonly string[], damage: ListRecord['damage']): RejectedRow | null {
@@ -150,18 +149,11 @@ class RowJudge {
       return reject(number.reason, column, number.hint, null, []);
     }
     const { e164 } = number;
-    const named = cell(this.#timezoneIndex);
-    if (named !== '' && !isTimeZoneName(named)) {
-      const hint = `${quote(named)} is not a time zone; write a name such as America/New_York, or leave the cell empty`;
-      return reject('invalid_timezone', this.#list.timezoneColumn, hint, e164, []);
-    }
-    const zones = named === '' ? this.#zonesOf(e164, number.country) : [named];
-    const state = cell(this.#regionIndex);
-    const region = state === '' ? null : readRegion(state, number.country);
-    if (state !== '' && region === null) {
-      const hint = `${quote(state)} is no state of ${number.country ?? 'that country'}; write its two-letter code, or leave the cell empty`;
-      return reject('invalid_state', this.#list.regionColumn, hint, e164, zones);
-    }
+    const place = this.#places.read(cell, e164, number.country);
+    if (!place.ok) return reject(place.reason, place.column, place.hint, e164, place.zones);
+    const { zones, regions } = place;
+    const dates = this.#dates.read(cell, zones);
+    if (!dates.ok) return reject('invalid_date', dates.column, dates.hint, e164, zones);
     for (const { column, index } of this.#spoken) {
       const written = cells[index] ?? '';
       const damage = written.includes('#') ? describeSpreadsheetError(written.trim()) : null;
@@ -169,7 +161,7 @@ class RowJudge {
     }
     const rendered = this.#personalisation.render(recipientFields(this.#columns, cells));
     if (!rendered.ok) {
-      const names = rendered.missing.map(quote).join(', ');
+      const names = rendered.missing.map(quoteCell).join(', ');
       const hint =
         names === ''
           ? `the template cannot be filled in: ${rendered.problem ?? 'no reason given'}`
@@ -191,11 +183,7 @@ class RowJudge {
       return reject('duplicate_id', this.#list.idColumn, hint, e164, zones);
     }
     this.#rowByNumber.rowOf(key, row);
-    const regions = region === null ? regionsOfNumber(e164) : [region];
-    return { verdict: 'accepted', externalId, e164, zones, country: number.country, regions };
+    const { notBefore, expiresAt } = dates;
+    return { verdict: 'accepted', externalId, e164, zones, country: number.country, regions, notBefore, expiresAt };
   }
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text);
 }

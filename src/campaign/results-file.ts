@@ -1,138 +1,82 @@
 import { once } from 'node:events';
-import { stringify } from 'csv-stringify/sync';
-import type { RecipientResult } from '../store/result-rows.ts';
+import { OutputFileError } from './errors.ts';
+import type { ResultRow, ResultsTable } from './results-columns.ts';
+import { csvLines, jsonLines } from './results-text.ts';
+import { isTooLarge, mostSheetColumns, workbookBytes } from './results-xlsx.ts';
 import { refuseToOverwrite, writeWholeFile } from './whole-file.ts';
 
-/** What became of one data row. Times are epoch milliseconds. */
-export type ResultRow = Omit<RecipientResult, 'row'>;
+export const resultsFormats = ['csv', 'jsonl', 'xlsx'] as const;
+export type ResultsFormat = (typeof resultsFormats)[number];
 
-export interface WriteResultsInput {
-  /** Header of the list as imported. */
-  columns: readonly string[];
-  /** One per data row, in file order. */
+export interface WriteResultsInput extends ResultsTable {
+  /** The rows to write, in file order. */
   rows: AsyncIterable<ResultRow>;
-  /** Keys of all collected values and evaluations of the campaign; each becomes a column. */
-  collectedKeys: readonly string[];
-  evaluationKeys: readonly string[];
+  /** Default: CSV. */
+  format?: ResultsFormat;
   /** Where to write; `-` for `stdout`. */
   path: string;
   /** The list that was imported, which is never overwritten. */
   listPath: string | null;
   stdout: NodeJS.WritableStream;
+  /** Called after each row. */
+  onRow?: (rows: number) => void;
+  /** Aborted when the writing is to be given up: its reason is thrown, and nothing is left behind. */
+  giveUp?: AbortSignal;
 }
 
-const resultColumns = [
-  'outcome',
-  'reason',
-  'attempts',
-  'disposition',
-  'detail',
-  'conversation_id',
-  'first_dialed_at',
-  'last_dialed_at',
-  'ended_at',
-  'duration_seconds',
-  'audio',
-] as const;
-const linesPerChunk = 500;
-
 /**
- * Writes the results as CSV: one line per row, the original columns first. Answers the number of rows written.
- *
- * The original cells are written as they were read, never altered: they are the user's own, and a number such as
- * `+12125550101` must survive. The added cells are guarded: one that a spreadsheet would run as a formula gets a leading
- * apostrophe. A file appears whole or not at all; standard output gets rows as they come.
+ * Writes the results, the original columns first. Answers the number of rows written. A file appears whole or not at all; standard
+ * output gets rows as they come.
  * @throws OutputFileError
  */
 export async function writeResults(input: WriteResultsInput): Promise<number> {
   const counter = { rows: 0 };
-  const lines = renderLines(input, counter);
+  const chunks = render(counted(input, counter), input);
   if (input.path === '-') {
-    for await (const chunk of lines) if (!input.stdout.write(chunk)) await once(input.stdout, 'drain');
+    for await (const chunk of chunks) if (!input.stdout.write(chunk)) await once(input.stdout, 'drain');
     return counter.rows;
   }
   await refuseToOverwrite(input.path, input.listPath === null ? [] : [input.listPath]);
-  await writeWholeFile(input.path, lines);
+  try {
+    await writeWholeFile(input.path, chunks);
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+    const advice = 'the results are more than the 4 GiB that a sheet of Excel can hold; write CSV or JSON Lines';
+    throw new OutputFileError(input.path, advice, 2, { cause: error });
+  }
   return counter.rows;
 }
 
-/** How the header of a campaign's results file begins, whatever was collected: by this such a file can be told from any other. */
-export function resultsHeaderStart(columns: readonly string[]): string {
-  return stringify([renderHeader({ columns, collectedKeys: [], evaluationKeys: [] })]).trimEnd();
-}
-
-async function* renderLines(input: WriteResultsInput, counter: { rows: number }): AsyncGenerator<string> {
-  let records: string[][] = [renderHeader(input)];
-  for await (const row of input.rows) {
-    records.push(renderRow(row, input));
-    counter.rows += 1;
-    if (records.length < linesPerChunk) continue;
-    yield stringify(records);
-    records = [];
+function render(rows: AsyncIterable<ResultRow>, input: WriteResultsInput): AsyncIterable<string | Uint8Array> {
+  switch (input.format ?? 'csv') {
+    case 'csv':
+      return csvLines(rows, input);
+    case 'jsonl':
+      return jsonLines(rows, input);
+    case 'xlsx':
+      requireFittingSheet(input);
+      return workbookBytes(rows, input);
   }
-  if (records.length > 0) yield stringify(records);
 }
 
-function renderHeader({
-  columns,
-  collectedKeys,
-  evaluationKeys,
-}: Pick<WriteResultsInput, 'columns' | 'collectedKeys' | 'evaluationKeys'>): string[] {
-  const taken = new Set(columns);
-  const added = [
-    ...resultColumns,
-    ...collectedKeys.map((key) => `collected.${key}`),
-    ...evaluationKeys.map((key) => `evaluation.${key}`),
-  ].map((name) => {
-    let unique = guard(name);
-    while (taken.has(unique)) unique = `carillon_${unique}`;
-    taken.add(unique);
-    return unique;
-  });
-  return [...columns, ...added];
+function requireFittingSheet({ path, columns, collectedKeys, evaluationKeys }: WriteResultsInput): void {
+  const width = columns.length + collectedKeys.length + evaluationKeys.length;
+  if (width < mostSheetColumns - 100) return;
+  throw new OutputFileError(
+    path,
+    `the results have more columns than a sheet of Excel can hold (${String(mostSheetColumns)}); write CSV or JSON Lines`,
+    2,
+  );
 }
 
-function renderRow(row: ResultRow, { columns, collectedKeys, evaluationKeys }: WriteResultsInput): string[] {
-  const original = columns.map((_, index) => row.cells[index] ?? '');
-  const surplus = row.cells.slice(columns.length);
-  // A row with too many cells may not push the columns after it out of place, nor lose what it held.
-  const detail =
-    surplus.length === 0
-      ? row.detail
-      : [row.detail, `surplus cells: ${surplus.join(' | ')}`].filter(Boolean).join('; ');
-  const added = [
-    row.outcome,
-    row.reason,
-    row.attempts,
-    row.disposition,
-    detail,
-    row.conversationId,
-    renderTime(row.firstDialedAt),
-    renderTime(row.lastDialedAt),
-    renderTime(row.endedAt),
-    row.durationMs === null ? null : row.durationMs / 1000,
-    row.audio,
-    ...collectedKeys.map((key) => pick(row.collected, key)),
-    ...evaluationKeys.map((key) => pick(row.evaluation, key)),
-  ];
-  return [...original, ...added.map(renderCell)];
-}
-
-function pick(record: Record<string, unknown> | null, key: string): unknown {
-  return record !== null && Object.hasOwn(record, key) ? record[key] : null;
-}
-
-function renderTime(epochMs: number | null): string | null {
-  return epochMs === null ? null : new Date(epochMs).toISOString();
-}
-
-function renderCell(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'number') return String(value);
-  return guard(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
-}
-
-/** Spreadsheets run a cell that begins with one of these as a formula; a leading apostrophe makes it text. */
-function guard(cell: string): string {
-  return /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell;
+async function* counted(
+  { rows, onRow, giveUp }: WriteResultsInput,
+  counter: { rows: number },
+): AsyncGenerator<ResultRow> {
+  for await (const row of rows) {
+    giveUp?.throwIfAborted();
+    yield row;
+    counter.rows += 1;
+    onRow?.(counter.rows);
+  }
 }

@@ -16,6 +16,51 @@ export function readWindow(value: unknown): WrittenWindow | null {
   return isTime && window.from !== window.to ? window : null;
 }
 
+const windowsFix =
+  'write "09:00-17:00", "22:00-02:00" for one that ends on the next day, or a list of windows that do not overlap; leave a closed day out';
+/** Nobody is called all night: what is longer and ends on the next day has its times the wrong way round. */
+const longestNight = 12 * 60;
+
+/** Reads one window or a list of them as a campaign file may have it; what to write instead when it cannot be used. */
+export function readWindows(value: unknown): WrittenWindow[] | { fix: string } {
+  const texts: unknown[] = Array.isArray(value) ? value : [value];
+  const windows: WrittenWindow[] = [];
+  for (const text of texts) {
+    const window = readWindow(text);
+    if (window === null) return { fix: isEmptyWindow(text) ? emptyFix : windowsFix };
+    if (window.to < window.from && window.to + 1440 - window.from > longestNight) return { fix: reversedFix };
+    windows.push(window);
+  }
+  return windows.length > 0 && findOverlap(windows) === null ? windows : { fix: windowsFix };
+}
+
+const emptyFix = 'write an end after the start, or "00:00-24:00" for the whole day; leave a closed day out';
+const reversedFix = 'write the earlier time first; a window that ends on the next day lasts 12 hours at most';
+
+function isEmptyWindow(value: unknown): boolean {
+  const [from, to] = typeof value === 'string' ? value.split(/[-–]/).map((time) => time.trim()) : [];
+  return from !== undefined && from === to && readWindow(`${from}-24:00`) !== null;
+}
+
+/** The stretches of a week that are open without a break, by the day on which they begin; one may go on over several days. */
+export function openStretches(hours: WeeklyHours): { day: Weekday; minutes: number }[] {
+  const stretches: { day: Weekday; from: number; to: number }[] = [];
+  for (const [index, day] of weekdays.entries()) {
+    for (const { from, to } of hours[day] ?? []) {
+      const last = stretches.at(-1);
+      if (last?.to === index * 1440 + from) last.to = index * 1440 + to;
+      else stretches.push({ day, from: index * 1440 + from, to: index * 1440 + to });
+    }
+  }
+  const [first] = stretches;
+  const last = stretches.at(-1);
+  if (first !== undefined && last !== undefined && first !== last && first.from === 0 && last.to === 7 * 1440) {
+    last.to += first.to;
+    stretches.shift();
+  }
+  return stretches.map(({ day, from, to }) => ({ day, minutes: to - from }));
+}
+
 /** Hours by weekday as they hold on each day: what lasts past midnight is open on the next day too, and what touches is one window. */
 export function weeklyHours(written: { [Day in Weekday]?: readonly WrittenWindow[] | undefined }): WeeklyHours {
   const open = new Map<Weekday, DailyWindow[]>();
@@ -33,7 +78,7 @@ export function weeklyHours(written: { [Day in Weekday]?: readonly WrittenWindow
 }
 
 /** The two windows of a day that overlap, as written; null when none do. */
-export function findOverlap(windows: readonly WrittenWindow[]): [WrittenWindow, WrittenWindow] | null {
+function findOverlap(windows: readonly WrittenWindow[]): [WrittenWindow, WrittenWindow] | null {
   const spans = windows.map((window) => ({ window, end: window.from < window.to ? window.to : window.to + 1440 }));
   spans.sort((a, b) => a.window.from - b.window.from);
   for (const [index, span] of spans.entries()) {

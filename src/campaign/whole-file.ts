@@ -9,7 +9,7 @@ import { describeFileError, OutputFileError } from './errors.ts';
  * untouched.
  * @throws OutputFileError when the system refuses; errors of `chunks` pass through.
  */
-export async function writeWholeFile(path: string, chunks: AsyncIterable<string>): Promise<void> {
+export async function writeWholeFile(path: string, chunks: AsyncIterable<string | Uint8Array>): Promise<void> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   const handle = await attempt(path, () => open(temporary, 'wx', 0o600));

@@ -8,19 +8,21 @@ import {
   campaignQueues,
   cancelUpdate,
   campaignWorkflowId,
+  drainUpdate,
+  lookAgainUpdate,
   pauseUpdate,
   resumeUpdate,
 } from '../../workflows/messages.ts';
 import { readConfig, type Config } from '../config.ts';
+import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../store/campaigns.ts';
 import { stateText } from './campaign-text.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { noWorkerLines } from './supervision.ts';
 import { openTemporal, type TemporalAccess } from './temporal-access.ts';
-import { hasEnded } from './watch-campaign.ts';
 
-export type Wish = 'pause' | 'resume' | 'cancel';
+export type Wish = 'pause' | 'resume' | 'drain' | 'cancel';
 
 /** Thrown when a campaign could not be told what to do, or is not in a state for it; says what is known. */
 export class CampaignMessageError extends Error {
@@ -28,7 +30,13 @@ export class CampaignMessageError extends Error {
   readonly exitCode = 1;
 }
 
-const updates = { pause: pauseUpdate, resume: resumeUpdate, cancel: cancelUpdate };
+const updates = {
+  pause: pauseUpdate,
+  resume: resumeUpdate,
+  drain: drainUpdate,
+  cancel: cancelUpdate,
+  look: lookAgainUpdate,
+};
 const answerLimitMs = 20_000;
 const grpcDeadlineExceeded = 4;
 
@@ -82,7 +90,7 @@ function refuseUnfit(campaign: Campaign, wish: Wish): void {
 export async function sendUpdate(
   config: Config,
   { client, connection, address }: TemporalAccess,
-  { campaign, wish, ledgerId, limitMs }: { campaign: Campaign; wish: Wish; ledgerId: string; limitMs: number },
+  { campaign, wish, ledgerId, limitMs }: { campaign: Campaign; wish: Wish | 'look'; ledgerId: string; limitMs: number },
 ): Promise<boolean> {
   const { campaignId: id } = campaign;
   const handle = client.workflow.getHandle(campaignWorkflowId(id, campaign.round));

@@ -1,11 +1,15 @@
 import type { Client } from '@temporalio/client';
 import { checkCaller } from '../campaign/caller-check.ts';
 import { campaignRules, readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../campaign/campaign-file.ts';
+import { campaignWarnings } from '../campaign/campaign-warnings.ts';
 import { campaignHash } from '../campaign/campaign-hash.ts';
 import { CampaignFileError, ListFileError } from '../campaign/errors.ts';
+import { describeImpossible, refuseImpossible } from '../campaign/impossible-text.ts';
+import { WindowCensus } from '../campaign/impossible-windows.ts';
 import { readHeader, type ListHeader } from '../campaign/list-header.ts';
 import { readRecipients, type ListRow } from '../campaign/recipients.ts';
 import type { Config } from '../config.ts';
+import type { CallerStanding } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { findCampaign, type Campaign } from '../store/campaigns.ts';
 import { nextDueAt } from '../store/counters.ts';
@@ -13,6 +17,7 @@ import { importCampaign } from '../store/import-campaign.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Round } from '../store/rounds.ts';
 import { startCampaign } from '../temporal/start-campaign.ts';
+import { callersLeftOut } from './caller-text.ts';
 import type { Io } from './io.ts';
 import { RowProgress } from './row-progress.ts';
 import { accountIdOf, explainServiceFault, openService, readClock, ServiceUnusableError } from './service-access.ts';
@@ -76,7 +81,8 @@ export async function startFromFile(io: Io, read: ReadCampaign, input: StartInpu
   const clock = await readClock(config);
   if (existing === undefined) {
     refuseEndedCampaign(read.file, clock.now());
-    if (input.check) await requireCaller(config, read.rules);
+    const numbers = input.check ? await requireCaller(config, read.rules) : [];
+    for (const note of callersLeftOut(numbers)) io.stderr.write(`${note}\n`);
   }
   const client = await input.connect();
   const now = Math.round(clock.now());
@@ -93,11 +99,13 @@ export async function startFromFile(io: Io, read: ReadCampaign, input: StartInpu
   };
 }
 
-async function requireCaller(config: Config, rules: CampaignRules): Promise<void> {
+/** Asks the service for agent and numbers; answers what it says of each number. Throws CallerRefusedError when no call could be made. */
+export async function requireCaller(config: Config, rules: CampaignRules): Promise<readonly CallerStanding[]> {
   const client = openService(config);
   try {
     const check = await checkCaller(client, rules);
     if (!check.ok) throw new CallerRefusedError(`${check.reason}. Nothing was imported and no call was placed.`);
+    return check.numbers;
   } catch (error) {
     const explained = explainServiceFault(config, error);
     if (explained instanceof ServiceUnusableError) {
@@ -119,19 +127,21 @@ async function importRows(
   now: number,
 ): Promise<void> {
   for (const note of read.header.notes) io.stderr.write(`List ${read.file.settings.list.file}: ${note}.\n`);
+  for (const warning of campaignWarnings(read.rules)) io.stderr.write(`Warning: ${warning}.\n`);
   const progress = new RowProgress(io, 'imported');
   try {
-    await importCampaign(store, input, readAll(read), now, (rows) => progress.update(rows));
+    await importCampaign(store, input, readAll(io, read, now), now, (rows) => progress.update(rows));
   } finally {
     progress.clear();
   }
 }
 
 /** All rows; refuses, before the import becomes visible, a list without a row to dial or one that changed meanwhile. */
-async function* readAll({ file, header, rules, hash }: ReadCampaign): AsyncGenerator<ListRow[]> {
+async function* readAll(io: Io, { file, header, rules, hash }: ReadCampaign, now: number): AsyncGenerator<ListRow[]> {
   let accepted = 0;
   let total = 0;
-  for await (const rows of readRecipients(file, header, rules)) {
+  const census = new WindowCensus(rules);
+  for await (const rows of census.count(readRecipients(file, header, rules))) {
     total += rows.length;
     for (const row of rows) if (row.verdict === 'accepted') accepted += 1;
     yield rows;
@@ -140,6 +150,9 @@ async function* readAll({ file, header, rules, hash }: ReadCampaign): AsyncGener
     const message = `none of the ${total} rows of ${file.settings.list.file} can be dialled: carillon check ${file.path} says why`;
     throw new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
   }
+  const impossible = census.find(now);
+  refuseImpossible(file, rules, impossible);
+  for (const warning of describeImpossible(impossible)) io.stderr.write(`Warning: ${warning}.\n`);
   if ((await campaignHash(file)) !== hash) {
     throw new ListFileError(file.listPath, 'the list was changed while it was read; run the command again');
   }

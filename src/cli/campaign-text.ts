@@ -6,12 +6,14 @@ import { count, plural, printable } from './printable.ts';
 
 const stateWords: Readonly<Record<Campaign['state'], string>> = {
   importing: 'being imported',
-  ready: 'imported, not started',
+  draft: 'imported, not started',
+  scheduled: 'waiting for its start time',
   running: 'running',
   paused: 'PAUSED',
-  cancelling: 'being cancelled',
+  draining: 'draining: no further dials, open calls are still collected',
   completed: 'completed',
   cancelled: 'cancelled',
+  failed: 'FAILED',
 };
 
 export function stateText(campaign: Campaign): string {

@@ -1,79 +1,158 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
+import {
+  forecastCampaign,
+  usualAssumptions,
+  type CampaignForecast,
+  type ForecastAssumptions,
+} from '../campaign/campaign-forecast.ts';
+import { campaignWarnings } from '../campaign/campaign-warnings.ts';
 import { campaignRules, readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../campaign/campaign-file.ts';
 import { CampaignFileError } from '../campaign/errors.ts';
+import { describeImpossible, impossibleAsJson, refuseImpossible } from '../campaign/impossible-text.ts';
+import { WindowCensus, type ImpossibleWindows } from '../campaign/impossible-windows.ts';
 import { readHeader } from '../campaign/list-header.ts';
 import { Preflight, type PreflightReport } from '../campaign/preflight.ts';
 import { readRecipients, type ListRow } from '../campaign/recipients.ts';
 import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
-import { renderPreflight } from './preflight-text.ts';
+import { readConfig } from '../config.ts';
+import { openCheckedLedger, unasked, type CheckedLedger, type LedgerState } from './check-ledger.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { checkService, clockOfService, type ServiceState } from './check-service.ts';
+import type { Io } from './io.ts';
+import { renderCheck } from './preflight-text.ts';
 import { RowProgress } from './row-progress.ts';
-
-export interface CheckIo {
-  stdout: NodeJS.WritableStream;
-  stderr: NodeJS.WritableStream & { isTTY?: boolean };
-  /** Epoch milliseconds. */
-  now: () => number;
-}
 
 export interface CheckOptions {
   campaignPath: string;
   json: boolean;
   /** Where one JSON line per data row goes; null for nowhere. */
   rowsPath: string | null;
+  /** Ask neither the service nor the database. */
+  offline?: boolean;
+  assumptions?: ForecastAssumptions;
 }
 
-/** `carillon check`: says what a campaign would do. Needs no network, no database and no service. */
-export function checkCommand(io: CheckIo = { stdout: process.stdout, stderr: process.stderr, now: Date.now }): Command {
+/** All that `check` found. */
+export interface CheckReport extends PreflightReport {
+  /** Null when nobody can be called. */
+  forecast: CampaignForecast | null;
+  service: ServiceState;
+  ledger: LedgerState;
+}
+
+const examples = `
+The funnel counts every row once. The times are those of a simulation: earliest when everybody answers the first call, latest when
+nobody ever answers, likely by --answer-rate and --call-seconds. Other campaigns and refusals are left out of it.
+
+Agent and caller numbers are asked of the service when SVC_API_KEY is set, the do-not-call list and earlier calls of the database
+when there is one; the report says what was not asked. Nothing is written to either.
+
+Exit code 0 when the campaign can start (bad rows are kept and reported), 1 when it could not call everybody before its end or the
+service would refuse it, 2 when the file or its list cannot be used.
+
+Examples:
+  carillon check campaign.yaml
+  carillon check campaign.yaml --answer-rate 0.2 --call-seconds 120
+  carillon check campaign.yaml --offline --json --rows rows.jsonl`;
+
+/** `carillon check`: says what a campaign would do. */
+export function checkCommand(io: Io): Command {
   return new Command('check')
     .description('Check a campaign file and its list without placing a call')
     .argument('<campaign.yaml>', 'campaign file')
     .option('--json', 'print the report as JSON', false)
     .option('--rows <file>', 'write one JSON line per data row: row, verdict, reason, e164, zones')
-    .addHelpText(
-      'after',
-      '\nExit code 0 when the campaign can start (bad rows are kept and reported), 2 when it cannot.\n\nExample:\n  carillon check examples/reminders/campaign.yaml --rows rows.jsonl',
-    )
-    .action(async (campaignPath: string, options: { json: boolean; rows?: string }) => {
-      await runCheck(io, { campaignPath, json: options.json, rowsPath: options.rows ?? null });
-    });
+    .option('--offline', 'ask neither the service nor the database', false)
+    .option('--call-seconds <number>', 'mean length of an answered call, for the forecast', readCallSeconds, 90)
+    .option('--answer-rate <share>', 'part of the calls that is answered, 0 to 1, for the forecast', readShare, 0.35)
+    .addHelpText('after', examples)
+    .action(
+      async (
+        campaignPath: string,
+        options: { json: boolean; rows?: string; offline: boolean; callSeconds: number; answerRate: number },
+      ) => {
+        const { json, rows = null, offline, callSeconds, answerRate } = options;
+        const assumptions = { callMs: callSeconds * 1000, answerRate };
+        await runCheck(io, { campaignPath, json, rowsPath: rows, offline, assumptions });
+      },
+    );
 }
 
 /**
- * Reads everything a start would read and prints what it found.
+ * Reads everything a start would read and prints what it found. Sets the exit code to 1 when the campaign cannot call everybody or the service
+ * would refuse it.
  * @throws CampaignFileError or ListFileError (both exit 2) when the campaign cannot start, after the report if there is one.
  */
-export async function runCheck(io: CheckIo, options: CheckOptions): Promise<PreflightReport> {
+export async function runCheck(io: Io, options: CheckOptions): Promise<CheckReport> {
+  const config = readConfig(io.env);
+  const { offline = false, assumptions = usualAssumptions } = options;
   const file = await readCampaignFile(options.campaignPath);
-  refuseEndedCampaign(file, io.now());
+  const now = Math.round((offline ? null : await clockOfService(config))?.now() ?? io.now());
+  refuseEndedCampaign(file, now);
   if (options.rowsPath !== null) await refuseToOverwrite(options.rowsPath, [file.path, file.listPath]);
   const header = await readHeader(file);
-  const rules = campaignRules(file, header.columns, io.now());
-  const preflight = new Preflight(rules, io.now());
-  const rows = observe(readRecipients(file, header, rules), preflight, new RowProgress(io));
-  if (options.rowsPath === null) {
-    for await (const _ of rows) continue;
-  } else {
-    await writeWholeFile(options.rowsPath, renderRows(rows));
+  const rules = campaignRules(file, header.columns, now);
+  const startsAt = Math.max(now, rules.startsAt ?? now);
+  const preflight = new Preflight(rules, startsAt);
+  const census = new WindowCensus(rules);
+  const ledger = offline
+    ? unasked('left out by --offline')
+    : await openCheckedLedger(config, { campaignId: file.id, rules, at: startsAt });
+  try {
+    const rows = observe(census.count(readRecipients(file, header, rules)), preflight, ledger, new RowProgress(io));
+    if (options.rowsPath === null) for await (const _ of rows) continue;
+    else await writeWholeFile(options.rowsPath, renderRows(rows));
+  } finally {
+    await ledger.close();
   }
-  const report = preflight.report();
+  const counts = preflight.report();
+  const report: CheckReport = {
+    ...counts,
+    forecast: counts.dialable === 0 ? null : forecastCampaign(rules, preflight.groups(), startsAt, assumptions),
+    service: offline ? { asked: false, reason: 'left out by --offline' } : await checkService(config, rules),
+    ledger: ledger.state,
+  };
+  const impossible = census.find(now);
   io.stdout.write(
     options.json
-      ? `${JSON.stringify(asJson(file, report, header.notes), null, 2)}\n`
-      : renderPreflight(file, report, header.notes),
+      ? `${JSON.stringify(asJson(file, rules, report, header.notes, impossible), null, 2)}\n`
+      : renderCheck(file, rules, report, header.notes, impossible.all),
   );
   refuseEmptyCampaign(file, report);
+  refuseImpossible(file, rules, impossible);
+  for (const warning of [...describeImpossible(impossible), ...campaignWarnings(rules)])
+    io.stderr.write(`Warning: ${warning}.\n`);
+  if (!canGo(report)) io.exitCode = 1;
   return report;
+}
+
+/** Whether a start would lead to at least one call to everybody who can be called. */
+function canGo({ forecast, service }: CheckReport): boolean {
+  return forecast !== null && forecast.canFinish && !(service.asked && service.refusal !== null);
+}
+
+function readCallSeconds(text: string): number {
+  const seconds = Number(text);
+  if (/^\d+$/.test(text) && seconds >= 1 && seconds <= 7200) return seconds;
+  throw new InvalidArgumentError('Write a whole number of seconds from 1 to 7200.');
+}
+
+function readShare(text: string): number {
+  const share = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && share <= 1) return share;
+  throw new InvalidArgumentError('Write a part from 0 to 1, such as 0.35.');
 }
 
 async function* observe(
   chunks: AsyncIterable<ListRow[]>,
   preflight: Preflight,
+  ledger: CheckedLedger,
   progress: RowProgress,
 ): AsyncGenerator<ListRow[]> {
   let count = 0;
   try {
     for await (const rows of chunks) {
-      preflight.add(rows);
+      preflight.add(rows, await ledger.look(rows));
       count += rows.length;
       progress.update(count);
       yield rows;
@@ -93,9 +172,21 @@ async function* renderRows(chunks: AsyncIterable<ListRow[]>): AsyncGenerator<str
   }
 }
 
-function asJson(file: CampaignFile, report: PreflightReport, listNotes: readonly string[]): object {
+function asJson(
+  file: CampaignFile,
+  rules: CampaignRules,
+  report: CheckReport,
+  listNotes: readonly string[],
+  impossible: ImpossibleWindows,
+): object {
   const campaign = { id: file.id, name: file.name, path: file.path, hash: file.hash, list: file.listPath, listNotes };
-  return { startable: report.accepted > 0, campaign, ...report };
+  return {
+    startable: canGo(report) && !impossible.all,
+    campaign,
+    ...report,
+    warnings: campaignWarnings(rules),
+    impossibleWindows: impossibleAsJson(impossible),
+  };
 }
 
 function refuseEmptyCampaign(file: CampaignFile, report: PreflightReport): void {

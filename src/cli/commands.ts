@@ -20,6 +20,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./check.ts')).checkCommand,
   },
   {
+    name: 'rehearse',
+    summary: 'play a campaign through against a sandbox of its own, days in minutes',
+    load: async () => (await import('./rehearse.ts')).rehearseCommand,
+  },
+  {
+    name: 'test-call',
+    summary: 'call a number of your own as the campaign would',
+    load: async () => (await import('./test-call.ts')).testCallCommand,
+  },
+  {
     name: 'schema',
     summary: 'write the JSON Schema of the campaign file, for editors',
     load: async () => (await import('./schema.ts')).schemaCommand,
@@ -50,6 +60,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./resume.ts')).resumeCommand,
   },
   {
+    name: 'adjust',
+    summary: 'change how fast a campaign goes while it runs',
+    load: async () => (await import('./adjust.ts')).adjustCommand,
+  },
+  {
+    name: 'drain',
+    summary: 'finish with the calls that are open; recipients that wait are not called',
+    load: async () => (await import('./drain.ts')).drainCommand,
+  },
+  {
     name: 'cancel',
     summary: 'end a campaign; recipients that wait are not called',
     load: async () => (await import('./cancel.ts')).cancelCommand,
@@ -65,6 +85,21 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./results.ts')).resultsCommand,
   },
   {
+    name: 'report',
+    summary: 'count rows and calls: by outcome, attempt, hour, zone, collected value',
+    load: async () => (await import('./report.ts')).reportCommand,
+  },
+  {
+    name: 'update',
+    summary: 'add and correct rows of a campaign from a list, while it runs',
+    load: async () => (await import('./update.ts')).updateCommand,
+  },
+  {
+    name: 'withdraw',
+    summary: 'take rows out of a campaign, while it runs',
+    load: async () => (await import('./withdraw.ts')).withdrawCommand,
+  },
+  {
     name: 'retry',
     summary: 'call rows of an ended campaign again, in a new round',
     load: async () => (await import('./retry.ts')).retryCommand,
@@ -73,6 +108,11 @@ export const commands: readonly CommandEntry[] = [
     name: 'verify',
     summary: 'prove from the event log that the promises were kept',
     load: async () => (await import('./verify.ts')).verifyCommand,
+  },
+  {
+    name: 'schedule',
+    summary: 'run a campaign again and again, each time over a fresh list',
+    load: async () => (await import('./schedule.ts')).scheduleCommand,
   },
   {
     name: 'suppress',

@@ -3,6 +3,7 @@ import { readConfig, readConfigWith } from '../config.ts';
 import { openLogFile } from '../logger.ts';
 import { sandboxKey } from '../sandbox/http/authentication.ts';
 import { formatConduct } from '../sandbox/judge/conduct-report.ts';
+import { hasEnded } from '../domain/lifecycle.ts';
 import { connectTemporal } from '../temporal/connection.ts';
 import { keepServiceClock } from '../temporal/clock-keeper.ts';
 import { tellStart } from './campaign-session.ts';
@@ -17,7 +18,7 @@ import type { Io } from './io.ts';
 import { LocalWorldError, startLocalWorld, untilAborted, type LocalWorld } from './local-world.ts';
 import { plural, span } from './printable.ts';
 import { writeCampaignResults } from './results.ts';
-import { hasEnded, watchCampaign } from './watch-campaign.ts';
+import { watchCampaign } from './watch-campaign.ts';
 
 const defaultSpeed = 120;
 

@@ -62,7 +62,7 @@ const staleAfterDays = 183;
 export function checkTimeZoneData(nowMs: number, release: string | undefined = process.versions['tz']): Finding {
   const name = 'Time-zone data';
   const advice =
-    'Update Node to its newest patch release: calling hours follow this data, and clock changes since then are missing.';
+    'Update Node to its newest patch release, or only its time-zone files (docs/operations.md): calling hours follow this data, and clock changes since then are missing.';
   const ageDays = release === undefined ? null : timeZoneDataAgeDays(release, nowMs);
   if (release === undefined || ageDays === null) return warning(name, 'Node does not tell which it has', advice);
   const detail = `${release}, about ${Math.round(ageDays / 30.44)} months old`;

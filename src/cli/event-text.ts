@@ -1,12 +1,20 @@
+import { fullPace } from '../domain/pace-control.ts';
+import { faultWords, type CallerFault } from '../domain/caller-choice.ts';
 import type { CampaignEvent, EventType } from '../store/events.ts';
-import { plural, printable } from './printable.ts';
+import { percent, plural, printable } from './printable.ts';
 
 /** What people want to hear of as it happens; what befalls each single recipient is counted instead. */
 export const toldEvents: readonly EventType[] = [
   'campaign.imported',
+  'campaign.edited',
+  'campaign.adjusted',
+  'account.adjusted',
+  'account.pace',
   'campaign.state',
   'round.started',
   'round.ended',
+  'caller.out',
+  'caller.in',
   'batch.posting',
   'batch.state',
   'post.verdict',
@@ -20,12 +28,24 @@ export function tellEvent(event: CampaignEvent): string | null {
   switch (event.type) {
     case 'campaign.imported':
       return `${plural(number(data['rows']), 'row')} imported, ${number(data['rejected'])} rejected`;
+    case 'campaign.edited':
+      return tellEdit(data);
+    case 'campaign.adjusted':
+      return `a person changed ${tellAdjustment(data)}`;
+    case 'account.adjusted':
+      return `a person changed ${tellAdjustment(data)} of the account`;
+    case 'account.pace':
+      return tellPace(number(data['from']), number(data['to']));
     case 'campaign.state':
       return tellState(String(data['to']), data['reason']);
     case 'round.started':
       return `round ${number(data['round'])} begins`;
     case 'round.ended':
       return `round ${number(data['round'])} has ended`;
+    case 'caller.out':
+      return `caller number ${callerName(data)} is taken out: it ${faultWords[data['reason'] as CallerFault] ?? 'may not call'}`;
+    case 'caller.in':
+      return `caller number ${callerName(data)} may call again`;
     case 'batch.posting':
       return number(data['k']) === 1
         ? null
@@ -50,8 +70,49 @@ export function tellEvent(event: CampaignEvent): string | null {
     case 'recipient.deferred':
     case 'recipient.outcome':
     case 'recipient.retried':
+    case 'schedule.fired':
+    case 'schedule.failed':
+    case 'recipient.added':
+    case 'recipient.corrected':
+    case 'recipient.withdrawn':
       return null;
   }
+}
+
+function tellEdit(data: Record<string, unknown>): string {
+  const parts = (['added', 'corrected', 'withdrawn'] as const)
+    .filter((kind) => number(data[kind]) > 0)
+    .map((kind) => `${plural(number(data[kind]), 'row')} ${kind}`);
+  return parts.join(', ');
+}
+
+const limitNames: Readonly<Record<string, string>> = {
+  maxConcurrentCalls: 'concurrent calls',
+  startsPerMinute: 'starts per minute',
+  batchSize: 'batch size',
+  priority: 'priority',
+  keepFree: 'part kept free',
+};
+
+/** What a person changed: `concurrent calls from 10 to 40`. */
+export function tellAdjustment({ from, to }: Record<string, unknown>): string {
+  const [before, after] = [from, to] as Record<string, number | null>[];
+  return Object.entries(after ?? {})
+    .map(
+      ([key, value]) => `${limitNames[key] ?? key} from ${tellLimit(key, before?.[key])} to ${tellLimit(key, value)}`,
+    )
+    .join(', ');
+}
+
+function tellLimit(key: string, value: number | null | undefined): string {
+  if (value == null) return 'no limit';
+  return key === 'keepFree' ? percent(value) : String(value);
+}
+
+/** Of the way back only the end is told. */
+function tellPace(from: number, to: number): string | null {
+  if (to < from) return `the service limits requests: all limits are at ${percent(to)}, and rise as it accepts batches`;
+  return to === fullPace ? 'the service has accepted enough batches: all limits are at 100 % again' : null;
 }
 
 function tellState(to: string, reason: unknown): string {
@@ -59,11 +120,13 @@ function tellState(to: string, reason: unknown): string {
   const words: Readonly<Record<string, string>> = {
     running: 'dialling',
     paused: 'paused',
-    cancelling: 'being cancelled: no further dials, open calls are still collected',
+    scheduled: 'waiting for its start time',
+    draining: 'draining: no further dials, open calls are still collected',
+    failed: 'failed',
     completed: 'completed',
     cancelled: 'cancelled',
   };
-  return to === 'cancelling' ? (words[to] ?? to) : `${words[to] ?? to}${why}`;
+  return `${words[to] ?? to}${why}`;
 }
 
 function tellVerdict(event: CampaignEvent, verdict: string, status: unknown): string | null {
@@ -114,6 +177,10 @@ function rowName(event: CampaignEvent): string {
   const id = event.recipientId ?? event.attemptId ?? '';
   const row = id.slice(event.campaignId.length + 1).split('/')[0];
   return row === undefined || row === '' ? 'a recipient' : `row ${row}`;
+}
+
+function callerName(data: Record<string, unknown>): string {
+  return printable(String(data['phoneNumberId']));
 }
 
 function number(value: unknown): number {

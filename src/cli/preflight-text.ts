@@ -1,32 +1,101 @@
 import type { CampaignFile } from '../campaign/campaign-file.ts';
-import type { DialForecast, PreflightReport, RejectionSummary, RenderedExample } from '../campaign/preflight.ts';
+import type { ExclusionReason } from '../campaign/funnel.ts';
+import type { PreflightReport, RejectionSummary, RenderedExample } from '../campaign/preflight.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import type { LedgerState } from './check-ledger.ts';
+import type { CheckReport } from './check.ts';
+import type { ServiceState } from './check-service.ts';
+import { cannotFinishLine, instantText, renderForecast } from './forecast-text.ts';
 import { count, printable } from './printable.ts';
+import { wrapped } from './wrapped.ts';
 
-/** The report of `check` for people. */
-export function renderPreflight(file: CampaignFile, report: PreflightReport, listNotes: readonly string[]): string {
+/** The report of `check` for people, in lines of at most 80 characters as far as the words of others allow. */
+export function renderCheck(
+  file: CampaignFile,
+  rules: CampaignRules,
+  report: CheckReport,
+  listNotes: readonly string[],
+  neverOpens: boolean,
+): string {
   const name = file.name === null ? '' : ` (${printable(file.name)})`;
   const lines = [
     `Campaign  ${file.id}${name}`,
     `List      ${file.listPath}`,
     ...listNotes.map((note) => `          ${printable(note)}`),
-    `Rows      ${count(report.rows)}: ${count(report.accepted)} accepted, ${count(report.rejected)} rejected`,
+    ...renderFunnel(report),
+    ...renderLedger(report.ledger),
     ...renderRejections(report.rejections),
     ...renderExamples(report.examples),
-    ...renderForecast(report),
+    ...(report.forecast === null ? [] : renderForecast(rules, report.forecast)),
+    ...renderService(report.service),
     ...renderOpeningLines(report),
     '',
-    renderVerdict(report),
+    ...wrapped(neverOpens ? 'Cannot start: nobody of the list can ever be called.' : renderVerdict(report)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+const exclusionTexts: Readonly<Record<ExclusionReason, { label: string; note: string }>> = {
+  campaign_end: { label: 'due after the end', note: 'ends_at comes first' },
+  row_expired: { label: 'row expired', note: 'list.expires_at has passed' },
+  suppressed: { label: 'on the do-not-call list', note: '' },
+  attempts_used_up: { label: 'attempts to the number used up', note: 'retry.max_attempts_per_number' },
+  unknown_timezone: { label: 'time zone unknown', note: 'name it with list.timezone or list.zip' },
+  no_open_window_before_end: { label: 'no open window before the end', note: 'of the campaign or of the row' },
+  capped_until_end: { label: 'frequency caps beyond the end', note: 'of the campaign or of the row' },
+};
+
+function renderFunnel(report: PreflightReport): string[] {
+  const line = (label: string, times: number, note = ''): string =>
+    `  ${label.padEnd(34)}${count(times).padStart(9)}${note === '' ? '' : `  ${note}`}`;
+  const less = (label: string, times: number, note = ''): string =>
+    `  ${label.padEnd(34)}${`-${count(times)}`.padStart(9)}${note === '' ? '' : `  ${note}`}`;
+  const { start } = report;
+  const waiting = [
+    ['    as soon as it starts', start.open],
+    ['    when their hours open', start.outsideHours],
+    ['    when list.not_before has come', start.notBefore],
+    ['    when caps and budgets allow', start.capped],
+  ] as const;
+  return [
+    '',
+    'Who can be called',
+    line('rows of the list', report.rows),
+    ...report.rejections.map(({ reason, count: times }) => less(`rejected: ${reason}`, times)),
+    ...report.exclusions.map(({ reason, count: times }) =>
+      less(exclusionTexts[reason].label, times, exclusionTexts[reason].note),
+    ),
+    line('can be called', report.dialable),
+    ...waiting.flatMap(([label, times]) => (times === 0 ? [] : [line(label, times)])),
+    ...(start.nextAt === null ? [] : [`    the first of those who wait: ${instantText(start.nextAt)}`]),
+  ];
+}
+
+function renderLedger(ledger: LedgerState): string[] {
+  const text = ledger.asked
+    ? `Do-not-call list and earlier calls: as in ${ledger.database}.`
+    : `No database was asked for do-not-call list and earlier calls: ${ledger.reason}.`;
+  return wrapped(text, '  ');
+}
+
+function renderService(service: ServiceState): string[] {
+  if (!service.asked)
+    return ['', ...wrapped(`Service: was not asked for agent and caller numbers: ${service.reason}.`)];
+  const callers = service.callers.map(({ phoneNumberId, fault, verified }) => {
+    const known = verified === true ? 'verified' : 'known; the service does not tell whether it is verified';
+    return `  caller ${phoneNumberId}: ${fault === null ? known : `not usable (${fault})`}`;
+  });
+  const refusal = service.refusal === null ? [] : wrapped(`${service.refusal}.`, '  ');
+  return ['', `Service at ${service.url}, agent ${service.agentId}`, ...callers, ...refusal];
 }
 
 function renderRejections(rejections: readonly RejectionSummary[]): string[] {
   if (rejections.length === 0) return [];
   const lines = rejections.flatMap(({ reason, count: times, examples }) => [
     `  ${reason.padEnd(18)}${count(times).padStart(9)}`,
-    ...examples.map(({ row, line, column, hint }) => {
+    ...examples.flatMap(({ row, line, column, hint }) => {
       const where = column === null ? '' : `, column ${JSON.stringify(column)}`;
-      return `      row ${String(row)} (line ${String(line)})${where}: ${printable(hint)}`;
+      return wrapped(`row ${String(row)} (line ${String(line)})${where}: ${printable(hint)}`, '      ');
     }),
   ]);
   return ['', 'Rejected rows (never dialled; each stands in the results with its reason)', ...lines];
@@ -36,29 +105,11 @@ function renderExamples(examples: readonly RenderedExample[]): string[] {
   if (examples.length === 0) return [];
   const lines = examples.flatMap(({ row, e164, firstMessage, variables, override }) => [
     `  row ${String(row)}  ${e164}`,
-    `      ${firstMessage === null ? "(the agent's own opening line)" : printable(firstMessage)}`,
+    ...wrapped(firstMessage === null ? "(the agent's own opening line)" : printable(firstMessage), '      '),
     ...Object.entries(variables ?? {}).map(([name, value]) => `      ${name} = ${printable(value)}`),
     ...(override === undefined ? [] : [`      conversation_config_override = ${printable(JSON.stringify(override))}`]),
   ]);
   return ['', 'Examples', ...lines];
-}
-
-function renderForecast({ accepted, forecast }: PreflightReport): string[] {
-  if (accepted === 0) return [];
-  return ['', `If it started now (${new Date(forecast.at).toISOString()})`, ...renderForecastCounts(forecast)];
-}
-
-function renderForecastCounts(forecast: DialForecast): string[] {
-  const lines = [`  may be dialled at once            ${count(forecast.open).padStart(9)}`];
-  const add = (label: string, times: number, note: string): void => {
-    if (times > 0) lines.push(`  ${label.padEnd(34)}${count(times).padStart(9)}  ${note}`);
-  };
-  const opening =
-    forecast.nextOpeningAt === null ? '' : `the first from ${new Date(forecast.nextOpeningAt).toISOString()}`;
-  add('outside their hours now', forecast.outsideHours, opening);
-  add('time zone unknown, never dialled', forecast.unknownZone, 'fill the column that list.timezone names');
-  add('no window before the end', forecast.neverOpens, 'too many time zones for the hours, or ends_at comes too soon');
-  return lines;
 }
 
 function renderOpeningLines({ accepted, openingLines }: PreflightReport): string[] {
@@ -68,12 +119,15 @@ function renderOpeningLines({ accepted, openingLines }: PreflightReport): string
   return [
     '',
     `Opening lines: ${count(openingLines.shared)} recipients (${share}) share theirs with another.`,
-    `  ${openingLines.advice}`,
+    ...wrapped(openingLines.advice, '  '),
   ];
 }
 
-function renderVerdict({ accepted, rejected }: PreflightReport): string {
+function renderVerdict({ accepted, rejected, forecast, service }: CheckReport): string {
   if (accepted === 0) return 'Cannot start: no row can be dialled.';
+  if (forecast === null) return 'Nobody would be called: all accepted rows are left out above.';
+  if (service.asked && service.refusal !== null) return 'Cannot start: the service would refuse its calls.';
+  if (!forecast.canFinish) return cannotFinishLine(forecast);
   const kept = rejected === 0 ? '' : ' Rejected rows do not stop it: they are kept and reported.';
   return `Ready to start. No call was placed.${kept}`;
 }

@@ -23,3 +23,8 @@ export function span(ms: number): string {
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.round(hours / 24)} days`;
 }
+
+/** Thousandths as people say them: `50 %`, `6.2 %`. */
+export function percent(thousandths: number): string {
+  return `${thousandths / 10} %`;
+}

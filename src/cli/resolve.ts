@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { readConfig, type Config } from '../config.ts';
 import type { ServiceClock } from '../convai/service-clock.ts';
+import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../store/campaigns.ts';
 import { giveUpOpen } from '../store/give-up-open.ts';
 import type { Store } from '../store/open-store.ts';
@@ -13,7 +14,6 @@ import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { plural, span } from './printable.ts';
 import { readClock } from './service-access.ts';
 import { openTemporal, type TemporalAccess } from './temporal-access.ts';
-import { hasEnded } from './watch-campaign.ts';
 
 const examples = `
 A recipient is unresolved when the answer to a batch was lost (a timeout, a cut connection, an error of the service) and the

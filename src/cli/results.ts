@@ -1,69 +1,84 @@
-import { createReadStream } from 'node:fs';
-import { once } from 'node:events';
 import { Command } from 'commander';
-import { OutputFileError } from '../campaign/errors.ts';
-import { resultsHeaderStart, writeResults } from '../campaign/results-file.ts';
-import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
-import { readConfig } from '../config.ts';
+import { writeResults, type ResultsFormat } from '../campaign/results-file.ts';
+import { readConfig, type Config } from '../config.ts';
+import { hasEnded } from '../domain/lifecycle.ts';
 import type { Campaign } from '../store/campaigns.ts';
 import type { Store } from '../store/open-store.ts';
-import { readResultKeys, readResults, type RecipientResult } from '../store/result-rows.ts';
+import { everyResult, lastChange, readReasons, readResultKeys, readResults } from '../store/result-rows.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { plural } from './printable.ts';
+import { nextSince } from './results-delta.ts';
+import { readResultsFlags, type ResultsFlags, type ResultsOptions } from './results-flags.ts';
+import { refuseOtherFile } from './results-replace.ts';
+import { waitForEnd } from './results-wait.ts';
+import { RowProgress } from './row-progress.ts';
+import { readClockOrReal } from './service-access.ts';
 import { fetchTranscripts } from './transcripts.ts';
-import { hasEnded } from './watch-campaign.ts';
+import { UsageError } from './usage-error.ts';
 
 const examples = `
 One line per row of the list, in its order: the original columns, then outcome, reason, attempts, disposition, detail,
 conversation_id, times, duration, audio, and a column for each collected value and each evaluation. While the campaign runs,
 rows without an outcome read "in_progress". A file appears whole or not at all, and replaces only earlier results of the same
-campaign.
+campaign in the same format.
 
-Transcripts are not kept in the database: --transcripts reads them from the service, one file per conversation named
+--outcome, --disposition (of the latest call) and --reason take names apart by commas; a row has to meet every filter. --since
+keeps rows that changed since a time (of the service's clock). Each run with it, and each before the end of the campaign, tells
+where the next --since should begin: a job that goes on from there misses no change, and may see one twice.
+
+Transcripts are not kept in the database: --transcripts reads those of all rows from the service, one file per conversation named
 <row>-<conversation id>.txt. Files that are there already are not fetched again.
 
-Examples:
-  carillon results reminders                              writes reminders-results.csv
-  carillon results reminders --output out/results.csv
-  carillon results reminders --output - | head            to standard output
-  carillon results reminders --json --output -            one JSON object per row
-  carillon results reminders --transcripts transcripts/   and what was said`;
+Exit code 0 when the results are written; 1 when they could not be, or were left with Ctrl-C; 2 for a flag or file that cannot be used.
 
-export interface ResultsOptions {
-  campaignId: string;
-  /** `-` for standard output; null for `<campaign>-results.csv` (or `.jsonl`) in the current folder. */
-  output: string | null;
-  transcripts: string | null;
-  json: boolean;
-}
+Examples:
+  carillon results reminders                                 writes reminders-results.csv
+  carillon results reminders --output out/results.xlsx       an Excel workbook
+  carillon results reminders --output - | head               to standard output
+  carillon results reminders --outcome exhausted,unresolved  only these rows, to reminders-results-part.csv
+  carillon results reminders --since 2h --output new.jsonl   what changed in the last two hours, one JSON object per row
+  carillon results reminders --format csv --json -o r.csv    CSV, and a summary with nextSince as JSON on standard output
+  carillon results reminders --wait                          when the campaign has ended
+  carillon results reminders --transcripts transcripts/      and what was said`;
 
 export function resultsCommand(io: Io): Command {
   return new Command('results')
     .description('Write the results file: one line per row of the list')
     .argument('<campaign>', 'id of the campaign')
     .option('-o, --output <file>', 'where to write; - for standard output (default: <campaign>-results.csv)')
+    .option('--format <format>', 'csv, jsonl or xlsx (default: by the name of the file, else csv)')
+    .option('--outcome <names>', 'only rows with one of these outcomes; in_progress for those without')
+    .option('--disposition <names>', 'only rows whose latest call ended so')
+    .option('--reason <names>', 'only rows with one of these reasons')
+    .option('--since <when>', 'only rows that changed since a time with offset, or in the last 2h')
+    .option('--wait', 'wait until the campaign has ended, then write', false)
     .option('--transcripts <folder>', "write what was said, from the service's records")
-    .option('--json', 'one JSON object per row instead of CSV', false)
+    .option('--json', 'one JSON object per row unless --format says otherwise, and a summary as JSON', false)
     .addHelpText('after', examples)
-    .action(async (campaignId: string, options: { output?: string; transcripts?: string; json: boolean }) => {
-      const { output = null, transcripts = null, json } = options;
-      await runResults(io, { campaignId, output, transcripts, json });
-    });
+    .action((campaignId: string, flags: ResultsFlags) => runResults(io, campaignId, readResultsFlags(flags)));
 }
 
-export async function runResults(io: Io, options: ResultsOptions): Promise<void> {
+/** Thrown when the user leaves before the results are written. */
+class ResultsLeftError extends Error {
+  override readonly name = 'ResultsLeftError' as const;
+  readonly exitCode = 1;
+}
+
+export async function runResults(io: Io, campaignId: string, options: ResultsOptions): Promise<void> {
   const config = readConfig(io.env);
   const store = await openExistingLedger(config);
   try {
-    const campaign = await requireCampaign(store, options.campaignId);
-    const path = options.output ?? `${campaign.campaignId}-results.${options.json ? 'jsonl' : 'csv'}`;
-    if (path !== '-') await refuseOtherFile(path, campaign, options.json);
-    const rows = options.json
-      ? await writeJson(io, store, campaign, path)
-      : await writeCampaignResults(io, store, campaign, path);
-    const open = hasEnded(campaign) ? '' : ' The campaign is not at its end: rows without an outcome read in_progress.';
-    if (path !== '-') io.stderr.write(`${plural(rows, 'row')} written to ${path}.${open}\n`);
+    const campaign = await requireCampaign(store, campaignId);
+    const path = options.output ?? defaultPath(campaignId, options);
+    if (path !== '-') await refuseOtherFile(path, campaign, options.format);
+    if (path === '-' && options.format === 'xlsx' && io.isTerminal) {
+      throw new UsageError('A workbook cannot be shown on a terminal. Name a file: --output results.xlsx');
+    }
+    await interruptible(io, path, async (leave) => {
+      const ended = options.wait ? await waitUntilEnded(io, config, store, campaignId, leave) : campaign;
+      await writeAndTell(io, { config, store, campaign: ended, options, path, leave });
+    });
     if (options.transcripts !== null)
       await fetchTranscripts(io, { config, store, campaign, folder: options.transcripts });
   } finally {
@@ -71,71 +86,126 @@ export async function runResults(io: Io, options: ResultsOptions): Promise<void>
   }
 }
 
-/** Writes the results as CSV to a file, or to standard output for `-`; answers the number of rows. Throws OutputFileError. */
+function defaultPath(campaignId: string, { format, filter, since }: ResultsOptions): string {
+  const isPart = since !== null || Object.values(filter).some((names) => names !== null);
+  return `${campaignId}-results${isPart ? '-part' : ''}.${format}`;
+}
+
+/** Ctrl-C gives the work up in order: no half-written file stays. Where rows go to a pipe the system's own way is right. */
+async function interruptible(
+  io: Pick<Io, 'onInterrupt'>,
+  path: string,
+  work: (leave: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const leaving = new AbortController();
+  if (path === '-') return work(leaving.signal);
+  const takeBack = io.onInterrupt(() =>
+    leaving.abort(new ResultsLeftError('Left before the results were written; nothing was changed.')),
+  );
+  try {
+    await work(leaving.signal);
+  } finally {
+    takeBack();
+  }
+}
+
+async function waitUntilEnded(
+  io: Io,
+  config: Config,
+  store: Store,
+  campaignId: string,
+  leave: AbortSignal,
+): Promise<Campaign> {
+  const { campaign } = await waitForEnd(io, { config, store, campaignId, leave });
+  if (hasEnded(campaign)) return campaign;
+  throw new ResultsLeftError(
+    `Left; campaign ${campaignId} goes on as long as a worker runs, and no results were written. Wait again: carillon results ${campaignId} --wait`,
+  );
+}
+
+const clockLimitMs = 3_000;
+
+async function writeAndTell(
+  io: Io,
+  input: {
+    config: Config;
+    store: Store;
+    campaign: Campaign;
+    options: ResultsOptions;
+    path: string;
+    leave: AbortSignal;
+  },
+): Promise<void> {
+  const { config, store, campaign, options, path, leave } = input;
+  const { campaignId } = campaign;
+  const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
+  const { since } = options;
+  const changedSince = since === null ? null : 'at' in since ? since.at : Math.round(clock.now() - since.agoMs);
+  await tellUnknownReasons(io, store, campaignId, options.filter.reasons);
+  // Read first: what changes while the rows are read belongs to the next delta.
+  const next = nextSince({ lastChange: await lastChange(store.db, campaignId), now: clock.now(), speed: clock.speed });
+  const progress = new RowProgress(io, 'written');
+  let rows: number;
+  try {
+    rows = await writeCampaignResults(io, store, campaign, path, {
+      format: options.format,
+      filter: { ...options.filter, changedSince },
+      onRow: (count) => progress.update(count),
+      giveUp: leave,
+    });
+  } finally {
+    progress.clear();
+  }
+  const ended = hasEnded(campaign);
+  const open = ended ? '' : ' The campaign is not at its end: rows without an outcome read in_progress.';
+  if (path !== '-') io.stderr.write(`${plural(rows, 'row')} written to ${path}.${open}\n`);
+  const nextText = next === null ? null : new Date(next).toISOString();
+  if (options.json && path !== '-') {
+    const summary = { campaignId, path, format: options.format, rows, ended, nextSince: nextText };
+    io.stdout.write(`${JSON.stringify(summary)}\n`);
+  }
+  const wanted = since !== null || (!ended && path !== '-');
+  if (wanted && nextText !== null) io.stderr.write(`Changes from here on: --since ${nextText}\n`);
+}
+
+/** Any word may be a reason, so one that no row has is no error: a job that looks for it finds nothing today. */
+async function tellUnknownReasons(
+  io: Io,
+  store: Store,
+  campaignId: string,
+  reasons: readonly string[] | null,
+): Promise<void> {
+  if (reasons === null) return;
+  const known = await readReasons(store.db, campaignId);
+  const unknown = reasons.filter((reason) => !known.includes(reason));
+  if (unknown.length === 0) return;
+  const have = known.length === 0 ? 'none has a reason yet' : `they have ${known.join(', ')}`;
+  io.stderr.write(`No row of ${campaignId} has the reason ${unknown.join(' or ')}: ${have}.\n`);
+}
+
+/** Writes the results to a file, or to standard output for `-`; answers the number of rows. Throws OutputFileError. */
 export async function writeCampaignResults(
   io: Pick<Io, 'stdout'>,
   store: Store,
   campaign: Campaign,
   path: string,
+  more: {
+    format?: ResultsFormat;
+    filter?: typeof everyResult;
+    onRow?: (rows: number) => void;
+    giveUp?: AbortSignal;
+  } = {},
 ): Promise<number> {
+  const { filter = everyResult, ...settings } = more;
   const { collected, evaluation } = await readResultKeys(store.db, campaign.campaignId);
   return writeResults({
     columns: campaign.rules.list.columns,
-    rows: readResults(store.db, campaign.campaignId),
+    rows: readResults(store.db, campaign.campaignId, filter),
     collectedKeys: collected,
     evaluationKeys: evaluation,
     path,
     listPath: null,
     stdout: io.stdout,
+    ...settings,
   });
-}
-
-async function writeJson(io: Io, store: Store, campaign: Campaign, path: string): Promise<number> {
-  let rows = 0;
-  async function* lines(): AsyncGenerator<string> {
-    for await (const row of readResults(store.db, campaign.campaignId)) {
-      rows += 1;
-      yield `${JSON.stringify(asJson(row, campaign.rules.list.columns))}\n`;
-    }
-  }
-  if (path === '-') for await (const line of lines()) if (!io.stdout.write(line)) await once(io.stdout, 'drain');
-  if (path !== '-') await writeWholeFile(path, lines());
-  return rows;
-}
-
-function asJson({ row, cells, ...result }: RecipientResult, columns: readonly string[]): object {
-  const iso = (instant: number | null): string | null => (instant === null ? null : new Date(instant).toISOString());
-  return {
-    row,
-    // As pairs: a header may leave columns unnamed, and a malformed row may have too many cells.
-    cells: cells.map((value, index) => [columns[index] ?? null, value]),
-    ...result,
-    firstDialedAt: iso(result.firstDialedAt),
-    lastDialedAt: iso(result.lastDialedAt),
-    endedAt: iso(result.endedAt),
-  };
-}
-
-/** The database does not know where the list stands, so nothing is replaced but earlier results of the same form. */
-async function refuseOtherFile(path: string, campaign: Campaign, json: boolean): Promise<void> {
-  await refuseToOverwrite(path, []);
-  const wanted = json ? '{"row":1,"cells":[' : resultsHeaderStart(campaign.rules.list.columns);
-  const begin = await readBegin(path, Buffer.byteLength(wanted));
-  if (begin === null || begin === '' || begin === wanted) return;
-  throw new OutputFileError(
-    path,
-    `this file holds something else than results of ${campaign.campaignId}, perhaps its list, and will not be overwritten; name another file`,
-    2,
-  );
-}
-
-/** The first bytes of a file as text; null when there is none, or when writing will tell what is wrong. */
-async function readBegin(path: string, bytes: number): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of createReadStream(path, { end: bytes - 1 })) chunks.push(chunk as Buffer);
-  } catch {
-    return null;
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

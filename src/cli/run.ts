@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { hasEnded } from '../domain/lifecycle.ts';
 import { keepServiceClock } from '../temporal/clock-keeper.ts';
 import { openCampaignSession, tellStart, type CampaignSession, type StartOptions } from './campaign-session.ts';
 import { CampaignReader, type Snapshot } from './campaign-snapshot.ts';
@@ -7,7 +8,7 @@ import { createCampaignView } from './campaign-view.ts';
 import type { Io } from './io.ts';
 import { statusAsJson } from './status-json.ts';
 import { superviseCampaign } from './supervision.ts';
-import { hasEnded, watchCampaign } from './watch-campaign.ts';
+import { watchCampaign } from './watch-campaign.ts';
 
 const examples = `
 Ctrl-C leaves; the campaign goes on. Run the same command again to watch it further.

@@ -2,9 +2,13 @@ import { Command } from 'commander';
 import { campaignWorkflowId, statusQuery, type CampaignCounters } from '../../workflows/messages.ts';
 import { readConfig, type Config } from '../config.ts';
 import type { ServiceClock } from '../convai/service-clock.ts';
+import { hasEnded } from '../domain/lifecycle.ts';
 import { listCampaigns, type Campaign } from '../store/campaigns.ts';
+import { readCallerUse, type CallerUse } from '../store/callers.ts';
 import { readStatus, type CampaignStatus } from '../store/campaign-status.ts';
+import { readLineLimits, type LineLimits } from '../store/line-limits.ts';
 import type { Store } from '../store/open-store.ts';
+import { callerUseAsJson, callerUseLines } from './caller-text.ts';
 import {
   campaignTitle,
   dispositionCounts,
@@ -15,11 +19,11 @@ import {
 } from './campaign-text.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
+import { pacingAsJson, pacingLines } from './pacing-text.ts';
 import { count, span } from './printable.ts';
 import { readClockOrReal } from './service-access.ts';
 import { statusAsJson } from './status-json.ts';
 import { openTemporal } from './temporal-access.ts';
-import { hasEnded } from './watch-campaign.ts';
 
 /** Neither Temporal nor the service is needed here, so neither is waited for. */
 const limitMs = 2_000;
@@ -79,16 +83,29 @@ async function printList(io: Io, store: Store, json: boolean): Promise<void> {
 async function printOne(io: Io, config: Config, store: Store, campaignId: string, json: boolean): Promise<void> {
   const campaign = await requireCampaign(store, campaignId);
   const status = await readStatus(store.db, campaign);
-  const workflow = hasEnded(campaign) || campaign.round === 0 ? null : await askWorkflow(io, config, campaign);
+  const isOver = hasEnded(campaign) || campaign.round === 0;
+  const workflow = isOver ? null : await askWorkflow(io, config, campaign);
+  const clock = await readClockOrReal(config, limitMs, () => io.now());
+  const limits = isOver ? null : await readLineLimits(store.db, campaign, Math.round(clock.now()));
+  const callers = await readCallerUse(store.db, campaign);
   if (json) {
-    io.stdout.write(`${JSON.stringify({ ...statusAsJson(campaign, status), workflow }, null, 2)}\n`);
+    const pacing = limits === null ? null : pacingAsJson(limits);
+    const answer = { ...statusAsJson(campaign, status), callers: callerUseAsJson(callers), pacing, workflow };
+    io.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
     return;
   }
-  const clock = await readClockOrReal(config, limitMs, () => io.now());
-  io.stdout.write(`${[...describe(campaign, status, clock, io.now()), ...describeWorkflow(workflow)].join('\n')}\n`);
+  const lines = describe(campaign, status, limits, callers, clock, io.now());
+  io.stdout.write(`${[...lines, ...describeWorkflow(workflow)].join('\n')}\n`);
 }
 
-function describe(campaign: Campaign, status: CampaignStatus, clock: ServiceClock, now: number): string[] {
+function describe(
+  campaign: Campaign,
+  status: CampaignStatus,
+  limits: LineLimits | null,
+  callers: readonly CallerUse[],
+  clock: ServiceClock,
+  now: number,
+): string[] {
   const undecided = (status.batches['unknown'] ?? 0) + (status.batches['posting'] ?? 0);
   const line = (label: string, text: string): string[] => (text === '' ? [] : [`${label.padEnd(10)}${text}`]);
   const waitMs = status.nextDueAt === null ? 0 : clock.atReal(status.nextDueAt) - now;
@@ -101,6 +118,8 @@ function describe(campaign: Campaign, status: CampaignStatus, clock: ServiceCloc
       'Rows',
       `${count(status.total)}: ${count(status.done)} done, ${count(status.open)} with a call open, ${count(status.waiting)} waiting${due}`,
     ),
+    ...(limits === null ? [] : pacingLines(limits, clock, now)).flatMap(([label, text]) => line(label, text)),
+    ...callerUseLines(callers).flatMap((text, index) => line(index === 0 ? 'Numbers' : '', text)),
     ...line('Outcomes', outcomeCounts(status)),
     ...line('Calls', dispositionCounts(status)),
     ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),
@@ -136,6 +155,7 @@ function describeWorkflow(answer: WorkflowAnswer | null): string[] {
 const waitWords: Readonly<Record<string, string>> = {
   due: 'the next recipient to be due',
   capacity: 'calls to end',
+  share: 'lines of the account that other campaigns use',
   pacing: 'the next minute (starts_per_minute)',
   blocked: 'the service to allow requests again',
   canary: 'a first conversation',

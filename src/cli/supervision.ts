@@ -2,11 +2,11 @@ import { WorkflowNotFoundError, type Client, type Connection } from '@temporalio
 import { resolve } from 'node:path';
 import { campaignQueues } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
+import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign } from '../store/campaigns.ts';
 import { findRound } from '../store/rounds.ts';
 import type { Store } from '../store/open-store.ts';
 import { hasWorker } from '../temporal/queue-pollers.ts';
-import { hasEnded } from './watch-campaign.ts';
 
 export interface SupervisionInput {
   config: Config;

@@ -45,7 +45,8 @@ async function runVerify(io: Io, campaignId: string | null, json: boolean): Prom
 
 const mostShown = 10;
 
-function tellReport({ ok, events, calls, campaigns, rules }: LogReport): string {
+/** The report for people: one line per promise, and the violations below those that were broken. */
+export function tellReport({ ok, events, calls, campaigns, rules }: LogReport): string {
   const lines = rules.flatMap(({ promise, violations }) => [
     `${violations.length === 0 ? 'ok  ' : 'FAIL'}  ${promise}${violations.length === 0 ? '' : `: ${plural(violations.length, 'violation')}`}`,
     ...violations.slice(0, mostShown).map(({ campaignId, seq, at, what }) => {

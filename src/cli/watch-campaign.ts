@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Campaign } from '../store/campaigns.ts';
+import { hasEnded } from '../domain/lifecycle.ts';
 import type { CampaignReader, Snapshot } from './campaign-snapshot.ts';
 import type { CampaignView } from './campaign-view.ts';
 
@@ -14,10 +14,6 @@ export interface WatchInput {
 
 const everyMs = 500;
 const superviseEveryMs = 5_000;
-
-export function hasEnded(campaign: Campaign): boolean {
-  return campaign.state === 'completed' || campaign.state === 'cancelled';
-}
 
 /** Shows a campaign until it has ended or the watcher leaves. Answers its last snapshot. Throws what `supervise` throws. */
 export async function watchCampaign({ reader, view, leave, supervise }: WatchInput): Promise<Snapshot> {

@@ -1,4 +1,11 @@
-import type { CallResult, ConversationFacts, ConversationStatus } from '../domain/conversation-facts.ts';
+import {
+  noPointers,
+  type CallResult,
+  type ConversationFacts,
+  type ConversationStatus,
+  type RecordPointers,
+} from '../domain/conversation-facts.ts';
+import { textAt } from './json-pointer.ts';
 import { isRecord } from './refusal-detail.ts';
 import { parseServiceTime } from './service-time.ts';
 
@@ -41,9 +48,14 @@ const speakers: Readonly<Record<string, 'agent' | 'user'>> = {
 
 /**
  * Facts of a conversation record, by the documented names and the likely further ones. Never throws; what is missing or
- * unfamiliar is null. `agentIdFallback` is for records that do not name their agent.
+ * unfamiliar is null. `agentIdFallback` is for records that do not name their agent. What stands at one of the `pointers` goes before
+ * what stands under a known name.
  */
-export function factsFromRecord(record: unknown, agentIdFallback: string | null = null): ConversationFacts {
+export function factsFromRecord(
+  record: unknown,
+  agentIdFallback: string | null = null,
+  pointers: RecordPointers = noPointers,
+): ConversationFacts {
   const fields = fieldsOf(record);
   const metadata = fieldsOf(fields['metadata']);
   const phoneCall = fieldsOf(metadata['phone_call']);
@@ -63,9 +75,19 @@ export function factsFromRecord(record: unknown, agentIdFallback: string | null 
     agentId: text(metadata['agent_id'], fields['agent_id']) ?? agentIdFallback,
     direction,
     // On an inbound call the external number is the caller's.
-    calleeNumber: direction === 'inbound' ? null : e164(phoneCall['external_number']),
-    batchId: text(fieldsOf(metadata['batch_call'])['batch_call_id'], metadata['batch_id'], fields['batch_id']),
-    references: referencesOf(fields, collected),
+    calleeNumber:
+      direction === 'inbound'
+        ? null
+        : (e164(firstAt(record, pointers.calleeNumber)) ?? e164(phoneCall['external_number'])),
+    batchId: text(
+      firstAt(record, pointers.batchId),
+      fieldsOf(metadata['batch_call'])['batch_call_id'],
+      metadata['batch_id'],
+      fields['batch_id'],
+    ),
+    references: [
+      ...new Set([...pointers.reference.flatMap((at) => textAt(record, at) ?? []), ...referencesOf(fields, collected)]),
+    ],
     status: oneOf(statuses, fields['status'], metadata['status']),
     startedAt: first(parseServiceTime, [
       metadata['start_time'],
@@ -86,12 +108,32 @@ export function factsFromRecord(record: unknown, agentIdFallback: string | null 
     audio: text(fields['audio']),
     collected,
     evaluation,
+    ...pointedValues(record, pointers.values),
   };
 }
 
+function firstAt(record: unknown, pointers: readonly string[]): string | null {
+  for (const pointer of pointers) {
+    const found = textAt(record, pointer);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Longer texts are not what a rule compares with. */
+const longestValue = 200;
+
+function pointedValues(record: unknown, pointers: readonly string[]): Pick<ConversationFacts, 'pointed'> {
+  const found = pointers.flatMap((pointer): [string, string][] => {
+    const value = textAt(record, pointer);
+    return value === null ? [] : [[pointer, value.slice(0, longestValue)]];
+  });
+  return found.length === 0 ? {} : { pointed: Object.fromEntries(found) };
+}
+
 /** Facts of an entry of the conversation list, which usually knows less than the record. Never throws. */
-export function factsFromListEntry(entry: unknown): ConversationFacts {
-  return factsFromRecord(entry);
+export function factsFromListEntry(entry: unknown, pointers: RecordPointers = noPointers): ConversationFacts {
+  return factsFromRecord(entry, null, pointers);
 }
 
 function spokenFacts(

@@ -78,12 +78,13 @@ function commonIntervals(
   zones: readonly string[],
   at: number,
 ): readonly Interval[] | null {
+  if (!zones.every((zone) => IANAZone.create(zone).isValid)) return null;
   let common: readonly Interval[] | null = null;
   for (const calendar of calendars) {
     for (const zone of zones) {
       const intervals = zoneIntervals(calendar, zone, at);
-      if (intervals === null) return null;
       common = common === null ? intervals : intersect(common, intervals);
+      if (common.length === 0) return common;
     }
   }
   return common;
@@ -111,13 +112,12 @@ interface ZoneDay {
 /** One entry per calendar object and zone, of the day asked for last: a plan asks for many recipients at the same instant. */
 const cache = new WeakMap<object, Map<string, ZoneDay>>();
 
-function zoneIntervals(calendar: DatedCalendar, zone: string, at: number): readonly Interval[] | null {
+function zoneIntervals(calendar: DatedCalendar, zone: string, at: number): readonly Interval[] {
   const day = Math.floor(at / dayMs);
   let zones = cache.get(calendar);
   if (zones === undefined) cache.set(calendar, (zones = new Map()));
   const known = zones.get(zone);
   if (known?.day === day) return known.intervals;
-  if (!IANAZone.isValidZone(zone)) return null;
   const intervals = computeIntervals(calendar, IANAZone.create(zone), day * dayMs);
   zones.set(zone, { day, intervals });
   return intervals;
@@ -135,7 +135,7 @@ function computeIntervals(calendar: DatedCalendar, zone: IANAZone, from: number)
     if (closed.has(day)) return [];
     return calendar.hours === null ? wholeDay : (calendar.hours[weekdayOf(day)] ?? []);
   };
-  for (const segment of offsetSegments(zone, from, to)) {
+  for (const segment of segmentsOf(zone, from, to)) {
     const firstDay = Math.floor((segment.from + segment.offsetMs) / dayMs);
     const lastDay = Math.floor((segment.to + segment.offsetMs) / dayMs);
     for (let localDay = firstDay; localDay <= lastDay; localDay++) {
@@ -157,6 +157,17 @@ function computeIntervals(calendar: DatedCalendar, zone: IANAZone, from: number)
 
 interface OffsetSegment extends Interval {
   offsetMs: number;
+}
+
+/** Of each zone the stretches for the day asked for last, which all calendars share. */
+const segmentCache = new Map<string, { from: number; segments: readonly OffsetSegment[] }>();
+
+function segmentsOf(zone: IANAZone, from: number, to: number): readonly OffsetSegment[] {
+  const known = segmentCache.get(zone.name);
+  if (known?.from === from) return known.segments;
+  const segments = offsetSegments(zone, from, to);
+  segmentCache.set(zone.name, { from, segments });
+  return segments;
 }
 
 /** The stretches of time in which the zone keeps one offset; two changes within one day are not looked for. */

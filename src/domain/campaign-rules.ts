@@ -40,8 +40,35 @@ export type RetryDisposition = Extract<
   'busy' | 'no_answer' | 'unreached' | 'voicemail' | 'failed' | 'unknown'
 >;
 
-/** Delay before the next attempt: milliseconds for the first, second, … retry (the last one repeats), or `never`. */
-export type RetryDelays = number[] | 'never';
+/** Milliseconds, or `next_day`: from the next local day of the recipient on. */
+export type RetryDelay = number | 'next_day';
+
+/** Delay before the next attempt, for the first, second, … retry (the last one repeats), or `never`. */
+export type RetryDelays = readonly RetryDelay[] | 'never';
+
+/** Fields of a record that no contract names, and what they say about the call. The first rule that fits decides. */
+export interface DispositionRule {
+  /** JSON pointer (RFC 6901) into the record. */
+  pointer: string;
+  /** Compared as text, without case and surrounding blanks. */
+  equals: readonly (string | number | boolean)[];
+  disposition: Extract<
+    Disposition,
+    'answered' | 'voicemail' | 'busy' | 'no_answer' | 'unreached' | 'failed' | 'opted_out'
+  >;
+}
+
+/** When a campaign stops by itself because too many calls fail. */
+export interface BreakerRules {
+  /** Share of failed calls, above 0 and at most 1, at which it opens. */
+  failureShare: number;
+  /** Only calls that ended within this long count. */
+  windowMs: number;
+  /** Fewer calls than this say nothing. */
+  minCalls: number;
+  /** Goes on by itself after this long; null: only a person resumes. */
+  coolDownMs: number | null;
+}
 
 /**
  * The rules of a campaign as frozen at its start: plain JSON, stored with the campaign, built from the campaign file by
@@ -49,7 +76,12 @@ export type RetryDelays = number[] | 'never';
  */
 export interface CampaignRules {
   agentId: string;
-  fromPhoneNumberId: string;
+  callers: {
+    /** Ids of the imported numbers that call; at least one. */
+    numbers: readonly string[];
+    /** `region`: a number of the recipient's own region first, then in turn; `rotation`: in turn. */
+    choice: 'region' | 'rotation';
+  };
   list: {
     /** Column names exactly as in the header. */
     columns: string[];
@@ -59,6 +91,10 @@ export interface CampaignRules {
     countryColumn: string | null;
     /** State or province, by its code. */
     regionColumn: string | null;
+    zipColumn: string | null;
+    /** Column of the instant before which, and of that from which on, the row is not dialled. */
+    notBeforeColumn: string | null;
+    expiresAtColumn: string | null;
     defaultRegion: string | null;
     /** Zone of recipients about whom nothing is known; null: they are not dialled while hours apply. */
     fallbackTimezone: string | null;
@@ -73,6 +109,8 @@ export interface CampaignRules {
   calendar: CallingCalendar;
   /** What the law says, in every place to which the list may lead; empty when the campaign file turns it off. */
   law: readonly LegalHours[];
+  /** Epoch milliseconds before which nothing is dialled, or null. */
+  startsAt: number | null;
   /** Epoch milliseconds after which nothing is dialled, or null. */
   endsAt: number | null;
   /** Hold over all campaigns of the database. */
@@ -80,6 +118,12 @@ export interface CampaignRules {
   retry: {
     /** Counted attempts per recipient, over all rules. */
     maxAttempts: number;
+    /** Counted attempts per number, over all campaigns of the database; null: no limit. */
+    maxAttemptsPerNumber: number | null;
+    /** Attempts longer ago than this no longer use up either budget; null: they always do. */
+    resetAfterMs: number | null;
+    /** Each delay is lengthened by up to this, differently for each attempt. */
+    jitterMs: number;
     delays: Record<RetryDisposition, RetryDelays>;
     /** Uncounted returns in a row after which an attempt counts. */
     maxUncounted: number;
@@ -91,9 +135,22 @@ export interface CampaignRules {
     batchSize: number;
     /** Free slots at which the next batch is planned. */
     refillThreshold: number;
+    /** The first calls of a round are begun slowly, and all lines are in use only after this long; 0: at once. */
+    warmUpMs: number;
+    /** Weight among campaigns that share an account, 1 to 100. */
+    priority: number;
   };
+  /** Null: off. */
+  breaker: BreakerRules | null;
+  /** Who is asked before each request whether its people may be called. The time limit is real time. */
+  preDial: { url: string; timeoutMs: number } | null;
+  /** Who is told when a round has ended. */
+  onCompletion: { url: string } | null;
   /** What in a call counts as an opt-out: a collected value or an evaluation with that key that equals one of `values`. */
   optOut: { source: 'collected' | 'evaluation'; key: string; values: (string | number | boolean)[] }[];
+  dispositions: readonly DispositionRule[];
+  /** JSON pointers to where else a record says whose call it is. */
+  correlation: { calleeNumber: readonly string[]; batchId: readonly string[]; reference: readonly string[] };
   timing: {
     /** How long a window must stay open beyond the POST. */
     dispatchMarginMs: number;
@@ -107,5 +164,31 @@ export interface CampaignRules {
     lateLookbackMs: number;
     /** Pause between two sweeps while calls are open. */
     pollMs: number;
+  };
+}
+
+/** Rules as a campaign of an earlier version has them stored. */
+type StoredRules = Partial<CampaignRules> & { fromPhoneNumberId?: string };
+
+/** Reads stored rules; what the version that wrote them did not have is as it was then. */
+export function readRules(text: string): CampaignRules {
+  return completeRules(JSON.parse(text) as StoredRules);
+}
+
+/** Rules of an earlier version with the settings added since, all of them switched off. */
+export function completeRules(stored: object): CampaignRules {
+  const { fromPhoneNumberId, ...rules } = stored as StoredRules & CampaignRules;
+  return {
+    ...rules,
+    callers: rules.callers ?? { numbers: [fromPhoneNumberId ?? ''], choice: 'region' },
+    list: { ...{ zipColumn: null, notBeforeColumn: null, expiresAtColumn: null }, ...rules.list },
+    startsAt: rules.startsAt ?? null,
+    retry: { ...{ maxAttemptsPerNumber: null, resetAfterMs: null, jitterMs: 0 }, ...rules.retry },
+    pacing: { ...{ warmUpMs: 0, priority: 10 }, ...rules.pacing },
+    breaker: rules.breaker ?? null,
+    preDial: rules.preDial ?? null,
+    onCompletion: rules.onCompletion ?? null,
+    dispositions: rules.dispositions ?? [],
+    correlation: rules.correlation ?? { calleeNumber: [], batchId: [], reference: [] },
   };
 }

@@ -30,4 +30,17 @@ export interface ConversationFacts {
   audio: string | null;
   collected: Record<string, unknown> | null;
   evaluation: Record<string, unknown> | null;
+  /** Values at the pointers that campaigns ask for, as text, by pointer; missing where none was asked for. */
+  pointed?: Record<string, string>;
 }
+
+/** JSON pointers (RFC 6901) into records, from the campaign files of an agent. */
+export interface RecordPointers {
+  calleeNumber: readonly string[];
+  batchId: readonly string[];
+  reference: readonly string[];
+  /** Whose values dispositions may follow from. */
+  values: readonly string[];
+}
+
+export const noPointers: RecordPointers = { calleeNumber: [], batchId: [], reference: [], values: [] };

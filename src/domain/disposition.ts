@@ -67,6 +67,23 @@ export function readDisposition(facts: ConversationFacts): AttemptResult | null 
 }
 
 /**
+ * The disposition that a field of the record shows by a rule of the campaign file, for a finished record; the first rule that fits
+ * decides, before `readDisposition`. Null: none fits. Comparison is by text without case and surrounding blanks.
+ */
+export function ruledDisposition(facts: ConversationFacts, rules: CampaignRules['dispositions']): AttemptResult | null {
+  const { pointed } = facts;
+  if (pointed === undefined) return null;
+  const rule = rules.find(({ pointer, equals }) => {
+    const said = Object.hasOwn(pointed, pointer) ? comparable(pointed[pointer]) : null;
+    return said !== null && equals.some((value) => comparable(value) === said);
+  });
+  if (rule === undefined) return null;
+  if (rule.disposition !== 'failed') return result(rule.disposition);
+  // As with a carrier's word: what was spoken contradicts it.
+  return { disposition: 'failed', detail: null, counted: facts.userTurns + facts.agentTurns > 0 };
+}
+
+/**
  * Whether the phone call itself is over, so that no one is on the line any more. It does not say that the record is
  * complete: with status `processing` the transcript or the carrier result may still be missing.
  */

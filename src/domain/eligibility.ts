@@ -8,6 +8,8 @@ export interface EligibilityInput {
   /** Service time of the decision. */
   at: number;
   endsAt: number | null;
+  /** The recipient is not dialled from this instant on, whatever the campaign allows. */
+  rowEndsAt?: number | null;
   /** The campaign's calendar and those of the law that hold where the recipient may be. */
   calendars: readonly DatedCalendar[];
   /** Every zone in which the number may be. */
@@ -21,38 +23,49 @@ export interface EligibilityInput {
   numberBusy: boolean;
   /** The earliest instant at which frequency caps allow one more call; `at` or earlier when they do now. */
   capsAllowAt: number;
+  /** The earliest instant at which the budget of attempts allows one more; null: it is used up. */
+  budgetAllowsAt: number | null;
   /** Whether the recipient was ever dialled. */
   attempted: boolean;
 }
 
 export type Eligibility =
   | { verdict: 'dial' }
-  | { verdict: 'wait'; until: number; reason: 'number_busy' | 'frequency_cap' | 'outside_hours' }
+  | { verdict: 'wait'; until: number; reason: 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours' }
   | {
       verdict: 'final';
       outcome: Outcome;
       reason:
         | 'campaign_end'
+        | 'row_expired'
         | 'suppressed'
         | 'already_reached'
+        | 'attempts_used_up'
         | 'unknown_timezone'
         | 'no_open_window_before_end'
         | 'capped_until_end';
     };
 
 /**
- * Whether a recipient may be dialled now. Rules in order, the first that applies decides: campaign end, suppression, already
- * reached, another open call to the number, frequency caps, calling window. A recipient whose window does not open before the end is
+ * Whether a recipient may be dialled now. Rules in order, the first that applies decides: campaign and row end, suppression, already
+ * reached, budget of attempts, another open call to the number, frequency caps, calling window. A recipient whose window does not open before the end is
  * `undialable` when it was never dialled, and `expired` when it was: then only the further attempts fell away.
  */
 export function judgeEligibility(input: EligibilityInput): Eligibility {
-  const { at, endsAt, marginMs } = input;
+  const { at, marginMs } = input;
+  const endsAt = earliest(input.endsAt, input.rowEndsAt ?? null);
   if (endsAt !== null && at + marginMs >= endsAt) {
-    return { verdict: 'final', outcome: 'expired', reason: 'campaign_end' };
+    const reason = endsAt === input.endsAt ? 'campaign_end' : 'row_expired';
+    return { verdict: 'final', outcome: 'expired', reason };
   }
   if (input.suppressed) return { verdict: 'final', outcome: 'suppressed', reason: 'suppressed' };
   if (input.reached === true) return { verdict: 'final', outcome: 'completed', reason: 'already_reached' };
+  const { budgetAllowsAt } = input;
+  if (budgetAllowsAt === null || (budgetAllowsAt > at && endsAt !== null && budgetAllowsAt + marginMs >= endsAt))
+    return { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' };
   if (input.numberBusy) return { verdict: 'wait', until: at + numberBusyRecheckMs, reason: 'number_busy' };
+
+  if (budgetAllowsAt > at) return { verdict: 'wait', until: budgetAllowsAt, reason: 'attempt_budget' };
 
   if (input.capsAllowAt > at) {
     if (endsAt === null || input.capsAllowAt + marginMs < endsAt)
@@ -67,4 +80,9 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
   if (window.reason === 'unknown_zone') return { verdict: 'final', outcome: 'undialable', reason: 'unknown_timezone' };
   const outcome = input.attempted ? 'expired' : 'undialable';
   return { verdict: 'final', outcome, reason: 'no_open_window_before_end' };
+}
+
+/** The earlier of two instants that may be missing. */
+export function earliest(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }

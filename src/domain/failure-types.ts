@@ -10,6 +10,8 @@ export const failureTypes = {
   serviceUnavailable: 'ServiceUnavailable',
   /** The database lost progress that the campaign has made. Never retried. */
   ledgerOlder: 'LedgerOlder',
+  /** A firing of a recurring campaign came to nothing; the message says why. */
+  firing: 'Firing',
   /** The database did not answer, or refused. */
   database: 'Database',
 } as const;

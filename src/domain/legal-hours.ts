@@ -1,5 +1,6 @@
 import type { DatedCalendar } from './calling-window.ts';
 import type { CampaignRules, LegalHours } from './campaign-rules.ts';
+import { usTerritories } from './us-territories.ts';
 
 /** Where a recipient may be, as far as law is concerned. */
 export interface RecipientPlace {
@@ -14,7 +15,7 @@ const cache = new WeakMap<object, Map<string, readonly DatedCalendar[]>>();
 
 /**
  * Every calendar that must be open for a recipient: the campaign's, the law of the country, and the law of each part of it in
- * which they may be. Where the part is not known, every part's law holds: the strictest wins.
+ * which they may be. Where the part is not known, every part's law holds: the strictest wins. A territory of the US is a part of it.
  */
 export function calendarsFor(
   rules: Pick<CampaignRules, 'calendar' | 'law'>,
@@ -25,13 +26,20 @@ export function calendarsFor(
   const key = `${place.country ?? ''}:${place.regions?.join() ?? '*'}`;
   let calendars = byPlace.get(key);
   if (calendars === undefined) {
-    calendars = [rules.calendar, ...rules.law.filter((law) => holdsAt(law, place))];
+    calendars = [rules.calendar, ...lawFor(rules, place)];
     byPlace.set(key, calendars);
   }
   return calendars;
 }
 
+/** The law that holds where a recipient may be. */
+export function lawFor(rules: Pick<CampaignRules, 'law'>, place: RecipientPlace): readonly LegalHours[] {
+  return rules.law.filter((law) => holdsAt(law, place));
+}
+
 function holdsAt(law: LegalHours, { country, regions }: RecipientPlace): boolean {
-  if (law.country !== country) return false;
-  return law.region === null || regions === null || regions.includes(law.region);
+  const holdsIn = (place: string | null, parts: readonly string[] | null): boolean =>
+    law.country === place && (law.region === null || parts === null || parts.includes(law.region));
+  if (holdsIn(country, regions)) return true;
+  return country !== null && usTerritories.has(country) && holdsIn('US', regions ?? [country]);
 }

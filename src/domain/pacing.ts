@@ -45,3 +45,16 @@ export function startsAllowedAt(input: {
   const blocking = recent[recent.length - startsPerMinute];
   return blocking === undefined ? at : blocking + minuteMs;
 }
+
+/** Lines that a campaign may use so long after it began: a tenth of them at first, then evenly more until it is warm. */
+export function warmUpLines(input: { lines: number; warmUpMs: number; sinceMs: number }): number {
+  const { lines, warmUpMs } = input;
+  if (input.sinceMs >= warmUpMs) return lines;
+  const sinceMs = Math.max(0, input.sinceMs);
+  return Math.max(1, Math.floor((lines * (warmUpMs + 9 * sinceMs)) / (10 * warmUpMs)));
+}
+
+/** Free slots at which a batch is worth planning while only `allowed` of a campaign's lines may be used. */
+export function refillAt(input: { refillThreshold: number; lines: number; allowed: number }): number {
+  return Math.max(1, Math.ceil((input.refillThreshold * input.allowed) / input.lines));
+}

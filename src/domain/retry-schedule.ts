@@ -1,6 +1,7 @@
 import type { CampaignRules, RetryDelays, RetryDisposition } from './campaign-rules.ts';
 import type { AttemptResult } from './disposition.ts';
 import type { Outcome } from './outcome.ts';
+import { retryAt } from './retry-delay.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -25,6 +26,10 @@ export interface SettledAttempt {
   sameDisposition: number;
   /** Service time at which the attempt was settled. */
   settledAt: number;
+  /** Zones in which the recipient may be. */
+  zones: readonly string[];
+  /** Names the attempt, so that its jitter is its own. */
+  attemptId: string;
   rules: CampaignRules['retry'];
 }
 
@@ -38,7 +43,7 @@ export type AfterAttempt =
 
 /**
  * What follows a settled attempt: the recipient's outcome, or the earliest instant of the next attempt (calling hours,
- * suppression and pacing are checked when it comes).
+ * budgets over time, suppression and pacing are checked when it comes).
  */
 export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
   const { result, rules } = attempt;
@@ -61,15 +66,18 @@ export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
     case 'unknown':
       break;
   }
-  const delay = nextDelayMs(rules.delays[result.disposition], attempt.sameDisposition);
-  if (delay === null && result.disposition === 'unknown') return final('unresolved', 'unknown');
+  const at = retryAt({
+    delays: rules.delays[result.disposition],
+    nth: attempt.sameDisposition,
+    from: attempt.settledAt,
+    zones: attempt.zones,
+    jitterMs: rules.jitterMs,
+    key: attempt.attemptId,
+  });
+  if (at === null && result.disposition === 'unknown') return final('unresolved', 'unknown');
   const counted = attempt.countedAttempts + (overdue ? 1 : 0);
-  if (counted >= rules.maxAttempts) return final('exhausted', 'attempts_used_up');
-  if (delay === null) return final('exhausted', `no_retry_after_${result.disposition}`);
-  return { kind: 'retry', at: attempt.settledAt + delay, countsAs };
-}
-
-function nextDelayMs(delays: RetryDelays, nth: number): number | null {
-  if (delays === 'never') return null;
-  return delays[Math.min(nth, delays.length) - 1] ?? null;
+  // With a budget that is renewed they wait for that.
+  if (counted >= rules.maxAttempts && rules.resetAfterMs === null) return final('exhausted', 'attempts_used_up');
+  if (at === null) return final('exhausted', `no_retry_after_${result.disposition}`);
+  return { kind: 'retry', at, countsAs };
 }

@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely';
-import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { readRules, type CampaignRules } from '../domain/campaign-rules.ts';
+import { campaignTransitions, type CampaignState, type DrainReason } from '../domain/lifecycle.ts';
 import { appendEvents } from './events.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
-import type { CampaignState, Database } from './schema.ts';
+import type { Database } from './schema.ts';
 
 export interface Campaign {
   campaignId: string;
@@ -19,14 +20,24 @@ export interface Campaign {
   round: number;
   callerProven: boolean;
   canaryFrom: number;
+  draining: DrainReason | null;
+  /** A paused campaign goes on by itself at this instant. */
+  resumeAt: number | null;
+  /** When it last began to dial. */
+  dialsSince: number;
 }
+
+/** Limits that may be changed while a campaign runs. */
+export type PacingAdjustments = Partial<
+  Pick<CampaignRules['pacing'], 'maxConcurrentCalls' | 'startsPerMinute' | 'batchSize' | 'priority'>
+>;
 
 export function toCampaign(row: Selectable<Database['campaigns']>): Campaign {
   return {
     campaignId: row.campaign_id,
     name: row.name,
     fileHash: row.file_hash,
-    rules: JSON.parse(row.rules) as CampaignRules,
+    rules: adjusted(readRules(row.rules), row.adjustments),
     accountId: row.account_id,
     state: row.state,
     stateReason: row.state_reason,
@@ -36,7 +47,18 @@ export function toCampaign(row: Selectable<Database['campaigns']>): Campaign {
     round: row.round,
     callerProven: row.caller_proven === 1,
     canaryFrom: row.canary_from,
+    draining: row.draining,
+    resumeAt: row.resume_at,
+    dialsSince: row.dials_since,
   };
+}
+
+/** The rules with what a person changed since; the threshold of a refill follows the lines that there are now. */
+function adjusted(rules: CampaignRules, adjustments: string | null): CampaignRules {
+  if (adjustments === null) return rules;
+  const pacing = { ...rules.pacing, ...(JSON.parse(adjustments) as PacingAdjustments) };
+  const refillThreshold = Math.min(pacing.refillThreshold, pacing.maxConcurrentCalls);
+  return { ...rules, pacing: { ...pacing, refillThreshold } };
 }
 
 /** The campaign, or undefined when the database has none of that id or its import never finished. */
@@ -55,17 +77,6 @@ export async function listCampaigns(db: Queries): Promise<Campaign[]> {
   return rows.map(toCampaign);
 }
 
-/** Which states a person or the program may lead a campaign from, per target. */
-const stateChanges: Readonly<
-  Record<'running' | 'paused' | 'cancelling' | 'completed' | 'cancelled', readonly CampaignState[]>
-> = {
-  running: ['ready', 'paused', 'running', 'completed', 'cancelled'],
-  paused: ['running', 'paused'],
-  cancelling: ['running', 'paused', 'cancelling'],
-  completed: ['running', 'paused'],
-  cancelled: ['cancelling'],
-};
-
 /**
  * Changes a campaign's state in the caller's transaction and logs it. Answers whether the campaign is in `to` afterwards;
  * repeating a change is harmless, an illegal one changes nothing.
@@ -73,7 +84,7 @@ const stateChanges: Readonly<
 export async function changeCampaignState(
   tx: Queries,
   campaignId: string,
-  to: keyof typeof stateChanges,
+  to: CampaignState,
   reason: string | null,
   now: number,
 ): Promise<boolean> {
@@ -82,15 +93,36 @@ export async function changeCampaignState(
     .select(['state', 'state_reason'])
     .where('campaign_id', '=', campaignId)
     .executeTakeFirst();
-  if (before === undefined || !stateChanges[to].includes(before.state)) return false;
+  if (before === undefined) return false;
   if (before.state === to) return true;
+  if (!campaignTransitions[before.state].includes(to)) return false;
   await tx
     .updateTable('campaigns')
-    .set({ state: to, state_reason: reason })
+    .set({ state: to, state_reason: reason, resume_at: null, ...(to === 'running' ? { dials_since: now } : {}) })
     .where('campaign_id', '=', campaignId)
     .execute();
   await appendEvents(tx, [{ at: now, campaignId, type: 'campaign.state', data: { from: before.state, to, reason } }]);
   return true;
+}
+
+/** From here on nobody new is dialled. Those who wait get their outcome from the planner, open calls from the collector. */
+export async function drainCampaign(tx: Queries, campaignId: string, why: DrainReason, now: number): Promise<boolean> {
+  if (!(await changeCampaignState(tx, campaignId, 'draining', drainWords[why], now))) return false;
+  const update = tx.updateTable('campaigns').set({ draining: why }).where('campaign_id', '=', campaignId);
+  // One that drains already goes on doing so for its first reason, unless a person cancels it.
+  await (why === 'cancelled' ? update : update.where('draining', 'is', null)).execute();
+  return true;
+}
+
+const drainWords: Readonly<Record<DrainReason, string>> = {
+  cancelled: 'cancelled by a person',
+  drained: 'drained by a person',
+  campaign_end: 'its end (ends_at) has come',
+};
+
+/** The state of a campaign that dials: it waits for its start time until that has come. */
+export function dialledState(rules: CampaignRules, now: number): 'scheduled' | 'running' {
+  return rules.startsAt !== null && now < rules.startsAt ? 'scheduled' : 'running';
 }
 
 /** Pauses dialling: what is planned is given back at its next look, what is open is still collected. */
@@ -106,8 +138,8 @@ export async function resumeCampaign(store: Store, campaignId: string, now: numb
   return store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
     const campaign = await findCampaign(tx, campaignId);
-    if (campaign === undefined || (campaign.state !== 'paused' && campaign.state !== 'running')) return false;
-    if (campaign.state === 'running') return true;
+    if (campaign?.state === 'running' || campaign?.state === 'scheduled') return true;
+    if (campaign?.state !== 'paused') return false;
     await tx
       .updateTable('rounds')
       .set({ unknown_streak: 0, refused_streak: 0 })
@@ -125,14 +157,37 @@ export async function resumeCampaign(store: Store, campaignId: string, now: numb
       .set({ canary_from: last?.n ?? 0 })
       .where('campaign_id', '=', campaignId)
       .execute();
-    return changeCampaignState(tx, campaignId, 'running', null, now);
+    return changeCampaignState(tx, campaignId, dialledState(campaign.rules, now), null, now);
   });
 }
 
-/** No new dials from here on. Waiting recipients get their outcome from the planner, open calls from the collector. */
-export async function cancelCampaign(store: Store, campaignId: string, now: number): Promise<boolean> {
+/** Ends a campaign: `cancelled` as cancelled, `drained` as completed with what it has. Open calls are still collected. */
+export async function endCampaign(
+  store: Store,
+  campaignId: string,
+  why: Extract<DrainReason, 'cancelled' | 'drained'>,
+  now: number,
+): Promise<boolean> {
   return store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
-    return changeCampaignState(tx, campaignId, 'cancelling', 'cancelled by a person', now);
+    return drainCampaign(tx, campaignId, why, now);
+  });
+}
+
+/** Notes that a campaign cannot go on, and why; a person mends it and starts it again. Does nothing when the database has no such campaign. */
+export async function failCampaign(store: Store, campaignId: string, reason: string, now: number): Promise<void> {
+  await store.transaction(async (tx) => {
+    await lockCampaign(tx, store, campaignId);
+    await changeCampaignState(tx, campaignId, 'failed', reason, Math.round(now));
+  });
+}
+
+/** A campaign that failed, and is started again, goes on where it was. */
+export async function reviveCampaign(store: Store, campaignId: string, now: number): Promise<void> {
+  await store.transaction(async (tx) => {
+    await lockCampaign(tx, store, campaignId);
+    const campaign = await findCampaign(tx, campaignId);
+    if (campaign?.state === 'failed')
+      await changeCampaignState(tx, campaignId, dialledState(campaign.rules, now), null, now);
   });
 }

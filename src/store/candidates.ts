@@ -1,7 +1,9 @@
 import type { Selectable } from 'kysely';
+import type { CallerSorting } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { judgeEligibility } from '../domain/eligibility.ts';
 import { calendarsFor, type RecipientPlace } from '../domain/legal-hours.ts';
+import { readBudgets, type Budgeted } from './attempt-budgets.ts';
 import { appendEvents } from './events.ts';
 import type { Queries } from './open-store.ts';
 import { readCaps, type Callee } from './placed-calls.ts';
@@ -55,47 +57,68 @@ function calleeOf({ e164, external_id: person }: RecipientRow): Callee {
   return { e164: e164 ?? '', person };
 }
 
+/** As `readBudgets` wants it. */
+export function budgetedOf(row: RecipientRow): Budgeted {
+  const { recipient_id: recipientId, counted, budget_from: budgetFrom } = row;
+  return { recipientId, e164: row.e164 ?? '', counted, budgetFrom };
+}
+
 export interface Sorting {
   dial: RecipientRow[];
   finishes: Finish[];
-  deferrals: Map<number, string[]>;
+  /** Those that wait for the same thing until the same instant, together. */
+  deferrals: Map<string, Deferral>;
 }
 
-/** Applies every rule to the candidates, in order, until the batch is full. */
+interface Deferral {
+  until: number;
+  reason: string;
+  ids: string[];
+}
+
+/** Applies every rule to the candidates, in order, until the batch is full. With `callers`, those who get another number stay in line. */
 export async function sortCandidates(
   tx: Queries,
   rules: CampaignRules,
   candidates: RecipientRow[],
   slots: number,
   input: { campaignId: string; now: number },
+  callers: CallerSorting | null = null,
 ): Promise<Sorting> {
   const numbers = candidates.flatMap((row) => (row.e164 === null ? [] : [row.e164]));
   const suppressed = await findSuppressed(tx, input.campaignId, numbers, input.now);
   const busy = await findBusyNumbers(tx, numbers);
   const callees = candidates.map(calleeOf);
   const capsAllowAt = await readCaps(tx, rules.caps, callees, input.now);
+  const budgetAllowsAt = await readBudgets(tx, rules.retry, candidates.map(budgetedOf), input.now);
   const sorting: Sorting = { dial: [], finishes: [], deferrals: new Map() };
   for (const row of candidates) {
     if (sorting.dial.length >= slots) break;
     const verdict = judgeEligibility({
       at: input.now,
       endsAt: rules.endsAt,
+      rowEndsAt: row.expires_at,
       calendars: calendarsFor(rules, placeOf(row)),
       zones: JSON.parse(row.zones) as string[],
       marginMs: rules.timing.dispatchMarginMs,
       suppressed: row.e164 !== null && suppressed.has(row.e164),
       numberBusy: row.e164 !== null && busy.has(row.e164),
       capsAllowAt: capsAllowAt(calleeOf(row)),
+      budgetAllowsAt: budgetAllowsAt(budgetedOf(row)),
       attempted: row.tier === 0,
     });
     if (verdict.verdict === 'dial') {
+      if (callers !== null && !callers.takes({ caller: row.caller, ...placeOf(row) })) continue;
       sorting.dial.push(row);
       if (row.e164 !== null) busy.add(row.e164);
     } else if (verdict.verdict === 'final') {
       sorting.finishes.push({ recipientId: row.recipient_id, outcome: verdict.outcome, reason: verdict.reason });
     } else {
       const until = Math.max(verdict.until, input.now + 1);
-      sorting.deferrals.set(until, [...(sorting.deferrals.get(until) ?? []), row.recipient_id]);
+      const key = `${until} ${verdict.reason}`;
+      const deferral = sorting.deferrals.get(key) ?? { until, reason: verdict.reason, ids: [] };
+      deferral.ids.push(row.recipient_id);
+      sorting.deferrals.set(key, deferral);
     }
   }
   return sorting;
@@ -106,16 +129,16 @@ export async function deferRecipients(
   input: { campaignId: string; now: number },
   deferrals: Sorting['deferrals'],
 ): Promise<void> {
-  for (const [until, ids] of deferrals) {
+  for (const { until, ids } of deferrals.values()) {
     await tx.updateTable('recipients').set({ due_at: until }).where('recipient_id', 'in', ids).execute();
   }
   await appendEvents(
     tx,
-    [...deferrals].map(([until, ids]) => ({
+    [...deferrals.values()].map(({ until, reason, ids }) => ({
       at: input.now,
       campaignId: input.campaignId,
       type: 'recipient.deferred' as const,
-      data: { until, count: ids.length },
+      data: { until, reason, count: ids.length },
     })),
   );
 }

@@ -41,7 +41,12 @@ export function mergeFacts(known: ConversationFacts, listed: ConversationFacts):
     durationMs: listed.durationMs ?? known.durationMs,
     callResult: known.callResult ?? listed.callResult,
     terminationReason: known.terminationReason ?? listed.terminationReason,
+    ...pointedOf({ ...listed.pointed, ...known.pointed }),
   };
+}
+
+function pointedOf(pointed: Record<string, string>): Pick<ConversationFacts, 'pointed'> {
+  return Object.keys(pointed).length === 0 ? {} : { pointed };
 }
 
 /** A service without paging may list everything at once; a statement takes a limited number of values. */

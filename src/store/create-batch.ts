@@ -16,6 +16,8 @@ export interface NewBatch {
   n: number;
   now: number;
   agentId: string;
+  /** Id of the imported number that calls. */
+  caller: string;
   reference: ((attemptId: string) => string) | null;
   recipients: readonly { row: Selectable<Database['recipients']>; openingLine: string | null }[];
 }
@@ -48,6 +50,7 @@ export async function createBatch(tx: Queries, batch: NewBatch): Promise<void> {
       reason: null,
       progress_at: null,
       unknown_since: null,
+      caller: batch.caller,
     })
     .execute();
   const attempts = batch.recipients.map(({ row: recipient, openingLine }, position) => {
@@ -74,6 +77,8 @@ export async function createBatch(tx: Queries, batch: NewBatch): Promise<void> {
       reason: null,
       conversation_id: null,
       evidence: null,
+      screened: null,
+      screened_at: null,
     };
   });
   for (let start = 0; start < attempts.length; start += 500) {

@@ -5,6 +5,10 @@ import type { Database } from './schema.ts';
 export type EventType =
   | 'campaign.imported'
   | 'campaign.state'
+  | 'campaign.edited'
+  | 'campaign.adjusted'
+  | 'account.adjusted'
+  | 'account.pace'
   | 'round.started'
   | 'round.ended'
   | 'batch.planned'
@@ -18,8 +22,15 @@ export type EventType =
   | 'attempt.settled'
   | 'attempt.corrected'
   | 'recipient.deferred'
+  | 'caller.out'
+  | 'caller.in'
   | 'recipient.outcome'
   | 'recipient.retried'
+  | 'schedule.fired'
+  | 'schedule.failed'
+  | 'recipient.added'
+  | 'recipient.corrected'
+  | 'recipient.withdrawn'
   | 'suppression.added'
   | 'suppression.removed';
 

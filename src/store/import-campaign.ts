@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { Insertable } from 'kysely';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { changeAggregates } from './aggregates.ts';
 import { findCampaign, type Campaign } from './campaigns.ts';
 import { appendEvents } from './events.ts';
 import { lockCampaign, StoreError, type Store } from './open-store.ts';
+import type { Database } from './schema.ts';
 
 /** One data row as the list reader hands it over. */
 export interface ImportRow {
@@ -16,6 +18,9 @@ export interface ImportRow {
   zones: string[];
   country: string | null;
   regions: readonly string[] | null;
+  /** Epoch milliseconds between which the row may be dialled; missing or null: no limit. */
+  notBefore?: number | null;
+  expiresAt?: number | null;
   /** Rejection code, for rejected rows. */
   reason?: string;
 }
@@ -39,6 +44,41 @@ const rowsPerCommit = 10_000;
 
 export function recipientId(campaignId: string, row: number): string {
   return `${campaignId}/${row}`;
+}
+
+/** What a recipient takes from its row of the list. */
+export function listColumnsOf(row: ImportRow) {
+  return {
+    external_id: row.externalId,
+    e164: row.e164,
+    cells: JSON.stringify(row.cells),
+    zones: JSON.stringify(row.zones),
+    country: row.country,
+    regions: row.regions === null ? null : JSON.stringify(row.regions),
+    expires_at: row.expiresAt ?? null,
+  };
+}
+
+/** A recipient as its row of the list makes it: waiting, or done when the row was rejected. */
+export function recipientOf(campaignId: string, row: ImportRow, now: number): Insertable<Database['recipients']> {
+  return {
+    recipient_id: recipientId(campaignId, row.row),
+    campaign_id: campaignId,
+    row_number: row.row,
+    ...listColumnsOf(row),
+    state: row.verdict === 'accepted' ? ('waiting' as const) : ('done' as const),
+    tier: 1,
+    due_at: row.notBefore ?? 0,
+    attempts: 0,
+    counted: 0,
+    uncounted_in_row: 0,
+    budget_from: 0,
+    caller: null,
+    changed_at: now,
+    outcome: row.verdict === 'accepted' ? null : ('rejected' as const),
+    reason: row.reason ?? null,
+    last_attempt_id: null,
+  };
 }
 
 /** Claims the id for this import. An import that a crash left behind is thrown away; another one still at work loses its claim. */
@@ -69,13 +109,23 @@ async function claimImport(store: Store, input: CampaignImport, now: number): Pr
         round: 0,
         caller_proven: 0,
         canary_from: 0,
+        adjustments: null,
+        draining: null,
+        resume_at: null,
+        dials_since: 0,
       })
       .execute();
   });
   return token;
 }
 
-async function addRows(store: Store, campaignId: string, token: string, rows: readonly ImportRow[]): Promise<void> {
+async function addRows(
+  store: Store,
+  campaignId: string,
+  token: string,
+  rows: readonly ImportRow[],
+  now: number,
+): Promise<void> {
   await store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
     const claim = await tx
@@ -89,27 +139,7 @@ async function addRows(store: Store, campaignId: string, token: string, rows: re
       );
     }
     for (let start = 0; start < rows.length; start += rowsPerInsert) {
-      const values = rows.slice(start, start + rowsPerInsert).map((row) => ({
-        recipient_id: recipientId(campaignId, row.row),
-        campaign_id: campaignId,
-        row_number: row.row,
-        external_id: row.externalId,
-        e164: row.e164,
-        cells: JSON.stringify(row.cells),
-        zones: JSON.stringify(row.zones),
-        country: row.country,
-        regions: row.regions === null ? null : JSON.stringify(row.regions),
-        state: row.verdict === 'accepted' ? ('waiting' as const) : ('done' as const),
-        tier: 1,
-        due_at: 0,
-        attempts: 0,
-        counted: 0,
-        uncounted_in_row: 0,
-        budget_from: 0,
-        outcome: row.verdict === 'accepted' ? null : ('rejected' as const),
-        reason: row.reason ?? null,
-        last_attempt_id: null,
-      }));
+      const values = rows.slice(start, start + rowsPerInsert).map((row) => recipientOf(campaignId, row, now));
       await tx.insertInto('recipients').values(values).execute();
     }
   });
@@ -131,7 +161,7 @@ export async function importCampaign(
     if (existing.fileHash === input.fileHash) return { campaign: existing, attached: true };
     throw new CampaignConflictError(
       `Campaign ${input.campaignId} exists with another campaign file or list (hash ${existing.fileHash.slice(0, 12)}, now ${input.fileHash.slice(0, 12)}). ` +
-        'A started campaign is frozen: restore the file, or give the changed one a new id.',
+        'A started campaign is frozen: restore the file, or give the changed one a new id. Rows of its list are changed with carillon update.',
     );
   }
   const token = await claimImport(store, input, now);
@@ -139,7 +169,7 @@ export async function importCampaign(
   let rejected = 0;
   let pending: ImportRow[] = [];
   const flush = async () => {
-    if (pending.length > 0) await addRows(store, input.campaignId, token, pending);
+    if (pending.length > 0) await addRows(store, input.campaignId, token, pending, now);
     pending = [];
     onProgress(total);
   };
@@ -155,7 +185,7 @@ export async function importCampaign(
   await store.transaction(async (tx) => {
     const published = await tx
       .updateTable('campaigns')
-      .set({ state: 'ready', state_reason: null, rows_total: total, rows_rejected: rejected })
+      .set({ state: 'draft', state_reason: null, rows_total: total, rows_rejected: rejected })
       .where('campaign_id', '=', input.campaignId)
       .where('state_reason', '=', token)
       .executeTakeFirst();
@@ -165,8 +195,9 @@ export async function importCampaign(
       );
     }
     await changeAggregates(tx, input.campaignId, [{ kind: 'outcome', key: '', value: 'rejected', delta: rejected }]);
-    // The log proves what it tells of without any other table, so it has the rules as well.
-    const data = { hash: input.fileHash, rows: total, rejected, rules: input.rules };
+    // The log proves what it tells of without any other table, so it has the rules as well, and which clock changes were known.
+    const timeZoneData = process.versions['tz'] ?? null;
+    const data = { hash: input.fileHash, rows: total, rejected, rules: input.rules, timeZoneData };
     await appendEvents(tx, [{ at: now, campaignId: input.campaignId, type: 'campaign.imported', data }]);
   });
   const campaign = await findCampaign(store.db, input.campaignId);

@@ -1,4 +1,4 @@
-import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { readRules, type CampaignRules } from '../domain/campaign-rules.ts';
 import type { ConversationFacts } from '../domain/conversation-facts.ts';
 import {
   correlate,
@@ -6,7 +6,7 @@ import {
   type CorrelationAttempt,
   type CorrelationClock,
 } from '../domain/correlation.ts';
-import { heardOptOut, readDisposition, type AttemptResult } from '../domain/disposition.ts';
+import { heardOptOut, readDisposition, ruledDisposition, type AttemptResult } from '../domain/disposition.ts';
 import { sql } from 'kysely';
 import { changeAggregates, groupsOf } from './aggregates.ts';
 import type { ConversationRow } from './conversations.ts';
@@ -178,7 +178,7 @@ function resultOf(facts: ConversationFacts, rules: CampaignRules, row: Conversat
     (facts.status === 'initiated' || facts.status === 'in-progress') &&
     facts.callResult === null &&
     facts.userTurns === 0;
-  const result = endless ? null : readDisposition(facts);
+  const result = ruledDisposition(facts, rules.dispositions) ?? (endless ? null : readDisposition(facts));
   if (result === null)
     return row.final === 1 ? { disposition: 'unknown', detail: 'record_tells_nothing', counted: true } : null;
   return heardOptOut(facts, rules.optOut) ? { ...result, disposition: 'opted_out' } : result;
@@ -198,18 +198,20 @@ export async function settleFromRecord(
   const attempt = await tx
     .selectFrom('attempts')
     .innerJoin('campaigns', 'campaigns.campaign_id', 'attempts.campaign_id')
-    .select(['attempts.campaign_id', 'attempts.batch_id', 'campaigns.rules'])
+    .select(['attempts.campaign_id', 'attempts.batch_id', 'attempts.recipient_id', 'campaigns.rules'])
     .where('attempt_id', '=', row.attempt_id)
     .executeTakeFirstOrThrow();
   const facts = JSON.parse(row.facts) as ConversationFacts;
   if (row.finished === 1) {
-    const result = resultOf(facts, JSON.parse(attempt.rules) as CampaignRules, row);
+    const result = resultOf(facts, readRules(attempt.rules), row);
     if (result !== null) {
       await settleAttempts(tx, attempt.campaign_id, [{ attemptId: row.attempt_id, result }], now);
       await tx.updateTable('batches').set({ progress_at: now }).where('batch_id', '=', attempt.batch_id).execute();
     }
   }
   if (becameFinal && row.final === 1) {
+    const { recipient_id: recipientId } = attempt;
+    await tx.updateTable('recipients').set({ changed_at: now }).where('recipient_id', '=', recipientId).execute();
     await changeAggregates(tx, attempt.campaign_id, [
       ...groupsOf('collected', facts.collected, 1),
       ...groupsOf('evaluation', facts.evaluation, 1),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type CreateTableBuilder, type Kysely, type Migration, type MigrationProvider } from 'kysely';
 import type { Database } from './schema.ts';
+import { createSecondSchema } from './second-schema.ts';
 
 export type StoreDialect = 'sqlite' | 'postgres';
 
@@ -174,6 +175,7 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
           .execute();
       },
     },
+    '002-rules-of-dialling': { up: createSecondSchema },
   };
   return { getMigrations: async () => migrations };
 }

@@ -1,19 +1,23 @@
+import { CallerSorting } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import type { BatchState } from '../domain/ledger.ts';
-import { slotsToFill } from '../domain/pacing.ts';
+import { outcomeOfWaiting, type DrainReason } from '../domain/lifecycle.ts';
+import { earliest } from '../domain/eligibility.ts';
+import { lockAccount } from './account-pace.ts';
+import { giveCaller, readCallersIn } from './callers.ts';
 import { candidatesPerLook, countDue, deferRecipients, selectDue, sortCandidates } from './candidates.ts';
-import { findCampaign, type Campaign } from './campaigns.ts';
+import { openBreaker } from './breaker.ts';
+import { changeCampaignState, drainCampaign, findCampaign, type Campaign } from './campaigns.ts';
 import {
-  countOnLine,
   countOpen,
   countOutstanding,
-  countStarts,
   isBeingSubmitted,
   isOutstanding,
   nextDueAt,
   type Outstanding,
 } from './counters.ts';
 import { createBatch, type RenderRecipient } from './create-batch.ts';
+import { slotsNow } from './line-limits.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import { finishRecipients } from './recipients.ts';
 import { blockedUntil, canaryAllowance, pauseUnproven } from './safety.ts';
@@ -30,7 +34,8 @@ export class LedgerOlderError extends Error {
   }
 }
 
-export type WaitReason = 'due' | 'capacity' | 'pacing' | 'blocked' | 'canary' | 'paused' | 'collecting';
+export type WaitReason =
+  'scheduled' | 'due' | 'capacity' | 'share' | 'pacing' | 'blocked' | 'canary' | 'paused' | 'collecting';
 
 export type Plan =
   | { kind: 'batch'; batchId: string; state: BatchState; size: number }
@@ -75,12 +80,7 @@ async function findPlanned(tx: Queries, input: PlanInput): Promise<Plan | undefi
 }
 
 /** Gives every recipient that still waits the outcome of a campaign that dials no more. Answers whether any was left. */
-async function closeWaiting(
-  tx: Queries,
-  input: PlanInput,
-  outcome: 'cancelled' | 'expired',
-  reason: string,
-): Promise<boolean> {
+async function closeWaiting(tx: Queries, input: PlanInput, reason: DrainReason): Promise<boolean> {
   const rows = await tx
     .selectFrom('recipients')
     .select('recipient_id')
@@ -91,7 +91,7 @@ async function closeWaiting(
   await finishRecipients(
     tx,
     input.campaignId,
-    rows.map((row) => ({ recipientId: row.recipient_id, outcome, reason })),
+    rows.map((row) => ({ recipientId: row.recipient_id, outcome: outcomeOfWaiting(reason), reason })),
     input.now,
   );
   return rows.length === candidatesPerLook;
@@ -105,12 +105,22 @@ async function lookOnce(tx: Queries, store: Store, input: PlanInput): Promise<Pl
   const campaign = await findCampaign(tx, input.campaignId);
   if (campaign === undefined) throw new LedgerOlderError(`Campaign ${input.campaignId} is not in this database.`);
   const { rules } = campaign;
-  if (campaign.state === 'paused') return wait(tx, input, 'paused', null);
   const ended = rules.endsAt !== null && input.now >= rules.endsAt;
-  if (campaign.state === 'cancelling' || ended) {
-    const more = await closeWaiting(tx, input, ended ? 'expired' : 'cancelled', ended ? 'campaign_end' : 'cancelled');
+  if (campaign.state === 'paused' && !ended) {
+    if (campaign.resumeAt === null || input.now < campaign.resumeAt)
+      return wait(tx, input, 'paused', earliest(campaign.resumeAt, rules.endsAt));
+    await changeCampaignState(tx, input.campaignId, 'running', 'its cool-down is over', input.now);
+  }
+  if (ended && campaign.state !== 'draining') await drainCampaign(tx, input.campaignId, 'campaign_end', input.now);
+  if (ended || campaign.state === 'draining') {
+    const more = await closeWaiting(tx, input, campaign.draining ?? 'campaign_end');
     return more ? undefined : finishOrWait(tx, input, rules);
   }
+  if (campaign.state === 'scheduled') {
+    if (rules.startsAt !== null && input.now < rules.startsAt) return wait(tx, input, 'scheduled', rules.startsAt);
+    await changeCampaignState(tx, input.campaignId, 'running', null, input.now);
+  }
+  if (await openBreaker(tx, campaign, input.now)) return undefined;
   const blocked = await blockedUntil(tx, campaign, input.now);
   if (blocked !== null) return wait(tx, input, 'blocked', blocked);
   const canary = await canaryAllowance(tx, campaign);
@@ -131,24 +141,15 @@ async function fillBatch(
   const { rules } = campaign;
   const candidates = await selectDue(tx, input.campaignId, input.now, candidatesPerLook);
   if (candidates.length === 0) return finishOrWait(tx, input, rules);
-  const starts = await countStarts(tx, input.campaignId, input.now);
-  const slots = slotsToFill({
-    open: await countOnLine(tx, input.campaignId, rules.agentId),
-    maxConcurrentCalls: rules.pacing.maxConcurrentCalls,
-    refillThreshold: rules.pacing.refillThreshold,
-    batchSize: Math.min(rules.pacing.batchSize, canary ?? rules.pacing.batchSize),
-    startedInLastMinute: starts.count,
-    startsPerMinute: rules.pacing.startsPerMinute,
-    due: candidates.length,
-    nothingElseComing: candidates.length < rules.pacing.refillThreshold,
-  });
-  if (slots <= 0) {
-    const limited = rules.pacing.startsPerMinute !== null && starts.count >= rules.pacing.startsPerMinute;
-    return limited
-      ? wait(tx, input, 'pacing', (starts.oldest ?? input.now) + 60_000)
-      : wait(tx, input, 'capacity', null);
-  }
-  const sorting = await sortCandidates(tx, rules, candidates, slots, input);
+  await lockAccount(tx, store, campaign.accountId);
+  const slots = await slotsNow(tx, campaign, { now: input.now, due: candidates.length, canary });
+  if (slots.wait !== null) return wait(tx, input, slots.wait.reason, slots.wait.until);
+  const { numbers, choice } = rules.callers;
+  // One request names one number.
+  const pool = numbers.length > 1 ? await readCallersIn(tx, campaign) : null;
+  if (pool?.length === 0) return wait(tx, input, 'paused', null);
+  const callers = pool === null ? null : new CallerSorting(pool, choice);
+  const sorting = await sortCandidates(tx, rules, candidates, slots.count, input, callers);
   await finishRecipients(tx, input.campaignId, sorting.finishes, input.now);
   await deferRecipients(tx, input, sorting.deferrals);
   const rendered = sorting.dial.map((row) => ({ row, texts: input.render(JSON.parse(row.cells) as string[]) }));
@@ -166,13 +167,17 @@ async function fillBatch(
   );
   if (recipients.length === 0) return undefined;
   const batchId = batchIdOf(input.campaignId, input.round, input.n);
+  const caller = callers?.caller ?? numbers[0] ?? '';
   await createBatch(tx, {
     ...input,
     batchId,
     agentId: rules.agentId,
+    caller,
     reference: referencesWith(store, rules),
     recipients,
   });
+  const chosen = recipients.map(({ row }) => row);
+  if (callers !== null) await giveCaller(tx, input.campaignId, caller, chosen);
   return { kind: 'batch', batchId, state: 'intent', size: recipients.length };
 }
 
@@ -223,17 +228,5 @@ export async function isPlanReady(store: Store, campaignId: string, now: number)
   const due = await countDue(store.db, campaignId, now, candidatesPerLook);
   if (due === 0) return false;
   if (canary !== null && canary <= 0) return (await countOpen(store.db, campaignId)) === 0;
-  const { pacing } = campaign.rules;
-  return (
-    slotsToFill({
-      open: await countOnLine(store.db, campaignId, campaign.rules.agentId),
-      maxConcurrentCalls: pacing.maxConcurrentCalls,
-      refillThreshold: pacing.refillThreshold,
-      batchSize: pacing.batchSize,
-      startedInLastMinute: (await countStarts(store.db, campaignId, now)).count,
-      startsPerMinute: pacing.startsPerMinute,
-      due,
-      nothingElseComing: due < pacing.refillThreshold,
-    }) > 0
-  );
+  return (await slotsNow(store.db, campaign, { now, due, canary })).count > 0;
 }

@@ -2,7 +2,9 @@ import type { Selectable } from 'kysely';
 import { judgeEligibility } from '../domain/eligibility.ts';
 import { calendarsFor, type RecipientPlace } from '../domain/legal-hours.ts';
 import type { BatchState } from '../domain/ledger.ts';
-import { placeOf } from './candidates.ts';
+import { isCallerOut } from './callers.ts';
+import { readBudgets } from './attempt-budgets.ts';
+import { budgetedOf, placeOf } from './candidates.ts';
 import { toCampaign, type Campaign } from './campaigns.ts';
 import { appendEvents, type NewEvent } from './events.ts';
 import { findEvidenceFor } from './evidence.ts';
@@ -29,7 +31,7 @@ export interface PostingCall {
 
 export type PostingStep =
   /** `posting` is committed: this caller, and no other, may make POST number `k` before `deadlineReal`. */
-  | { kind: 'post'; campaign: Campaign; k: number; deadlineReal: number; calls: PostingCall[] }
+  | { kind: 'post'; campaign: Campaign; k: number; deadlineReal: number; caller: string; calls: PostingCall[] }
   /** The batch has its verdict; nothing may be sent. */
   | { kind: 'verdict'; state: BatchState }
   /** Nothing was sent; ask again at `until` (service time). */
@@ -78,6 +80,7 @@ async function sortAttempts(tx: Queries, campaign: Campaign, batchId: string, no
   const reachedAs = new Map(reached.map((row) => [row.recipient_id, row.disposition]));
   const suppressed = await findSuppressed(tx, campaign.campaignId, numbers, now);
   const capsAllowAt = await readCaps(tx, rules.caps, attempts, now);
+  const budgetAllowsAt = await readBudgets(tx, rules.retry, recipients.map(budgetedOf), now);
   const sorted: Sorted = { dial: [], releases: [] };
   for (const attempt of attempts) {
     const recipient = byId.get(attempt.recipient_id);
@@ -95,6 +98,7 @@ async function sortAttempts(tx: Queries, campaign: Campaign, batchId: string, no
     const verdict = judgeEligibility({
       at: now,
       endsAt: rules.endsAt,
+      rowEndsAt: recipient.expires_at,
       calendars: calendarsFor(rules, place),
       zones,
       marginMs: rules.timing.dispatchMarginMs,
@@ -102,6 +106,7 @@ async function sortAttempts(tx: Queries, campaign: Campaign, batchId: string, no
       // The unique index of open attempts has this one as the number's only one.
       numberBusy: false,
       capsAllowAt: capsAllowAt(attempt),
+      budgetAllowsAt: budgetAllowsAt(budgetedOf(recipient)),
       attempted: recipient.tier === 0,
     });
     if (verdict.verdict === 'dial')
@@ -158,6 +163,8 @@ async function enter(tx: Queries, store: Store, input: PostingInput): Promise<Po
     }
     if (until !== null && (batch.state === 'intent' || batch.state === 'not_sent')) return { kind: 'blocked', until };
   }
+  const isOut = await isCallerOut(tx, campaign, batch.caller);
+  if (isOut) return releaseWholeBatch(tx, store, batch, 'caller_out', now);
   const sorted = await sortAttempts(tx, campaign, batchId, now);
   if (sorted.dial.length === 0) {
     if (!(await store.compareAndSetBatch(tx, batchId, ['intent', 'not_sent'], 'released'))) throw new AlreadyEntered();
@@ -197,6 +204,7 @@ async function beginPost(
 ): Promise<PostingStep> {
   const { batchId, now } = input;
   const k = batch.posts + 1;
+  const caller = batch.caller ?? campaign.rules.callers.numbers[0] ?? '';
   const deadlineReal = input.nowReal + input.postingWindowMs;
   const answerByMs = Math.ceil((input.postingWindowMs + input.httpTimeoutMs) * input.speed);
   await tx
@@ -229,7 +237,7 @@ async function beginPost(
   for (const { attempt } of sorted.dial) {
     await tx
       .updateTable('recipients')
-      .set({ last_attempt_id: attempt.attempt_id })
+      .set({ last_attempt_id: attempt.attempt_id, changed_at: now })
       .where('recipient_id', '=', attempt.recipient_id)
       .execute();
   }
@@ -239,7 +247,7 @@ async function beginPost(
       campaignId: batch.campaign_id,
       type: 'batch.posting',
       batchId,
-      data: { k, size: ids.length, deadlineReal },
+      data: { k, size: ids.length, deadlineReal, caller },
     },
   ];
   for (const { attempt, place } of sorted.dial) {
@@ -261,7 +269,7 @@ async function beginPost(
     openingLine: attempt.opening_line,
     reference: attempt.reference,
   }));
-  return { kind: 'post', campaign, k, deadlineReal, calls };
+  return { kind: 'post', campaign, k, deadlineReal, caller, calls };
 }
 
 /**

@@ -55,7 +55,7 @@ async function finishPart(tx: Queries, campaignId: string, finishes: readonly Fi
     const end = { outcome: group[0]?.outcome ?? null, reason: group[0]?.reason ?? null };
     await tx
       .updateTable('recipients')
-      .set({ state: 'done', ...end })
+      .set({ state: 'done', ...end, changed_at: now })
       .where('recipient_id', 'in', ids)
       .execute();
   }
@@ -69,13 +69,21 @@ export async function requeueRecipient(
   campaignId: string,
   recipient: { recipient_id: string; outcome: Outcome | null; posted: boolean },
   dueAt: number,
+  now: number,
 ): Promise<void> {
   if (recipient.outcome !== null) {
     await changeAggregates(tx, campaignId, [{ kind: 'outcome', key: '', value: recipient.outcome, delta: -1 }]);
   }
   await tx
     .updateTable('recipients')
-    .set({ state: 'waiting', tier: recipient.posted ? 0 : 1, due_at: dueAt, outcome: null, reason: null })
+    .set({
+      state: 'waiting',
+      tier: recipient.posted ? 0 : 1,
+      due_at: dueAt,
+      outcome: null,
+      reason: null,
+      changed_at: now,
+    })
     .where('recipient_id', '=', recipient.recipient_id)
     .execute();
 }

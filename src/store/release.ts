@@ -47,7 +47,7 @@ export async function releaseAttempts(
         .executeTakeFirstOrThrow();
       if (recipient.state !== 'open') continue;
       const posted = recipient.counted + recipient.uncounted_in_row > 0;
-      await requeueRecipient(tx, campaignId, { ...recipient, posted }, release.next.dueAt);
+      await requeueRecipient(tx, campaignId, { ...recipient, posted }, release.next.dueAt, now);
     }
   }
   await appendEvents(tx, events);

@@ -83,7 +83,7 @@ export async function resolveUnresolved(
         }))
         .where('recipient_id', '=', recipient.recipient_id)
         .execute();
-      await requeueRecipient(tx, campaignId, { ...recipient, posted: true }, now);
+      await requeueRecipient(tx, campaignId, { ...recipient, posted: true }, now, now);
     }
     const young = await tx
       .selectFrom('batches')

@@ -23,10 +23,28 @@ export interface RecipientResult {
   evaluation: Record<string, unknown> | null;
 }
 
+/** Which rows are wanted; null for no restriction. A row has to meet all of them. */
+export interface ResultFilter {
+  outcomes: readonly RecipientResult['outcome'][] | null;
+  /** Of the latest attempt. */
+  dispositions: readonly string[] | null;
+  reasons: readonly string[] | null;
+  /** Only rows that have changed at this instant (service time) or later. */
+  changedSince: number | null;
+}
+
+export const everyResult: ResultFilter = { outcomes: null, dispositions: null, reasons: null, changedSince: null };
+
 const rowsPerRead = 500;
 
-/** Every data row in file order, read in small pages: a million rows take no more memory than a thousand. */
-export async function* readResults(db: Queries, campaignId: string): AsyncGenerator<RecipientResult> {
+/** The data rows of a campaign in file order, read in small pages: a million rows take no more memory than a thousand. */
+export async function* readResults(
+  db: Queries,
+  campaignId: string,
+  filter: ResultFilter = everyResult,
+): AsyncGenerator<RecipientResult> {
+  const { dispositions, reasons, changedSince } = filter;
+  const ended = filter.outcomes?.filter((outcome) => outcome !== 'in_progress') ?? [];
   let after = 0;
   for (;;) {
     const recipients = await db
@@ -34,6 +52,16 @@ export async function* readResults(db: Queries, campaignId: string): AsyncGenera
       .select(['recipient_id', 'row_number', 'cells', 'outcome', 'reason'])
       .where('campaign_id', '=', campaignId)
       .where('row_number', '>', after)
+      .$if(filter.outcomes !== null, (query) =>
+        query.where((eb) =>
+          eb.or([
+            ...(ended.length > 0 ? [eb('outcome', 'in', ended)] : []),
+            ...(filter.outcomes?.includes('in_progress') === true ? [eb('outcome', 'is', null)] : []),
+          ]),
+        ),
+      )
+      .$if(reasons !== null, (query) => query.where('reason', 'in', reasons ?? []))
+      .$if(changedSince !== null, (query) => query.where('changed_at', '>=', changedSince ?? 0))
       .orderBy('row_number')
       .limit(rowsPerRead)
       .execute();
@@ -68,6 +96,8 @@ export async function* readResults(db: Queries, campaignId: string): AsyncGenera
     for (const recipient of recipients) {
       const own = byRecipient.get(recipient.recipient_id) ?? [];
       const latest = own.at(-1);
+      if (dispositions !== null && (latest?.disposition == null || !dispositions.includes(latest.disposition)))
+        continue;
       const facts = latest?.facts == null ? null : (JSON.parse(latest.facts) as ConversationFacts);
       const endedAt =
         facts === null
@@ -93,6 +123,29 @@ export async function* readResults(db: Queries, campaignId: string): AsyncGenera
       };
     }
   }
+}
+
+/** When a row of the campaign changed last, in service time; null without rows. */
+export async function lastChange(db: Queries, campaignId: string): Promise<number | null> {
+  const row = await db
+    .selectFrom('recipients')
+    .select((eb) => eb.fn.max('changed_at').as('at'))
+    .where('campaign_id', '=', campaignId)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+/** Reasons that rows of the campaign have, in order. */
+export async function readReasons(db: Queries, campaignId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('recipients')
+    .select('reason')
+    .distinct()
+    .where('campaign_id', '=', campaignId)
+    .where('reason', 'is not', null)
+    .orderBy('reason')
+    .execute();
+  return rows.flatMap(({ reason }) => (reason === null ? [] : [reason]));
 }
 
 /** Names of all values collected and all evaluations seen, in order: the columns of the results file. */

@@ -1,5 +1,6 @@
 import type { Outcome } from '../domain/outcome.ts';
 import { findCampaign, type Campaign } from './campaigns.ts';
+import { withdrawnReason } from './edit-verdict.ts';
 import { appendEvents } from './events.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import { requeueRecipient } from './recipients.ts';
@@ -72,11 +73,13 @@ async function requeuePart(
     .where('campaign_id', '=', campaignId)
     .where('state', '=', 'done')
     .where('outcome', 'in', outcomes)
+    // Whom a person took out comes back only by a person's word about that row.
+    .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', withdrawnReason)]))
     .orderBy('row_number')
     .limit(rowsPerCommit)
     .execute();
   for (const row of rows) {
-    await requeueRecipient(tx, campaignId, { ...row, posted: row.last_attempt_id !== null }, now);
+    await requeueRecipient(tx, campaignId, { ...row, posted: row.last_attempt_id !== null }, now, now);
     await tx
       .updateTable('recipients')
       .set({ counted: 0, uncounted_in_row: 0, budget_from: row.attempts })

@@ -1,4 +1,4 @@
-import { changeCampaignState, findCampaign, type Campaign } from './campaigns.ts';
+import { changeCampaignState, dialledState, findCampaign, type Campaign } from './campaigns.ts';
 import { countOutstanding, isOutstanding, nextDueAt } from './counters.ts';
 import { appendEvents } from './events.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
@@ -52,8 +52,12 @@ export async function openRound(
         refused_streak: 0,
       })
       .execute();
-    await tx.updateTable('campaigns').set({ round, canary_from: 0 }).where('campaign_id', '=', campaignId).execute();
-    await changeCampaignState(tx, campaignId, 'running', null, now);
+    await tx
+      .updateTable('campaigns')
+      .set({ round, canary_from: 0, draining: null })
+      .where('campaign_id', '=', campaignId)
+      .execute();
+    await changeCampaignState(tx, campaignId, dialledState(campaign.rules, now), null, now);
     await appendEvents(tx, [{ at: now, campaignId, type: 'round.started', data: { round } }]);
     return { campaignId, round, workflowId, endedAt: null };
   });
@@ -74,7 +78,8 @@ export async function closeRound(store: Store, campaignId: string, round: number
       .where('campaign_id', '=', campaignId)
       .where('round', '=', round)
       .execute();
-    await changeCampaignState(tx, campaignId, campaign.state === 'cancelling' ? 'cancelled' : 'completed', null, now);
+    const end = campaign.state === 'draining' && campaign.draining === 'cancelled' ? 'cancelled' : 'completed';
+    await changeCampaignState(tx, campaignId, end, null, now);
     await appendEvents(tx, [{ at: now, campaignId, type: 'round.ended', data: { round } }]);
     return true;
   });

@@ -1,13 +1,8 @@
 import type { Generated } from 'kysely';
 import type { Disposition } from '../domain/disposition.ts';
 import type { AttemptState, BatchState, PostVerdict } from '../domain/ledger.ts';
+import type { CampaignState, DrainReason } from '../domain/lifecycle.ts';
 import type { Outcome } from '../domain/outcome.ts';
-
-/**
- * `importing`: rows are being read, nothing else sees the campaign. `ready`: imported, not started.
- * `cancelling`: no new dials, open calls are still collected.
- */
-export type CampaignState = 'importing' | 'ready' | 'running' | 'paused' | 'cancelling' | 'completed' | 'cancelled';
 
 /**
  * One schema for SQLite and PostgreSQL: text ids, integers for instants, JSON as text, 0/1 for booleans. Instants are epoch
@@ -20,6 +15,14 @@ export interface Database {
     account_id: string;
     /** Nothing is posted before this instant (Retry-After of an earlier refusal). */
     not_before: number;
+    /** Calls that all campaigns together may have open; null: no limit of its own. */
+    max_concurrent_calls: number | null;
+    /** Part of `max_concurrent_calls` that is left to others, in thousandths. */
+    keep_free: number;
+    /** What the service has shown to bear, in thousandths of what the campaigns ask for (AIMD). */
+    pace: number;
+    /** Instant at which `pace` was last cut. */
+    pace_at: number;
   };
   campaigns: {
     campaign_id: string;
@@ -40,6 +43,41 @@ export interface Database {
     caller_proven: number;
     /** Calls made before this batch number do not count against an unproven caller number. */
     canary_from: number;
+    /** Limits that a person changed while it ran, as JSON; they replace those of the rules. */
+    adjustments: string | null;
+    /** Why it drains, or drained. */
+    draining: DrainReason | null;
+    /** A paused campaign goes on by itself at this instant. */
+    resume_at: number | null;
+    /** When it last began to dial: what ended before does not open the breaker. */
+    dials_since: number;
+  };
+  /** The numbers that call for a campaign. */
+  callers: {
+    campaign_id: string;
+    phone_number_id: string;
+    position: number;
+    e164: string | null;
+    /** ISO 3166 code, and JSON array of codes of states. */
+    country: string | null;
+    regions: string | null;
+    /** 1: not used any more, see `reason`. */
+    out: number;
+    reason: string | null;
+    checked_at: number | null;
+    /** Recipients given to it, for the rotation. */
+    given: number;
+  };
+  /** Recurring campaigns; when they fire is Temporal's to know. */
+  schedules: {
+    schedule_id: string;
+    campaign_id: string;
+    file_path: string;
+    /** The campaign file's text. */
+    content: string;
+    /** Pattern of a path, or a URL. */
+    list_source: string;
+    created_at: number;
   };
   rounds: {
     campaign_id: string;
@@ -79,6 +117,12 @@ export interface Database {
     uncounted_in_row: number;
     /** Attempts up to this number belong to an earlier budget: a person had the row retried. */
     budget_from: number;
+    /** Not dialled from this instant on, or null. */
+    expires_at: number | null;
+    /** The number that calls this recipient, once it has been chosen. */
+    caller: string | null;
+    /** When outcome, state or disposition last changed. */
+    changed_at: number;
     outcome: Outcome | null;
     reason: string | null;
     last_attempt_id: string | null;
@@ -106,6 +150,9 @@ export interface Database {
     reason: string | null;
     conversation_id: string | null;
     evidence: string | null;
+    /** What the pre-dial hook said of it: `eligible`, or the reason against it; null: not asked. */
+    screened: string | null;
+    screened_at: number | null;
   };
   batches: {
     batch_id: string;
@@ -129,6 +176,8 @@ export interface Database {
     /** Last sign that calls of this batch move: the settle deadline is measured from it. */
     progress_at: number | null;
     unknown_since: number | null;
+    /** Id of the number that calls; null in batches of earlier versions. */
+    caller: string | null;
   };
   posts: {
     batch_id: string;

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { readRules, type CampaignRules } from '../domain/campaign-rules.ts';
 import type { AttemptResult } from '../domain/disposition.ts';
 import { afterAttempt } from '../domain/retry-schedule.ts';
 import { changeAggregates } from './aggregates.ts';
@@ -20,7 +20,7 @@ async function rulesOf(tx: Queries, campaignId: string): Promise<CampaignRules> 
     .select('rules')
     .where('campaign_id', '=', campaignId)
     .executeTakeFirstOrThrow();
-  return JSON.parse(row.rules) as CampaignRules;
+  return readRules(row.rules);
 }
 
 /** Counts a recipient's attempts afresh from its settled ones: a correction may have changed any of them. */
@@ -71,6 +71,8 @@ async function decideNext(
     uncountedInARow: result.counted ? 0 : counts.uncountedInARow + 1,
     sameDisposition: counts.sameDisposition,
     settledAt: now,
+    zones: JSON.parse(recipient.zones) as string[],
+    attemptId: attempt.attempt_id,
     rules: rules.retry,
   });
   // An attempt of an earlier budget is corrected without a bearing on this one.
@@ -78,7 +80,7 @@ async function decideNext(
   const counted = counts.countedBefore + counts.countedAfter + (next.countsAs && isOfBudget ? 1 : 0);
   await tx
     .updateTable('recipients')
-    .set({ counted, uncounted_in_row: next.countsAs ? 0 : counts.uncountedInARow + 1 })
+    .set({ counted, uncounted_in_row: next.countsAs ? 0 : counts.uncountedInARow + 1, changed_at: now })
     .where('recipient_id', '=', attempt.recipient_id)
     .execute();
   const finish = (outcome: Parameters<typeof finishRecipients>[2][number]['outcome'], reason: string) =>
@@ -91,7 +93,9 @@ async function decideNext(
   } else if (counts.reached) await finish('completed', 'reached_by_another_attempt');
   else if (counts.isLatest && recipient.last_attempt_id === attempt.attempt_id) {
     if (next.kind === 'final') await finish(next.outcome, next.reason);
-    else await requeueRecipient(tx, attempt.campaign_id, { ...recipient, posted: true }, next.at);
+    else if (recipient.expires_at !== null && next.at + rules.timing.dispatchMarginMs >= recipient.expires_at)
+      await finish('expired', 'row_expired');
+    else await requeueRecipient(tx, attempt.campaign_id, { ...recipient, posted: true }, next.at, now);
   }
   return next.countsAs;
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { readRules, type CampaignRules } from '../domain/campaign-rules.ts';
 import { clockToleranceMs } from '../domain/correlation-evidence.ts';
 import { undecidedRecord } from './conversations.ts';
 import { appendEvents } from './events.ts';
@@ -101,7 +101,7 @@ async function findOpenBatches(tx: Queries, agentId: string): Promise<OpenBatch[
       .select('rules')
       .where('campaign_id', '=', batch.campaign_id)
       .executeTakeFirstOrThrow();
-    open.push({ batch, rules: JSON.parse(row.rules) as CampaignRules, missing });
+    open.push({ batch, rules: readRules(row.rules), missing });
   }
   return open;
 }
@@ -227,7 +227,8 @@ async function settleMissing(tx: Queries, agentId: string, { batch, missing }: O
   );
 }
 
-async function hold(tx: Queries, store: Store, { batch, missing }: OpenBatch, now: number): Promise<void> {
+/** No evidence, and none to come: a person decides, unless the campaign file says to dial these people again. */
+async function hold(tx: Queries, store: Store, { batch, missing, rules }: OpenBatch, now: number): Promise<void> {
   if (!(await store.compareAndSetBatch(tx, batch.batch_id, ['unknown'], 'held'))) return;
   await tx
     .updateTable('batches')
@@ -237,6 +238,13 @@ async function hold(tx: Queries, store: Store, { batch, missing }: OpenBatch, no
   await appendEvents(tx, [
     { at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data: { state: 'held' } },
   ]);
+  if (rules.retry.delays.unknown !== 'never') {
+    await store.compareAndSetBatch(tx, batch.batch_id, ['held'], 'redial');
+    const data = { state: 'redial', by: 'campaign' };
+    await appendEvents(tx, [
+      { at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data },
+    ]);
+  }
   const result = { disposition: 'unknown' as const, detail: 'held', counted: true };
   await settleAttempts(
     tx,

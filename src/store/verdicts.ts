@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { PostVerdict } from '../domain/ledger.ts';
+import { notePace } from './account-pace.ts';
 import { changeCampaignState } from './campaigns.ts';
 import { appendEvents } from './events.ts';
 import { lockBatch, type Queries, type Store } from './open-store.ts';
@@ -185,7 +186,7 @@ async function applyNotSent(tx: Queries, store: Store, batch: BatchRow, input: V
 export async function holdAccount(tx: Queries, accountId: string, notBefore: number): Promise<void> {
   await tx
     .insertInto('accounts')
-    .values({ account_id: accountId, not_before: notBefore })
+    .values({ account_id: accountId, not_before: notBefore, keep_free: 0, pace: 1000, pace_at: 0 })
     .onConflict((conflict) =>
       conflict.column('account_id').doUpdateSet({ not_before: notBefore }).where('accounts.not_before', '<', notBefore),
     )
@@ -203,6 +204,7 @@ export async function recordVerdict(store: Store, input: VerdictInput): Promise<
     const { campaign_id: campaignId, batch_id: batchId } = batch;
     const data = { k: input.k, verdict: input.verdict, status: input.status ?? null };
     await appendEvents(tx, [{ at: input.now, campaignId, type: 'post.verdict', batchId, data }]);
+    await notePace(tx, store, batch, input);
     if (input.verdict === 'confirmed') {
       const by = {
         acceptedBy: 'reply' as const,

@@ -8,6 +8,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { campaignQueues, campaignWorkflowId, type CampaignInput } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
 import { failureTypes } from '../domain/failure-types.ts';
+import { reviveCampaign } from '../store/campaigns.ts';
 import { openRound, type Round } from '../store/rounds.ts';
 import type { Store } from '../store/open-store.ts';
 import { batchIdOf } from '../store/planning.ts';
@@ -41,6 +42,7 @@ export async function startCampaign(
     verified: false,
   };
   await requireLedgerCaughtUp(client, store, round);
+  await reviveCampaign(store, campaignId, deps.now);
   try {
     await client.workflow.start('campaign', {
       taskQueue: queues.campaign,

@@ -4,6 +4,7 @@ import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { campaignQueues, type CampaignTimeouts } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
+import { parseBaseUrl } from '../convai/base-url.ts';
 import { createConvaiClient } from '../convai/client.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/open-store.ts';
@@ -53,9 +54,11 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     },
     readsPerSecond: config.SVC_READS_PER_SECOND,
   });
+  const { origin, prefix } = parseBaseUrl(config.SVC_BASE_URL, true);
   return {
     store,
     client,
+    accountId: `${origin}${prefix}`,
     serviceClock: keepServiceClock(config.SVC_BASE_URL),
     logger,
     nowReal: Date.now,
@@ -80,7 +83,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { config, connection, namespace } = options;
   const stopping = new AbortController();
   const deps = createDependencies(options, stopping.signal);
-  const { verify, plan, recordPostVerdict, changeState, account, submit, collect } = createActivities(deps);
+  const { submit, collect, ...planning } = createActivities(deps);
   const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, options.store.ledgerId);
   const shared = { connection, namespace, shutdownGraceTime: httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS };
   const workers = await Promise.all([
@@ -88,7 +91,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       ...shared,
       taskQueue: queues.campaign,
       workflowBundle: options.bundle ?? (await loadWorkflowBundle()),
-      activities: { verify, plan, recordPostVerdict, changeState, account },
+      activities: planning,
       stickyQueueScheduleToStartTimeout: config.CARILLON_STICKY_TIMEOUT_MS,
       maxConcurrentActivityTaskExecutions: 10,
     }),

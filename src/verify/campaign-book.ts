@@ -4,7 +4,8 @@ import type { BatchState } from '../domain/ledger.ts';
 /** One attempt. */
 export interface AttemptBook {
   recipientId: string;
-  posted: boolean;
+  /** When it was first posted; null: not yet. */
+  postedAt: number | null;
   ended: boolean;
   counted: boolean;
   /** Which budget of its recipient it uses up. */
@@ -29,10 +30,19 @@ export interface CampaignBook {
   state: string;
   attempts: Map<string, AttemptBook>;
   batches: Map<string, BatchBook>;
-  counted: Map<string, number>;
+  /** Attempts of each recipient that use up its present budget. */
+  counted: Map<string, Set<AttemptBook>>;
   outcomes: Map<string, string>;
   /** How often a person had a row retried. */
   budgets: Map<string, number>;
+  /** The newest attempt of each recipient. */
+  latest: Map<string, AttemptBook>;
+  /** Caller numbers that have been taken out. */
+  callersOut: Set<string>;
+  /** Recipients that a person took out and nobody put back. */
+  withdrawn: Set<string>;
+  /** Rows changed since the log last told their number. */
+  edits: { added: number; corrected: number; withdrawn: number };
 }
 
 /** The book of a campaign that has just been imported. */
@@ -41,11 +51,15 @@ export function openBook(rules: CampaignRules, rows: number, rejected: number): 
     rules,
     rows,
     rejected,
-    state: 'ready',
+    state: 'draft',
     attempts: new Map(),
     batches: new Map(),
     counted: new Map(),
     outcomes: new Map(),
     budgets: new Map(),
+    latest: new Map(),
+    callersOut: new Set(),
+    withdrawn: new Set(),
+    edits: { added: 0, corrected: 0, withdrawn: 0 },
   };
 }

@@ -1,9 +1,11 @@
-import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { completeRules } from '../domain/campaign-rules.ts';
 import { batchTransitions, type BatchState } from '../domain/ledger.ts';
 import type { CampaignEvent } from '../store/events.ts';
 import { openBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
+import { countAttempt, judgeBudget } from './judge-budget.ts';
 import { calleeOf, judgeCall } from './judge-call.ts';
-import { campaignMoves, type LogRule, type LogViolation } from './log-rules.ts';
+import { judgeEdit, judgeWithdrawn } from './judge-edit.ts';
+import { mayMove, type LogRule, type LogViolation } from './log-rules.ts';
 import { NumberBook } from './number-book.ts';
 import { retriableOutcomes } from '../store/retry-ended.ts';
 
@@ -33,6 +35,8 @@ export class LogJudge {
       this.#numbers.allow(String(data['e164']), String(data['scope']));
       return;
     }
+    // A schedule is no campaign: each of its firings that came about is one, with an import of its own.
+    if (event.type === 'schedule.fired' || event.type === 'schedule.failed') return;
     if (event.type === 'campaign.imported') {
       this.#open(event, data);
       return;
@@ -51,12 +55,15 @@ export class LogJudge {
   }
 
   #open(event: CampaignEvent, data: Record<string, unknown>): void {
-    const rules = data['rules'] as CampaignRules | undefined;
-    if (rules === undefined) {
+    const rules = data['rules'];
+    if (typeof rules !== 'object' || rules === null) {
       this.#violate(event, 'log_incomplete', 'the import does not tell the rules of its campaign');
       return;
     }
-    this.#campaigns.set(event.campaignId, openBook(rules, Number(data['rows']), Number(data['rejected'])));
+    this.#campaigns.set(
+      event.campaignId,
+      openBook(completeRules(rules), Number(data['rows']), Number(data['rejected'])),
+    );
   }
 
   #follow(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
@@ -69,6 +76,8 @@ export class LogJudge {
         break;
       case 'batch.posting':
         this.#beginPost(campaign, event, Number(data['k']));
+        if (campaign.callersOut.has(String(data['caller'])))
+          this.#violate(event, 'caller_out_dialled', `batch ${event.batchId} was sent from ${String(data['caller'])}`);
         break;
       case 'post.verdict':
         this.#judgePost(campaign, event, data);
@@ -77,13 +86,7 @@ export class LogJudge {
         this.#moveBatch(campaign, event, data['state'] as BatchState);
         break;
       case 'attempt.planned':
-        campaign.attempts.set(event.attemptId ?? '', {
-          recipientId: event.recipientId ?? '',
-          posted: false,
-          ended: false,
-          counted: false,
-          budget: campaign.budgets.get(event.recipientId ?? '') ?? 0,
-        });
+        this.#plan(campaign, event);
         break;
       case 'attempt.posted':
         this.#dial(campaign, event);
@@ -95,25 +98,49 @@ export class LogJudge {
       case 'attempt.released':
         this.#release(campaign, event);
         break;
+      case 'caller.out':
+        campaign.callersOut.add(String(data['phoneNumberId']));
+        break;
+      case 'caller.in':
+        campaign.callersOut.delete(String(data['phoneNumberId']));
+        break;
       case 'recipient.outcome':
         campaign.outcomes.set(event.recipientId ?? '', String(data['outcome']));
         break;
       case 'recipient.retried':
         this.#retry(campaign, event);
         break;
+      case 'recipient.added':
+      case 'recipient.corrected':
+      case 'recipient.withdrawn':
+      case 'campaign.edited':
+        for (const [rule, what] of judgeEdit(campaign, event)) this.#violate(event, rule, what);
+        break;
       case 'attempt.matched':
       case 'recipient.deferred':
+      case 'campaign.adjusted':
+      case 'account.adjusted':
+      case 'account.pace':
       case 'round.started':
       case 'round.ended':
       case 'campaign.imported':
       case 'suppression.added':
       case 'suppression.removed':
+      case 'schedule.fired':
+      case 'schedule.failed':
         break;
     }
   }
 
+  #plan(campaign: CampaignBook, { attemptId = '', recipientId = '' }: CampaignEvent): void {
+    const budget = campaign.budgets.get(recipientId) ?? 0;
+    const attempt = { recipientId, postedAt: null, ended: false, counted: false, budget };
+    campaign.attempts.set(attemptId, attempt);
+    campaign.latest.set(recipientId, attempt);
+  }
+
   #moveCampaign(campaign: CampaignBook, event: CampaignEvent, to: string): void {
-    if (campaignMoves[campaign.state]?.includes(to) !== true)
+    if (!mayMove(campaign.state, to))
       this.#violate(event, 'illegal_change', `the campaign went from ${campaign.state} to ${to}`);
     campaign.state = to;
   }
@@ -177,14 +204,12 @@ export class LogJudge {
     }
     if (attempt.ended) this.#violate(event, 'dialled_twice', `call ${attemptId} was placed again after its end`);
     const { recipientId } = attempt;
-    for (const [rule, what] of judgeCall(campaign.rules, this.#numbers, event)) this.#violate(event, rule, what);
-    const { maxAttempts } = campaign.rules.retry;
-    if ((campaign.counted.get(recipientId) ?? 0) >= maxAttempts)
-      this.#violate(
-        event,
-        'budget_exceeded',
-        `call ${attemptId} was placed although all ${maxAttempts} attempts were used up`,
-      );
+    const wrong = [
+      ...judgeCall(campaign.rules, this.#numbers, event),
+      ...judgeBudget(campaign, this.#numbers, attempt, event),
+      ...judgeWithdrawn(campaign, event),
+    ];
+    for (const [rule, what] of wrong) this.#violate(event, rule, what);
     const outcome = campaign.outcomes.get(recipientId);
     if (outcome === 'completed' || outcome === 'opted_out')
       this.#violate(
@@ -192,7 +217,7 @@ export class LogJudge {
         'reached_dialled',
         `call ${attemptId} was placed although the outcome was ${outcome} already`,
       );
-    attempt.posted = true;
+    attempt.postedAt ??= event.at;
     const callee = calleeOf(event);
     this.#numbers.openCallTo(callee.number, attemptId);
     this.#numbers.place(attemptId, event.at, callee);
@@ -202,15 +227,12 @@ export class LogJudge {
   #settle(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
     const counts = data['counted'] === true;
     const attempt = campaign.attempts.get(event.attemptId ?? '');
-    if (attempt === undefined || !attempt.posted) {
+    if (attempt === undefined || attempt.postedAt === null) {
       this.#violate(event, 'log_incomplete', `call ${event.attemptId} ended and was never placed`);
       return;
     }
-    if (attempt.budget === (campaign.budgets.get(attempt.recipientId) ?? 0)) {
-      const before = campaign.counted.get(attempt.recipientId) ?? 0;
-      campaign.counted.set(attempt.recipientId, before + (counts ? 1 : 0) - (attempt.counted ? 1 : 0));
-    }
-    attempt.counted = counts;
+    countAttempt(campaign, attempt, counts);
+    this.#numbers.setCounted(event.attemptId ?? '', counts);
     if (data['disposition'] === 'answered' || data['disposition'] === 'opted_out')
       this.#numbers.noteTalk(event.attemptId ?? '');
     attempt.ended = true;
@@ -253,6 +275,9 @@ export class LogJudge {
     for (const [attemptId, attempt] of campaign.attempts) {
       if (!attempt.ended) missing('log_incomplete', `call ${attemptId} has no end in the log`);
     }
+    const { added, corrected, withdrawn } = campaign.edits;
+    if (added + corrected + withdrawn > 0)
+      missing('log_incomplete', 'rows were changed, and their number was never told');
   }
 
   #violate({ campaignId, seq, at }: CampaignEvent, rule: LogRule, what: string): void {

@@ -1,3 +1,5 @@
+import { campaignTransitions, type CampaignState } from '../domain/lifecycle.ts';
+
 /** What the log is held to, by name. */
 export const logRules = {
   dialled_twice: 'no request repeats a call unless the one before it is proven to have queued nothing',
@@ -7,7 +9,10 @@ export const logRules = {
   cap_exceeded: 'no number and no person is called more often than the caps of the campaign allow, over all campaigns',
   budget_exceeded: 'nobody is called more often than the campaign allows',
   reached_dialled: 'nobody is called again who was reached or opted out',
+  withdrawn_dialled: 'nobody is called whom a person withdrew and did not put back',
+  open_changed: 'no row is changed or withdrawn while a call to its recipient is planned or open',
   dialled_while_stopped: 'no call begins while the campaign is not running',
+  caller_out_dialled: 'no call begins from a number that has been taken out',
   outcome_missing: 'when a campaign has ended, every row has exactly one outcome',
   illegal_change: 'batches and campaigns change their state only as they may',
   log_incomplete: 'every step stands in the log after the one that it follows from',
@@ -23,12 +28,12 @@ export interface LogViolation {
   what: string;
 }
 
-/** What may follow each state of a campaign. */
-export const campaignMoves: Readonly<Record<string, readonly string[]>> = {
-  ready: ['running', 'paused', 'cancelling', 'cancelled'],
-  running: ['paused', 'cancelling', 'completed'],
-  paused: ['running', 'cancelling', 'completed'],
-  cancelling: ['cancelled', 'completed'],
-  completed: ['running'],
-  cancelled: ['running'],
-};
+/** States by the names that they had in logs of earlier versions. */
+const formerStates: Readonly<Record<string, CampaignState>> = { ready: 'draft', cancelling: 'draining' };
+
+/** Whether a campaign may change from one state to the other, by the names in the log. */
+export function mayMove(from: string, to: string): boolean {
+  const known = (name: string): string => formerStates[name] ?? name;
+  const moves: Readonly<Record<string, readonly string[]>> = campaignTransitions;
+  return moves[known(from)]?.includes(known(to)) ?? false;
+}

@@ -14,6 +14,8 @@ export class NumberBook {
   /** Calls placed, by number and by person, oldest first. */
   readonly #placed = { number: new Map<string, PlacedCall[]>(), person: new Map<string, PlacedCall[]>() };
   readonly #calls = new Map<string, { call: PlacedCall; callee: Callee }>();
+  /** By number and attempt: when it was placed, of those that use up a budget. */
+  readonly #counted = new Map<string, Map<string, number>>();
   readonly #openByNumber = new Map<string, string>();
   readonly #numberByCall = new Map<string, string>();
 
@@ -62,6 +64,21 @@ export class NumberBook {
       this.#placed[by].set(value, calls);
       return [calls];
     });
+  }
+
+  /** Whether the call uses up the budget of its number. */
+  setCounted(attemptId: string, counts: boolean): void {
+    const placed = this.#calls.get(attemptId);
+    if (placed === undefined) return;
+    const counted = this.#counted.get(placed.callee.number) ?? new Map<string, number>();
+    if (counts) counted.set(attemptId, placed.call.at);
+    else counted.delete(attemptId);
+    this.#counted.set(placed.callee.number, counted);
+  }
+
+  /** Instants of the calls that use up the budget of a number. */
+  countedTo(number: string): number[] {
+    return [...(this.#counted.get(number)?.values() ?? [])];
   }
 
   openCall(number: string): string | undefined {

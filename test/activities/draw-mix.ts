@@ -135,6 +135,8 @@ export function drawMix(seed: number | string): Mix {
       maxConcurrentCalls: random.pick([50, 20, 6]),
       startsPerMinute: random.chance(0.2) ? 10 : null,
       batchSize,
+      warmUpMs: 0,
+      priority: 10,
       refillThreshold: random.pick([10, 5, 1]),
     },
     endsAt: random.chance(0.1) ? noon + Math.round(random.between(10 * minuteMs, 3 * hourMs)) : null,

@@ -248,6 +248,7 @@ export class Drive {
       logger: pino({ level: 'silent' }),
       nowReal: () => this.clock.now(),
       monotonicMs: () => this.clock.now(),
+      accountId: this.#sandbox.url,
       workerId: `process-${this.#processes}`,
       stopping: new AbortController().signal,
       limits: {

@@ -43,6 +43,7 @@ async function submitFirst(yaml: string, list: string): Promise<{ body: unknown;
       logger: createLogger('silent'),
       nowReal: Date.now,
       monotonicMs: () => performance.now(),
+      accountId: 'test',
       workerId: 'test',
       stopping: new AbortController().signal,
       limits: {

@@ -16,7 +16,7 @@ import { openRound } from '../../src/store/rounds.ts';
 
 const rules: CampaignRules = {
   agentId: 'agent_reminders',
-  fromPhoneNumberId: 'pn_main',
+  callers: { numbers: ['pn_main'], choice: 'region' },
   list: {
     columns: ['phone'],
     phoneColumn: 'phone',
@@ -25,6 +25,9 @@ const rules: CampaignRules = {
     countryColumn: null,
     defaultRegion: null,
     regionColumn: null,
+    zipColumn: null,
+    notBeforeColumn: null,
+    expiresAtColumn: null,
     fallbackTimezone: null,
   },
   firstMessage: null,
@@ -32,10 +35,23 @@ const rules: CampaignRules = {
   calendar: { hours: null, closedOn: [] },
   law: [],
   caps: [],
+  startsAt: null,
   endsAt: null,
-  retry: { maxAttempts: 3, delays: defaultRetryDelays, maxUncounted: 3 },
-  pacing: { maxConcurrentCalls: 10, startsPerMinute: null, batchSize: 10, refillThreshold: 1 },
+  retry: {
+    maxAttempts: 3,
+    maxAttemptsPerNumber: null,
+    resetAfterMs: null,
+    jitterMs: 0,
+    delays: defaultRetryDelays,
+    maxUncounted: 3,
+  },
+  pacing: { maxConcurrentCalls: 10, startsPerMinute: null, batchSize: 10, refillThreshold: 1, warmUpMs: 0, priority: 10 },
   optOut: [],
+  breaker: null,
+  preDial: null,
+  onCompletion: null,
+  dispositions: [],
+  correlation: { calleeNumber: [], batchId: [], reference: [] },
   timing: {
     dispatchMarginMs: 0,
     settleMs: 1_800_000,
@@ -72,6 +88,7 @@ async function submitLimited(seconds: number): Promise<{ waitMs: number; second:
       logger: createLogger('silent'),
       nowReal: Date.now,
       monotonicMs: () => performance.now(),
+      accountId: 'test',
       workerId: 'test',
       stopping: new AbortController().signal,
       limits: {

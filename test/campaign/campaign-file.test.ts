@@ -43,7 +43,7 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
   expect(file.delimiter).toBe(';');
   expect(campaignRules(file, columns, start)).toEqual({
     agentId: 'agent_reminders',
-    fromPhoneNumberId: 'pn_main',
+    callers: { numbers: ['pn_main'], choice: 'region' },
     list: {
       columns,
       phoneColumn: 'phone',
@@ -51,6 +51,9 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
       timezoneColumn: 'tz',
       countryColumn: 'country',
       regionColumn: null,
+      zipColumn: null,
+      notBeforeColumn: null,
+      expiresAtColumn: null,
       defaultRegion: 'US',
       fallbackTimezone: null,
     },
@@ -59,9 +62,13 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
     calendar: { hours: { mon: [{ from: 540, to: 1020 }], sun: [{ from: 0, to: 1440 }] }, closedOn: [] },
     law: [],
     caps: [],
+    startsAt: null,
     endsAt: Date.UTC(2026, 10, 30, 22),
     retry: {
       maxAttempts: 4,
+      maxAttemptsPerNumber: null,
+      resetAfterMs: null,
+      jitterMs: 0,
       maxUncounted: 2,
       delays: {
         busy: [300_000],
@@ -72,7 +79,12 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
         unknown: 'never',
       },
     },
-    pacing: { maxConcurrentCalls: 40, startsPerMinute: 60, batchSize: 30, refillThreshold: 7 },
+    pacing: { maxConcurrentCalls: 40, startsPerMinute: 60, batchSize: 30, refillThreshold: 7, warmUpMs: 0, priority: 10 },
+    breaker: { failureShare: 0.5, windowMs: 1_800_000, minCalls: 20, coolDownMs: null },
+    preDial: null,
+    onCompletion: null,
+    dispositions: [],
+    correlation: { calleeNumber: [], batchId: [], reference: [] },
     optOut: [
       { source: 'collected', key: 'opt_out', values: [true, 'yes'] },
       { source: 'evaluation', key: 'stop', values: ['success'] },

@@ -6,29 +6,10 @@ import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { OutputFileError } from '../../src/campaign/errors.ts';
-import { writeResults, type ResultRow, type WriteResultsInput } from '../../src/campaign/results-file.ts';
+import type { ResultRow } from '../../src/campaign/results-columns.ts';
+import { writeResults, type WriteResultsInput } from '../../src/campaign/results-file.ts';
 import { importList, messageOf, minimalCampaign, temporaryFolder } from './campaign-folder.ts';
-
-const blank: ResultRow = {
-  cells: [],
-  outcome: 'rejected',
-  reason: null,
-  attempts: 0,
-  disposition: null,
-  detail: null,
-  conversationId: null,
-  firstDialedAt: null,
-  lastDialedAt: null,
-  endedAt: null,
-  durationMs: null,
-  audio: null,
-  collected: null,
-  evaluation: null,
-};
-
-async function* rowsOf(rows: ResultRow[]): AsyncGenerator<ResultRow> {
-  yield* rows;
-}
+import { blankResult as blank, rowsOf } from './result-row.ts';
 
 async function write(overrides: Partial<WriteResultsInput> & { results?: ResultRow[] }): Promise<string[][]> {
   const path = join(await temporaryFolder(), 'results.csv');

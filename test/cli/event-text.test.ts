@@ -13,9 +13,15 @@ function event(
 test.each([
   [event('campaign.imported', { rows: 1200, rejected: 3 }), '1,200 rows imported, 3 rejected'],
   [event('campaign.state', { to: 'paused', reason: 'paused by a person' }), 'paused: paused by a person'],
+  [event('campaign.edited', { added: 1, corrected: 0, withdrawn: 2 }), '1 row added, 2 rows withdrawn'],
   [event('batch.posting', { k: 2, size: 1 }), 'batch 4: sending 1 call again, POST 2'],
   [event('batch.posting', { k: 1, size: 1 }), null],
   [event('batch.state', { state: 'confirmed', by: 'reply', calls_initiated: 20 }), 'batch 4: 20 calls accepted'],
+  [
+    event('caller.out', { phoneNumberId: 'pn_main', reason: 'not_verified' }),
+    'caller number pn_main is taken out: it is not verified',
+  ],
+  [event('caller.in', { phoneNumberId: 'pn_main' }), 'caller number pn_main may call again'],
   [event('post.verdict', { k: 1, verdict: 'confirmed', status: 200 }), null],
   [
     event('suppression.added', {}, { attemptId: 'autumn/17/2' }),

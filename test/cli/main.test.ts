@@ -50,6 +50,7 @@ test('help lists every command with what it does, and examples, without loading 
 
 test('the commands are those that the documentation names', () => {
   expect(commands.map(({ name }) => name).sort()).toEqual([
+    'adjust',
     'agents',
     'cancel',
     'check',
@@ -57,19 +58,26 @@ test('the commands are those that the documentation names', () => {
     'demo',
     'dev',
     'doctor',
+    'drain',
     'numbers',
     'pause',
+    'rehearse',
+    'report',
     'resolve',
     'results',
     'resume',
     'retry',
     'run',
     'sandbox',
+    'schedule',
     'schema',
     'start',
     'status',
     'suppress',
+    'test-call',
+    'update',
     'verify',
+    'withdraw',
     'worker',
   ]);
 });

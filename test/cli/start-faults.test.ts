@@ -1,4 +1,4 @@
-import { chmodSync, existsSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
@@ -100,6 +100,27 @@ test('a list of which no row can be dialled starts no campaign, and a mended one
   await expectNothingImported(world);
   world.writeCampaign({ rows: 2 });
   expect(await world.run('start', path)).toMatchObject({ code: 0 });
+});
+
+test('hours in which the law lets nobody of the list be called start no campaign; where some can be called, the others are told', async () => {
+  const world = await createWorld(server.address);
+  const path = world.writeCampaign({ lines: ['+12055550101,Ana'] });
+  const onSundays = readFileSync(path, 'utf8').replace('hours: any\nlaw: off', 'hours: { sun: "10:00-18:00" }');
+  writeFileSync(path, onSundays);
+  const refusal =
+    /campaign\.yaml:\d+: hours\.sun: "10:00-18:00" leaves no time .* rule us-al \(state telemarketing hours/;
+  for (const command of ['check', 'start']) {
+    expect(await world.run(command, path)).toMatchObject({ code: 2, stderr: expect.stringMatching(refusal) });
+  }
+  await expectNothingImported(world);
+  world.writeCampaign({ lines: ['+12055550101,Ana', '+14045550102,Ben'] });
+  writeFileSync(path, onSundays);
+  expect(await world.run('start', path)).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(
+      /^Warning: 1 row of US AL in America\/Chicago \(the first is row 1\) can never be called/m,
+    ),
+  });
 });
 
 test('a campaign whose end has passed is not started', async () => {

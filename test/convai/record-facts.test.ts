@@ -270,3 +270,46 @@ test('nothing makes it throw, and the types of the facts hold', () => {
     { seed: 11, numRuns: 1_000 },
   );
 });
+
+test('pointers of a campaign file find what stands under names of no contract', () => {
+  const record = {
+    conversation_id: 'c',
+    metadata: {
+      'a/b': { 'c~d': 'USER_BUSY' },
+      telephony: { to: ' +12125550101 ', codes: [17, true], empty: ' ', nested: {} },
+      phone_call: { external_number: '+12125550199' },
+      batch_id: 'batch_1',
+    },
+    labels: { ref: 'ledger:spring/1/1' },
+    collected_data: { note: 'ref-2' },
+  };
+  const pointers = {
+    calleeNumber: ['/metadata/nowhere', '/metadata/telephony/to'],
+    batchId: ['/metadata/telephony/codes/0'],
+    reference: ['/labels/ref', '/labels/none'],
+    values: [
+      '/metadata/a~1b/c~0d',
+      '/metadata/telephony/codes/1',
+      '/metadata/telephony/empty',
+      '/metadata/telephony/nested',
+      '/metadata/telephony/codes/length',
+      '/metadata/toString',
+    ],
+  };
+  expect(factsFromRecord(record, null, pointers)).toMatchObject({
+    calleeNumber: '+12125550101',
+    batchId: '17',
+    references: ['ledger:spring/1/1', 'ref-2'],
+    pointed: { '/metadata/a~1b/c~0d': 'USER_BUSY', '/metadata/telephony/codes/1': 'true' },
+  });
+  expect(factsFromListEntry(record, pointers).calleeNumber).toBe('+12125550101');
+  expect(factsFromRecord(record)).toMatchObject({ calleeNumber: '+12125550199', batchId: 'batch_1' });
+  expect(factsFromRecord(record)).not.toHaveProperty('pointed');
+  // What is no number leaves the known name to speak, and an inbound call has no callee of ours.
+  const wrong = { ...pointers, calleeNumber: ['/labels/ref'] };
+  expect(factsFromRecord(record, null, wrong).calleeNumber).toBe('+12125550199');
+  const inbound = { ...record, metadata: { ...record.metadata, direction: 'inbound' } };
+  expect(factsFromRecord(inbound, null, pointers).calleeNumber).toBeNull();
+  const long = factsFromRecord({ text: 'x'.repeat(1000) }, null, { ...pointers, values: ['/text'] });
+  expect(long.pointed?.['/text']).toHaveLength(200);
+});

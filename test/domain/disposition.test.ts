@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
 import type { ConversationFacts } from '../../src/domain/conversation-facts.ts';
 import {
@@ -7,6 +7,7 @@ import {
   isFinal,
   isFinished,
   readDisposition,
+  ruledDisposition,
   type AttemptResult,
 } from '../../src/domain/disposition.ts';
 import { conversationRecord } from './conversation-record.ts';
@@ -171,4 +172,36 @@ test.each<[string, Facts, boolean]>([
 
 test('without rules nothing is an opt-out', () => {
   expect(heardOptOut(conversationRecord({ collected: { do_not_call: true } }), [])).toBe(false);
+});
+
+describe('rules of the campaign file', () => {
+  const rules = [
+    { pointer: '/a', equals: ['USER_BUSY', 17], disposition: 'busy' },
+    { pointer: '/b', equals: [true], disposition: 'failed' },
+    { pointer: '/a', equals: ['user_busy', 'gone'], disposition: 'no_answer' },
+  ] as const;
+  const ruled = (pointed: Record<string, string>, more: Partial<ConversationFacts> = {}) =>
+    ruledDisposition(conversationRecord({ pointed, ...more }), rules);
+
+  test.each([
+    [{ '/a': ' user_busy ' }, 'busy'],
+    [{ '/a': '17' }, 'busy'],
+    [{ '/a': 'GONE' }, 'no_answer'],
+    [{ '/a': 'gone', '/b': 'True' }, 'failed'],
+  ])('%o is %s: the first that fits, without case and blanks', (pointed, disposition) => {
+    expect(ruled(pointed)?.disposition).toBe(disposition);
+  });
+
+  test('where none fits they say nothing', () => {
+    expect(ruled({ '/a': 'answered', '/c': '17' })).toBeNull();
+    expect(ruledDisposition(conversationRecord(), rules)).toBeNull();
+    expect(ruled({})).toBeNull();
+  });
+
+  test('a failure counts only when something was spoken', () => {
+    expect(ruled({ '/b': 'true' })).toEqual({ disposition: 'failed', detail: null, counted: false });
+    expect(ruled({ '/b': 'true' }, { agentTurns: 1 })).toMatchObject({ counted: true });
+    expect(ruled({ '/b': 'true' }, { userTurns: 1 })).toMatchObject({ counted: true });
+    expect(ruled({ '/a': '17' })).toMatchObject({ counted: true });
+  });
 });

@@ -17,6 +17,7 @@ const dialable: EligibilityInput = {
   reached: false,
   numberBusy: false,
   capsAllowAt: 0,
+  budgetAllowsAt: 0,
   attempted: false,
 };
 

@@ -10,14 +10,26 @@ function law(id: string, country: string, region: string | null): LegalHours {
 
 const rules = {
   calendar,
-  law: [law('us', 'US', null), law('us-fl', 'US', 'FL'), law('us-ny', 'US', 'NY'), law('in', 'IN', null)],
+  law: [
+    law('us', 'US', null),
+    law('us-fl', 'US', 'FL'),
+    law('us-ny', 'US', 'NY'),
+    law('us-pr', 'US', 'PR'),
+    law('pr', 'PR', null),
+    law('in', 'IN', null),
+  ],
 };
 
 test.each<[RecipientPlace, string[]]>([
   [{ country: 'US', regions: ['FL'] }, ['us', 'us-fl']],
   [{ country: 'US', regions: ['FL', 'NY'] }, ['us', 'us-fl', 'us-ny']],
   [{ country: 'US', regions: ['CA'] }, ['us']],
-  [{ country: 'US', regions: null }, ['us', 'us-fl', 'us-ny']],
+  [{ country: 'US', regions: null }, ['us', 'us-fl', 'us-ny', 'us-pr']],
+  // A territory has a country code of its own and the law of the US.
+  [{ country: 'PR', regions: null }, ['us', 'us-pr', 'pr']],
+  [{ country: 'PR', regions: ['FL'] }, ['us', 'us-fl', 'pr']],
+  [{ country: 'GU', regions: null }, ['us']],
+  [{ country: 'US', regions: ['PR'] }, ['us', 'us-pr']],
   [{ country: 'IN', regions: null }, ['in']],
   [{ country: 'GB', regions: null }, []],
   [{ country: null, regions: null }, []],

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { slotsToFill, startsAllowedAt, type PacingInput } from '../../src/domain/pacing.ts';
+import { refillAt, slotsToFill, startsAllowedAt, warmUpLines, type PacingInput } from '../../src/domain/pacing.ts';
 
 const idle: PacingInput = {
   open: 0,
@@ -72,4 +72,38 @@ test.each<[string, number[], number | null, number]>([
   ['a moment later, when it is not quite', [40_001, 60_000], 2, 100_001],
 ])('one more call may start %s', (_, recentStarts, startsPerMinute, expected) => {
   expect(startsAllowedAt({ recentStarts, startsPerMinute, at: 100_000 })).toBe(expected);
+});
+
+test.each<[string, number, number, number]>([
+  ['a tenth at first', 20, 0, 2],
+  ['one at least', 3, 0, 1],
+  ['evenly more', 20, 30 * 60_000, 11],
+  ['all but one just before the end', 20, 60 * 60_000 - 1, 19],
+  ['all at the end', 20, 60 * 60_000, 20],
+  ['all from then on', 20, 90 * 60_000, 20],
+  ['a tenth before the beginning', 20, -5, 2],
+])('a warm-up of an hour allows %s', (_, lines, sinceMs, expected) => {
+  expect(warmUpLines({ lines, warmUpMs: 60 * 60_000, sinceMs })).toBe(expected);
+});
+
+test('a warm-up never allows more than all lines, nor less than before', () => {
+  const time = fc.integer({ min: 0, max: 10_000_000 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 100_000 }), time, time, time, (lines, warmUpMs, sinceMs, moreMs) => {
+      const allowed = warmUpLines({ lines, warmUpMs, sinceMs });
+      expect(allowed).toBeGreaterThanOrEqual(1);
+      expect(allowed).toBeLessThanOrEqual(lines);
+      expect(warmUpLines({ lines, warmUpMs, sinceMs: sinceMs + moreMs })).toBeGreaterThanOrEqual(allowed);
+    }),
+    { seed: 1, numRuns: 1_000 },
+  );
+});
+
+test.each<[string, number, number]>([
+  ['as it is while all lines may be used', 100, 20],
+  ['smaller with fewer lines', 50, 10],
+  ['rounded up', 12, 3],
+  ['one at least', 0, 1],
+])('the threshold of a refill is %s', (_, allowed, expected) => {
+  expect(refillAt({ refillThreshold: 20, lines: 100, allowed })).toBe(expected);
 });

@@ -6,7 +6,14 @@ import { afterAttempt, defaultRetryDelays, type SettledAttempt } from '../../src
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-const rules: CampaignRules['retry'] = { maxAttempts: 5, delays: { ...defaultRetryDelays }, maxUncounted: 3 };
+const rules: CampaignRules['retry'] = {
+  maxAttempts: 5,
+  maxAttemptsPerNumber: null,
+  resetAfterMs: null,
+  jitterMs: 0,
+  delays: { ...defaultRetryDelays },
+  maxUncounted: 3,
+};
 
 function settled(disposition: Disposition, facts: Partial<SettledAttempt> = {}, counted = true): SettledAttempt {
   return {
@@ -15,6 +22,8 @@ function settled(disposition: Disposition, facts: Partial<SettledAttempt> = {}, 
     uncountedInARow: 0,
     sameDisposition: 1,
     settledAt: 1_000,
+    zones: [],
+    attemptId: 'spring/1/1',
     rules,
     ...facts,
   };
@@ -89,11 +98,12 @@ test('an uncounted failure leaves the budget alone until too many come in a row'
 test('no sequence of results exceeds the budget, and every sequence ends', () => {
   const delay = fc.oneof(
     fc.constant('never' as const),
-    fc.array(fc.integer({ min: 0, max: hourMs }), { maxLength: 3 }),
+    fc.array(fc.oneof(fc.integer({ min: 0, max: hourMs }), fc.constant('next_day' as const)), { maxLength: 3 }),
   );
   const anyRules = fc.record({
     maxAttempts: fc.integer({ min: 1, max: 6 }),
     maxUncounted: fc.integer({ min: 0, max: 4 }),
+    jitterMs: fc.integer({ min: 0, max: hourMs }),
     delays: fc.record({
       busy: delay,
       no_answer: delay,
@@ -108,7 +118,8 @@ test('no sequence of results exceeds the budget, and every sequence ends', () =>
     .map(({ disposition, counted }) => ({ disposition, detail: null, counted: counted || disposition !== 'failed' }));
 
   fc.assert(
-    fc.property(anyRules, fc.infiniteStream(anyResult), (rules, results) => {
+    fc.property(anyRules, fc.infiniteStream(anyResult), (drawn, results) => {
+      const rules = { ...drawn, maxAttemptsPerNumber: null, resetAfterMs: null };
       let counted = 0;
       let uncountedInARow = 0;
       let attempts = 0;
@@ -125,6 +136,8 @@ test('no sequence of results exceeds the budget, and every sequence ends', () =>
           uncountedInARow,
           sameDisposition: seen.get(result.disposition) ?? 0,
           settledAt: now,
+          zones: ['America/New_York'],
+          attemptId: `spring/1/${attempts}`,
           rules,
         });
         if (next.countsAs && !result.counted) {

@@ -7,6 +7,9 @@ import { judgeRun } from '../support/judge-run.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
 import { until } from '../support/until.ts';
 
+/** A number that nobody has verified. */
+const unverified = { callers: { numbers: ['pn_unverified'], choice: 'region' } } as const;
+
 let temporal: TestTemporal;
 
 beforeAll(async () => {
@@ -106,7 +109,7 @@ test.concurrent('a key that is revoked in the middle pauses the campaign and los
 
 test.concurrent('an unverified number is refused at the start where the service tells', { timeout }, async () => {
   await withRun(
-    { id: 'unverified', seed: 806, temporal, rules: { fromPhoneNumberId: 'pn_unverified' } },
+    { id: 'unverified', seed: 806, temporal, rules: unverified },
     async (run) => {
       run.startWorker();
       await run.start();
@@ -131,7 +134,7 @@ test.concurrent(
       recipients: 30,
       batchSize: 20,
       sandbox: { dialect: 'spec' as const },
-      rules: { fromPhoneNumberId: 'pn_unverified' },
+      rules: unverified,
     };
     await withRun(options, async (run) => {
       run.startWorker();

@@ -23,7 +23,7 @@ const minuteMs = 60_000;
 
 const rules: CampaignRules = {
   agentId: 'agent_reminders',
-  fromPhoneNumberId: 'pn_main',
+  callers: { numbers: ['pn_main'], choice: 'region' },
   list: {
     columns: ['phone'],
     phoneColumn: 'phone',
@@ -32,6 +32,9 @@ const rules: CampaignRules = {
     countryColumn: null,
     defaultRegion: 'US',
     regionColumn: null,
+    zipColumn: null,
+    notBeforeColumn: null,
+    expiresAtColumn: null,
     fallbackTimezone: null,
   },
   firstMessage: null,
@@ -39,14 +42,23 @@ const rules: CampaignRules = {
   calendar: { hours: null, closedOn: [] },
   law: [],
   caps: [],
+  startsAt: null,
   endsAt: null,
   retry: {
     maxAttempts: 2,
+    maxAttemptsPerNumber: null,
+    resetAfterMs: null,
+    jitterMs: 0,
     delays: { ...defaultRetryDelays, busy: [5 * minuteMs], no_answer: [15 * minuteMs], voicemail: 'never' },
     maxUncounted: 1,
   },
-  pacing: { maxConcurrentCalls: 10, startsPerMinute: null, batchSize: 5, refillThreshold: 3 },
+  pacing: { maxConcurrentCalls: 10, startsPerMinute: null, batchSize: 5, refillThreshold: 3, warmUpMs: 0, priority: 10 },
   optOut: [],
+  breaker: null,
+  preDial: null,
+  onCompletion: null,
+  dispositions: [],
+  correlation: { calleeNumber: [], batchId: [], reference: [] },
   timing: {
     dispatchMarginMs: 10 * minuteMs,
     settleMs: 30 * minuteMs,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { batchTransitions, type BatchState } from '../../src/domain/ledger.ts';
-import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
+import { endCampaign, pauseCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
 import { addSuppression } from '../../src/store/suppressions.ts';
 import { buildRows, hourMs, minuteMs } from '../support/campaign-rules.ts';
@@ -93,7 +93,7 @@ test.for(dialects)('a calling window that closes between planning and dialling s
 test.for(dialects)('a campaign that is paused or cancelled meanwhile is not dialled: %s', async (dialect) => {
   for (const stop of [
     (scenario: Scenario) => pauseCampaign(scenario.store, 'spring', 'for lunch', noon),
-    (scenario: Scenario) => cancelCampaign(scenario.store, 'spring', noon),
+    (scenario: Scenario) => endCampaign(scenario.store, 'spring', 'cancelled', noon),
   ]) {
     const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
     await scenario.plan(1);

@@ -34,7 +34,7 @@ test.for(dialects)('a campaign is nowhere to be seen before its last row is in: 
   expect(seen).toEqual([undefined, 0, undefined, undefined, 0, undefined, undefined, 0, undefined]);
   expect(attached).toBe(false);
   expect(await findCampaign(onlooker.db, 'spring')).toMatchObject({
-    state: 'ready',
+    state: 'draft',
     rowsTotal: 30_000,
     rowsRejected: 0,
   });
@@ -70,7 +70,7 @@ test.for(dialects)('the same id and hash attaches and reads no row: %s', async (
 test.for(dialects)('the same id with another hash is refused and changes nothing: %s', async (dialect) => {
   const store = await openTestStore(dialect);
   await importCampaign(store, spring, of(rows), noon);
-  const changed = { ...spring, fileHash: 'changed', rules: buildRules({ fromPhoneNumberId: 'pn_second' }) };
+  const changed = { ...spring, fileHash: 'changed', rules: buildRules({ callers: { numbers: ['pn_second'], choice: 'region' } }) };
   await expect(importCampaign(store, changed, of(rows), noon)).rejects.toThrow(CampaignConflictError);
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ fileHash: 'hash', rules: spring.rules });
 });
@@ -81,7 +81,7 @@ test.for(dialects)('of two imports of one id at the same time, one stands whole:
   const results = await Promise.allSettled(stores.map((store) => importCampaign(store, spring, of(rows), noon)));
   const store = stores[0] as (typeof stores)[number];
   expect(results.some((result) => result.status === 'fulfilled')).toBe(true);
-  expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'ready', rowsTotal: 3 });
+  expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'draft', rowsTotal: 3 });
   expect(await store.db.selectFrom('recipients').select('recipient_id').execute()).toHaveLength(3);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { weekdays } from '../../src/domain/campaign-rules.ts';
-import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
+import { endCampaign, pauseCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
 import type { ImportRow } from '../../src/store/import-campaign.ts';
 import { isPlanReady, planBatch, type Plan } from '../../src/store/planning.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
@@ -183,7 +183,7 @@ test.for(dialects)(
     );
     const scenario = await beginProven(store, { rows });
     const open = await scenario.dial(1);
-    expect(await cancelCampaign(store, 'spring', noon)).toBe(true);
+    expect(await endCampaign(store, 'spring', 'cancelled', noon)).toBe(true);
     expect(await pauseCampaign(store, 'spring', 'too late', noon)).toBe(false);
     expect(await resumeCampaign(store, 'spring', noon)).toBe(false);
     expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'collecting', outstanding: { open: 20 } });

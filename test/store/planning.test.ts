@@ -107,6 +107,7 @@ test.for(dialects)('the database itself refuses a second open attempt to a numbe
         n: 1,
         now: noon,
         agentId,
+        caller: 'pn_main',
         reference: null,
         recipients: rows.map((row) => ({ row, openingLine: null })),
       }),

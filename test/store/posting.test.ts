@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
+import { endCampaign, pauseCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
 import { compareAndSetBatch } from '../../src/store/batch-state.ts';
 import { addSuppression } from '../../src/store/suppressions.ts';
 import { holdAccount } from '../../src/store/verdicts.ts';
@@ -84,10 +84,10 @@ test.for(dialects)('a batch of a paused or cancelled campaign is given back unse
   });
   await resumeCampaign(store, 'spring', noon);
   await scenario.plan(2);
-  await cancelCampaign(store, 'spring', noon);
+  await endCampaign(store, 'spring', 'cancelled', noon);
   expect(await scenario.post(2)).toEqual({ kind: 'verdict', state: 'released' });
   const { attempts } = await ends(scenario);
-  expect(attempts.slice(2)).toEqual(twice(['released', 'campaign_cancelling']));
+  expect(attempts.slice(2)).toEqual(twice(['released', 'campaign_draining']));
   expect(await store.db.selectFrom('posts').selectAll().execute()).toEqual([]);
 });
 

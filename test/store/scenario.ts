@@ -1,5 +1,4 @@
 import type { ConversationFacts } from '../../src/domain/conversation-facts.ts';
-import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
 import { findCampaign, type Campaign } from '../../src/store/campaigns.ts';
 import { storeListed, storeRead } from '../../src/store/conversations.ts';
 import { importCampaign, type ImportRow } from '../../src/store/import-campaign.ts';
@@ -12,7 +11,7 @@ import { concludeSweep, leaseAgent, noteReadSucceeded } from '../../src/store/sw
 import { recordVerdict, type VerdictInput } from '../../src/store/verdicts.ts';
 import { campaignWorkflowId } from '../../workflows/messages.ts';
 import { conversationRecord } from '../domain/conversation-record.ts';
-import { buildRows, buildRules } from '../support/campaign-rules.ts';
+import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
 
 export const noon = Date.UTC(2030, 0, 15, 12, 0, 0);
 export const agentId = 'agent_reminders';
@@ -27,7 +26,7 @@ async function* once<Value>(value: Value): AsyncGenerator<Value> {
 
 export interface ScenarioOptions {
   campaignId?: string;
-  rules?: Partial<CampaignRules>;
+  rules?: RulesChanges;
   rows?: ImportRow[];
   now?: number;
 }

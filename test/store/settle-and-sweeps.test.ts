@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { dispositions, type AttemptResult } from '../../src/domain/disposition.ts';
 import { readAggregates } from '../../src/store/aggregates.ts';
-import { cancelCampaign } from '../../src/store/campaigns.ts';
+import { endCampaign } from '../../src/store/campaigns.ts';
 import { countOpen } from '../../src/store/counters.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { resolveUnresolved } from '../../src/store/resolve.ts';
@@ -387,7 +387,7 @@ test.for(dialects)('a waiting retry and a doubtful batch keep a round open: %s',
   await postAnother(scenario);
   const busy = { disposition: 'busy' as const, detail: null, counted: true };
   await store.transaction((tx) => settleAttempts(tx, 'spring', [{ attemptId, result: busy }], noon));
-  await cancelCampaign(store, 'spring', noon);
+  await endCampaign(store, 'spring', 'cancelled', noon);
   expect(await closeRound(store, 'spring', 1, noon)).toBe(false);
   // The planner gives the waiting one its outcome, and the doubtful batch is still waited for.
   expect(await scenario.plan(3)).toMatchObject({ kind: 'wait', reason: 'collecting' });

@@ -5,11 +5,15 @@ import type { ImportRow } from '../../src/store/import-campaign.ts';
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 
+/** Changes to rules; those of retries, pacing and times may be named one by one. */
+export type RulesChanges = Partial<Omit<CampaignRules, Nested>> & { [Key in Nested]?: Partial<CampaignRules[Key]> | undefined };
+type Nested = 'retry' | 'pacing' | 'timing';
+
 /** Rules of a campaign to the sandbox's first agent, with the retries of a busy day in minutes instead of hours. */
-export function buildRules(changes: Partial<CampaignRules> = {}): CampaignRules {
+export function buildRules({ retry, pacing, timing, ...changes }: RulesChanges = {}): CampaignRules {
   return {
     agentId: 'agent_reminders',
-    fromPhoneNumberId: 'pn_main',
+    callers: { numbers: ['pn_main'], choice: 'region' },
     list: {
       columns: ['phone', 'name'],
       phoneColumn: 'phone',
@@ -18,6 +22,9 @@ export function buildRules(changes: Partial<CampaignRules> = {}): CampaignRules 
       countryColumn: null,
       defaultRegion: 'US',
       regionColumn: null,
+      zipColumn: null,
+      notBeforeColumn: null,
+      expiresAtColumn: null,
       fallbackTimezone: null,
     },
     firstMessage: 'Hello {{ name }}, this is about your appointment.',
@@ -25,9 +32,13 @@ export function buildRules(changes: Partial<CampaignRules> = {}): CampaignRules 
     calendar: { hours: null, closedOn: [] },
     law: [],
     caps: [],
+    startsAt: null,
     endsAt: null,
     retry: {
       maxAttempts: 3,
+      maxAttemptsPerNumber: null,
+      resetAfterMs: null,
+      jitterMs: 0,
       delays: {
         ...defaultRetryDelays,
         busy: [5 * minuteMs],
@@ -37,9 +48,23 @@ export function buildRules(changes: Partial<CampaignRules> = {}): CampaignRules 
         failed: [10 * minuteMs],
       },
       maxUncounted: 3,
+      ...retry,
     },
-    pacing: { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 20, refillThreshold: 10 },
+    pacing: {
+      maxConcurrentCalls: 50,
+      startsPerMinute: null,
+      batchSize: 20,
+      refillThreshold: 10,
+      warmUpMs: 0,
+      priority: 10,
+      ...pacing,
+    },
+    breaker: null,
+    preDial: null,
+    onCompletion: null,
     optOut: [{ source: 'collected', key: 'opt_out', values: [true] }],
+    dispositions: [],
+    correlation: { calleeNumber: [], batchId: [], reference: [] },
     timing: {
       dispatchMarginMs: 10 * minuteMs,
       settleMs: 20 * minuteMs,
@@ -47,6 +72,7 @@ export function buildRules(changes: Partial<CampaignRules> = {}): CampaignRules 
       lateDeliveryMs: 15 * minuteMs,
       lateLookbackMs: 2 * hourMs,
       pollMs: 10_000,
+      ...timing,
     },
     ...changes,
   };

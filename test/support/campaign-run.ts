@@ -75,7 +75,7 @@ export interface CampaignRun {
 function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
   return {
     agentId: 'agent_reminders',
-    fromPhoneNumberId: 'pn_main',
+    callers: { numbers: ['pn_main'], choice: 'region' },
     list: {
       columns,
       phoneColumn: 'phone',
@@ -84,6 +84,9 @@ function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
       countryColumn: null,
       defaultRegion: 'US',
       regionColumn: null,
+    zipColumn: null,
+    notBeforeColumn: null,
+    expiresAtColumn: null,
       fallbackTimezone: null,
     },
     firstMessage: 'Hello {{ name }}, I am calling about your appointment {{ appointment }}.',
@@ -91,9 +94,13 @@ function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
     calendar: { hours: null, closedOn: [] },
     law: [],
     caps: [],
+    startsAt: null,
     endsAt: null,
     retry: {
       maxAttempts: 2,
+      maxAttemptsPerNumber: null,
+      resetAfterMs: null,
+      jitterMs: 0,
       delays: {
         busy: [5 * minutes],
         no_answer: [5 * minutes],
@@ -109,8 +116,15 @@ function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
       startsPerMinute: null,
       batchSize: options.batchSize ?? 8,
       refillThreshold: 4,
+      warmUpMs: 0,
+      priority: 10,
     },
     optOut: [{ source: 'collected', key: 'opt_out', values: [true] }],
+    breaker: null,
+    preDial: null,
+    onCompletion: null,
+    dispositions: [],
+    correlation: { calleeNumber: [], batchId: [], reference: [] },
     timing: {
       dispatchMarginMs: 10 * minutes,
       settleMs: 10 * minutes,

@@ -34,7 +34,7 @@ function batch(n: number, at: number, calls: [attemptId: string, number: string]
       attemptId,
       recipientId: recipientId(attemptId),
     })),
-    { at, type: 'batch.posting', batchId, data: { k: 1, size: calls.length } },
+    { at, type: 'batch.posting', batchId, data: { k: 1, size: calls.length, caller: 'pn_main' } },
     ...calls.map(([attemptId, e164]) => ({
       at,
       type: 'attempt.posted' as const,
@@ -59,7 +59,7 @@ function outcome(recipientId: string, at: number, result: string): Draft {
 /** Three rows, one of them rejected: Ana is reached at once, Ben at the second attempt. */
 const kept: readonly Draft[] = [
   { at: ten, type: 'campaign.imported', data: { hash: 'x', rows: 3, rejected: 1, rules } },
-  { at: ten, type: 'campaign.state', data: { from: 'ready', to: 'running' } },
+  { at: ten, type: 'campaign.state', data: { from: 'draft', to: 'running' } },
   { at: ten, type: 'round.started', data: { round: 1 } },
   ...batch(1, ten, [
     ['spring/1#1', ana],
@@ -97,6 +97,11 @@ function without(...indexes: number[]): Draft[] {
   return kept.filter((_, position) => !indexes.includes(position));
 }
 
+const callerEvent = (type: 'caller.out' | 'caller.in'): Draft => ({
+  at: ten + 30 * minuteMs,
+  type,
+  data: { phoneNumberId: 'pn_main' },
+});
 const withData =
   (data: Record<string, unknown>) =>
   (event: Draft): Draft => ({ ...event, data: { ...event.data, ...data } });
@@ -117,6 +122,85 @@ const secondDial = at('attempt.posted', 2);
 test('a log in which every promise was kept is proven, and what there was to judge is counted', () => {
   expect(judge(kept)).toEqual({ violations: [], events: kept.length, calls: 3, campaigns: ['spring'] });
 });
+
+const edit = (type: NewEvent['type'], row: number, data: Record<string, unknown> = {}): Draft => ({
+  at: ten + 30 * minuteMs,
+  type,
+  recipientId: `spring/${row}`,
+  data,
+});
+const edited = (added: number, corrected: number, withdrawn: number): Draft => ({
+  at: ten + 30 * minuteMs,
+  type: 'campaign.edited',
+  data: { added, corrected, withdrawn },
+});
+/** While the second call to Ben is open. */
+const whileOpen = at('attempt.settled', 2);
+const between = at('batch.planned', 1);
+
+function editCorruptions(): [rule: LogRule, what: string, log: Draft[]][] {
+  return [
+    ['open_changed', 'a row corrected while its call is open', inserted(whileOpen, edit('recipient.corrected', 2))],
+    [
+      'open_changed',
+      'a row withdrawn while its call is open',
+      inserted(whileOpen, edit('recipient.withdrawn', 2), edited(0, 0, 1)),
+    ],
+    [
+      'open_changed',
+      'a row corrected while its call is planned',
+      inserted(at('batch.posting', 1), edit('recipient.corrected', 2), edited(0, 1, 0)),
+    ],
+    [
+      'withdrawn_dialled',
+      'a call to a withdrawn row',
+      inserted(between, edit('recipient.withdrawn', 2), edited(0, 0, 1), outcome('spring/2', ten, 'cancelled')),
+    ],
+    [
+      'withdrawn_dialled',
+      'a call to a withdrawn row that a retry put back',
+      inserted(
+        between,
+        edit('recipient.withdrawn', 2),
+        edited(0, 0, 1),
+        outcome('spring/2', ten, 'cancelled'),
+        edit('recipient.retried', 2, { outcome: 'cancelled' }),
+      ),
+    ],
+    [
+      'reached_dialled',
+      'a row corrected after it was reached',
+      inserted(between, edit('recipient.corrected', 1, { outcome: 'completed' }), edited(0, 1, 0)),
+    ],
+    [
+      'outcome_missing',
+      'a row that was added and has no outcome',
+      inserted(between, edit('recipient.added', 4), edited(1, 0, 0)),
+    ],
+    [
+      'outcome_missing',
+      'a rejected row that was corrected and has no outcome',
+      inserted(between, edit('recipient.corrected', 3, { outcome: 'rejected' }), edited(0, 1, 0)),
+    ],
+    ['log_incomplete', 'a number of changes that was never told', inserted(between, edit('recipient.corrected', 2))],
+    ['log_incomplete', 'changes that are told and not there', inserted(between, edited(0, 1, 0))],
+    [
+      'log_incomplete',
+      'a correction of an outcome that there was not',
+      inserted(between, edit('recipient.corrected', 2, { outcome: 'undialable' }), edited(0, 1, 0)),
+    ],
+    [
+      'log_incomplete',
+      'more rejected rows corrected than there were',
+      inserted(
+        between,
+        edit('recipient.corrected', 3, { outcome: 'rejected' }),
+        edit('recipient.corrected', 4, { outcome: 'rejected' }),
+        edited(0, 2, 0),
+      ),
+    ],
+  ];
+}
 
 const elsewhere = (id: string, when: number, more: Record<string, unknown> = {}): Draft[] =>
   [
@@ -233,6 +317,11 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
     'a batch of a paused campaign',
     inserted(at('batch.posting', 1), { at: ten, type: 'campaign.state', data: { to: 'paused' } }),
   ],
+  [
+    'caller_out_dialled',
+    'a batch from a number that was taken out',
+    inserted(at('batch.posting', 1), callerEvent('caller.out')),
+  ],
   ['outcome_missing', 'a row without an outcome', without(at('recipient.outcome', 1))],
   [
     'outcome_missing',
@@ -260,7 +349,13 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
     'a call of which the place is missing',
     changed(secondDial, ({ data: _data, ...event }) => ({ ...event, data: { k: 1, e164: ben } })),
   ],
+  ...editCorruptions(),
 ];
+
+test('a number that has been taken in again may call', () => {
+  const log = inserted(at('batch.posting', 1), callerEvent('caller.out'), callerEvent('caller.in'));
+  expect(judge(log).violations).toEqual([]);
+});
 
 test.each(corruptions)('%s: %s is found', (rule, _what, log) => {
   expect(judge(log).violations.map((violation) => violation.rule)).toContain(rule);
@@ -319,6 +414,41 @@ test('what is allowed is no violation', () => {
     settled('spring/2#5', ten + 5 * hourMs, 'busy'),
   ];
   expect(judge([...exhausted, ...again, ...fifth]).violations.map(({ rule }) => rule)).toContain('budget_exceeded');
+  // Rows are added, corrected and withdrawn, and one that is rejected or withdrawn comes back.
+  const [, , cy, dan] = [ana, ben, '+12125550102', '+12125550103'];
+  const more: Draft[] = [
+    edit('recipient.added', 4),
+    edit('recipient.corrected', 3, { outcome: 'rejected' }),
+    edit('recipient.corrected', 2, { outcome: null }),
+    edited(1, 2, 0),
+    edit('recipient.withdrawn', 4),
+    edited(0, 0, 1),
+    outcome('spring/4', ten + 30 * minuteMs, 'cancelled'),
+    edit('recipient.corrected', 4, { outcome: 'cancelled' }),
+    edited(0, 1, 0),
+    ...batch(7, ten + 40 * minuteMs, [
+      ['spring/3#1', cy],
+      ['spring/4#1', dan],
+    ]),
+    ...['spring/3', 'spring/4'].flatMap((row) => [
+      settled(`${row}#1`, ten + 45 * minuteMs, 'answered'),
+      outcome(row, ten + 45 * minuteMs, 'completed'),
+    ]),
+  ];
+  expect(judge(inserted(between, ...more)).violations).toEqual([]);
+  // A number that does not exist is corrected, and called with a budget of its own.
+  const undialable: Draft[] = [
+    ...exhausted.filter(({ type }) => type !== 'round.ended' && type !== 'campaign.state').slice(0, -1),
+    outcome('spring/2', ten + hourMs + minuteMs, 'undialable'),
+    edit('recipient.corrected', 2, { outcome: 'undialable' }),
+    edited(0, 1, 0),
+  ];
+  const running = undialable.toSpliced(1, 0, { at: ten, type: 'campaign.state', data: { to: 'running' } });
+  const another = [
+    ...batch(8, ten + 3 * hourMs, [['spring/2#3', dan]]),
+    settled('spring/2#3', ten + 4 * hourMs, 'busy'),
+  ];
+  expect(judge([...running, ...another]).violations).toEqual([]);
   // An entry that was over, and one that was taken off again.
   const over = { ...suppression, data: { ...suppression.data, expiresAt: ten + minuteMs } };
   expect(judge(inserted(at('batch.planned', 1), over)).violations).toEqual([]);
@@ -341,4 +471,46 @@ test('what is allowed is no violation', () => {
       : event,
   );
   expect(judge(tried).violations).toEqual([]);
+});
+
+test('budgets of numbers and renewed budgets are judged by when their attempts were', () => {
+  const long = { calendar: { hours: null, closedOn: [] }, caps: [], endsAt: null };
+  const withRetry = (retry: object): Draft[] => {
+    const own = buildRules({ ...long, retry });
+    return [
+      { at: ten, type: 'campaign.imported', data: { hash: 'x', rows: 1, rejected: 0, rules: own } },
+      { at: ten, type: 'campaign.state', data: { from: 'draft', to: 'running' } },
+    ];
+  };
+  const call = (n: number, at: number): Draft[] => [
+    ...batch(n, at, [[`spring/2#${n}`, ben]]),
+    settled(`spring/2#${n}`, at + minuteMs, 'busy'),
+  ];
+  const renewed = { maxAttempts: 2, resetAfterMs: 24 * hourMs };
+  const twice = [...withRetry(renewed), ...call(1, ten), ...call(2, ten + hourMs)];
+  expect(judge([...twice, ...call(3, ten + 24 * hourMs)]).violations).toEqual([]);
+  const early = judge([...twice, ...call(3, ten + 24 * hourMs - 1)]).violations;
+  expect(early.map(({ rule }) => rule)).toEqual(['budget_exceeded']);
+
+  const autumn = (drafts: Draft[]): Draft[] =>
+    drafts.map((draft) => ({
+      ...draft,
+      campaignId: 'autumn',
+      ...(draft.batchId === undefined ? {} : { batchId: draft.batchId.replace('spring', 'autumn') }),
+      ...(draft.attemptId === undefined ? {} : { attemptId: draft.attemptId.replace('spring', 'autumn') }),
+    }));
+  const shared = { maxAttempts: 2, maxAttemptsPerNumber: 2 };
+  const both = [...withRetry(shared), ...autumn(withRetry(shared)), ...call(1, ten), ...autumn(call(1, ten + hourMs))];
+  expect(judge(both).violations).toEqual([]);
+  expect(judge([...both, ...call(2, ten + 2 * hourMs)]).violations.map(({ rule }) => rule)).toEqual([
+    'budget_exceeded',
+  ]);
+  const uncounted: Draft = {
+    at: ten + hourMs + 2 * minuteMs,
+    type: 'attempt.corrected',
+    attemptId: 'autumn/2#1',
+    campaignId: 'autumn',
+    data: { disposition: 'failed', counted: false },
+  };
+  expect(judge([...both, uncounted, ...call(2, ten + 2 * hourMs)]).violations).toEqual([]);
 });

@@ -1,0 +1,38 @@
+import { checkNumbers } from '../src/campaign/caller-check.ts';
+import { ConvaiError } from '../src/convai/errors.ts';
+import type { ServiceClock } from '../src/convai/service-clock.ts';
+import type { Campaign } from '../src/store/campaigns.ts';
+import { claimCallerLook, noteCallers } from '../src/store/callers.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { codeOf } from './failures.ts';
+
+/** Service time between two looks at the caller numbers of a campaign that dials. */
+const lookEveryMs = 10 * 60_000;
+/** The same in real time, for a sandbox that runs much faster. */
+const lookEveryRealMs = 30_000;
+
+/**
+ * Looks from time to time whether the numbers may still call; takes those out that may not, and pauses the campaign when none is left.
+ * A look that fails is left to the next one, unless there is no number to dial with: then its error is thrown.
+ */
+export async function lookAtCallers(
+  deps: ActivityDependencies,
+  clock: ServiceClock,
+  campaign: Campaign,
+): Promise<void> {
+  const now = serviceNow(clock);
+  // A pause that ends by itself ends in the planner, which dials at once.
+  const dials = campaign.state === 'running' || (campaign.resumeAt !== null && campaign.resumeAt <= now);
+  if (!dials) return;
+  const everyMs = Math.max(lookEveryMs, lookEveryRealMs * clock.speed);
+  const look = await claimCallerLook(deps.store, campaign, everyMs, now);
+  if (look === 'not_yet') return;
+  try {
+    const check = await checkNumbers(deps.client, campaign.rules.callers.numbers);
+    await noteCallers(deps.store, campaign, check.numbers, check.ok ? null : check.reason, serviceNow(clock));
+  } catch (error) {
+    if (look === 'needed' || !(error instanceof ConvaiError)) throw error;
+    const facts = { campaignId: campaign.campaignId, error: codeOf(error) };
+    deps.logger.warn(facts, 'the caller numbers could not be looked at; the next look comes in its time');
+  }
+}

@@ -1,0 +1,210 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  campaignRules,
+  readCampaignFile,
+  refuseEndedCampaign,
+  type CampaignFile,
+} from '../src/campaign/campaign-file.ts';
+import { campaignHash } from '../src/campaign/campaign-hash.ts';
+import { CampaignFileError, ListFileError } from '../src/campaign/errors.ts';
+import { downloadList, ListDownloadError } from '../src/campaign/list-download.ts';
+import { readHeader } from '../src/campaign/list-header.ts';
+import { placeOfList, readListSource, type ListPlace } from '../src/campaign/list-source.ts';
+import { readRecipients, type ListRow } from '../src/campaign/recipients.ts';
+import { failureTypes } from '../src/domain/failure-types.ts';
+import { firingCampaignId } from '../src/domain/firing-time.ts';
+import { findCampaign } from '../src/store/campaigns.ts';
+import { importCampaign } from '../src/store/import-campaign.ts';
+import { openRound } from '../src/store/rounds.ts';
+import { findSchedule, noteFiring, type Schedule } from '../src/store/schedules.ts';
+import { campaignWorkflowId } from '../workflows/messages.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { toFailure } from './failures.ts';
+
+export interface FireScheduleInput {
+  scheduleId: string;
+  /** Real time at which the firing was due. */
+  scheduledAt: number;
+  timeZone: string;
+  catchUpMs: number;
+}
+
+export interface FiredSchedule {
+  campaignId: string;
+  /** The round to run; null when everybody on the list has an outcome already. */
+  round: { number: number; workflowId: string } | null;
+}
+
+/**
+ * Imports the list of one firing as a campaign of its own, and opens its first round. Idempotent: what an earlier try has imported is
+ * not read again. Fails for good, with the reason, when there is no list that can be dialled.
+ */
+export async function fireSchedule(deps: ActivityDependencies, input: FireScheduleInput): Promise<FiredSchedule> {
+  const context = Context.current();
+  const beat = setInterval(() => context.heartbeat(), deps.limits.heartbeatEveryMs);
+  const signal = AbortSignal.any([context.cancellationSignal, deps.stopping]);
+  try {
+    return await fire(deps, input, signal);
+  } catch (error) {
+    if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
+    throw toFailure(error);
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+/** Tells the event log why a firing came to nothing. Idempotent. */
+export async function noteFiringFailure(
+  deps: ActivityDependencies,
+  input: FireScheduleInput & { reason: string },
+): Promise<void> {
+  try {
+    const { scheduleId, scheduledAt, timeZone, reason } = input;
+    const schedule = await findSchedule(deps.store.db, scheduleId);
+    if (schedule === undefined) return;
+    // The instant is for the log alone: a service that does not answer must not keep the reason from being told.
+    const now = await deps.serviceClock().then(serviceNow, () => Math.round(deps.nowReal()));
+    const campaignId = firingCampaignId(schedule.campaignId, scheduledAt, timeZone);
+    const firing = { scheduleId, campaignId, scheduledAt, failure: reason };
+    await noteFiring(deps.store, schedule.campaignId, firing, now);
+  } catch (error) {
+    throw toFailure(error);
+  }
+}
+
+async function fire(deps: ActivityDependencies, input: FireScheduleInput, signal: AbortSignal): Promise<FiredSchedule> {
+  const { scheduleId, scheduledAt, timeZone } = input;
+  const schedule = await findSchedule(deps.store.db, scheduleId);
+  if (schedule === undefined) throw comesToNothing(`The database has no schedule ${scheduleId}: it was deleted.`);
+  const campaignId = firingCampaignId(schedule.campaignId, scheduledAt, timeZone);
+  if ((await findCampaign(deps.store.db, campaignId)) === undefined) {
+    refuseLate(deps, input);
+    await importFiring(deps, { schedule, campaignId, ...input }, signal);
+  }
+  const now = serviceNow(await deps.serviceClock());
+  const round = await openRound(deps.store, campaignId, campaignWorkflowId, now);
+  await noteFiring(deps.store, schedule.campaignId, { scheduleId, campaignId, scheduledAt, failure: null }, now);
+  return { campaignId, round: round === undefined ? null : { number: round.round, workflowId: round.workflowId } };
+}
+
+/** A firing that waited for a worker: nobody wants the calls of the morning in the night. */
+function refuseLate(deps: ActivityDependencies, { scheduledAt, catchUpMs }: FireScheduleInput): void {
+  if (deps.nowReal() - scheduledAt <= catchUpMs) return;
+  const limit = `${Math.round(catchUpMs / 1000)} s (--catch-up)`;
+  throw comesToNothing(
+    `The firing could not begin within ${limit} of its time, so it was left out: is a worker running?`,
+  );
+}
+
+type Firing = FireScheduleInput & { schedule: Schedule; campaignId: string };
+
+async function importFiring(deps: ActivityDependencies, firing: Firing, signal: AbortSignal): Promise<void> {
+  const { schedule } = firing;
+  const place = placeOfList(readListSource(schedule.listSource), {
+    campaignPath: schedule.filePath,
+    scheduledAtMs: firing.scheduledAt,
+    timeZone: firing.timeZone,
+  });
+  const kept = await readKeptFile(schedule);
+  if (place.kind === 'path') {
+    await importList(deps, firing, withList(kept, firing, place.path), place, signal);
+    return;
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-list-'));
+  try {
+    const target = join(folder, 'list');
+    await fetchList(place.url, target, signal);
+    await importList(deps, firing, withList(kept, firing, target), place, signal);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function readKeptFile({ filePath, content }: Schedule): Promise<CampaignFile> {
+  try {
+    return await readCampaignFile(filePath, content);
+  } catch (error) {
+    if (!(error instanceof CampaignFileError)) throw error;
+    throw comesToNothing(
+      `The campaign file of the schedule cannot be used any more: carillon check ${filePath} says why.`,
+    );
+  }
+}
+
+function withList(kept: CampaignFile, { campaignId }: Firing, listPath: string): CampaignFile {
+  return { ...kept, id: campaignId, listPath };
+}
+
+async function fetchList(url: string, target: string, signal: AbortSignal): Promise<void> {
+  try {
+    await downloadList({ url, target, signal });
+  } catch (error) {
+    if (!(error instanceof ListDownloadError)) throw error;
+    throw comesToNothing(error.message, error.retryable);
+  }
+}
+
+async function importList(
+  deps: ActivityDependencies,
+  { campaignId }: Firing,
+  file: CampaignFile,
+  place: ListPlace,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = serviceNow(await deps.serviceClock());
+  try {
+    const before = await campaignHash(file);
+    const header = await readHeader(file);
+    const rules = campaignRules(file, header.columns, now);
+    refuseEndedCampaign(file, now);
+    const rows = readDialable(readRecipients(file, header, rules), async () => {
+      if ((await campaignHash(file)) !== before)
+        throw comesToNothing(`The list ${place.name} was changed while it was read.`, true);
+      signal.throwIfAborted();
+    });
+    const input = { campaignId, name: file.name, fileHash: before, rules, accountId: deps.accountId };
+    await importCampaign(deps.store, input, rows, now);
+  } catch (error) {
+    throw explainListFault(error, file, place, now);
+  }
+}
+
+/** All rows; refuses, before the import becomes visible, a list without a row to dial. `atEnd` may refuse as well. */
+async function* readDialable(chunks: AsyncGenerator<ListRow[]>, atEnd: () => Promise<void>): AsyncGenerator<ListRow[]> {
+  let accepted = 0;
+  let total = 0;
+  for await (const rows of chunks) {
+    total += rows.length;
+    for (const row of rows) if (row.verdict === 'accepted') accepted += 1;
+    yield rows;
+  }
+  if (accepted === 0) throw comesToNothing(`None of the ${total} rows of the list can be dialled.`);
+  await atEnd();
+}
+
+/** The list's own words stay here: a message about a header may quote a number. */
+function explainListFault(error: unknown, file: CampaignFile, place: ListPlace, now: number): unknown {
+  const { ends_at: endsAt } = file.settings;
+  if (error instanceof CampaignFileError && endsAt !== undefined && endsAt <= now)
+    return comesToNothing('The end of the campaign (ends_at) has passed: delete the schedule.');
+  if (error instanceof ListFileError && isMissing(error)) return comesToNothing(`There is no list ${place.name}.`);
+  if (error instanceof ListFileError || error instanceof CampaignFileError) {
+    const how = 'carillon check with this list in the campaign file says what is wrong';
+    return comesToNothing(`The list ${place.name} cannot be used with this campaign file: ${how}.`);
+  }
+  return error;
+}
+
+function isMissing({ cause }: Error): boolean {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : '';
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** Holds no number: it stands in the history of a workflow. */
+function comesToNothing(message: string, retryable = false): ApplicationFailure {
+  return ApplicationFailure.create({ type: failureTypes.firing, message, nonRetryable: !retryable });
+}

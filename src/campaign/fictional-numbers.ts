@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+
+/**
+ * The lines that are handed out of the hundred which each area code keeps for fiction. Below, the sandbox has numbers with a fate of their own;
+ * above, its caller numbers.
+ */
+const firstLine = 121;
+const lastLine = 189;
+const ukPrefix = '+442079460';
+/** UK lines whose last four digits are a fate of their own in the sandbox. */
+const fatedUkLines = { from: 100, to: 120 };
+
+/**
+ * Numbers that are kept for fiction and ring nowhere: 555-0121 to 555-0189 of every area code of the North American plan, and 020 7946 0xxx of
+ * the United Kingdom. Each is handed out once.
+ */
+export class FictionalNumbers {
+  readonly capacity: number;
+  readonly #byArea = new Map<string, string[]>();
+  /** Areas that still have numbers, in an order that the seed decides. */
+  readonly #areas: string[];
+
+  constructor(seed: string) {
+    for (const area of areaCodes()) {
+      const numbers: string[] = [];
+      for (let line = lastLine; line >= firstLine; line -= 1)
+        numbers.push(`+1${area}555${String(line).padStart(4, '0')}`);
+      this.#byArea.set(`+1${area}`, numbers);
+    }
+    this.#byArea.set(ukPrefix, ukNumbers());
+    this.capacity = [...this.#byArea.values()].reduce((sum, numbers) => sum + numbers.length, 0);
+    const order = (area: string): string => createHash('sha256').update(`${seed} ${area}`).digest('hex');
+    const keys = new Map([...this.#byArea.keys()].map((area) => [area, order(area)]));
+    this.#areas = [...keys.keys()].sort((a, b) => ((keys.get(a) ?? '') < (keys.get(b) ?? '') ? -1 : 1));
+  }
+
+  /** One more number to stand for this one: of the same area or country while there are any, else of another. Null when all are handed out. */
+  take(e164: string): string | null {
+    const home = e164.startsWith('+44') ? ukPrefix : e164.slice(0, 5);
+    const near = this.#byArea.get(home)?.pop();
+    if (near !== undefined) return near;
+    for (let area = this.#areas.at(-1); area !== undefined; area = this.#areas.at(-1)) {
+      const number = this.#byArea.get(area)?.pop();
+      if (number !== undefined) return number;
+      this.#areas.pop();
+    }
+    return null;
+  }
+}
+
+let knownAreas: readonly string[] | null = null;
+
+/** Area codes that are in use for places: a number of any other is refused as invalid. */
+function areaCodes(): readonly string[] {
+  if (knownAreas !== null) return knownAreas;
+  const areas: string[] = [];
+  for (let area = 200; area < 1000; area += 1) {
+    const number = parsePhoneNumberFromString(`+1${area}5550121`);
+    if (number?.isValid() === true && number.getType() === 'FIXED_LINE_OR_MOBILE') areas.push(String(area));
+  }
+  knownAreas = areas;
+  return areas;
+}
+
+function ukNumbers(): string[] {
+  const numbers: string[] = [];
+  for (let line = 999; line >= 0; line -= 1) {
+    if (line < fatedUkLines.from || line > fatedUkLines.to) numbers.push(`${ukPrefix}${String(line).padStart(3, '0')}`);
+  }
+  return numbers;
+}

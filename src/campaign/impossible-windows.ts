@@ -1,0 +1,116 @@
+import { windowAt, type DatedCalendar } from '../domain/calling-window.ts';
+import type { CampaignRules, LegalHours } from '../domain/campaign-rules.ts';
+import { calendarsFor, lawFor, type RecipientPlace } from '../domain/legal-hours.ts';
+import type { ListRow } from './recipients.ts';
+
+/** Recipients who can never be called, in whatever week: hours and law leave no time that is open in all their zones for longer than the margin. */
+export interface ImpossiblePlace extends RecipientPlace {
+  zones: readonly string[];
+  rows: number;
+  /** The first of them. */
+  firstRow: number;
+  /**
+   * The rules by law without which they could be called at some time; empty when the hours of the campaign alone never open in all zones at once. Looked
+   * for in the places with most rows only; null elsewhere.
+   */
+  law: readonly LegalHours[] | null;
+  /** Whether each zone by itself has a time to call, and only all of them together have none; null like `law`. */
+  onlyTogether: boolean | null;
+}
+
+export interface ImpossibleWindows {
+  /** Places with most rows first. */
+  places: readonly ImpossiblePlace[];
+  /** Rows of those places. */
+  rows: number;
+  /** Whether the rows of no place at all can be called at some time; rows without a known zone are in no place. */
+  all: boolean;
+}
+
+const dayMs = 86_400_000;
+/** How far one question about a window looks ahead, and how far all of them together: every week of a year, and clock changes. */
+const stepMs = 15 * dayMs;
+const horizonMs = 400 * dayMs;
+/** Finding out which rules are at fault takes many questions, and nobody reads more answers. */
+const explainedPlaces = 5;
+
+interface CountedPlace extends RecipientPlace {
+  zones: readonly string[];
+  rows: number;
+  firstRow: number;
+}
+
+/** Counts the accepted rows of a list by place, in memory that does not grow with the rows, and finds places that never open. */
+export class WindowCensus {
+  readonly #rules: CampaignRules;
+  readonly #places = new Map<string, CountedPlace>();
+
+  constructor(rules: CampaignRules) {
+    this.#rules = rules;
+  }
+
+  /** Passes all rows on, counted. */
+  async *count(chunks: AsyncIterable<ListRow[]>): AsyncGenerator<ListRow[]> {
+    for await (const rows of chunks) {
+      for (const row of rows) if (row.verdict === 'accepted') this.#add(row);
+      yield rows;
+    }
+  }
+
+  #add({ row, zones, country, regions }: Extract<ListRow, { verdict: 'accepted' }>): void {
+    const key = `${zones.join()} ${country ?? ''} ${regions?.join() ?? '*'}`;
+    const place = this.#places.get(key);
+    if (place === undefined) this.#places.set(key, { zones, country, regions, rows: 1, firstRow: row });
+    else place.rows += 1;
+  }
+
+  /** What is impossible in a campaign that begins at `at`, or at its own start if that is later. Its end is not looked at: that is a matter of time, not of rules. */
+  find(at: number): ImpossibleWindows {
+    const begins = Math.max(at, this.#rules.startsAt ?? at);
+    const known = [...this.#places.values()].filter(({ zones }) => zones.length > 0);
+    const closed = neverOpen(this.#rules, known, begins).sort((a, b) => b.rows - a.rows || a.firstRow - b.firstRow);
+    const places = closed.map((place, index) => ({
+      ...place,
+      ...(index < explainedPlaces ? explain(this.#rules, place, begins) : { law: null, onlyTogether: null }),
+    }));
+    const rows = closed.reduce((sum, place) => sum + place.rows, 0);
+    return { places, rows, all: known.length > 0 && closed.length === known.length };
+  }
+}
+
+/** Asked instant by instant, not place by place, since windows are worked out for one day at a time. */
+function neverOpen(rules: CampaignRules, places: readonly CountedPlace[], at: number): CountedPlace[] {
+  let closed = [...places];
+  for (let from = at; from < at + horizonMs && closed.length > 0; from += stepMs)
+    closed = closed.filter((place) => !opensFrom(rules, calendarsFor(rules, place), place.zones, from));
+  return closed;
+}
+
+function explain(rules: CampaignRules, place: CountedPlace, at: number): Pick<ImpossiblePlace, 'law' | 'onlyTogether'> {
+  const opensUnder = (law: readonly LegalHours[], zones = place.zones): boolean => {
+    for (let from = at; from < at + horizonMs; from += stepMs)
+      if (opensFrom(rules, [rules.calendar, ...law], zones, from)) return true;
+    return false;
+  };
+  let law = lawFor(rules, place);
+  const alone = law.find((rule) => !opensUnder([rule]));
+  if (!opensUnder([])) law = [];
+  else if (alone !== undefined) law = [alone];
+  else {
+    for (const candidate of law) {
+      const rest = law.filter((rule) => rule !== candidate);
+      if (!opensUnder(rest)) law = rest;
+    }
+  }
+  return { law, onlyTogether: place.zones.every((zone) => opensUnder(law, [zone])) };
+}
+
+function opensFrom(
+  rules: CampaignRules,
+  calendars: readonly DatedCalendar[],
+  zones: readonly string[],
+  at: number,
+): boolean {
+  const window = windowAt({ calendars, zones, at, marginMs: rules.timing.dispatchMarginMs, endsAt: null });
+  return window.open || window.opensAt !== null;
+}

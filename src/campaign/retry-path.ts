@@ -1,0 +1,79 @@
+import type { CampaignRules, RetryDelay, RetryDelays, RetryDisposition } from '../domain/campaign-rules.ts';
+import type { Course } from '../domain/forecast.ts';
+import { retryAt } from '../domain/retry-delay.ts';
+
+/** How often and when somebody is called again whom no call reaches. */
+export type RetryPath = Pick<Course, 'retries' | 'retryAt'>;
+
+type RetryRules = CampaignRules['retry'];
+
+const dayMs = 24 * 60 * 60_000;
+
+/** What a call that is not answered mostly is, the most frequent first. */
+const usualFailures: readonly RetryDisposition[] = ['no_answer', 'voicemail', 'busy', 'unreached', 'failed'];
+
+/** As if every call that is not answered were of the most frequent kind after which there is a retry. */
+export function likelyRetries(rules: RetryRules): RetryPath {
+  const kind = usualFailures.find((disposition) => rules.delays[disposition] !== 'never');
+  if (kind === undefined) return pathOf([], 0);
+  const delays = rules.delays[kind];
+  return pathOf(
+    Array.from({ length: budgetOf(rules) - 1 }, (_, index) => delayOf(delays, index + 1)),
+    rules.jitterMs / 2,
+  );
+}
+
+/**
+ * The dispositions that together make a recipient wait longest, whatever order they come in. `settleMs`: how much later `unreached` is
+ * found out than anything else.
+ */
+export function longestRetries(rules: RetryRules, settleMs: number): RetryPath {
+  const kinds = (Object.keys(rules.delays) as RetryDisposition[]).filter((kind) => rules.delays[kind] !== 'never');
+  if (kinds.length === 0) return pathOf([], 0);
+  const retries = budgetOf(rules) - 1;
+  /** By how many retries are spread over the kinds looked at so far: the delays that last longest. */
+  let best: RetryDelay[][] = [[], ...Array.from({ length: retries }, () => [])];
+  let isFirst = true;
+  for (const kind of kinds) {
+    const extraMs = kind === 'unreached' ? settleMs : 0;
+    const own = Array.from({ length: retries }, (_, index) =>
+      lengthened(delayOf(rules.delays[kind], index + 1), extraMs),
+    );
+    best = best.map((_, total) => {
+      const choices = isFirst
+        ? [own.slice(0, total)]
+        : Array.from({ length: total + 1 }, (_, ofKind) => [...(best[total - ofKind] ?? []), ...own.slice(0, ofKind)]);
+      return choices.reduce((longest, choice) => (lengthOf(choice) > lengthOf(longest) ? choice : longest));
+    });
+    isFirst = false;
+  }
+  return pathOf(best[retries] ?? [], rules.jitterMs);
+}
+
+/** Each number stands in a list once, so the budget of the number is one more limit of the recipient's. */
+function budgetOf({ maxAttempts, maxAttemptsPerNumber }: RetryRules): number {
+  return Math.min(maxAttempts, maxAttemptsPerNumber ?? maxAttempts);
+}
+
+function delayOf(delays: RetryDelays, nth: number): RetryDelay {
+  if (delays === 'never') throw new Error('There is no delay after a disposition that is never retried.');
+  return delays[Math.min(nth, delays.length) - 1] ?? 0;
+}
+
+function lengthened(delay: RetryDelay, byMs: number): RetryDelay {
+  return delay === 'next_day' ? delay : delay + byMs;
+}
+
+function lengthOf(delays: readonly RetryDelay[]): number {
+  return delays.reduce<number>((sum, delay) => sum + (delay === 'next_day' ? dayMs : delay), 0);
+}
+
+function pathOf(delays: readonly RetryDelay[], jitterMs: number): RetryPath {
+  return {
+    retries: delays.length,
+    // Drawn for each attempt by its own name; here all have the same.
+    retryAt: (retry, endedAt, zones) =>
+      (retryAt({ delays: delays.slice(retry - 1), nth: 1, from: endedAt, zones, jitterMs: 0, key: '' }) ?? endedAt) +
+      jitterMs,
+  };
+}

@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import type { LedgerFindings } from '../campaign/funnel.ts';
+import type { ListRow } from '../campaign/recipients.ts';
+import type { Config } from '../config.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { readBudgets } from '../store/attempt-budgets.ts';
+import { describeLocation, type Store } from '../store/open-store.ts';
+import { readCaps } from '../store/placed-calls.ts';
+import { findSuppressed } from '../store/suppressions.ts';
+import { describeFailure } from './failure.ts';
+import { openLedger } from './ledger-access.ts';
+
+/** Whether the do-not-call list and earlier calls could be looked at, and where or why not. */
+export type LedgerState = { asked: true; database: string } | { asked: false; reason: string };
+
+/** What `check` knows of a database, which it only reads. */
+export interface CheckedLedger {
+  state: LedgerState;
+  /** Null when there is no database to ask. */
+  look(rows: readonly ListRow[]): Promise<LedgerFindings | null>;
+  close(): Promise<void>;
+}
+
+/** Rows with numbers that one question takes; SQLite has a limit of values per statement. */
+const rowsPerQuestion = 500;
+
+/** Opens the database of the settings if there is one; never makes one, and never fails: a check must be possible anywhere. */
+export async function openCheckedLedger(
+  config: Config,
+  campaign: { campaignId: string; rules: CampaignRules; at: number },
+): Promise<CheckedLedger> {
+  const database = describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
+  if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB))
+    return unasked(`there is none at ${config.CARILLON_DB}`);
+  try {
+    const store = await openLedger(config);
+    return {
+      state: { asked: true, database },
+      look: (rows) => look(store, campaign, rows),
+      close: () => store.close(),
+    };
+  } catch (error) {
+    return unasked(describeFailure(error, false).message);
+  }
+}
+
+/** For a check that is to ask nobody. */
+export function unasked(reason: string): CheckedLedger {
+  return { state: { asked: false, reason }, look: () => Promise.resolve(null), close: () => Promise.resolve() };
+}
+
+async function look(
+  store: Store,
+  { campaignId, rules, at }: { campaignId: string; rules: CampaignRules; at: number },
+  rows: readonly ListRow[],
+): Promise<LedgerFindings> {
+  const accepted = rows.filter((row) => row.verdict === 'accepted');
+  const suppressed = new Set<string>();
+  for (let start = 0; start < accepted.length; start += rowsPerQuestion) {
+    const numbers = accepted.slice(start, start + rowsPerQuestion).map(({ e164 }) => e164);
+    for (const number of await findSuppressed(store.db, campaignId, numbers, at)) suppressed.add(number);
+  }
+  const callees = accepted.map(({ e164, externalId }) => ({ e164, person: externalId }));
+  const capsAllowAt = await readCaps(store.db, rules.caps, callees, at);
+  // Of the budgets only that of the number can have been used before the first attempt.
+  const budgeted = callees.map(({ e164 }) => ({ recipientId: '', e164, counted: 0, budgetFrom: 0 }));
+  const budgetAllowsAt = await readBudgets(store.db, rules.retry, budgeted, at);
+  return {
+    suppressed,
+    capsAllowAt,
+    budgetAllowsAt: ({ e164 }) => budgetAllowsAt({ recipientId: '', e164, counted: 0, budgetFrom: 0 }),
+  };
+}

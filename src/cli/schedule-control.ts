@@ -1,0 +1,139 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
+import { firingCampaignId } from '../domain/firing-time.ts';
+import { findCampaign } from '../store/campaigns.ts';
+import { lastFiring, removeSchedule } from '../store/schedules.ts';
+import { describeSchedule, type ScheduleState } from '../temporal/schedules.ts';
+import { startCampaign } from '../temporal/start-campaign.ts';
+import type { Io } from './io.ts';
+import { mayBegin } from './irreversible.ts';
+import { writeJson } from './json-output.ts';
+import type { PersonInput } from './person-input.ts';
+import {
+  askTemporal,
+  describeWorkers,
+  requireSchedule,
+  requireState,
+  ScheduleMessageError,
+  withSchedules,
+} from './schedule-access.ts';
+import { readScheduleView } from './schedule-view.ts';
+import { readClock } from './service-access.ts';
+
+export async function pauseSchedule(io: Io, campaignId: string, flags: { note?: string }): Promise<void> {
+  await withSchedules(io, async (session) => {
+    const { scheduleId } = await changeable(session, campaignId);
+    await session.temporal.client.schedule.getHandle(scheduleId).pause(flags.note ?? 'paused by a person');
+    io.stdout.write(
+      `Schedule of ${campaignId} is paused: it does not fire. A campaign that runs goes on. Go on: carillon schedule resume ${campaignId}\n`,
+    );
+  });
+}
+
+export async function resumeSchedule(io: Io, campaignId: string, flags: { note?: string }): Promise<void> {
+  await withSchedules(io, async (session) => {
+    const { scheduleId } = await changeable(session, campaignId);
+    await session.temporal.client.schedule.getHandle(scheduleId).unpause(flags.note ?? 'resumed by a person');
+    io.stdout.write(`Schedule of ${campaignId} fires again. See when: carillon schedule list\n`);
+  });
+}
+
+/** Fires once now. Throws ScheduleMessageError while the campaign of the last firing runs: the server would skip it without a word. */
+export async function triggerSchedule(
+  io: Io,
+  campaignId: string,
+  flags: { json: boolean },
+  limitMs = 10_000,
+): Promise<void> {
+  await withSchedules(io, async (session) => {
+    const schedule = await requireSchedule(session, campaignId);
+    const before = await requireState(session, schedule);
+    if (before.isRunning) {
+      const { last } = await readScheduleView(session, schedule);
+      throw new ScheduleMessageError(
+        `The last firing of ${campaignId} is not over: campaign ${last?.campaignId ?? 'unknown'} is ${last?.result ?? 'running'}. A firing now would be skipped, so nothing was done.`,
+      );
+    }
+    const { client } = session.temporal;
+    await client.schedule.getHandle(schedule.scheduleId).trigger(ScheduleOverlapPolicy.SKIP);
+    const begun = await awaitFiring(limitMs, before, () => describeSchedule(client, schedule.scheduleId));
+    const { scheduledAt, workflowId } = begun;
+    const id = firingCampaignId(campaignId, scheduledAt, before.timeZone);
+    if (flags.json) writeJson(io, { campaignId: id, workflowId, scheduledAt: new Date(scheduledAt).toISOString() });
+    else
+      io.stdout.write(
+        `Fired: campaign ${id} begins. Look at it: carillon status ${id}   or at the firing: carillon schedule describe ${campaignId}\n`,
+      );
+    for (const line of await describeWorkers(session, io.now())) io.stderr.write(`${line}\n`);
+  });
+}
+
+/**
+ * Goes on with the campaign of the last firing whose workflow was ended by hand or lost with its server, as `carillon start` does for a
+ * campaign with a file of its own. Harmless while it runs. Throws ScheduleMessageError.
+ */
+export async function continueSchedule(io: Io, campaignId: string): Promise<void> {
+  await withSchedules(io, async (session) => {
+    const { config, store, temporal } = session;
+    const schedule = await requireSchedule(session, campaignId);
+    const last = await lastFiring(store.db, campaignId, schedule.scheduleId);
+    if (last === undefined || (await findCampaign(store.db, last.campaignId)) === undefined) {
+      throw new ScheduleMessageError(
+        `No firing of ${campaignId} has left a campaign to go on with: carillon schedule describe ${campaignId} shows the last one.`,
+      );
+    }
+    const now = Math.round((await readClock(config)).now());
+    const started = await startCampaign({ config, store, client: temporal.client, now }, last.campaignId);
+    const what = started === undefined ? 'has ended' : started.attached ? 'is running already' : 'goes on';
+    io.stdout.write(`Campaign ${last.campaignId} ${what}: carillon status ${last.campaignId}\n`);
+  });
+}
+
+/** Removes it from Temporal and the database; what one of the two has lost already is no fault. */
+export async function deleteSchedule(
+  io: Io,
+  input: PersonInput,
+  campaignId: string,
+  flags: { yes: boolean },
+): Promise<void> {
+  await withSchedules(io, async (session) => {
+    const schedule = await requireSchedule(session, campaignId);
+    const question = `Delete the schedule of ${campaignId}? It will not fire again; a campaign that runs goes on.`;
+    if (!(await mayBegin(io, input, flags.yes, question))) return;
+    if ((await askTemporal(session, schedule)) !== null) {
+      const handle = session.temporal.client.schedule.getHandle(schedule.scheduleId);
+      await handle.delete().catch((error: unknown) => {
+        if (!(error instanceof ScheduleNotFoundError)) throw error;
+      });
+    }
+    await removeSchedule(session.store, schedule.scheduleId);
+    io.stdout.write(`Schedule of ${campaignId} is deleted. Campaigns that it has started go on: carillon status\n`);
+  });
+}
+
+async function changeable(
+  session: Parameters<typeof requireSchedule>[0],
+  campaignId: string,
+): Promise<{ scheduleId: string }> {
+  const schedule = await requireSchedule(session, campaignId);
+  await requireState(session, schedule);
+  return schedule;
+}
+
+async function awaitFiring(
+  limitMs: number,
+  before: ScheduleState,
+  describe: () => Promise<ScheduleState | null>,
+): Promise<NonNullable<ScheduleState['last']>> {
+  const deadline = Date.now() + limitMs;
+  for (;;) {
+    const last = (await describe())?.last;
+    if (last != null && last.workflowId !== before.last?.workflowId) return last;
+    if (Date.now() > deadline) {
+      throw new ScheduleMessageError(
+        `Temporal took the wish, and has not begun a firing within ${limitMs / 1000} s. carillon schedule list shows whether it does.`,
+      );
+    }
+    await delay(100);
+  }
+}

@@ -1,0 +1,100 @@
+import { DateTime } from 'luxon';
+import { readListSource, showSource } from '../campaign/list-source.ts';
+import { firingCampaignId } from '../domain/firing-time.ts';
+import { findCampaign } from '../store/campaigns.ts';
+import type { Store } from '../store/open-store.ts';
+import { lastFiring, type Schedule } from '../store/schedules.ts';
+import type { ScheduleState } from '../temporal/schedules.ts';
+import { askTemporal, type ScheduleSession } from './schedule-access.ts';
+
+/** A schedule as commands show it, and as `--json` writes it. Instants are ISO 8601 in the schedule's zone. */
+export interface ScheduleView {
+  campaignId: string;
+  scheduleId: string;
+  /** `missing`: Temporal does not have it, so it does not fire. */
+  state: 'active' | 'paused' | 'missing';
+  note: string | null;
+  when: string | null;
+  timeZone: string | null;
+  startAt: string | null;
+  endAt: string | null;
+  catchUpSeconds: number | null;
+  file: string;
+  /** Without what stands behind the `?` of a URL. */
+  list: string;
+  /** Whether a firing is not over: the next one would be skipped. */
+  isRunning: boolean;
+  next: string[];
+  fired: number;
+  /** Firings left out because the one before was still running. */
+  skipped: number;
+  /** Firings left out because Temporal was not there in time. */
+  missed: number;
+  last: LastFiring | null;
+}
+
+export interface LastFiring {
+  scheduledAt: string;
+  /** The campaign that it started, or was to start. */
+  campaignId: string;
+  /** `failed`, `beginning`, or the state of its campaign. */
+  result: string;
+  reason: string | null;
+}
+
+/** Reads a schedule from the database and Temporal. */
+export async function readScheduleView(session: ScheduleSession, schedule: Schedule): Promise<ScheduleView> {
+  const state = await askTemporal(session, schedule);
+  const iso = (ms: number): string => isoIn(ms, state?.timeZone ?? 'UTC');
+  return {
+    campaignId: schedule.campaignId,
+    scheduleId: schedule.scheduleId,
+    state: state === null ? 'missing' : state.paused ? 'paused' : 'active',
+    note: state?.note ?? null,
+    when: state?.when ?? null,
+    timeZone: state?.timeZone ?? null,
+    startAt: state?.startAt == null ? null : iso(state.startAt),
+    endAt: state?.endAt == null ? null : iso(state.endAt),
+    catchUpSeconds: state === null ? null : state.catchUpMs / 1000,
+    file: schedule.filePath,
+    list: showSource(readListSource(schedule.listSource)),
+    isRunning: state?.isRunning ?? false,
+    next: (state?.paused === false ? state.next : []).map(iso),
+    fired: state?.fired ?? 0,
+    skipped: state?.skipped ?? 0,
+    missed: state?.missed ?? 0,
+    last: await readLast(session.store, schedule, state),
+  };
+}
+
+/** The database tells what came of a firing, for as long as it is kept; Temporal alone knows of one that nobody has taken yet. */
+async function readLast(store: Store, schedule: Schedule, state: ScheduleState | null): Promise<LastFiring | null> {
+  const timeZone = state?.timeZone ?? 'UTC';
+  const told = await lastFiring(store.db, schedule.campaignId, schedule.scheduleId);
+  const begunAt = state?.last == null ? null : Math.floor(state.last.scheduledAt / 1000) * 1000;
+  if (state?.last != null && begunAt !== null && begunAt > (told?.scheduledAt ?? 0)) {
+    return {
+      scheduledAt: isoIn(begunAt, timeZone),
+      campaignId: firingCampaignId(schedule.campaignId, begunAt, timeZone),
+      result: state.isRunning ? 'beginning' : 'failed',
+      reason: state.isRunning
+        ? 'no worker has taken it yet, or its list is being imported'
+        : `its workflow ${state.last.workflowId} has ended: Temporal says how`,
+    };
+  }
+  if (told === undefined) return null;
+  const { campaignId, failure } = told;
+  const scheduledAt = isoIn(told.scheduledAt, timeZone);
+  if (failure !== null) return { scheduledAt, campaignId, result: 'failed', reason: failure };
+  const campaign = await findCampaign(store.db, campaignId);
+  return { scheduledAt, campaignId, result: campaign?.state ?? 'gone', reason: campaign?.stateReason ?? null };
+}
+
+/** An ISO instant as people read it, in the zone that it is written in. */
+export function localMinute(iso: string): string {
+  return DateTime.fromISO(iso, { setZone: true, locale: 'en-US' }).toFormat('ccc yyyy-MM-dd HH:mm');
+}
+
+function isoIn(ms: number, timeZone: string): string {
+  return DateTime.fromMillis(ms, { zone: timeZone }).toISO({ suppressMilliseconds: true }) ?? '';
+}

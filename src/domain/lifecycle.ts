@@ -1,0 +1,45 @@
+/**
+ * `importing`: rows are being read, nothing else sees the campaign. `draft`: imported, not started. `scheduled`: started, and nothing is
+ * dialled before its start time. `draining`: no new dials, open calls are still collected. `failed`: it could not go on.
+ */
+export const campaignStates = [
+  'importing',
+  'draft',
+  'scheduled',
+  'running',
+  'paused',
+  'draining',
+  'completed',
+  'cancelled',
+  'failed',
+] as const;
+export type CampaignState = (typeof campaignStates)[number];
+
+/** Legal changes of a campaign. Whatever is not listed never happens, not even by hand. */
+export const campaignTransitions: Readonly<Record<CampaignState, readonly CampaignState[]>> = {
+  importing: ['draft'],
+  draft: ['scheduled', 'running'],
+  scheduled: ['running', 'paused', 'draining', 'failed'],
+  running: ['paused', 'draining', 'completed', 'failed'],
+  // One whose people all have an outcome ends also while it is paused.
+  paused: ['scheduled', 'running', 'draining', 'completed', 'failed'],
+  draining: ['completed', 'cancelled', 'failed'],
+  // A new round: recipients wait again.
+  completed: ['scheduled', 'running'],
+  cancelled: ['scheduled', 'running'],
+  failed: ['scheduled', 'running'],
+};
+
+/** Why a campaign drains, which decides what becomes of those who still wait and how it ends. */
+export const drainReasons = ['cancelled', 'drained', 'campaign_end'] as const;
+export type DrainReason = (typeof drainReasons)[number];
+
+/** The outcome of those who still wait when a campaign drains. */
+export function outcomeOfWaiting(reason: DrainReason): 'cancelled' | 'expired' {
+  return reason === 'campaign_end' ? 'expired' : 'cancelled';
+}
+
+/** Nothing happens any more unless a person starts another round. */
+export function hasEnded({ state }: { state: CampaignState }): boolean {
+  return state === 'completed' || state === 'cancelled' || state === 'failed';
+}

@@ -1,0 +1,35 @@
+import { breakerOpens, failedDispositions, type FailedDisposition } from '../domain/breaker.ts';
+import { changeCampaignState, type Campaign } from './campaigns.ts';
+import type { Queries } from './open-store.ts';
+
+/**
+ * Pauses a campaign of whose latest calls too many failed; answers whether it did. Only calls that ended since it last began to dial
+ * count: a person has looked at those before.
+ */
+export async function openBreaker(tx: Queries, campaign: Campaign, now: number): Promise<boolean> {
+  const { breaker } = campaign.rules;
+  if (breaker === null) return false;
+  const rows = await tx
+    .selectFrom('attempts')
+    .select((eb) => ['disposition', eb.fn.countAll<number>().as('count')])
+    .where('campaign_id', '=', campaign.campaignId)
+    .where('settled_at', '>', Math.max(now - breaker.windowMs, campaign.dialsSince))
+    .where('disposition', 'is not', null)
+    .groupBy('disposition')
+    .execute();
+  const count = (disposition: FailedDisposition): number =>
+    rows.find((row) => row.disposition === disposition)?.count ?? 0;
+  const ended = rows.reduce((sum, row) => sum + row.count, 0);
+  const failed = Object.fromEntries(failedDispositions.map((disposition) => [disposition, count(disposition)]));
+  const evidence = breakerOpens(breaker, { ended, failed });
+  if (evidence === null) return false;
+  const next = breaker.coolDownMs === null ? 'Look at it, then resume.' : 'It goes on by itself after its cool-down.';
+  if (!(await changeCampaignState(tx, campaign.campaignId, 'paused', `${evidence}. ${next}`, now))) return false;
+  const resumeAt = breaker.coolDownMs === null ? null : now + breaker.coolDownMs;
+  await tx
+    .updateTable('campaigns')
+    .set({ resume_at: resumeAt })
+    .where('campaign_id', '=', campaign.campaignId)
+    .execute();
+  return true;
+}

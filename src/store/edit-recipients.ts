@@ -1,0 +1,297 @@
+import { sql } from 'kysely';
+import { findCampaign } from './campaigns.ts';
+import { refuseUnlessEditable } from './edit-refusal.ts';
+import { judgeEdit, type EditFailure, type EditVerdict, type RecipientRow, type UploadRow } from './edit-verdict.ts';
+import { appendEvents, type NewEvent } from './events.ts';
+import { listColumnsOf, recipientOf } from './import-campaign.ts';
+import { lockCampaign, type Queries, type Store } from './open-store.ts';
+import { requeueRecipient } from './recipients.ts';
+
+/** What became of one row of an upload. */
+export interface EditResult {
+  /** Data row of the upload, from 1. */
+  row: number;
+  result: 'accepted' | 'corrected' | 'unchanged' | 'failed';
+  code: EditFailure | null;
+  hint: string | null;
+  /** Row of the campaign, as the results count it; null when there is none. */
+  campaignRow: number | null;
+}
+
+export interface EditOptions {
+  campaignId: string;
+  /** Whether rows that were withdrawn come back when the upload has them. */
+  restore: boolean;
+  /** Judges and changes nothing. */
+  dryRun: boolean;
+}
+
+/** Rows whose number another row of the campaign still has: that one may come later in the file. Further ones are not waited for. */
+const mostDeferred = 50_000;
+/** Rows that may exchange their numbers in a circle. */
+const mostAtOnce = 5_000;
+const rowsPerPart = 500;
+
+interface Judged {
+  row: UploadRow;
+  target: RecipientRow | undefined;
+  verdict: EditVerdict;
+}
+
+/**
+ * Brings the rows of a campaign up to date with an upload, part by part: each part is one transaction that takes turns with planning and
+ * dialling, and in which it is asked again, row by row, whether a call is open. Call `finish` at the end: it answers the rows that had to wait.
+ */
+export class RecipientEditor {
+  readonly #store: Store;
+  readonly #options: EditOptions;
+  readonly #deferred: UploadRow[] = [];
+  /** What a dry run would have changed so far: recipients whose number would be free, and rows added. */
+  readonly #freed = new Set<string>();
+  #added = 0;
+
+  constructor(store: Store, options: EditOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  /** Throws EditRefusedError when the campaign has ended meanwhile. */
+  async apply(rows: readonly UploadRow[], now: number): Promise<EditResult[]> {
+    const mayWait = this.#deferred.length + rows.length <= mostDeferred;
+    return this.#run(rows, mayWait, now);
+  }
+
+  /** Answers the rows that had to wait until another one gave up its number. */
+  async finish(now: number): Promise<EditResult[]> {
+    const results: EditResult[] = [];
+    // In a list that has slipped by a row, the last one gives up its number first.
+    for (let rows = this.#deferred.splice(0); rows.length > 0;)
+      results.push(...(await this.#run(rows.splice(-rowsPerPart), true, now)));
+    // What is left goes round in a circle, if it goes at all.
+    for (let rows = this.#deferred.splice(0); rows.length > 0;)
+      results.push(...(await this.#run(rows.splice(0, mostAtOnce), false, now)));
+    return results;
+  }
+
+  async #run(rows: readonly UploadRow[], mayWait: boolean, now: number): Promise<EditResult[]> {
+    const { campaignId, dryRun } = this.#options;
+    if (dryRun) {
+      refuseUnlessEditable(await findCampaign(this.#store.db, campaignId), now);
+      const judged = await this.#judge(this.#store.db, rows);
+      const first = (await lastRow(this.#store.db, campaignId)) + this.#added + 1;
+      for (const { target, verdict } of judged)
+        if (verdict.kind === 'correct' && verdict.claimsNumber && target !== undefined)
+          this.#freed.add(target.recipient_id);
+      this.#added += judged.filter(({ verdict }) => verdict.kind === 'add').length;
+      return this.#answer(judged, first, mayWait);
+    }
+    const done = await this.#store.transaction(async (tx) => {
+      await lockCampaign(tx, this.#store, campaignId);
+      refuseUnlessEditable(await findCampaign(tx, campaignId), now);
+      const judged = await this.#judge(tx, rows);
+      const first = (await lastRow(tx, campaignId)) + 1;
+      await write(tx, campaignId, judged, first, now);
+      return { judged, first };
+    });
+    return this.#answer(done.judged, done.first, mayWait);
+  }
+
+  async #judge(db: Queries, rows: readonly UploadRow[]): Promise<Judged[]> {
+    const { campaignId, restore } = this.#options;
+    const targets = await findTargets(db, campaignId, rows);
+    const open = await findOpen(
+      db,
+      [...targets.values()].map((target) => target.recipient_id),
+    );
+    const judged = rows.map((row): Judged => {
+      const target = targets.get(row.externalId);
+      const isOpen = target !== undefined && open.has(target.recipient_id);
+      return { row, target, verdict: judgeEdit(row, target, { isOpen, restore }) };
+    });
+    return this.#refuseTakenNumbers(db, judged);
+  }
+
+  /** A number belongs to one row; one that its row gives up in the same part is free. */
+  async #refuseTakenNumbers(db: Queries, judged: readonly Judged[]): Promise<Judged[]> {
+    const { campaignId } = this.#options;
+    const claims = judged.filter(({ verdict }) => claimsNumber(verdict));
+    const holders = await findHolders(
+      db,
+      campaignId,
+      claims.map(({ row }) => row.e164),
+    );
+    const freed = new Set(this.#freed);
+    for (const { target } of claims) if (target !== undefined) freed.add(target.recipient_id);
+    const refused = new Map<UploadRow, number>();
+    // One that is refused keeps its own number, which may refuse another one.
+    for (let before = -1; before !== refused.size;) {
+      before = refused.size;
+      for (const { row, target } of claims) {
+        const holder = holders.get(row.e164);
+        if (refused.has(row) || holder === undefined || holder.id === target?.recipient_id || freed.has(holder.id))
+          continue;
+        refused.set(row, holder.row);
+        if (target !== undefined) freed.delete(target.recipient_id);
+      }
+    }
+    return judged.map((one) => {
+      const holder = refused.get(one.row);
+      return holder === undefined ? one : { ...one, verdict: duplicateOf(holder) };
+    });
+  }
+
+  #answer(judged: readonly Judged[], firstAdded: number, mayWait: boolean): EditResult[] {
+    let next = firstAdded;
+    const results: EditResult[] = [];
+    for (const { row, target, verdict } of judged) {
+      const campaignRow = target?.row_number ?? null;
+      const base = { row: row.row, code: null, hint: null, campaignRow };
+      if (verdict.kind === 'add') results.push({ ...base, result: 'accepted', campaignRow: next++ });
+      else if (verdict.kind === 'correct') results.push({ ...base, result: 'corrected' });
+      else if (verdict.kind === 'unchanged') results.push({ ...base, result: 'unchanged' });
+      else if (verdict.code === 'duplicate_phone' && mayWait) this.#deferred.push(row);
+      else results.push({ ...base, result: 'failed', code: verdict.code, hint: verdict.hint });
+    }
+    return results;
+  }
+}
+
+function claimsNumber(verdict: EditVerdict): boolean {
+  return verdict.kind === 'add' || (verdict.kind === 'correct' && verdict.claimsNumber);
+}
+
+function duplicateOf(row: number): EditVerdict {
+  const hint = `row ${row} of the campaign has the same number; each number is dialled for one row only`;
+  return { kind: 'failed', code: 'duplicate_phone', hint };
+}
+
+/** The recipient of each id; of several, one that was not rejected, or the first. */
+async function findTargets(
+  db: Queries,
+  campaignId: string,
+  rows: readonly UploadRow[],
+): Promise<Map<string, RecipientRow>> {
+  if (rows.length === 0) return new Map();
+  const found = await db
+    .selectFrom('recipients')
+    .selectAll()
+    .where('campaign_id', '=', campaignId)
+    .where(
+      'external_id',
+      'in',
+      rows.map(({ externalId }) => externalId),
+    )
+    .execute();
+  const targets = new Map<string, RecipientRow>();
+  // Sorted here: SQLite would go through the whole campaign for the order.
+  for (const row of found.sort((a, b) => a.row_number - b.row_number)) {
+    const id = row.external_id ?? '';
+    const known = targets.get(id);
+    if (known === undefined || (known.outcome === 'rejected' && row.outcome !== 'rejected')) targets.set(id, row);
+  }
+  return targets;
+}
+
+/** Which of these recipients have an attempt that is planned, on its way, or open. */
+export async function findOpen(db: Queries, recipientIds: readonly string[]): Promise<Set<string>> {
+  if (recipientIds.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('attempts')
+    .select('recipient_id')
+    .where('recipient_id', 'in', recipientIds)
+    .where('state', 'in', ['planned', 'posting', 'open'])
+    .execute();
+  return new Set(rows.map((row) => row.recipient_id));
+}
+
+/** Who has each number. A rejected row has none: it is never dialled. */
+async function findHolders(
+  db: Queries,
+  campaignId: string,
+  numbers: readonly string[],
+): Promise<Map<string, { id: string; row: number }>> {
+  if (numbers.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('recipients')
+    .select(['recipient_id', 'row_number', 'e164'])
+    .where('e164', 'in', numbers)
+    // Written so that SQLite looks the numbers up, and not through the whole campaign.
+    .where(sql<boolean>`campaign_id || '' = ${campaignId}`)
+    .where((eb) => eb.or([eb('outcome', 'is', null), eb('outcome', '!=', 'rejected')]))
+    .execute();
+  return new Map(rows.map((row) => [row.e164 ?? '', { id: row.recipient_id, row: row.row_number }]));
+}
+
+async function lastRow(db: Queries, campaignId: string): Promise<number> {
+  const row = await db
+    .selectFrom('recipients')
+    .select((eb) => eb.fn.max('row_number').as('row'))
+    .where('campaign_id', '=', campaignId)
+    .executeTakeFirst();
+  return row?.row ?? 0;
+}
+
+async function write(
+  tx: Queries,
+  campaignId: string,
+  judged: readonly Judged[],
+  firstAdded: number,
+  now: number,
+): Promise<void> {
+  const events: NewEvent[] = [];
+  const added = judged.filter(({ verdict }) => verdict.kind === 'add').map(({ row }) => row);
+  const rows = added.map((row, index) => recipientOf(campaignId, { ...row, row: firstAdded + index }, now));
+  for (let start = 0; start < rows.length; start += rowsPerPart)
+    await tx
+      .insertInto('recipients')
+      .values(rows.slice(start, start + rowsPerPart))
+      .execute();
+  for (const { recipient_id: recipientId } of rows)
+    events.push({ at: now, campaignId, type: 'recipient.added', recipientId });
+  let corrected = 0;
+  let accepted = 0;
+  for (const { row, target, verdict } of judged) {
+    if (verdict.kind !== 'correct' || target === undefined) continue;
+    await correct(tx, row, target, verdict, now);
+    corrected += 1;
+    if (verdict.takesBack === 'rejected') accepted += 1;
+    const data = { outcome: verdict.takesBack };
+    events.push({ at: now, campaignId, type: 'recipient.corrected', recipientId: target.recipient_id, data });
+  }
+  if (events.length === 0) return;
+  await tx
+    .updateTable('campaigns')
+    .set((eb) => ({
+      rows_total: eb('rows_total', '+', rows.length),
+      rows_rejected: eb('rows_rejected', '-', accepted),
+    }))
+    .where('campaign_id', '=', campaignId)
+    .execute();
+  const data = { added: rows.length, corrected, withdrawn: 0 };
+  await appendEvents(tx, [...events, { at: now, campaignId, type: 'campaign.edited', data }]);
+}
+
+async function correct(
+  tx: Queries,
+  row: UploadRow,
+  target: RecipientRow,
+  { takesBack }: Extract<EditVerdict, { kind: 'correct' }>,
+  now: number,
+): Promise<void> {
+  const posted = target.tier === 0 && takesBack !== 'undialable';
+  // A retry waits as long as it would have; who was not called yet may be due at another hour now.
+  const dueAt = Math.max(row.notBefore ?? 0, posted ? target.due_at : 0);
+  if (takesBack !== null) await requeueRecipient(tx, target.campaign_id, { ...target, posted }, dueAt, now);
+  await tx
+    .updateTable('recipients')
+    .set({
+      ...listColumnsOf(row),
+      due_at: dueAt,
+      changed_at: now,
+      ...(row.e164 === target.e164 ? {} : { caller: null }),
+      // What was called before was another number.
+      ...(takesBack === 'undialable' ? { counted: 0, uncounted_in_row: 0, budget_from: target.attempts } : {}),
+    })
+    .where('recipient_id', '=', target.recipient_id)
+    .execute();
+}

@@ -1,0 +1,168 @@
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type Client,
+  type ScheduleDescription,
+  type ScheduleSpec,
+} from '@temporalio/client';
+import { campaignQueues, type ScheduledCampaignInput } from '../../workflows/messages.ts';
+import type { Config } from '../config.ts';
+import { campaignTimeouts } from './worker.ts';
+
+/** When a recurring campaign fires. */
+export interface Recurrence {
+  /** One of the two. */
+  cron: string | null;
+  everyMs: number | null;
+  /** The same in words, for people: the server does not keep what was written. */
+  when: string;
+  timeZone: string;
+  startAt: number | null;
+  endAt: number | null;
+  /** A firing that is later than this is left out. */
+  catchUpMs: number;
+  note: string | null;
+}
+
+/** What Temporal knows of a schedule. */
+export interface ScheduleState {
+  when: string;
+  timeZone: string;
+  startAt: number | null;
+  endAt: number | null;
+  catchUpMs: number;
+  paused: boolean;
+  note: string | null;
+  /** Epoch milliseconds. */
+  next: number[];
+  fired: number;
+  /** Firings that were left out because the last one's campaign was still running. */
+  skipped: number;
+  /** Firings that were left out because Temporal was not there in time. */
+  missed: number;
+  /** The last firing that was begun. */
+  last: { scheduledAt: number; workflowId: string } | null;
+  isRunning: boolean;
+  /** Queue of its workers; it carries the id of their database. */
+  taskQueue: string;
+}
+
+/** Thrown when Temporal has a schedule of that id already. */
+export class ScheduleExistsError extends Error {
+  override readonly name = 'ScheduleExistsError' as const;
+  readonly exitCode = 2;
+}
+
+/** Thrown when a schedule has no time left at which it could fire; none was made. */
+export class ScheduleNeverFiresError extends Error {
+  override readonly name = 'ScheduleNeverFiresError' as const;
+  readonly exitCode = 2;
+}
+
+export function existsAlready({ scheduleId, campaignId }: { scheduleId: string; campaignId: string }): Error {
+  return new ScheduleExistsError(
+    `Temporal already has a schedule ${scheduleId}. Delete it first (carillon schedule delete ${campaignId}), or give this campaign another id.`,
+  );
+}
+
+/** One schedule per campaign file and queue prefix, and nothing of the list in its name. */
+export function scheduleIdOf(prefix: string, campaignId: string): string {
+  return `carillon/${prefix}/${campaignId}`;
+}
+
+/**
+ * Creates the schedule: what overlaps is skipped, and a short window says how late a firing may come. The payload holds the schedule's id
+ * and limits alone. Throws ScheduleExistsError and ScheduleNeverFiresError.
+ */
+export async function createSchedule(
+  { client, config, ledgerId, now }: { client: Client; config: Config; ledgerId: string; now: number },
+  campaignId: string,
+  recurrence: Recurrence,
+): Promise<ScheduleState> {
+  const { when, timeZone, catchUpMs, note } = recurrence;
+  const scheduleId = scheduleIdOf(config.CARILLON_QUEUE_PREFIX, campaignId);
+  const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, ledgerId);
+  const input: ScheduledCampaignInput = {
+    scheduleId,
+    timeZone,
+    catchUpMs,
+    queues,
+    timeouts: campaignTimeouts(config),
+  };
+  const handle = await client.schedule
+    .create({
+      scheduleId,
+      spec: specOf(recurrence, now),
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'scheduledCampaign',
+        // The server puts the time of the firing behind it.
+        workflowId: scheduleId,
+        taskQueue: queues.campaign,
+        args: [input],
+        staticSummary: `a firing of ${campaignId}`.slice(0, 200),
+      },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUpMs },
+      memo: { when },
+      ...(note === null ? {} : { state: { note } }),
+    })
+    .catch((error: unknown) => {
+      throw error instanceof ScheduleAlreadyRunning ? existsAlready({ scheduleId, campaignId }) : error;
+    });
+  const state = readState(await handle.describe());
+  if (state.next.length > 0) return state;
+  await handle.delete();
+  throw new ScheduleNeverFiresError(
+    'There is no time at which this schedule would fire. Check --cron, --start-at and --end-at; no schedule was made.',
+  );
+}
+
+/** Null when Temporal has none of that id. */
+export async function describeSchedule(client: Client, scheduleId: string): Promise<ScheduleState | null> {
+  try {
+    return readState(await client.schedule.getHandle(scheduleId).describe());
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return null;
+    throw error;
+  }
+}
+
+function specOf({ cron, everyMs, timeZone, startAt, endAt }: Recurrence, now: number): ScheduleSpec {
+  return {
+    ...(cron === null ? {} : { cronExpressions: [cron] }),
+    // Counted from the start, or from now: the server counts from 1970.
+    ...(everyMs === null ? {} : { intervals: [{ every: everyMs, offset: wholeSeconds(startAt ?? now) % everyMs }] }),
+    ...(startAt === null ? {} : { startAt: new Date(startAt) }),
+    ...(endAt === null ? {} : { endAt: new Date(endAt) }),
+    timezone: timeZone,
+  };
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
+}
+
+function readState({ spec, action, policies, memo, state, info }: ScheduleDescription): ScheduleState {
+  const last = info.recentActions.at(-1);
+  const when = memo?.['when'];
+  return {
+    when: typeof when === 'string' ? when : '',
+    timeZone: spec.timezone ?? 'UTC',
+    startAt: spec.startAt?.getTime() ?? null,
+    endAt: spec.endAt?.getTime() ?? null,
+    catchUpMs: policies.catchupWindow,
+    paused: state.paused,
+    note: state.note ?? null,
+    next: info.nextActionTimes.map((time) => time.getTime()),
+    fired: info.numActionsTaken,
+    skipped: info.numActionsSkippedOverlap,
+    missed: info.numActionsMissedCatchupWindow,
+    last:
+      last === undefined
+        ? null
+        : { scheduledAt: last.scheduledAt.getTime(), workflowId: last.action.workflow.workflowId },
+    isRunning: info.runningActions.length > 0,
+    taskQueue: action.taskQueue,
+  };
+}

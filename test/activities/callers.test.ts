@@ -1,0 +1,277 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { createActivities } from '../../activities/index.ts';
+import { sweepAgent } from '../../activities/sweep.ts';
+import { createConvaiClient } from '../../src/convai/client.ts';
+import type { ServiceClock } from '../../src/convai/service-clock.ts';
+import { readCallerUse } from '../../src/store/callers.ts';
+import { findCampaign, type Campaign } from '../../src/store/campaigns.ts';
+import { readEvents } from '../../src/store/events.ts';
+import { importCampaign } from '../../src/store/import-campaign.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { openRound } from '../../src/store/rounds.ts';
+import { verifyLog } from '../../src/verify/verify-log.ts';
+import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
+import { openTestStore } from '../store/test-stores.ts';
+import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
+
+const campaignId = 'spring';
+const mostMinutes = 600;
+
+/** A campaign against the sandbox, with the clock of both in the test's hand: a minute passes between two looks. */
+class CallerRun {
+  readonly sandbox: TestSandbox;
+  readonly store: Store;
+  readonly activities: ReturnType<typeof createActivities>;
+  readonly #deps: ActivityDependencies;
+  readonly #log: string[];
+  #verified = false;
+  #n = 1;
+
+  constructor(sandbox: TestSandbox, store: Store, deps: ActivityDependencies, log: string[]) {
+    this.sandbox = sandbox;
+    this.store = store;
+    this.#deps = deps;
+    this.#log = log;
+    this.activities = createActivities(deps);
+  }
+
+  now(): number {
+    return this.sandbox.clock.now();
+  }
+
+  async campaign(): Promise<Campaign> {
+    const campaign = await findCampaign(this.store.db, campaignId);
+    if (campaign === undefined) throw new Error('the campaign has gone');
+    return campaign;
+  }
+
+  setVerified(phoneNumberId: string, verified: boolean) {
+    return this.sandbox.request('POST', `/_sandbox/numbers/${phoneNumberId}/${verified ? 'verify' : 'unverify'}`);
+  }
+
+  log(): string {
+    return this.#log.join('');
+  }
+
+  /** Plans and sends until there is nothing to send, then lets a minute pass and collects. */
+  async minute(): Promise<'done' | 'goes on'> {
+    this.#verified ||= (await this.activities.verify({ campaignId })).ok;
+    for (let planned = this.#verified; planned;) {
+      const next = await this.activities.plan({ campaignId, round: 1, n: this.#n });
+      if (next.kind === 'done') return 'done';
+      planned = next.kind === 'batch';
+      if (next.kind !== 'batch') break;
+      await this.activities.submit({ batchId: next.batchId });
+      this.#n += 1;
+    }
+    this.sandbox.clock.advance(minuteMs);
+    const { timing, agentId } = (await this.campaign()).rules;
+    await sweepAgent(this.#deps, await this.#deps.serviceClock(), agentId, timing, () => {});
+    return 'goes on';
+  }
+
+  async minutes(count: number): Promise<void> {
+    for (let passed = 0; passed < count; passed += 1) await this.minute();
+  }
+
+  async untilEnd(): Promise<void> {
+    for (let passed = 0; passed < mostMinutes; passed += 1) {
+      if ((await this.minute()) === 'goes on') continue;
+      const { closed } = await this.activities.account({ campaignId, round: 1 });
+      if (closed) return;
+    }
+    throw new Error(`it never ends: ${JSON.stringify(await this.campaign())}`);
+  }
+
+  resume() {
+    return this.activities.changeState({ campaignId, change: 'resume' });
+  }
+
+  async expectSound(): Promise<void> {
+    const proof = await verifyLog(this.store.db, null);
+    expect(proof.rules.flatMap(({ violations }) => violations)).toEqual([]);
+    const rows = await this.store.db.selectFrom('recipients').select(['outcome']).execute();
+    expect(rows.filter(({ outcome }) => outcome === null)).toEqual([]);
+  }
+}
+
+async function begin(numbers: string[], rules: RulesChanges = {}): Promise<CallerRun> {
+  const sandbox = await startTestSandbox({
+    outcomeMix: { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 },
+  });
+  const store = await openTestStore('sqlite');
+  const { clock } = sandbox;
+  const client = createConvaiClient({
+    baseUrl: sandbox.url,
+    apiKey: 'sk_sandbox_ok',
+    timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
+    readsPerSecond: 1_000_000,
+    nowReal: () => clock.now(),
+  });
+  onTestFinished(() => client.close());
+  const serviceClock: ServiceClock = {
+    speed: 1,
+    sandbox: true,
+    dialect: 'extended',
+    now: () => clock.now(),
+    toRealMs: (ms) => ms,
+    atReal: (instant) => instant,
+  };
+  const log: string[] = [];
+  const kept = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      log.push(chunk.toString());
+      done();
+    },
+  });
+  const deps: ActivityDependencies = {
+    store,
+    client,
+    serviceClock: async () => serviceClock,
+    logger: pino(kept),
+    nowReal: () => clock.now(),
+    monotonicMs: () => clock.now(),
+    accountId: sandbox.url,
+    workerId: 'one',
+    stopping: new AbortController().signal,
+    limits: {
+      postingWindowMs: 10_000,
+      httpTimeoutMs: minuteMs,
+      collectMaxMs: 5 * minuteMs,
+      heartbeatEveryMs: 1_000,
+      leaseMs: 60_000,
+    },
+  };
+  const pacing = { maxConcurrentCalls: 6, batchSize: 3, refillThreshold: 1 };
+  const input = {
+    campaignId,
+    name: null,
+    fileHash: 'hash',
+    rules: buildRules({ callers: { numbers, choice: 'rotation' }, pacing, ...rules }),
+    accountId: sandbox.url,
+  };
+  const rows = buildRows(plainNumbers(60), (index) => `Guest ${index}`);
+  await importCampaign(
+    store,
+    input,
+    (async function* () {
+      yield rows;
+    })(),
+    clock.now(),
+  );
+  await openRound(store, campaignId, campaignWorkflowId, clock.now());
+  return new CallerRun(sandbox, store, deps, log);
+}
+
+async function toldOf({ store }: CallerRun) {
+  const events = await readEvents(store.db, campaignId, 0, 1000, ['caller.out', 'caller.in']);
+  return events.map(({ type, data }) => [type, data?.['phoneNumberId'], data?.['reason']]);
+}
+
+/** The numbers from which calls went out, as the service's records tell, from the nth call on. */
+async function callersOf({ sandbox }: CallerRun, from: number): Promise<Set<string>> {
+  const callers = new Set<string>();
+  for (const { conversationId } of sandbox.calls().slice(from)) {
+    const { body } = await sandbox.get(`/v1/convai/conversations/${conversationId}`);
+    callers.add(String(body.metadata?.phone_call?.phone_number_id));
+  }
+  return callers;
+}
+
+const three = ['pn_main', 'pn_second', 'pn_unverified'];
+
+test('one of three numbers loses its verification on the way: it is taken out, and the campaign completes', async () => {
+  const run = await begin(three);
+  await run.setVerified('pn_unverified', true);
+  await run.minutes(5);
+  expect(await callersOf(run, 0)).toEqual(new Set(three));
+  await run.setVerified('pn_second', false);
+  await run.minutes(12);
+  expect(await toldOf(run)).toEqual([['caller.out', 'pn_second', 'not_verified']]);
+  const before = run.sandbox.calls().length;
+  await run.untilEnd();
+  expect(await callersOf(run, before)).toEqual(new Set(['pn_main', 'pn_unverified']));
+  expect((await run.campaign()).state).toBe('completed');
+  await run.expectSound();
+  // Whoever it had called in vain was called again from another number.
+  const outcomes = await run.store.db.selectFrom('recipients').select('outcome').distinct().execute();
+  expect(outcomes.map(({ outcome }) => outcome).filter((outcome) => outcome !== 'opted_out')).toEqual(['completed']);
+});
+
+test('a number that is verified again is taken in again at the next look', async () => {
+  const run = await begin(three);
+  await run.minutes(3);
+  await run.setVerified('pn_unverified', true);
+  await run.minutes(12);
+  expect(await toldOf(run)).toEqual([
+    ['caller.out', 'pn_unverified', 'not_verified'],
+    ['caller.in', 'pn_unverified', undefined],
+  ]);
+  await run.untilEnd();
+  const use = await readCallerUse(run.store.db, await run.campaign());
+  expect(use.every(({ calls, out }) => calls > 0 && out === null)).toBe(true);
+  await run.expectSound();
+});
+
+test('no number may call: nothing is dialled, and the reason names each of them', async () => {
+  const run = await begin(['pn_unverified', 'pn_nowhere']);
+  await run.minutes(2);
+  expect(run.sandbox.calls()).toEqual([]);
+  expect(await run.campaign()).toMatchObject({
+    state: 'paused',
+    stateReason:
+      'None of the 2 caller numbers may call (pn_unverified is not verified, pn_nowhere is not known to the service): mend one of them with the service, then resume.',
+  });
+  await run.setVerified('pn_unverified', true);
+  await run.resume();
+  await run.untilEnd();
+  await run.expectSound();
+});
+
+test('the only number loses its verification: the campaign pauses with the evidence, and goes on when a person has mended it', async () => {
+  const run = await begin(['pn_main']);
+  await run.minutes(3);
+  await run.setVerified('pn_main', false);
+  await run.minutes(12);
+  const paused = await run.campaign();
+  expect(paused.state).toBe('paused');
+  expect(paused.stateReason).toMatch(
+    /^Phone number pn_main is not verified, so its calls would fail: verify it with the service, then resume\. Of the last 20 calls of pn_main \d+ failed\.$/,
+  );
+  const placed = run.sandbox.calls().length;
+
+  // Resumed without having been mended, it pauses again before anything is dialled.
+  await run.resume();
+  await run.minutes(2);
+  expect((await run.campaign()).state).toBe('paused');
+  expect(run.sandbox.calls().length).toBe(placed);
+
+  await run.setVerified('pn_main', true);
+  await run.resume();
+  await run.untilEnd();
+  expect(await toldOf(run)).toEqual([
+    ['caller.out', 'pn_main', 'not_verified'],
+    ['caller.in', 'pn_main', undefined],
+  ]);
+  await run.expectSound();
+});
+
+test('a service that cannot be asked about the numbers stops nothing, and is asked again in its time', async () => {
+  const run = await begin(three);
+  await run.minutes(1);
+  const looks = () => run.sandbox.journal().filter((entry) => entry.operation === 'list_phone_numbers').length;
+  const [before, begunAt] = [looks(), run.now()];
+  run.sandbox.addFaults([
+    { id: 'down', operation: 'list_phone_numbers', effect: { type: 'error', status: 404, when: 'before' } },
+  ]);
+  await run.untilEnd();
+  expect((await run.campaign()).state).toBe('completed');
+  expect(run.log()).toContain('could not be looked at');
+  expect(run.log()).not.toMatch(/\+1\d{10}/);
+  expect(looks() - before).toBeGreaterThan(0);
+  expect(looks() - before).toBeLessThanOrEqual(Math.ceil((run.now() - begunAt) / (10 * minuteMs)));
+});

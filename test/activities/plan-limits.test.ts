@@ -1,0 +1,63 @@
+import { fetch } from 'undici';
+import { expect, test } from 'vitest';
+import { fullPace } from '../../src/domain/pace-control.ts';
+import { readAllEvents, type CampaignEvent } from '../../src/store/events.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { buildRows, buildRules } from '../support/campaign-rules.ts';
+import { numbers } from '../store/scenario.ts';
+import { Drive, type Mix } from './drive-campaign.ts';
+
+const pacing = { maxConcurrentCalls: 4, batchSize: 2, refillThreshold: 1 };
+
+/** Uses up the two requests that the plan allows in this second, as another program with the same key would. */
+async function useUpRequests(db: Store['db']): Promise<void> {
+  const { account_id: url } = await db.selectFrom('campaigns').select('account_id').executeTakeFirstOrThrow();
+  for (let request = 0; request < 2; request += 1)
+    await fetch(`${url}/v1/convai/agents`, { headers: { 'x-api-key': 'sk_sandbox_ok' } });
+}
+
+test('a plan that refuses a batch with 429 slows the campaign down, which comes back to full pace and ends clean', async () => {
+  let events: CampaignEvent[] = [];
+  const mix: Mix = {
+    seed: 'plan',
+    sandbox: { plan: 'free' },
+    campaigns: [
+      {
+        campaignId: 'spring',
+        rules: buildRules({ pacing, retry: { maxAttempts: 1 } }),
+        rows: buildRows(numbers(60), (index) => `Guest ${index}`),
+      },
+    ],
+    faults: [],
+    inbound: [],
+    readOutage: null,
+    hangs: [],
+    strikes: [],
+    sweepDuring: [],
+    wishes: [],
+    redial: false,
+    wrapStore: (store) => {
+      const { close } = store;
+      store.close = async () => {
+        events = await readAllEvents(store.db, 0, 100_000);
+        await close();
+      };
+      let posts = 0;
+      return {
+        ...store,
+        compareAndSetBatch: async (tx, batchId, from, to) => {
+          if (to === 'posting' && (posts += 1) === 5) await useUpRequests(tx);
+          return store.compareAndSetBatch(tx, batchId, from, to);
+        },
+      };
+    },
+  };
+  const { violations, proven, faults, trial } = await new Drive(mix).run();
+  expect([...violations, ...proven, ...faults]).toEqual([]);
+  expect(trial.ledger.recipients.every(({ outcome }) => outcome !== null)).toBe(true);
+  expect(trial.ledger.posts.filter(({ status }) => status === 429)).toHaveLength(1);
+  const paces = events.flatMap(({ type, data }) => (type === 'account.pace' ? [Number(data?.['to'])] : []));
+  expect(paces[0]).toBe(fullPace / 2);
+  expect(paces.toSorted((a, b) => a - b)).toEqual(paces);
+  expect(paces.at(-1)).toBe(fullPace);
+}, 120_000);

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { buildRows, buildRules } from '../support/campaign-rules.ts';
+import { Drive, type Mix } from './drive-campaign.ts';
+
+const busy = '+12125550101';
+
+test('what the campaign file says of a field goes before what is read by itself', async () => {
+  const rules = buildRules({
+    retry: { maxAttempts: 1 },
+    dispositions: [
+      { pointer: '/metadata/phone_call/nothing', equals: ['busy'], disposition: 'answered' },
+      { pointer: '/metadata/phone_call/call_result', equals: ['BUSY', 486], disposition: 'opted_out' },
+    ],
+  });
+  const mix: Mix = {
+    seed: 'record rules',
+    sandbox: { dialect: 'extended' },
+    campaigns: [{ campaignId: 'first', rules, rows: buildRows([busy], () => 'Guest') }],
+    faults: [],
+    inbound: [],
+    readOutage: null,
+    hangs: [],
+    strikes: [],
+    sweepDuring: [],
+    wishes: [],
+    redial: false,
+  };
+  const { proven, faults, trial } = await new Drive(mix).run();
+  expect([...proven, ...faults]).toEqual([]);
+  expect(trial.ledger.attempts).toMatchObject([{ disposition: 'opted_out' }]);
+});

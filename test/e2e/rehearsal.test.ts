@@ -1,0 +1,171 @@
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.ts';
+import type { Timeline } from '../../src/cli/rehearse-timeline.ts';
+import { createTerminal, type FakeTerminal } from '../cli/terminal.ts';
+
+const rows = 200;
+/** A Tuesday, at nine in the morning in New York. */
+const startAt = '2030-01-15T14:00:00Z';
+const areas = ['212', '312', '303', '415'];
+
+/** The exchange 555 beyond the lines kept for fiction: as good as real, since no rehearsal may show any of them. */
+function realNumbers(): string[] {
+  return Array.from(
+    { length: rows },
+    (_, index) => `+1${areas[index % areas.length]}555${2000 + Math.floor(index / 4)}`,
+  );
+}
+
+function writeCampaign(folder: string, more: readonly string[] = []): string {
+  const list = realNumbers().map((number, index) => `${number},Callee ${index + 1}`);
+  writeFileSync(join(folder, 'list.csv'), `${['phone,name', ...list, 'no number,Bad'].join('\n')}\n`);
+  const file = [
+    'id: three-days',
+    'agent_id: agent_of_the_account',
+    'from_phone_number_id: [pn_of_the_account, pn_another]',
+    'list: { file: list.csv, phone: phone, default_region: US }',
+    "first_message: 'Hello {{ name }}, a reminder.'",
+    "variables: { values: { name: '{{ name }}' } }",
+    "hours: { tue: '09:00-17:00', wed: '09:00-17:00', thu: ['09:00-12:00', '13:00-17:00'] }",
+    "holidays: ['2030-01-16']",
+    'caps: [{ by: number, calls: 2, within: 20h }]',
+    'retry: { max_attempts: 3, busy: 30m, no_answer: 1h, unreached: 1h, voicemail: 1d, failed: 10m }',
+    'pacing: { max_concurrent_calls: 20, batch_size: 20 }',
+    'opt_out: [{ collected: wants_no_calls, equals: true }]',
+    ...more,
+  ];
+  writeFileSync(join(folder, 'campaign.yaml'), `${file.join('\n')}\n`);
+  return join(folder, 'campaign.yaml');
+}
+
+/** A folder, and the settings of somebody who works with the real service: an address that counts who comes, and a database that is not there. */
+async function createOffice(): Promise<{
+  folder: string;
+  asked: () => number;
+  io: FakeTerminal;
+  interrupt: () => void;
+}> {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-rehearsal-test-'));
+  let asked = 0;
+  const service = createServer((_request, response) => {
+    asked += 1;
+    response.end();
+  });
+  await new Promise<void>((resolve) => {
+    service.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    service.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const { port } = service.address() as AddressInfo;
+  const env: Record<string, string> = {
+    SVC_BASE_URL: `http://127.0.0.1:${port}`,
+    SVC_API_KEY: 'the-real-key',
+    DATABASE_URL: `postgres://127.0.0.1:${port}/real`,
+    TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+    CARILLON_DB: join(folder, 'real.db'),
+    CARILLON_LOG_LEVEL: 'trace',
+  };
+  for (const name of ['HOME', 'PATH', 'XDG_CACHE_HOME']) env[name] = process.env[name] ?? '';
+  let interrupt = (): void => {};
+  const io = createTerminal({
+    env,
+    now: Date.now,
+    onInterrupt: (handler) => {
+      interrupt = () => handler('SIGINT');
+      return () => {};
+    },
+  });
+  return { folder, asked: () => asked, io, interrupt: () => interrupt() };
+}
+
+interface Report {
+  ok: boolean;
+  faults: string[];
+  rows: object;
+  outcomes: Record<string, number>;
+  verify: { ok: boolean; calls: number };
+  conduct: { ok: boolean };
+  timeline: Omit<Timeline, 'hours' | 'quiet'> & {
+    hours: { at: string; calls: number }[];
+    quiet: { from: string; paused: boolean }[];
+  };
+}
+
+test(
+  'three days in four zones, with a holiday, caps, retries, opt-outs and a pause, pass in a minute',
+  { timeout: 240_000 },
+  async () => {
+    const { folder, asked, io } = await createOffice();
+    const path = writeCampaign(folder, ["ends_at: '2030-01-18T01:00:00Z'"]);
+    const kept = join(folder, 'kept');
+    const flags = [
+      '--speed',
+      '4500',
+      '--start-at',
+      startAt,
+      '--pause-after',
+      '1h',
+      '--pause-for',
+      '2h',
+      '--keep',
+      kept,
+      '--json',
+    ];
+    const code = await runCli(['rehearse', path, ...flags], io);
+    const { stdout, stderr } = io.written();
+    const report = JSON.parse(stdout) as Report;
+    expect(report).toMatchObject({ ok: true, faults: [], verify: { ok: true }, conduct: { ok: true } });
+    expect(code).toBe(0);
+
+    expect(report.rows).toEqual({ inList: rows + 1, rehearsed: rows + 1 });
+    expect(Object.values(report.outcomes).reduce((sum, each) => sum + each, 0)).toBe(rows + 1);
+    expect(report.outcomes['rejected']).toBe(1);
+    expect(report.outcomes['completed']).toBeGreaterThan(rows / 10);
+    expect(report.verify.calls).toBeGreaterThan(report.outcomes['completed'] ?? 0);
+
+    const { timeline } = report;
+    expect(timeline.hours.reduce((sum, { calls }) => sum + calls, 0)).toBe(report.verify.calls);
+    expect((timeline.callees?.earliest ?? '') >= '09:00').toBe(true);
+    expect((timeline.callees?.latest ?? '') < '17:00').toBe(true);
+    // From midnight in New York until nine in the morning after it.
+    const onHoliday = ({ at }: { at: string }): boolean => at >= '2030-01-16T05' && at < '2030-01-17T14';
+    expect(timeline.hours.filter((hour) => hour.calls > 0 && onHoliday(hour))).toEqual([]);
+    expect(timeline.pauses).toMatchObject([{ reason: 'paused by a person' }]);
+    expect(timeline.waits['outside_hours']).toBeGreaterThan(0);
+    expect(timeline.quiet.some(({ from }) => from.startsWith('2030-01-15') || from.startsWith('2030-01-16'))).toBe(
+      true,
+    );
+
+    // Nobody outside has been asked, and what is kept names nobody who exists.
+    expect(asked()).toBe(0);
+    expect(existsSync(join(folder, 'real.db'))).toBe(false);
+    expect(readdirSync(kept)).toEqual(expect.arrayContaining(['carillon.db', 'results.csv', 'worker.log']));
+    const texts = [stdout, stderr, ...readdirSync(kept).map((name) => readFileSync(join(kept, name), 'latin1'))];
+    const shown = realNumbers().filter((number) => texts.some((text) => text.includes(number.slice(2))));
+    expect(shown).toEqual([]);
+    expect(`${stdout}${stderr}`).not.toMatch(/Callee \d|\+1\d{10}/);
+  },
+);
+
+test('Ctrl-C ends a rehearsal in order and leaves nothing behind', { timeout: 120_000 }, async () => {
+  const { folder, io, interrupt } = await createOffice();
+  const path = writeCampaign(folder);
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const ended = runCli(['rehearse', path, '--rows', '40', '--speed', '60', '--start-at', startAt], io);
+  await expect.poll(() => io.written().stderr, { timeout: 60_000 }).toMatch(/of 40 done/);
+  interrupt();
+  expect(await ended).toBe(1);
+  expect(io.written().stderr).toMatch(
+    /with 40 rows of 201, a sample that the seed decides\. Nothing real is called.*Stopped before the end/s,
+  );
+  expect(io.written().stdout).toBe('');
+  expect(readdirSync(folder).sort()).toEqual(['campaign.yaml', 'list.csv']);
+});

@@ -1,0 +1,307 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { Random } from '../../src/sandbox/random.ts';
+import { adjustAccount, adjustCampaign, readLimits } from '../../src/store/adjustments.ts';
+import { readAccount, writeAccount } from '../../src/store/account-pace.ts';
+import { pauseCampaign, endCampaign } from '../../src/store/campaigns.ts';
+import { readEvents } from '../../src/store/events.ts';
+import { readLineLimits } from '../../src/store/line-limits.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { isPlanReady, type Plan } from '../../src/store/planning.ts';
+import { settleAttempts } from '../../src/store/settle.ts';
+import { buildRows, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
+import { until } from '../support/until.ts';
+import { openCleanStore } from './clean-store.ts';
+import { beginProven, noon, numbers, type Scenario } from './scenario.ts';
+import { dialects, emptyDatabase, openAt } from './test-stores.ts';
+
+const accountId = 'http://service';
+
+type Pacing = RulesChanges['pacing'];
+
+/** A campaign of so many people, each with a number that no other campaign of the test has. */
+function begin(store: Store, campaignId: string, pacing: Pacing, people: number, from = 0, more: RulesChanges = {}) {
+  const rows = buildRows(numbers(people, from), (index) => `Guest ${index}`);
+  return beginProven(store, { campaignId, rows, rules: { ...more, pacing } });
+}
+
+async function settle(scenario: Scenario, attemptIds: string[], now = noon): Promise<void> {
+  const result = { disposition: 'answered' as const, detail: null, counted: true };
+  const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
+  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, now));
+}
+
+async function limitsOf(scenario: Scenario, now = noon) {
+  return readLineLimits(scenario.store.db, await scenario.campaign(), now);
+}
+
+async function told(scenario: Scenario, type: 'account.pace' | 'campaign.adjusted' | 'account.adjusted') {
+  const events = await readEvents(scenario.store.db, scenario.campaignId, 0, 1_000, [type]);
+  return events.map(({ data }) => data);
+}
+
+test.for(dialects)(
+  'a 429 halves the lines of every campaign of the account, once a minute, and accepted batches bring them back: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const pacing = { maxConcurrentCalls: 20, startsPerMinute: 30, batchSize: 20, refillThreshold: 1 };
+    const limited = await begin(store, 'limited', pacing, 60);
+    const other = await begin(store, 'other', { ...pacing, maxConcurrentCalls: 8 }, 20, 100);
+    expect(await limited.plan(1)).toMatchObject({ kind: 'batch', size: 20 });
+    await limited.post(1);
+    await limited.verdict(1, 'not_sent', { status: 429 });
+    expect(await limitsOf(limited)).toMatchObject({ own: 20, pace: 500, allowed: 10, startsPerMinute: 15 });
+    expect(await limitsOf(other)).toMatchObject({ own: 8, pace: 500, allowed: 4 });
+    // Told again within the minute it is the same refusal.
+    await limited.post(1, noon + 30_000);
+    await limited.verdict(1, 'not_sent', { k: 2, status: 429, now: noon + 30_000 });
+    expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 500, cutAt: noon });
+    await limited.post(1, noon + minuteMs);
+    await limited.verdict(1, 'not_sent', { k: 3, status: 429, now: noon + minuteMs });
+    expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 250 });
+    expect(await other.plan(1, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
+    // Twenty calls over five lines raise it by one step, two calls over two lines too.
+    await limited.post(1, noon + 2 * minuteMs);
+    await limited.verdict(1, 'confirmed', { k: 4, now: noon + 2 * minuteMs });
+    expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 300, cutAt: noon + minuteMs });
+    await other.post(1, noon + 2 * minuteMs);
+    await other.verdict(1, 'confirmed', { now: noon + 2 * minuteMs });
+    expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 350 });
+    expect(await told(limited, 'account.pace')).toEqual([
+      { from: 1000, to: 500 },
+      { from: 500, to: 250 },
+      { from: 250, to: 300 },
+    ]);
+    expect(await told(other, 'account.pace')).toEqual([{ from: 300, to: 350 }]);
+    // It was told all of twenty calls before: no more of them until they are below what is allowed now.
+    expect(await limited.plan(2, noon + 4 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'capacity' });
+  },
+);
+
+test.for(dialects)('a lost connection or a refusal says nothing about the pace: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await begin(store, 'spring', { maxConcurrentCalls: 20, batchSize: 5, refillThreshold: 1 }, 20);
+  await scenario.plan(1);
+  await scenario.post(1);
+  await scenario.verdict(1, 'not_sent');
+  await scenario.post(1);
+  await scenario.verdict(1, 'refused', { k: 2, status: 403 });
+  expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 1000, cutAt: 0 });
+  expect(await told(scenario, 'account.pace')).toEqual([]);
+});
+
+test.for(dialects)('a campaign that warms up begins with a tenth of its lines: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const pacing = { maxConcurrentCalls: 20, batchSize: 20, refillThreshold: 5, warmUpMs: 60 * minuteMs };
+  const scenario = await begin(store, 'spring', pacing, 60);
+  expect(await scenario.dial(1)).toHaveLength(2);
+  expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'capacity' });
+  const half = noon + 30 * minuteMs;
+  expect(await limitsOf(scenario, half)).toMatchObject({ own: 20, warm: 11, allowed: 11 });
+  expect(await scenario.dial(2, half)).toHaveLength(9);
+  expect(await scenario.dial(3, noon + 60 * minuteMs)).toHaveLength(9);
+});
+
+test.for(dialects)('a campaign with a start time warms up from then on: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const startsAt = noon + 60 * minuteMs;
+  const pacing = { maxConcurrentCalls: 20, batchSize: 20, refillThreshold: 5, warmUpMs: 60 * minuteMs };
+  const scenario = await begin(store, 'spring', pacing, 60, 0, { startsAt });
+  expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'scheduled' });
+  expect(await scenario.plan(1, startsAt)).toMatchObject({ kind: 'batch', size: 2 });
+});
+
+test.for(dialects)(
+  'lines that come free go to a small urgent campaign first, beside a large one: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 20, keepFree: 500 }, now: noon });
+    const pacing = { maxConcurrentCalls: 50, batchSize: 20, refillThreshold: 10 };
+    const large = await begin(store, 'large', { ...pacing, priority: 10 }, 300);
+    const calls = await large.dial(1);
+    // Half of the twenty is kept free, and nobody else wants the rest.
+    expect(calls).toHaveLength(10);
+    const urgent = await begin(store, 'urgent', { ...pacing, priority: 100 }, 4, 400);
+    const waits = { kind: 'wait', reason: 'share', until: noon + 10_000 };
+    expect(await urgent.plan(1)).toMatchObject({ ...waits, outstanding: { open: 0 } });
+    expect(await isPlanReady(store, 'urgent', noon)).toBe(false);
+    expect(await limitsOf(large)).toMatchObject({ account: { lines: 10, free: 0, share: 6 } });
+    expect(await limitsOf(urgent)).toMatchObject({ account: { lines: 10, free: 0, share: 4 }, allowed: 0 });
+    // Each line that comes free is the urgent one's, as long as it could use more.
+    await settle(large, calls.slice(0, 3));
+    expect(await large.plan(2)).toMatchObject({ kind: 'wait', reason: 'share' });
+    expect(await isPlanReady(store, 'large', noon)).toBe(false);
+    expect(await isPlanReady(store, 'urgent', noon)).toBe(true);
+    const first = await urgent.dial(1);
+    expect(first).toHaveLength(3);
+    await settle(large, calls.slice(3, 6));
+    expect(await urgent.dial(2)).toHaveLength(1);
+    // What the urgent one leaves is the large one's again.
+    expect(await large.dial(2)).toHaveLength(2);
+    await settle(urgent, first);
+    expect(await large.dial(3)).toHaveLength(3);
+  },
+);
+
+test.for(dialects)('shares go by priority, and those who dial nothing have no say: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 12 }, now: noon });
+  const pacing = { maxConcurrentCalls: 50, batchSize: 50, refillThreshold: 1 };
+  const one = await begin(store, 'one', { ...pacing, priority: 20 }, 60);
+  const two = await begin(store, 'two', { ...pacing, priority: 10 }, 60, 100);
+  expect((await limitsOf(one)).account).toMatchObject({ share: 8 });
+  expect((await limitsOf(two)).account).toMatchObject({ share: 4 });
+  expect(await two.dial(1)).toHaveLength(4);
+  expect(await pauseCampaign(store, 'two', 'a look', noon)).toBe(true);
+  // Its open calls keep their lines; all others are there for the one that dials.
+  expect((await limitsOf(one)).account).toMatchObject({ share: 8, free: 8 });
+  await settle(
+    two,
+    (await two.attempts()).slice(0, 3).map((attempt) => attempt.attempt_id),
+  );
+  expect((await limitsOf(one)).account).toMatchObject({ share: 11, free: 11 });
+  // A campaign that may begin one call a minute leaves what it cannot use.
+  const slow = await begin(store, 'slow', { ...pacing, startsPerMinute: 1, priority: 100 }, 60, 200);
+  expect((await limitsOf(one)).account).toMatchObject({ share: 10 });
+  expect(await slow.dial(1)).toHaveLength(1);
+  expect((await limitsOf(one)).account).toMatchObject({ share: 10, free: 10 });
+  // The pace is the account's: its lines shrink with it.
+  await writeAccount(store.db, accountId, { pace: 500, pace_at: noon });
+  expect(await limitsOf(one)).toMatchObject({ account: { lines: 6, share: 4, free: 4 }, allowed: 4 });
+});
+
+/** Transactions of this database that wait for a lock. */
+async function countWaiting(store: Store): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(store.db);
+  return rows[0]?.count ?? 0;
+}
+
+test.for(dialects)(
+  'a campaign that comes while another one takes all lines does not take them once more: %s',
+  async (dialect) => {
+    const location = await emptyDatabase(dialect);
+    const store = await openAt(location);
+    await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 7 }, now: noon });
+    const pacing = { maxConcurrentCalls: 50, batchSize: 50, refillThreshold: 1 };
+    const one = await begin(store, 'one', pacing, 20);
+    const comeAndPlan = async () => (await begin(store, 'two', { ...pacing, priority: 100 }, 20, 100)).plan(1);
+    const plans = async (): Promise<Plan[]> => {
+      if (dialect === 'sqlite') return Promise.all([one.plan(1), comeAndPlan()]);
+      const other = await openAt(location);
+      const begun: Promise<Plan>[] = [];
+      await other.transaction(async (tx) => {
+        // The first has counted the lines and cannot write yet; the second counts them now.
+        await sql`lock table attempts in exclusive mode`.execute(tx);
+        begun.push(one.plan(1));
+        await until('the first is about to write', async () => (await countWaiting(store)) === 1);
+        begun.push(comeAndPlan());
+        await until('the second waits too', async () => (await countWaiting(store)) === 2);
+      });
+      return Promise.all(begun);
+    };
+    expect(await plans()).toMatchObject([
+      { kind: 'batch', size: 7 },
+      { kind: 'wait', reason: 'share' },
+    ]);
+  },
+);
+
+test.for(dialects)(
+  'three campaigns share an account to their ends, never above its lines, and the most urgent ends first: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const random = new Random('share', 1);
+    await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 7 }, now: noon });
+    const running: { scenario: Scenario; n: number; open: string[] }[] = [];
+    for (const [index, priority] of [1, 10, 100].entries()) {
+      const pacing = { maxConcurrentCalls: 6, batchSize: 4, refillThreshold: 2, priority };
+      const scenario = await begin(store, `p${priority}`, pacing, 14, index * 100);
+      running.push({ scenario, n: 1, open: [] });
+    }
+    const ended: string[] = [];
+    for (let tick = 0; running.length > 0; tick += 1) {
+      expect(tick).toBeLessThan(200);
+      const now = noon + tick * 10_000;
+      for (const campaign of running) {
+        const plan = await campaign.scenario.plan(campaign.n, now);
+        if (plan.kind === 'done') ended.push(campaign.scenario.campaignId);
+        if (plan.kind === 'batch') {
+          campaign.open.push(...(await campaign.scenario.dial(campaign.n, now)));
+          campaign.n += 1;
+        }
+        // One that has people to call and lines to call them is never told to wait for others without end.
+        if (plan.kind === 'wait' && plan.outstanding.open === 0) expect(plan.until).not.toBeNull();
+        const open = running.reduce((sum, each) => sum + each.open.length, 0);
+        expect(open).toBeLessThanOrEqual(7);
+      }
+      for (const campaign of running) {
+        const over = campaign.open.filter(() => random.chance(0.3));
+        campaign.open = campaign.open.filter((attemptId) => !over.includes(attemptId));
+        await settle(campaign.scenario, over, now);
+      }
+      const left = running.filter(({ scenario }) => !ended.includes(scenario.campaignId));
+      running.splice(0, running.length, ...left);
+    }
+    expect(ended).toHaveLength(3);
+    expect(ended[0]).toBe('p100');
+  },
+);
+
+test.for(dialects)('limits change while a campaign runs, and the file can be brought back: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const pacing = { maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, refillThreshold: 2 };
+  const scenario = await begin(store, 'spring', pacing, 60);
+  const hash = (await scenario.campaign()).fileHash;
+  const adjust = (wish: Parameters<typeof adjustCampaign>[2]['wish'], reset = false) =>
+    adjustCampaign(store, 'spring', { wish, reset, now: noon });
+  const change = {
+    from: { maxConcurrentCalls: 10, startsPerMinute: 30 },
+    to: { maxConcurrentCalls: 40, startsPerMinute: null },
+  };
+  const wish = { maxConcurrentCalls: 40, startsPerMinute: null };
+  expect(await adjust(wish)).toEqual(change);
+  expect(await adjust(wish)).toEqual({ from: {}, to: {} });
+  expect(await told(scenario, 'campaign.adjusted')).toEqual([{ ...change, by: 'person' }]);
+  expect(await limitsOf(scenario)).toMatchObject({ own: 40, startsPerMinute: null });
+  expect(await adjust({ batchSize: 40, priority: 99 })).toMatchObject({ to: { batchSize: 40, priority: 99 } });
+  expect(await scenario.dial(1)).toHaveLength(40);
+  // One that is set back by hand to what the file says is adjusted no more.
+  expect(await adjust({ maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, priority: 10 })).toBeDefined();
+  expect(await store.db.selectFrom('campaigns').select('adjustments').executeTakeFirst()).toEqual({
+    adjustments: null,
+  });
+  await adjust({ maxConcurrentCalls: 2 });
+  expect(await adjust({ priority: 50 }, true)).toEqual({
+    from: { maxConcurrentCalls: 2, priority: 10 },
+    to: { maxConcurrentCalls: 10, priority: 50 },
+  });
+  expect(await readLimits(store.db, 'spring')).toEqual({
+    now: { maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, priority: 50 },
+    file: { maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, priority: 10 },
+  });
+  expect((await scenario.campaign()).fileHash).toBe(hash);
+});
+
+test.for(dialects)('an ended campaign is not adjusted, and the account tells those that go on: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const over = await begin(store, 'over', {}, 2);
+  await endCampaign(store, 'over', 'cancelled', noon);
+  await over.plan(1);
+  await store.db.updateTable('campaigns').set({ state: 'cancelled' }).execute();
+  const running = await begin(store, 'running', {}, 2, 100);
+  expect(await adjustCampaign(store, 'over', { wish: { priority: 50 }, reset: false, now: noon })).toBeUndefined();
+  expect(await adjustCampaign(store, 'nowhere', { wish: {}, reset: true, now: noon })).toBeUndefined();
+  const adjust = (wish: Parameters<typeof adjustAccount>[2]['wish']) =>
+    adjustAccount(store, accountId, { wish, now: noon });
+  const first = await adjust({ maxConcurrentCalls: 30, keepFree: 300 });
+  expect(first).toMatchObject({ from: { maxConcurrentCalls: null, keepFree: 0 }, to: { maxConcurrentCalls: 30 } });
+  expect(first.campaigns.map(({ campaignId }) => campaignId)).toEqual(['running']);
+  expect(await adjust({ maxConcurrentCalls: 30 })).toMatchObject({ from: {}, to: {} });
+  expect(await limitsOf(running)).toMatchObject({ account: { lines: 21 } });
+  // Without a limit there is nothing to keep free a part of.
+  expect(await adjust({ maxConcurrentCalls: null })).toMatchObject({ to: { maxConcurrentCalls: null, keepFree: 0 } });
+  expect(await told(over, 'account.adjusted')).toEqual([]);
+  expect(await told(running, 'account.adjusted')).toHaveLength(2);
+});

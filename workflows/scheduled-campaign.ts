@@ -1,0 +1,79 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  executeChild,
+  isCancellation,
+  ParentClosePolicy,
+  proxyActivities,
+  rootCause,
+  setCurrentDetails,
+  workflowInfo,
+  WorkflowIdReusePolicy,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import { failureTypes } from '../src/domain/failure-types.ts';
+import type { campaign } from './campaign.ts';
+import { firingTimeOf, type FiringResult, type ScheduledCampaignInput } from './messages.ts';
+
+/** Room for a list of a million rows that comes over a slow line. */
+const importMs = 60 * 60_000;
+
+/**
+ * One firing of a recurring campaign: import the list of the hour, then run its campaign to the end. It lasts as long as the campaign, so
+ * that the schedule, which skips what overlaps, never starts the next one beside it.
+ */
+export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<FiringResult> {
+  const { scheduleId, timeZone, catchUpMs, queues, timeouts } = input;
+  const { workflowId, startTime } = workflowInfo();
+  const firing = { scheduleId, timeZone, catchUpMs, scheduledAt: firingTimeOf(workflowId) ?? startTime.getTime() };
+  const { fireSchedule } = proxyActivities<Pick<Activities, 'fireSchedule'>>({
+    taskQueue: queues.campaign,
+    startToCloseTimeout: importMs,
+    heartbeatTimeout: timeouts.heartbeatMs,
+    retry: { initialInterval: 5_000, backoffCoefficient: 2, maximumInterval: 60_000, maximumAttempts: 8 },
+  });
+  const { noteFiringFailure } = proxyActivities<Pick<Activities, 'noteFiringFailure'>>({
+    taskQueue: queues.campaign,
+    startToCloseTimeout: timeouts.shortMs,
+    retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 },
+  });
+  try {
+    const fired = await fireSchedule(firing);
+    setCurrentDetails(`campaign ${fired.campaignId}`);
+    if (fired.round === null) return { campaignId: fired.campaignId, total: null, done: null };
+    const { total, done } = await executeChild<typeof campaign>('campaign', {
+      workflowId: fired.round.workflowId,
+      taskQueue: queues.campaign,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+      // The campaign is whole without this workflow: whoever ends the firing by hand does not end the calls.
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      cancellationType: ChildWorkflowCancellationType.ABANDON,
+      staticSummary: `campaign ${fired.campaignId}, round ${fired.round.number}`.slice(0, 200),
+      args: [
+        {
+          campaignId: fired.campaignId,
+          round: fired.round.number,
+          queues,
+          timeouts,
+          submitted: 0,
+          verified: false,
+        },
+      ],
+    });
+    return { campaignId: fired.campaignId, total, done };
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    const reason = reasonOf(error);
+    await CancellationScope.nonCancellable(() => noteFiringFailure({ ...firing, reason }));
+    throw ApplicationFailure.nonRetryable(reason, failureTypes.firing);
+  }
+}
+
+/** In words that may stand in a history: those of the activity, which holds no number, or the kind of failure. */
+function reasonOf(error: unknown): string {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ApplicationFailure && cause.type === failureTypes.firing) return cause.message;
+  }
+  return `The firing failed: ${rootCause(error) ?? 'for a reason that is not known'}.`;
+}
