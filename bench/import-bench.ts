@@ -38,6 +38,7 @@ export async function benchImport(rows: number): Promise<Figure[]> {
         name: 'import, rows per second',
         value: perSecond(carillon),
         unit: '',
+        target: { atLeast: targets.importRowsPerSecond },
         note: `${carillon.rows} rows in ${(carillon.wallMs / 1000).toFixed(1)} s, ${carillon.rejected} rejected as duplicates`,
       },
       { name: 'bare csv-parse loop, rows per second', value: perSecond(bare), unit: '' },

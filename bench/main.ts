@@ -3,16 +3,25 @@ import { parseArgs } from 'node:util';
 import { benchCampaign } from './campaign-bench.ts';
 import { say } from './child.ts';
 import { benchImport } from './import-bench.ts';
+import { benchPlanning } from './planning-bench.ts';
 import { benchRehearsal } from './rehearsal-bench.ts';
 import { isMet, renderReport, type Figure } from './report.ts';
 import { benchSandbox } from './sandbox-bench.ts';
-import { campaignDefaults, importRows, rehearsalRows, sandboxDefaults, type CampaignSettings } from './settings.ts';
+import {
+  campaignDefaults,
+  importRows,
+  planningRows,
+  rehearsalRows,
+  sandboxDefaults,
+  type CampaignSettings,
+} from './settings.ts';
 
 const help = `Measures Carillon against a program that survives nothing, the import of a long list, and the sandbox.
 
   npm run bench                                   everything: about 25 minutes
   npm run bench -- --only campaign --recipients 600
   npm run bench -- --only import --rows 100000
+  npm run bench -- --only planning --rows 1000000
   npm run bench -- --only sandbox --calls 20000
   npm run bench -- --only rehearsal
   npm run bench -- --json                         the figures as JSON on standard output
@@ -47,7 +56,7 @@ if (values.help) {
   process.stdout.write(help);
   process.exit(0);
 }
-const parts = ['campaign', 'import', 'sandbox', 'rehearsal'];
+const parts = ['campaign', 'import', 'planning', 'sandbox', 'rehearsal'];
 if (values.only !== undefined && !parts.includes(values.only)) {
   say(`--only is "${values.only}"; it must be one of ${parts.join(', ')}.`);
   process.exit(2);
@@ -93,6 +102,11 @@ if (isWanted('import')) {
     `${rows} rows of 5 columns into a SQLite file, 1 in 100 a duplicate, numbers of the unassigned exchange 555`,
   ]);
   figures.push(...(await benchImport(rows)));
+}
+if (isWanted('planning')) {
+  const many = values.only === 'planning' ? readNumber('rows', values.rows, planningRows.many) : planningRows.many;
+  described.push(['planning', 'batches of 100, four zones, hours, law and one cap, everybody due']);
+  figures.push(...(await benchPlanning(planningRows.few, many)));
 }
 if (isWanted('sandbox')) {
   const sandbox = { ...sandboxDefaults, calls: readNumber('calls', values.calls, sandboxDefaults.calls) };

@@ -33,6 +33,9 @@ export const campaignDefaults: CampaignSettings = {
 
 export const importRows = 1_000_000;
 
+/** Waiting recipients from which a batch is planned. */
+export const planningRows = { few: 10_000, many: 1_000_000 };
+
 export const rehearsalRows = 2_000;
 
 /** What the sandbox bench runs. */
@@ -68,6 +71,9 @@ export const targets = {
   sandboxMb: 400,
   sandboxStartMs: 1_000,
   rehearsalMinutes: 10,
+  planningMs: 50,
+  planningGrowth: 1.5,
+  importRowsPerSecond: 20_000,
 } as const;
 
 /** What a bench process is handed on its command line. */

@@ -23,10 +23,10 @@ export function describeImpossible({ places }: ImpossibleWindows): string[] {
 
 /** What is impossible as plain data: of a rule its id and source. */
 export function impossibleAsJson({ places, rows, all }: ImpossibleWindows): object {
-  const named = places.map(({ law, onlyTogether: _, ...place }) => ({
-    ...place,
-    law: law?.map(({ id, source }) => ({ id, source })) ?? null,
-  }));
+  const named = places.map(({ country, regions, zones, rows: count, firstRow, law }) => {
+    const rules = law?.map(({ id, source }) => ({ id, source })) ?? null;
+    return { country, regions, zones, rows: count, firstRow, law: rules };
+  });
   return { all, rows, places: named };
 }
 

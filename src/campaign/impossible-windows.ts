@@ -92,17 +92,20 @@ function explain(rules: CampaignRules, place: CountedPlace, at: number): Pick<Im
       if (opensFrom(rules, [rules.calendar, ...law], zones, from)) return true;
     return false;
   };
-  let law = lawFor(rules, place);
-  const alone = law.find((rule) => !opensUnder([rule]));
-  if (!opensUnder([])) law = [];
-  else if (alone !== undefined) law = [alone];
-  else {
-    for (const candidate of law) {
-      const rest = law.filter((rule) => rule !== candidate);
-      if (!opensUnder(rest)) law = rest;
-    }
-  }
+  const law = opensUnder([]) ? leastLaw(lawFor(rules, place), (rest) => !opensUnder(rest)) : [];
   return { law, onlyTogether: place.zones.every((zone) => opensUnder(law, [zone])) };
+}
+
+/** One rule that closes by itself, else rules that do so together and of which none can be spared. */
+function leastLaw(all: readonly LegalHours[], closes: (law: readonly LegalHours[]) => boolean): readonly LegalHours[] {
+  const alone = all.find((rule) => closes([rule]));
+  if (alone !== undefined) return [alone];
+  let law = all;
+  for (const candidate of all) {
+    const rest = law.filter((rule) => rule !== candidate);
+    if (closes(rest)) law = rest;
+  }
+  return law;
 }
 
 function opensFrom(

@@ -1,41 +1,77 @@
-import { DateTime } from 'luxon';
+import { IANAZone } from 'luxon';
 
 /** Which end of a stretch of time a cell tells. */
 export type InstantKind = 'start' | 'end';
 
-/** Where no zone is known: the two between which every place of the earth lies. */
-const anywhere = ['Etc/GMT+12', 'Etc/GMT-14'];
-
-const written = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?: ?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d))?)?$/i;
-const dateOnlyLength = '2026-11-30'.length;
+const written =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(?: ?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d))?)?$/i;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 
 /** What a cell with a time may hold, as the fix of one that cannot be read. */
 export const instantForms = 'write 2026-11-30, 2026-11-30 17:00, or 2026-11-30T17:00:00-05:00';
 
 /**
  * Epoch milliseconds of a cell: an instant with its offset from UTC, or a date or a date and time by the clock of the recipient. With several zones
- * the start is the latest of them and the end the earliest, so that both hold wherever the recipient is. A date alone starts with the day
- * and ends with it. Null when the cell cannot be read.
+ * the start is the latest of them and the end the earliest, so that both hold wherever the recipient is; with none, wherever on earth. A date
+ * alone starts with the day and ends with it. Null when the cell cannot be read.
  */
 export function readInstant(cell: string, kind: InstantKind, zones: readonly string[]): number | null {
   const match = written.exec(cell);
   if (match === null) return null;
-  const text = cell
-    .toUpperCase()
-    .replace(/^(.{10}) /, '$1T')
-    .replace(' ', '');
-  if (match[1] !== undefined) return millis(DateTime.fromISO(text, { setZone: true }));
-  const instants = (zones.length === 0 ? anywhere : zones).flatMap((zone) => {
-    const local = DateTime.fromISO(text, { zone });
-    if (!local.isValid) return [];
-    const isEndOfDay = kind === 'end' && text.length === dateOnlyLength;
-    return isEndOfDay ? [local.plus({ days: 1 })] : local.getPossibleOffsets();
-  });
-  if (instants.length === 0) return null;
-  const all = instants.map((instant) => instant.toMillis());
-  return kind === 'start' ? Math.max(...all) : Math.min(...all);
+  const [, year, month, day, hour, minute, second, fraction, offset] = match;
+  const date = Date.UTC(Number(year), Number(month) - 1, Number(day));
+  const time = [hour, minute, second].map((part) => Number(part ?? 0)) as [number, number, number];
+  const isDate = new Date(date).getUTCDate() === Number(day) && Number(month) <= 12;
+  if (!isDate || time[0] > 23 || time[1] > 59 || time[2] > 59) return null;
+  const local = date + time[0] * hourMs + time[1] * minuteMs + time[2] * 1000 + Number((fraction ?? '').padEnd(3, '0'));
+  if (offset !== undefined) return local - offsetOf(offset);
+  const wall = hour === undefined && kind === 'end' ? local + dayMs : local;
+  if (zones.length === 0) return kind === 'start' ? wall + 12 * hourMs : wall - 14 * hourMs;
+  const instants = zones.map((zone) => instantIn(zone, wall, kind));
+  return kind === 'start' ? Math.max(...instants) : Math.min(...instants);
 }
 
-function millis(instant: DateTime): number | null {
-  return instant.isValid ? instant.toMillis() : null;
+function offsetOf(text: string): number {
+  if (text.toUpperCase() === 'Z') return 0;
+  const minutes = Number(text.slice(1, 3)) * 60 + Number(text.slice(-2));
+  return (text.startsWith('-') ? -minutes : minutes) * minuteMs;
+}
+
+/**
+ * When the clock of a zone shows a time, given as milliseconds that would be right in UTC. Of a time that comes twice the later one is a start and the
+ * earlier an end; one that the clock skips is as much after the change as it was meant to be after the hour before.
+ */
+function instantIn(zone: string, wall: number, kind: InstantKind): number {
+  const { before, after } = offsetsAround(zone, Math.floor(wall / dayMs));
+  if (before === after) return wall - before;
+  const shown = [before, after].map((offset) => wall - offset).filter((at) => wall - at === offsetAt(zone, at));
+  if (shown.length === 0) return wall - before;
+  return kind === 'start' ? Math.max(...shown) : Math.min(...shown);
+}
+
+interface Offsets {
+  before: number;
+  after: number;
+}
+
+/** By zone and day: lists repeat both, and to ask the zone takes longer than all else about a row. */
+const offsets = new Map<string, Offsets>();
+const mostOffsets = 50_000;
+
+/** Offsets from UTC a day before and a day after a local day: the same unless the clock changes near it. */
+function offsetsAround(zone: string, day: number): Offsets {
+  const key = `${zone} ${String(day)}`;
+  let found = offsets.get(key);
+  if (found === undefined) {
+    if (offsets.size >= mostOffsets) offsets.clear();
+    found = { before: offsetAt(zone, (day - 1) * dayMs), after: offsetAt(zone, (day + 2) * dayMs) };
+    offsets.set(key, found);
+  }
+  return found;
+}
+
+function offsetAt(zone: string, at: number): number {
+  return IANAZone.create(zone).offset(at) * minuteMs;
 }

@@ -21,15 +21,23 @@ export interface RehearsedListInput {
   /** When the rehearsal begins, epoch milliseconds of service time. */
   startAt: number;
   warn: (text: string) => void;
+  /** Told how many rows of the list were read. */
+  onProgress?: (rows: number) => void;
 }
 
 const rowsPerChunk = 1000;
 
 /** Counts the data rows of a list, and decides how many of them take part: no more than `wanted`, and than there are fictional numbers. */
-export async function countRows(read: ReadCampaign, wanted: number | null, capacity: number): Promise<RehearsedRows> {
+export async function countRows(
+  read: ReadCampaign,
+  wanted: number | null,
+  capacity: number,
+  onProgress: (rows: number) => void = () => {},
+): Promise<RehearsedRows> {
   let inList = 0;
   for await (const records of readListRecords(read.file.listPath, read.header.layout, rowsPerChunk)) {
     for (const { row } of records) if (row > 0) inList += 1;
+    onProgress(inList);
   }
   return { inList, rehearsed: Math.min(inList, wanted ?? inList, capacity) };
 }
@@ -42,7 +50,7 @@ export async function countRows(read: ReadCampaign, wanted: number | null, capac
 export async function* readRehearsedRows(
   { file, header, rules }: ReadCampaign,
   { inList, rehearsed }: RehearsedRows,
-  { numbers, seed, startAt, warn }: RehearsedListInput,
+  { numbers, seed, startAt, warn, onProgress = () => {} }: RehearsedListInput,
 ): AsyncGenerator<ListRow[]> {
   const draw = new Random(seed, 'rehearsed rows');
   const phoneIndex = header.columns.indexOf(rules.list.phoneColumn);
@@ -61,6 +69,7 @@ export async function* readRehearsedRows(
       if (row.verdict === 'accepted') accepted += 1;
       rows.push(disguise(row, phoneIndex, numbers));
     }
+    onProgress(seen);
     if (rows.length > 0) yield rows;
   }
   if (accepted > 0) {

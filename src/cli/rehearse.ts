@@ -25,6 +25,7 @@ import {
   type RehearsalSettings,
 } from './rehearse-world.ts';
 import { writeCampaignResults } from './results.ts';
+import { RowProgress } from './row-progress.ts';
 import { accountIdOf } from './service-access.ts';
 
 const defaultSpeed = 600;
@@ -89,7 +90,9 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
   refuseEndedCampaign(read.file, startAt);
   const settings: RehearsalSettings = { speed: flags.speed, startAt, seed: flags.seed, dialect: flags.dialect };
   const numbers = new FictionalNumbers(settings.seed);
-  const rows = await countRows(read, flags.rows ?? null, numbers.capacity);
+  const counting = new RowProgress(io, 'counted');
+  const rows = await countRows(read, flags.rows ?? null, numbers.capacity, (seen) => counting.update(seen));
+  counting.clear();
   const { rules, notes } = rehearsalRules(read.rules, settings.speed);
   for (const note of read.header.notes) io.stderr.write(`List ${read.file.settings.list.file}: ${note}.\n`);
   io.stderr.write(`${announcement(read, rows, numbers.capacity)}\n`);
@@ -162,8 +165,10 @@ async function play(io: Io, world: LocalWorld, input: Play, leave: AbortSignal) 
       accountId: accountIdOf(config),
     };
     const warn = (text: string): void => void io.stderr.write(`Warning: ${text}.\n`);
-    const list = readRehearsedRows(read, rows, { numbers, ...settings, warn });
-    await importCampaign(store, importInput, list, settings.startAt);
+    const progress = new RowProgress(io, 'read');
+    const onProgress = (seen: number): void => progress.update(seen);
+    const list = readRehearsedRows(read, rows, { numbers, ...settings, warn, onProgress });
+    await importCampaign(store, importInput, list, settings.startAt).finally(() => progress.clear());
     await sandbox.advance(Math.max(0, settings.startAt - now()));
     await startCampaign({ config, store, client: access.client, now: now() }, read.file.id);
     const tell = async (wish: Wish): Promise<void> => {

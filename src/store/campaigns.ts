@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { readRules, type CampaignRules } from '../domain/campaign-rules.ts';
 import { campaignTransitions, type CampaignState, type DrainReason } from '../domain/lifecycle.ts';
+import { refillAt } from '../domain/pacing.ts';
 import { appendEvents } from './events.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import type { Database } from './schema.ts';
@@ -53,11 +54,14 @@ export function toCampaign(row: Selectable<Database['campaigns']>): Campaign {
   };
 }
 
-/** The rules with what a person changed since; the threshold of a refill follows the lines that there are now. */
+/** The rules with what a person changed since; the threshold of a refill stays the same part of the lines that there are now. */
 function adjusted(rules: CampaignRules, adjustments: string | null): CampaignRules {
   if (adjustments === null) return rules;
   const pacing = { ...rules.pacing, ...(JSON.parse(adjustments) as PacingAdjustments) };
-  const refillThreshold = Math.min(pacing.refillThreshold, pacing.maxConcurrentCalls);
+  const { refillThreshold: before, maxConcurrentCalls: lines } = rules.pacing;
+  const scaled = refillAt({ refillThreshold: before, lines, allowed: pacing.maxConcurrentCalls });
+  // A batch that is full need not wait for more lines.
+  const refillThreshold = Math.min(scaled, Math.max(before, pacing.batchSize));
   return { ...rules, pacing: { ...pacing, refillThreshold } };
 }
 

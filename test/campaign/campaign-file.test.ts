@@ -31,11 +31,19 @@ from_phone_number_id: pn_main
 list: { file: lists/r.csv, delimiter: ";", phone: phone, id: patient_id, timezone: tz, country: country, default_region: us }
 first_message: "Hello {{ first_name }}"
 variables: { key: vars, reference: ref, values: { name: "{{ first_name }}", visits: 3 } }
+starts_at: 2026-11-01T09:00:00-04:00
+on_unknown: redial
+breaker: { failure_share: 12.5%, window: 15m, min_calls: 10, cool_down: 1h }
+pre_dial: { url: "https://hooks.example.com/may-we", timeout: 2s }
+on_completion: { url: "http://127.0.0.1:9000/done" }
+dispositions: [{ when: { pointer: /metadata/cause, equals: [USER_BUSY, 17] }, is: busy }]
+correlation: { callee_number: /metadata/to, batch_id: [/metadata/a, /b~1c] }
 hours: { mon: "09:00-17:00", sun: "0:00-24:00" }
 law: off
 ends_at: 2026-11-30T17:00:00-05:00
-retry: { max_attempts: 4, max_uncounted: 2, busy: 5m, no_answer: [15m, 1d], unreached: 2h, voicemail: never, failed: 90s, unknown: never }
-pacing: { max_concurrent_calls: 40, starts_per_minute: 60, batch_size: 30, refill_threshold: 7 }
+retry: { max_attempts: 4, max_uncounted: 2, busy: 5m, no_answer: [15m, 1d], unreached: 2h, voicemail: never, failed: [90s, next_day], unknown: 45m,
+  max_attempts_per_number: 9, reset_after: 7d, jitter: 2m }
+pacing: { max_concurrent_calls: 40, starts_per_minute: 60, batch_size: 30, refill_threshold: 7, warm_up: 5m, priority: 90 }
 opt_out: [{ collected: opt_out, equals: [true, "yes"] }, { evaluation: stop, equals: success }]
 advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 2m, late_lookback: 1h, poll: 5s }
 `);
@@ -62,29 +70,36 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
     calendar: { hours: { mon: [{ from: 540, to: 1020 }], sun: [{ from: 0, to: 1440 }] }, closedOn: [] },
     law: [],
     caps: [],
-    startsAt: null,
+    startsAt: Date.UTC(2026, 10, 1, 13),
     endsAt: Date.UTC(2026, 10, 30, 22),
     retry: {
       maxAttempts: 4,
-      maxAttemptsPerNumber: null,
-      resetAfterMs: null,
-      jitterMs: 0,
+      maxAttemptsPerNumber: 9,
+      resetAfterMs: 604_800_000,
+      jitterMs: 120_000,
       maxUncounted: 2,
       delays: {
         busy: [300_000],
         no_answer: [900_000, 86_400_000],
         unreached: [7_200_000],
         voicemail: 'never',
-        failed: [90_000],
-        unknown: 'never',
+        failed: [90_000, 'next_day'],
+        unknown: [2_700_000],
       },
     },
-    pacing: { maxConcurrentCalls: 40, startsPerMinute: 60, batchSize: 30, refillThreshold: 7, warmUpMs: 0, priority: 10 },
-    breaker: { failureShare: 0.5, windowMs: 1_800_000, minCalls: 20, coolDownMs: null },
-    preDial: null,
-    onCompletion: null,
-    dispositions: [],
-    correlation: { calleeNumber: [], batchId: [], reference: [] },
+    pacing: {
+      maxConcurrentCalls: 40,
+      startsPerMinute: 60,
+      batchSize: 30,
+      refillThreshold: 7,
+      warmUpMs: 300_000,
+      priority: 90,
+    },
+    breaker: { failureShare: 0.125, windowMs: 900_000, minCalls: 10, coolDownMs: 3_600_000 },
+    preDial: { url: 'https://hooks.example.com/may-we', timeoutMs: 2_000 },
+    onCompletion: { url: 'http://127.0.0.1:9000/done' },
+    dispositions: [{ pointer: '/metadata/cause', equals: ['USER_BUSY', 17], disposition: 'busy' }],
+    correlation: { calleeNumber: ['/metadata/to'], batchId: ['/metadata/a', '/b~1c'], reference: [] },
     optOut: [
       { source: 'collected', key: 'opt_out', values: [true, 'yes'] },
       { source: 'evaluation', key: 'stop', values: ['success'] },
@@ -172,6 +187,35 @@ test.each([
   ['retry: { busy: 0s }', /retry\.busy/],
   ['retry: { busy: &x [*x] }', /retry\.busy/],
   ['advanced: { poll: 10ms }', /advanced\.poll: "10ms" cannot be used; .*at least 1s/],
+  ['starts_at: tomorrow', /^6 starts_at: "tomorrow" cannot be used; write a date and time with its offset/],
+  [
+    'starts_at: 2030-11-30T17:00:00Z\nends_at: 2030-11-30T17:00:00Z',
+    /^7 ends_at: .*cannot be used; write a time after starts_at/,
+  ],
+  ['retry: { reset_after: 7d }', /^6 retry\.reset_after: "7d" cannot be used; set ends_at as well/],
+  ['retry: { unknown: 30m }', /^6 retry\.unknown: "30m" cannot be used; write on_unknown: redial as well/],
+  ['retry: { busy: nextday }', /^6 retry\.busy: "nextday" cannot be used; write a duration such as 5m, next_day/],
+  ['retry: { max_attempts_per_number: 0 }', /^6 retry\.max_attempts_per_number: 0 cannot be used/],
+  ['breaker: on', /^6 breaker: .*cannot be used; write off, or a mapping/],
+  ['breaker: { failure_share: 0% }', /^6 breaker\.failure_share: "0%" cannot be used; write a share/],
+  ['breaker: { failure_share: 0.5 }', /^6 breaker\.failure_share: 0\.5 cannot be used; write a share/],
+  [
+    'pre_dial: { url: "http://hooks.example.com" }',
+    /^6 pre_dial\.url: .*cannot be used; write an address such as https/,
+  ],
+  ['pre_dial: { url: "https://me:secret@hooks.example.com" }', /^6 pre_dial\.url: .*without user and password/],
+  ['pre_dial: { timeout: 5s }', /^6 pre_dial\.url: is missing/],
+  ['on_completion: https://hooks.example.com', /^6 on_completion: .*write a mapping such as \{ url/],
+  [
+    'dispositions: [{ when: { pointer: a/b, equals: 1 }, is: busy }]',
+    /^6 dispositions\[0\]\.when\.pointer: "a\/b" cannot be used; write a JSON pointer/,
+  ],
+  [
+    'dispositions: [{ when: { pointer: /a, equals: 1 }, is: unknown }]',
+    /^6 dispositions\[0\]\.is: "unknown" cannot be used; write one of answered, /,
+  ],
+  ['correlation: { number: /a }', /^6 correlation\.number: there is no such setting/],
+  ['correlation: { callee_number: /a~2 }', /^6 correlation\.callee_number: .*write a JSON pointer/],
   ['pacing: 5', /pacing: 5 cannot be used; write a mapping/],
   ['__proto__: { id: 1 }', /^6 __proto__: this name is reserved/],
   ['variables: { values: { __proto__: "x" } }', /^6 __proto__: this name is reserved/],

@@ -172,4 +172,11 @@ test('each reason is told of the row it belongs to', () => {
     dialable: 5,
     start: { at: monday, open: 1, outsideHours: 1, notBefore: 1, capped: 2, nextAt: monday + hourMs },
   });
+  const later = (hours: number): number => monday + hours * hourMs;
+  expect(counter.groups().map(({ count, notBefore }) => [count, notBefore])).toEqual([
+    [1, null],
+    [1, null],
+    [2, later(1)],
+    [1, later(2)],
+  ]);
 });

@@ -45,7 +45,11 @@ export async function createLedger(): Promise<Ledger> {
   };
   const change: Ledger['change'] = async (work) => {
     const store = await openStore({ sqlitePath });
-    await work(store).finally(() => store.close());
+    try {
+      await work(store);
+    } finally {
+      await store.close();
+    }
   };
   await change(async (store) => {
     const rows = buildRows(['+12125550101', '+12125550102', ''], (index) => ['Ana', 'Ben', '=1+1'][index] ?? '');
@@ -66,7 +70,7 @@ export async function createLedger(): Promise<Ledger> {
     };
     const io = createTerminal({ env, onInterrupt, ...settings });
     const ended = runCli(args, io).then((code) => ({ code, ...io.written() }));
-    return { written: io.written, interrupt: () => interrupt(), ended };
+    return { written: () => io.written(), interrupt: () => interrupt(), ended };
   };
   return {
     folder,

@@ -4,6 +4,8 @@ import { readConfig } from '../../src/config.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { accountScope, addSuppressions } from '../../src/store/suppressions.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { beginProven } from '../store/scenario.ts';
+import { buildRows } from '../support/campaign-rules.ts';
 import { createWorld, numberAt, until, type CampaignWorld } from './campaign-world.ts';
 
 let server: DevServer;
@@ -104,6 +106,20 @@ test.each(['account', 'campaign'])('a number on the do-not-call list of the %s i
   await expectNothingDone(world);
 });
 
+test('a number that was called too often lately is refused', async () => {
+  const world = await slowWorld();
+  const store = await openStore({ sqlitePath: world.env['CARILLON_DB'] ?? '' });
+  const spring = await beginProven(store, { rows: buildRows([mine], () => 'Ana'), now: monday });
+  await spring.dial(1, monday);
+  await store.close();
+  const path = edit(world, ['hours: any', 'hours: any\ncaps: [{ calls: 1, within: 24h }]']);
+  expect(await world.run('test-call', path, '--to', mine, '--yes')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/frequency caps.*no call to this number before 2026-01-06 15:00 UTC/),
+  });
+  expect(called(world)).toEqual([]);
+});
+
 test('outside the hours of the number the call is refused, unless it is a phone of one’s own', async () => {
   const world = await slowWorld();
   const path = edit(world, ['hours: any', 'hours: { mon: "11:00-12:00", tue: "09:00-17:00" }']);
@@ -113,6 +129,10 @@ test('outside the hours of the number the call is refused, unless it is a phone 
   });
   // In Los Angeles it is still earlier.
   expect((await world.run('test-call', path, '--to', '+13105550190', '--yes')).stderr).toContain('2026-01-05 19:00');
+  // An international toll-free number may be anywhere.
+  expect((await world.run('test-call', path, '--to', '+80012345678', '--yes')).stderr).toContain(
+    'No time zone is known',
+  );
   const asked = await world.run('test-call', path, '--to', mine, '--any-hour');
   expect(asked.stderr).toMatch(/hours and law are left out \(--any-hour\).*add --yes/s);
   await expectNothingDone(world);
@@ -140,6 +160,17 @@ test('a caller number that the service does not know is refused before anything 
     stderr: expect.stringMatching(/pn_wrong.*Nothing was imported/s),
   });
   await expectNothingDone(world);
+});
+
+test('a test call that the service refuses is not waited for, and says what is wrong', async () => {
+  const world = await createWorld(server.address, {
+    faults: [{ operation: 14, effect: { type: 'error', status: 402 } }],
+  });
+  await world.work();
+  const end = await world.run('test-call', world.writeCampaign({}), '--to', mine, '--yes');
+  expect(end).toMatchObject({ code: 1, stdout: '' });
+  expect(end.stderr).toMatch(new RegExp(`paused: .*402.*carillon cancel ${world.id}-test-1`, 's'));
+  expect(called(world)).toEqual([]);
 });
 
 test('whoever leaves before the end is told how to look at it and end it', async () => {

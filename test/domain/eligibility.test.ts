@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { WeeklyHours } from '../../src/domain/campaign-rules.ts';
 import { judgeEligibility, numberBusyRecheckMs, type EligibilityInput } from '../../src/domain/eligibility.ts';
@@ -87,4 +88,94 @@ test('waiting for the window ends when it opens', () => {
   expect(judgeEligibility({ ...dialable, at: waiting.verdict === 'wait' ? waiting.until : 0 })).toEqual({
     verdict: 'dial',
   });
+});
+
+test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility>]>([
+  ['its own end', { rowEndsAt: noon + 600_000 }, { ...ended, reason: 'row_expired' }],
+  ['its own end beyond the margin', { rowEndsAt: noon + 600_001 }, { verdict: 'dial' }],
+  ['the end of the campaign, which comes first', { endsAt: noon, rowEndsAt: noon + 1 }, ended],
+  ['its own end, which comes first', { endsAt: noon + 1, rowEndsAt: noon }, { ...ended, reason: 'row_expired' }],
+  ['both at once', { endsAt: noon, rowEndsAt: noon }, ended],
+  [
+    'a budget that is used up',
+    { budgetAllowsAt: null, numberBusy: true },
+    { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' },
+  ],
+  [
+    'a budget that is renewed',
+    { budgetAllowsAt: noon + hour },
+    { verdict: 'wait', until: noon + hour, reason: 'attempt_budget' },
+  ],
+  [
+    'a budget that is renewed too late',
+    { budgetAllowsAt: noon + hour, endsAt: noon + hour + 600_000 },
+    { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' },
+  ],
+  [
+    'a budget that is renewed in time',
+    { budgetAllowsAt: noon + hour, endsAt: noon + hour + 600_001 },
+    { verdict: 'wait', until: noon + hour, reason: 'attempt_budget' },
+  ],
+  ['a budget that is renewed now', { budgetAllowsAt: noon }, { verdict: 'dial' }],
+])('%s', (_, changes, expected) => {
+  expect(judgeEligibility({ ...dialable, ...changes })).toEqual(expected);
+});
+
+/** Rules from the one that outranks all others to the one that gives way to all. */
+const ranked: [keyof typeof reasons, Partial<EligibilityInput>][] = [
+  ['campaign_end', { endsAt: noon }],
+  ['suppressed', { suppressed: true }],
+  ['already_reached', { reached: true }],
+  ['attempts_used_up', { budgetAllowsAt: null }],
+  ['number_busy', { numberBusy: true }],
+  ['frequency_cap', { capsAllowAt: noon + hour }],
+  ['outside_hours', { calendars: hoursOf({ fri: [{ from: 540, to: 1200 }] }) }],
+];
+const reasons = {
+  campaign_end: 'final',
+  suppressed: 'final',
+  already_reached: 'final',
+  attempts_used_up: 'final',
+  number_busy: 'wait',
+  frequency_cap: 'wait',
+  outside_hours: 'wait',
+} as const;
+
+test('of all rules that apply the first in order decides, whatever the others are', () => {
+  fc.assert(
+    fc.property(fc.subarray(ranked, { minLength: 0 }), (applying) => {
+      const input = Object.assign({}, dialable, ...applying.map(([, changes]) => changes)) as EligibilityInput;
+      const verdict = judgeEligibility(input);
+      const [first] = applying;
+      if (first === undefined) expect(verdict).toEqual({ verdict: 'dial' });
+      else expect(verdict).toMatchObject({ verdict: reasons[first[0]], reason: first[0] });
+    }),
+    { seed: 7, numRuns: 500 },
+  );
+});
+
+test('nobody waits for an instant that has come, and nobody is told to wait beyond the end', () => {
+  const instant = fc.integer({ min: noon - 3 * hour, max: noon + 30 * hour });
+  const input = fc.record({
+    endsAt: fc.option(instant),
+    rowEndsAt: fc.option(instant),
+    suppressed: fc.boolean(),
+    reached: fc.boolean(),
+    numberBusy: fc.boolean(),
+    capsAllowAt: instant,
+    budgetAllowsAt: fc.option(instant),
+    attempted: fc.boolean(),
+    marginMs: fc.integer({ min: 0, max: hour }),
+    zones: fc.constantFrom<string[]>(['America/New_York'], [], ['America/New_York', 'America/Los_Angeles']),
+  });
+  fc.assert(
+    fc.property(input, (drawn) => {
+      const verdict = judgeEligibility({ ...dialable, ...drawn });
+      if (verdict.verdict !== 'wait') return;
+      expect(verdict.until).toBeGreaterThan(noon);
+      const end = Math.min(drawn.endsAt ?? Infinity, drawn.rowEndsAt ?? Infinity);
+      if (verdict.reason !== 'number_busy') expect(verdict.until + drawn.marginMs).toBeLessThan(end);
+    }),
+    { seed: 9, numRuns: 2_000 },
+  );
 });

@@ -265,6 +265,8 @@ test.for(dialects)('limits change while a campaign runs, and the file can be bro
   expect(await adjust(wish)).toEqual({ from: {}, to: {} });
   expect(await told(scenario, 'campaign.adjusted')).toEqual([{ ...change, by: 'person' }]);
   expect(await limitsOf(scenario)).toMatchObject({ own: 40, startsPerMinute: null });
+  // A fifth of the lines is still a fifth, as long as a batch holds it.
+  expect((await scenario.campaign()).rules.pacing.refillThreshold).toBe(5);
   expect(await adjust({ batchSize: 40, priority: 99 })).toMatchObject({ to: { batchSize: 40, priority: 99 } });
   expect(await scenario.dial(1)).toHaveLength(40);
   // One that is set back by hand to what the file says is adjusted no more.
@@ -273,6 +275,7 @@ test.for(dialects)('limits change while a campaign runs, and the file can be bro
     adjustments: null,
   });
   await adjust({ maxConcurrentCalls: 2 });
+  expect((await scenario.campaign()).rules.pacing.refillThreshold).toBe(1);
   expect(await adjust({ priority: 50 }, true)).toEqual({
     from: { maxConcurrentCalls: 2, priority: 10 },
     to: { maxConcurrentCalls: 10, priority: 50 },
