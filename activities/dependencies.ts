@@ -12,6 +12,8 @@ export interface ActivityDependencies {
   /** The clock that the service lives by, asked anew from time to time. */
   serviceClock: () => Promise<ServiceClock>;
   logger: Logger;
+  /** Signs what is sent to hooks; without it nothing is sent to them, and a campaign with a pre-dial hook calls nobody. */
+  hookSecret?: string | undefined;
   /** Real epoch milliseconds. */
   nowReal: () => number;
   /** Milliseconds that never jump, also when the wall clock is set. */

@@ -29,11 +29,13 @@ export interface WindowNeeds {
   /** The fewest concurrent calls that are enough; null when no number is. */
   concurrentCalls: number | null;
   /** What keeps more calls from being enough. */
-  limitedBy: 'starts_per_minute' | 'warm_up' | 'delays' | 'windows' | null;
+  limitedBy: 'account_limit' | 'starts_per_minute' | 'warm_up' | 'delays' | 'windows' | null;
 }
 
 export interface CampaignForecast {
   startsAt: number;
+  /** Concurrent calls that campaign and account both allow. */
+  lines: number;
   assumptions: ForecastAssumptions & { ringMs: number; shortTalkMs: number };
   /** Everybody answers the first call and says little. */
   earliest: Forecast;
@@ -65,8 +67,10 @@ export function forecastCampaign(
   groups: readonly ForecastGroup[],
   startsAt: number,
   assumptions: ForecastAssumptions,
+  accountLines: number | null = null,
 ): CampaignForecast {
   const { callMs, answerRate } = assumptions;
+  const lines = Math.min(rules.pacing.maxConcurrentCalls, accountLines ?? Infinity);
   const usual: Course = { answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) };
   const inputOf = (course: Course): ForecastInput => ({
     groups,
@@ -74,7 +78,7 @@ export function forecastCampaign(
     at: startsAt,
     endsAt: rules.endsAt,
     marginMs: rules.timing.dispatchMarginMs,
-    linesAt: warmingUp(rules.pacing.maxConcurrentCalls, rules.pacing.warmUpMs),
+    linesAt: warmingUp(lines, rules.pacing.warmUpMs),
     startsPerMinute: rules.pacing.startsPerMinute,
     caps: rules.caps,
   });
@@ -87,12 +91,13 @@ export function forecastCampaign(
   const mostCalls = people * (longest.retries + 1) * (rules.retry.maxUncounted + 1);
   return {
     startsAt,
+    lines,
     assumptions: { ...assumptions, ringMs, shortTalkMs },
     earliest,
     likely,
     latest,
     canFinish: earliest.neverCalled === 0,
-    needs: findNeeds(rules, inputOf(usual), likely, people),
+    needs: findNeeds(rules, inputOf(usual), likely, { people, lines, accountLines }),
     calls: { fewest: people, likely: likely.calls, most: mostCalls },
     minutes: {
       fewest: inMinutes(people * shortTalkMs),
@@ -112,31 +117,38 @@ function warmingUp(lines: number, warmUpMs: number): ForecastInput['linesAt'] {
   return (sinceMs) => warmUpLines({ lines, warmUpMs, sinceMs });
 }
 
-function findNeeds(rules: CampaignRules, input: ForecastInput, likely: Forecast, people: number): WindowNeeds | null {
+function findNeeds(
+  { pacing: { warmUpMs } }: CampaignRules,
+  input: ForecastInput,
+  likely: Forecast,
+  { people, lines, accountLines }: { people: number; lines: number; accountLines: number | null },
+): WindowNeeds | null {
   const missing = likely.neverCalled > 0 ? 'first_attempts' : 'further_attempts';
   const lackOf = (result: Forecast): number =>
     missing === 'first_attempts' ? result.neverCalled : result.cutShort + result.neverCalled;
   const recipients = lackOf(likely);
   if (recipients === 0) return null;
   const fits = (changes: Partial<ForecastInput>): boolean => lackOf(forecast({ ...input, ...changes })) === 0;
-  const { maxConcurrentCalls, warmUpMs } = rules.pacing;
   const withLines = (lines: number): Partial<ForecastInput> => ({ linesAt: warmingUp(lines, warmUpMs) });
-  const most = Math.min(mostLines, Math.max(people, maxConcurrentCalls));
+  // More lines than people are of no use.
+  const enough = Math.min(mostLines, Math.max(people, lines));
+  const allowed = Math.min(enough, accountLines ?? enough);
   const base = { missing, recipients, moreMs: findMoreTime(input, missing, lackOf) } as const;
-  if (fits(withLines(most))) {
-    const concurrentCalls = leastThat((lines) => fits(withLines(lines)), maxConcurrentCalls, most);
+  if (allowed > lines && fits(withLines(allowed))) {
+    const concurrentCalls = leastThat((lines) => fits(withLines(lines)), lines, allowed);
     return { ...base, concurrentCalls, limitedBy: null };
   }
-  const unpaced = { startsPerMinute: null, ...withLines(most) };
-  const unlimited = { ...unpaced, linesAt: () => most };
-  const limitedBy = fits(unpaced)
-    ? 'starts_per_minute'
-    : fits(unlimited)
-      ? 'warm_up'
-      : missing === 'further_attempts'
-        ? 'delays'
-        : 'windows';
-  return { ...base, concurrentCalls: null, limitedBy };
+  const limits: [WindowNeeds['limitedBy'], Partial<ForecastInput>][] = [
+    ['account_limit', withLines(enough)],
+    ['starts_per_minute', { ...withLines(enough), startsPerMinute: null }],
+    ['warm_up', { linesAt: () => enough, startsPerMinute: null }],
+  ];
+  const limit = limits.find(([, changes]) => fits(changes))?.[0];
+  return {
+    ...base,
+    concurrentCalls: null,
+    limitedBy: limit ?? (missing === 'further_attempts' ? 'delays' : 'windows'),
+  };
 }
 
 /** Without an end the campaign goes the same way up to its own and then on, so one simulation tells how far. */

@@ -66,6 +66,8 @@ type Judgement = { excluded: ExclusionReason } | { waiting: Waiting; until: numb
 
 /** Ends of single rows, and ends of caps, are told apart no finer than this: each costs the forecast a group of its own. */
 const bucketMs = 15 * 60_000;
+/** Judgements kept to be used again; rows may each have an end of their own. */
+const mostJudgements = 10_000;
 
 /** Sorts rows into the funnel, and those who can be called into groups for the forecast. */
 export class FunnelCounter {
@@ -138,6 +140,7 @@ export class FunnelCounter {
     const known = key === null ? undefined : this.#judgements.get(key);
     if (known !== undefined) return known;
     const judgement = this.#judgeAnew(row, history);
+    if (this.#judgements.size > mostJudgements) this.#judgements.clear();
     if (key !== null) this.#judgements.set(key, judgement);
     return judgement;
   }

@@ -23,7 +23,8 @@ export function readInstant(cell: string, kind: InstantKind, zones: readonly str
   const [, year, month, day, hour, minute, second, fraction, offset] = match;
   const date = Date.UTC(Number(year), Number(month) - 1, Number(day));
   const time = [hour, minute, second].map((part) => Number(part ?? 0)) as [number, number, number];
-  const isDate = new Date(date).getUTCDate() === Number(day) && Number(month) <= 12;
+  // A day that does not exist is counted on into the next month, and a year of two digits is one of the last century.
+  const isDate = new Date(date).toISOString().startsWith(`${String(year)}-${String(month)}-${String(day)}`);
   if (!isDate || time[0] > 23 || time[1] > 59 || time[2] > 59) return null;
   const local = date + time[0] * hourMs + time[1] * minuteMs + time[2] * 1000 + Number((fraction ?? '').padEnd(3, '0'));
   if (offset !== undefined) return local - offsetOf(offset);

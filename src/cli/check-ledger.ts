@@ -3,15 +3,24 @@ import type { LedgerFindings } from '../campaign/funnel.ts';
 import type { ListRow } from '../campaign/recipients.ts';
 import type { Config } from '../config.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { linesOf, readAccount } from '../store/account-pace.ts';
 import { readBudgets } from '../store/attempt-budgets.ts';
 import { describeLocation, type Store } from '../store/open-store.ts';
 import { readCaps } from '../store/placed-calls.ts';
 import { findSuppressed } from '../store/suppressions.ts';
 import { describeFailure } from './failure.ts';
 import { openLedger } from './ledger-access.ts';
+import { accountIdOf } from './service-access.ts';
 
 /** Whether the do-not-call list and earlier calls could be looked at, and where or why not. */
-export type LedgerState = { asked: true; database: string } | { asked: false; reason: string };
+export type LedgerState =
+  | {
+      asked: true;
+      database: string;
+      /** Calls that all campaigns of the account may have open; null: no limit of its own. */
+      accountLines: number | null;
+    }
+  | { asked: false; reason: string };
 
 /** What `check` knows of a database, which it only reads. */
 export interface CheckedLedger {
@@ -34,8 +43,9 @@ export async function openCheckedLedger(
     return unasked(`there is none at ${config.CARILLON_DB}`);
   try {
     const store = await openLedger(config);
+    const accountLines = linesOf(await readAccount(store.db, accountIdOf(config)));
     return {
-      state: { asked: true, database },
+      state: { asked: true, database, accountLines },
       look: (rows) => look(store, campaign, rows),
       close: () => store.close(),
     };

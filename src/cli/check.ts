@@ -108,7 +108,16 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
   const counts = preflight.report();
   const report: CheckReport = {
     ...counts,
-    forecast: counts.dialable === 0 ? null : forecastCampaign(rules, preflight.groups(), startsAt, assumptions),
+    forecast:
+      counts.dialable === 0
+        ? null
+        : forecastCampaign(
+            rules,
+            preflight.groups(),
+            startsAt,
+            assumptions,
+            ledger.state.asked ? ledger.state.accountLines : null,
+          ),
     service: offline ? { asked: false, reason: 'left out by --offline' } : await checkService(config, rules),
     ledger: ledger.state,
   };

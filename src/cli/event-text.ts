@@ -33,7 +33,7 @@ export function tellEvent(event: CampaignEvent): string | null {
     case 'campaign.adjusted':
       return `a person changed ${tellAdjustment(data)}`;
     case 'account.adjusted':
-      return `a person changed ${tellAdjustment(data)} of the account`;
+      return `a person changed limits of the account: ${tellAdjustment(data)}`;
     case 'account.pace':
       return tellPace(number(data['from']), number(data['to']));
     case 'campaign.state':

@@ -32,6 +32,9 @@ export function renderForecast(rules: CampaignRules, forecast: CampaignForecast)
         'At most: with as many failures of the carrier as may go uncounted. The service, other campaigns and the size of batches may slow it down.',
       '  ',
     ),
+    ...(forecast.lines === rules.pacing.maxConcurrentCalls
+      ? []
+      : wrapped(`All campaigns of the account together may use ${count(forecast.lines)} lines.`, '  ')),
     ...(rules.retry.resetAfterMs === null
       ? []
       : wrapped(
@@ -54,7 +57,7 @@ function endText({ finishesAt, endless, neverCalled, cutShort }: Forecast, endsA
   return neverCalled + cutShort > 0 && endsAt !== null ? `cut off by ends_at` : instantText(finishesAt);
 }
 
-function renderNeeds({ endsAt, pacing }: CampaignRules, { needs }: CampaignForecast): string[] {
+function renderNeeds({ endsAt }: CampaignRules, { needs, lines: linesNow }: CampaignForecast): string[] {
   if (needs === null) return [];
   const whom =
     needs.missing === 'first_attempts'
@@ -67,7 +70,7 @@ function renderNeeds({ endsAt, pacing }: CampaignRules, { needs }: CampaignForec
     `The window is too short: ${whom}${until}.`,
     time === null && calls === null
       ? 'No later end and no number of concurrent calls is enough.'
-      : `It needs ${[time, calls].filter((part) => part !== null).join(' or ')} (now ${count(pacing.maxConcurrentCalls)}).`,
+      : `It needs ${[time, calls].filter((part) => part !== null).join(' or ')} (now ${count(linesNow)}).`,
     ...(calls === null ? [limitText(needs)] : []),
   ];
   return ['', ...wrapped(lines.join(' '))];
@@ -76,6 +79,8 @@ function renderNeeds({ endsAt, pacing }: CampaignRules, { needs }: CampaignForec
 function limitText({ limitedBy, moreMs }: WindowNeeds): string {
   const begin = moreMs === null ? 'The reason:' : 'No number of concurrent calls is enough, because';
   switch (limitedBy) {
+    case 'account_limit':
+      return `${begin} the account allows no more (carillon adjust --account).`;
     case 'starts_per_minute':
       return `${begin} pacing.starts_per_minute lets too few calls begin.`;
     case 'warm_up':

@@ -175,16 +175,20 @@ export function readRules(text: string): CampaignRules {
   return completeRules(JSON.parse(text) as StoredRules);
 }
 
+const addedToList = { zipColumn: null, notBeforeColumn: null, expiresAtColumn: null };
+const addedToRetry = { maxAttemptsPerNumber: null, resetAfterMs: null, jitterMs: 0 };
+const addedToPacing = { warmUpMs: 0, priority: 10 };
+
 /** Rules of an earlier version with the settings added since, all of them switched off. */
 export function completeRules(stored: object): CampaignRules {
   const { fromPhoneNumberId, ...rules } = stored as StoredRules & CampaignRules;
   return {
     ...rules,
     callers: rules.callers ?? { numbers: [fromPhoneNumberId ?? ''], choice: 'region' },
-    list: { ...{ zipColumn: null, notBeforeColumn: null, expiresAtColumn: null }, ...rules.list },
+    list: { ...addedToList, ...rules.list },
     startsAt: rules.startsAt ?? null,
-    retry: { ...{ maxAttemptsPerNumber: null, resetAfterMs: null, jitterMs: 0 }, ...rules.retry },
-    pacing: { ...{ warmUpMs: 0, priority: 10 }, ...rules.pacing },
+    retry: { ...addedToRetry, ...rules.retry },
+    pacing: { ...addedToPacing, ...rules.pacing },
     breaker: rules.breaker ?? null,
     preDial: rules.preDial ?? null,
     onCompletion: rules.onCompletion ?? null,

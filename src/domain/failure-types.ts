@@ -6,6 +6,10 @@ export const failureTypes = {
   notSent: 'NotSent',
   /** The ledger does not allow a POST yet. */
   blocked: 'Blocked',
+  /** The pre-dial hook gave no answer yet, so nothing may be sent; it is asked again. */
+  screening: 'Screening',
+  /** A hook was not told of the end of a round. */
+  hook: 'Hook',
   /** A read failed or told nothing usable. */
   serviceUnavailable: 'ServiceUnavailable',
   /** The database lost progress that the campaign has made. Never retried. */

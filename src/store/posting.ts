@@ -9,10 +9,11 @@ import { toCampaign, type Campaign } from './campaigns.ts';
 import { appendEvents, type NewEvent } from './events.ts';
 import { findEvidenceFor } from './evidence.ts';
 import { lockBatch, type Queries, type Store } from './open-store.ts';
-import { releaseAttempts, releaseBatchAttempts, type Release } from './release.ts';
+import { releaseAttempts, releaseBatch, type Release } from './release.ts';
 import { readCaps } from './placed-calls.ts';
 import { blockedUntil } from './safety.ts';
 import type { Database } from './schema.ts';
+import { screenedMark, screeningRelease } from './screening.ts';
 import { findSuppressed } from './suppressions.ts';
 import { enterUnknown, holdAccount } from './verdicts.ts';
 
@@ -109,7 +110,9 @@ async function sortAttempts(tx: Queries, campaign: Campaign, batchId: string, no
       budgetAllowsAt: budgetAllowsAt(budgetedOf(recipient)),
       attempted: recipient.tier === 0,
     });
-    if (verdict.verdict === 'dial')
+    const screening = screeningRelease(rules, attempt, now);
+    if (verdict.verdict === 'dial' && screening !== null) release(screening.reason, screening.next);
+    else if (verdict.verdict === 'dial')
       sorted.dial.push({ attempt, cells: JSON.parse(recipient.cells) as string[], place: { ...place, zones } });
     else if (verdict.verdict === 'final')
       release(verdict.reason, { kind: 'finish', outcome: verdict.outcome, reason: verdict.reason });
@@ -128,14 +131,7 @@ async function releaseWholeBatch(
   reason: string,
   now: number,
 ): Promise<PostingStep> {
-  if (!(await store.compareAndSetBatch(tx, batch.batch_id, ['intent', 'not_sent'], 'released')))
-    throw new AlreadyEntered();
-  await tx.updateTable('batches').set({ reason, verdict_at: now }).where('batch_id', '=', batch.batch_id).execute();
-  await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, reason, now);
-  const data = { state: 'released', reason };
-  await appendEvents(tx, [
-    { at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data },
-  ]);
+  if (!(await releaseBatch(tx, store, batch, reason, now))) throw new AlreadyEntered();
   return { kind: 'verdict', state: 'released' };
 }
 
@@ -258,7 +254,7 @@ async function beginPost(
       recipientId: attempt.recipient_id,
       attemptId: attempt.attempt_id,
       batchId,
-      data: { k, e164: attempt.e164, person: attempt.person, ...place },
+      data: { k, e164: attempt.e164, person: attempt.person, ...place, ...screenedMark(campaign.rules, attempt) },
     });
   }
   await appendEvents(tx, events);

@@ -1,7 +1,9 @@
+import type { Selectable } from 'kysely';
 import { appendEvents, type NewEvent } from './events.ts';
-import type { Queries } from './open-store.ts';
+import type { Queries, Store } from './open-store.ts';
 import { finishRecipients, requeueRecipient } from './recipients.ts';
 import type { Outcome } from '../domain/outcome.ts';
+import type { Database } from './schema.ts';
 
 export interface Release {
   attemptId: string;
@@ -75,4 +77,22 @@ export async function releaseBatchAttempts(
     next: { kind: 'requeue' as const, dueAt: now },
   }));
   await releaseAttempts(tx, campaignId, batchId, releases, now);
+}
+
+/** Gives a batch back of which nothing was sent; its recipients go back in line at once. Answers false when it is past that. */
+export async function releaseBatch(
+  tx: Queries,
+  store: Store,
+  batch: Selectable<Database['batches']>,
+  reason: string,
+  now: number,
+): Promise<boolean> {
+  if (!(await store.compareAndSetBatch(tx, batch.batch_id, ['intent', 'not_sent'], 'released'))) return false;
+  await tx.updateTable('batches').set({ reason, verdict_at: now }).where('batch_id', '=', batch.batch_id).execute();
+  await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, reason, now);
+  const data = { state: 'released', reason };
+  await appendEvents(tx, [
+    { at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data },
+  ]);
+  return true;
 }

@@ -184,6 +184,21 @@ async function callersOf({ sandbox }: CallerRun, from: number): Promise<Set<stri
 
 const three = ['pn_main', 'pn_second', 'pn_unverified'];
 
+test('before the first call every number is looked up: where it is from, and whether it may call', async () => {
+  const run = await begin([...three, 'pn_nowhere']);
+  expect(await run.activities.verify({ campaignId })).toEqual({ ok: true });
+  const rows = await run.store.db.selectFrom('callers').selectAll().orderBy('position').execute();
+  const facts = rows.map((row) => [row.phone_number_id, row.e164, row.country, row.regions, row.out, row.reason]);
+  expect(facts).toEqual([
+    ['pn_main', '+12125550199', 'US', '["NY"]', 0, null],
+    ['pn_second', '+13125550198', 'US', '["IL"]', 0, null],
+    ['pn_unverified', '+14155550197', 'US', '["CA"]', 1, 'not_verified'],
+    ['pn_nowhere', null, null, null, 1, 'unknown'],
+  ]);
+  expect(new Set(rows.map((row) => row.checked_at))).toEqual(new Set([run.now()]));
+  expect(await run.campaign()).toMatchObject({ state: 'running', callerProven: true });
+});
+
 test('one of three numbers loses its verification on the way: it is taken out, and the campaign completes', async () => {
   const run = await begin(three);
   await run.setVerified('pn_unverified', true);

@@ -118,6 +118,16 @@ test.each<[string, CampaignRules, object]>([
   expect(forecastCampaign(rules, people(100), monday, usualAssumptions).needs).toMatchObject(expected);
 });
 
+test('the account has a say in how many lines there are, and in how many there could be', () => {
+  const rules = rulesWith({ maxConcurrentCalls: 10 }, { endsAt: monday + 30 * minuteMs });
+  const withAccount = (lines: number | null) => forecastCampaign(rules, people(100), monday, usualAssumptions, lines);
+  expect(withAccount(null)).toMatchObject({ lines: 10, needs: null });
+  expect(withAccount(1)).toMatchObject({
+    lines: 1,
+    needs: { missing: 'first_attempts', concurrentCalls: null, limitedBy: 'account_limit' },
+  });
+});
+
 test('rows that expire by themselves are not helped by a later end of the campaign', () => {
   const groups = people(100).map((group) => ({ ...group, expiresAt: monday + 15 * minuteMs }));
   expect(forecastCampaign(rulesWith({ maxConcurrentCalls: 1 }), groups, monday, usualAssumptions).needs).toMatchObject({

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readInstant } from '../../src/campaign/list-instant.ts';
 import { importList } from './campaign-folder.ts';
@@ -42,6 +43,11 @@ test.each([
   '30.11.2026',
   '2026-11-31',
   '2026-13-01',
+  '2026-00-10',
+  '2026-02-29',
+  '0026-11-30',
+  '2026-11-30T24:00',
+  '2026-11-30T12:60Z',
   '2026-11-30 25:00',
   '2026-11-30 5pm',
   '2026-11-30T17:00:00+99:00',
@@ -55,6 +61,43 @@ test.each([
   expect(readInstant(cell, 'start', newYork)).toBeNull();
   expect(readInstant(cell, 'end', newYork)).toBeNull();
 });
+
+test('the wall clock of the zone shows the time that was written, unless it never shows it', () => {
+  const zones = ['America/New_York', 'America/Phoenix', 'Europe/London', 'Australia/Lord_Howe', 'Asia/Kolkata'];
+  const clocks = new Map(zones.map((zone) => [zone, wallClock(zone)]));
+  const seen = { once: 0, twice: 0, never: 0 };
+  const anyWall = fc.integer({ min: Date.UTC(2026, 0), max: Date.UTC(2027, 0) });
+  // Around the hours in which clocks change.
+  const anyChange = fc
+    .tuple(
+      fc.constantFrom('2026-03-08', '2026-11-01', '2026-03-29', '2026-10-25', '2026-04-05', '2026-10-04'),
+      fc.nat(240),
+    )
+    .map(([date, minute]) => Date.parse(`${date}T00:00Z`) + minute * 60_000);
+  fc.assert(
+    fc.property(fc.constantFrom(...zones), fc.oneof(anyWall, anyChange), (zone, wall) => {
+      const cell = new Date(wall).toISOString().slice(0, 16).replace('T', ' ');
+      const start = readInstant(cell, 'start', [zone]) ?? 0;
+      const end = readInstant(cell, 'end', [zone]) ?? 0;
+      const shows = (at: number): boolean => clocks.get(zone)?.(at) === cell;
+      seen[start > end ? 'twice' : shows(start) ? 'once' : 'never'] += 1;
+      expect(shows(start)).toBe(shows(end));
+      if (shows(start)) {
+        // No other instant in reach shows it beyond the two.
+        expect(shows(start + 30 * 60_000) || shows(start + 60 * 60_000)).toBe(false);
+        expect(shows(end - 30 * 60_000) || shows(end - 60 * 60_000)).toBe(false);
+      } else expect(start).toBe(end);
+    }),
+    { seed: 11, numRuns: 2000 },
+  );
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(10);
+});
+
+/** What a clock on the wall shows, as `2026-11-30 17:00`. */
+function wallClock(zone: string): (at: number) => string {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
+  return (at) => format.format(at);
+}
 
 const campaign = `id: test
 agent_id: agent_1

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { writeAccount } from '../../src/store/account-pace.ts';
+import { listCampaigns } from '../../src/store/campaigns.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { createWorld, until, type CampaignWorld } from './campaign-world.ts';
@@ -90,6 +92,21 @@ test('the account is shared by its campaigns, and status says who has what', asy
     pacing: { allowed: 2, pace: 0.5, account: { lines: 2, free: 2, share: 2 } },
   });
 });
+
+test('two campaigns that share one line both come to their ends', async () => {
+  const world = await createWorld(server.address);
+  const ids = [`${world.id}-a`, `${world.id}-b`];
+  for (const id of ids)
+    await world.run('start', world.writeCampaign({ id, rows: 4, yaml: ['retry: { max_attempts: 1 }'] }));
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  await writeAccount(store.db, world.sandbox.url, { max_concurrent_calls: 1 });
+  await world.work();
+  const states = async () => (await listCampaigns(store.db)).map(({ state }) => state);
+  await until(async () => (await states()).every((state) => state === 'completed'), 80_000);
+  await store.close();
+  const { stdout } = await world.run('verify', ids[0] ?? '', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ violations: [] });
+}, 120_000);
 
 test('an ended campaign is refused, with the way to go on', async () => {
   const world = await createWorld(server.address);

@@ -119,6 +119,20 @@ test('the do-not-call list of the database is looked at, and its file is made by
     forecast: { earliest: { calls: 3 } },
   });
   expect(await reportOf(world, '--offline')).toMatchObject({ dialable: 5, ledger: { asked: false } });
+
+  world.writeCampaign({ rows: 2 });
+  const nobody = await world.run('check', world.campaignPath);
+  expect(nobody).toMatchObject({ code: 1, stdout: expect.stringContaining('Nobody would be called') });
+});
+
+test('what the account allows to all campaigns together limits the simulation', async () => {
+  const world = await worldOf();
+  world.writeCampaign({ rows: 40 });
+  await (await openStore({ sqlitePath: world.path('carillon.db') })).close();
+  await world.run('adjust', '--account', '--max-concurrent-calls', '2');
+  const { stdout } = await world.run('check', world.campaignPath);
+  expect(stdout).toMatch(/earliest +2026-01-05 15:10 UTC/);
+  expect(stdout).toContain('All campaigns of the account together may use 2 lines.');
 });
 
 test('a database that cannot be used is told, and the check goes on', async () => {

@@ -14,6 +14,23 @@ test.each([
   [event('campaign.imported', { rows: 1200, rejected: 3 }), '1,200 rows imported, 3 rejected'],
   [event('campaign.state', { to: 'paused', reason: 'paused by a person' }), 'paused: paused by a person'],
   [event('campaign.edited', { added: 1, corrected: 0, withdrawn: 2 }), '1 row added, 2 rows withdrawn'],
+  [
+    event('campaign.adjusted', { from: { startsPerMinute: null }, to: { startsPerMinute: 30 }, by: 'person' }),
+    'a person changed starts per minute from no limit to 30',
+  ],
+  [
+    event('account.adjusted', { from: { keepFree: 0 }, to: { keepFree: 125 }, by: 'person' }),
+    'a person changed limits of the account: part kept free from 0 % to 12.5 %',
+  ],
+  [
+    event('account.pace', { from: 1000, to: 500 }),
+    'the service limits requests: all limits are at 50 %, and rise as it accepts batches',
+  ],
+  [event('account.pace', { from: 500, to: 550 }), null],
+  [
+    event('account.pace', { from: 960, to: 1000 }),
+    'the service has accepted enough batches: all limits are at 100 % again',
+  ],
   [event('batch.posting', { k: 2, size: 1 }), 'batch 4: sending 1 call again, POST 2'],
   [event('batch.posting', { k: 1, size: 1 }), null],
   [event('batch.state', { state: 'confirmed', by: 'reply', calls_initiated: 20 }), 'batch 4: 20 calls accepted'],

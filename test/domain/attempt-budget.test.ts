@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { budgetAllowsAt, type AttemptBudget } from '../../src/domain/attempt-budget.ts';
 import { dispositions, type Disposition } from '../../src/domain/disposition.ts';

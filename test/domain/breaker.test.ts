@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { breakerOpens } from '../../src/domain/breaker.ts';
 
@@ -35,11 +35,11 @@ test('more failures never close it, and more other calls never open it', () => {
       fc.nat(100),
       fc.nat(100),
       (failureShare, minCalls, failed, others) => {
-        const with_ = (bad: number, good: number) =>
+        const opens = (bad: number, good: number) =>
           breakerOpens({ ...rules, failureShare, minCalls }, { ended: bad + good, failed: { failed: bad } }) !== null;
-        if (with_(failed, others)) expect(with_(failed + 1, others)).toBe(true);
-        if (!with_(failed, others) && failed + others >= minCalls) expect(with_(failed, others + 1)).toBe(false);
-        if (with_(failed, others)) expect(failed).toBeGreaterThanOrEqual(failureShare * (failed + others));
+        if (opens(failed, others)) expect(opens(failed + 1, others)).toBe(true);
+        if (!opens(failed, others) && failed + others >= minCalls) expect(opens(failed, others + 1)).toBe(false);
+        if (opens(failed, others)) expect(failed).toBeGreaterThanOrEqual(failureShare * (failed + others));
       },
     ),
     { seed: 3, numRuns: 2_000 },

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { WeeklyHours } from '../../src/domain/campaign-rules.ts';
 import { judgeEligibility, numberBusyRecheckMs, type EligibilityInput } from '../../src/domain/eligibility.ts';

@@ -1,44 +1,17 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { Random } from '../../src/sandbox/random.ts';
-import { adjustAccount, adjustCampaign, readLimits } from '../../src/store/adjustments.ts';
+import { adjustAccount } from '../../src/store/adjustments.ts';
 import { readAccount, writeAccount } from '../../src/store/account-pace.ts';
-import { pauseCampaign, endCampaign } from '../../src/store/campaigns.ts';
-import { readEvents } from '../../src/store/events.ts';
-import { readLineLimits } from '../../src/store/line-limits.ts';
-import type { Store } from '../../src/store/open-store.ts';
+import { pauseCampaign } from '../../src/store/campaigns.ts';
 import { isPlanReady, type Plan } from '../../src/store/planning.ts';
-import { settleAttempts } from '../../src/store/settle.ts';
-import { buildRows, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { minuteMs } from '../support/campaign-rules.ts';
 import { until } from '../support/until.ts';
 import { openCleanStore } from './clean-store.ts';
-import { beginProven, noon, numbers, type Scenario } from './scenario.ts';
+import { noon, type Scenario } from './scenario.ts';
+import { accountId, begin, limitsOf, settle, told } from './shared-account.ts';
 import { dialects, emptyDatabase, openAt } from './test-stores.ts';
-
-const accountId = 'http://service';
-
-type Pacing = RulesChanges['pacing'];
-
-/** A campaign of so many people, each with a number that no other campaign of the test has. */
-function begin(store: Store, campaignId: string, pacing: Pacing, people: number, from = 0, more: RulesChanges = {}) {
-  const rows = buildRows(numbers(people, from), (index) => `Guest ${index}`);
-  return beginProven(store, { campaignId, rows, rules: { ...more, pacing } });
-}
-
-async function settle(scenario: Scenario, attemptIds: string[], now = noon): Promise<void> {
-  const result = { disposition: 'answered' as const, detail: null, counted: true };
-  const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, now));
-}
-
-async function limitsOf(scenario: Scenario, now = noon) {
-  return readLineLimits(scenario.store.db, await scenario.campaign(), now);
-}
-
-async function told(scenario: Scenario, type: 'account.pace' | 'campaign.adjusted' | 'account.adjusted') {
-  const events = await readEvents(scenario.store.db, scenario.campaignId, 0, 1_000, [type]);
-  return events.map(({ data }) => data);
-}
 
 test.for(dialects)(
   'a 429 halves the lines of every campaign of the account, once a minute, and accepted batches bring them back: %s',
@@ -248,63 +221,3 @@ test.for(dialects)(
     expect(ended[0]).toBe('p100');
   },
 );
-
-test.for(dialects)('limits change while a campaign runs, and the file can be brought back: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
-  const pacing = { maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, refillThreshold: 2 };
-  const scenario = await begin(store, 'spring', pacing, 60);
-  const hash = (await scenario.campaign()).fileHash;
-  const adjust = (wish: Parameters<typeof adjustCampaign>[2]['wish'], reset = false) =>
-    adjustCampaign(store, 'spring', { wish, reset, now: noon });
-  const change = {
-    from: { maxConcurrentCalls: 10, startsPerMinute: 30 },
-    to: { maxConcurrentCalls: 40, startsPerMinute: null },
-  };
-  const wish = { maxConcurrentCalls: 40, startsPerMinute: null };
-  expect(await adjust(wish)).toEqual(change);
-  expect(await adjust(wish)).toEqual({ from: {}, to: {} });
-  expect(await told(scenario, 'campaign.adjusted')).toEqual([{ ...change, by: 'person' }]);
-  expect(await limitsOf(scenario)).toMatchObject({ own: 40, startsPerMinute: null });
-  // A fifth of the lines is still a fifth, as long as a batch holds it.
-  expect((await scenario.campaign()).rules.pacing.refillThreshold).toBe(5);
-  expect(await adjust({ batchSize: 40, priority: 99 })).toMatchObject({ to: { batchSize: 40, priority: 99 } });
-  expect(await scenario.dial(1)).toHaveLength(40);
-  // One that is set back by hand to what the file says is adjusted no more.
-  expect(await adjust({ maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, priority: 10 })).toBeDefined();
-  expect(await store.db.selectFrom('campaigns').select('adjustments').executeTakeFirst()).toEqual({
-    adjustments: null,
-  });
-  await adjust({ maxConcurrentCalls: 2 });
-  expect((await scenario.campaign()).rules.pacing.refillThreshold).toBe(1);
-  expect(await adjust({ priority: 50 }, true)).toEqual({
-    from: { maxConcurrentCalls: 2, priority: 10 },
-    to: { maxConcurrentCalls: 10, priority: 50 },
-  });
-  expect(await readLimits(store.db, 'spring')).toEqual({
-    now: { maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, priority: 50 },
-    file: { maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, priority: 10 },
-  });
-  expect((await scenario.campaign()).fileHash).toBe(hash);
-});
-
-test.for(dialects)('an ended campaign is not adjusted, and the account tells those that go on: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
-  const over = await begin(store, 'over', {}, 2);
-  await endCampaign(store, 'over', 'cancelled', noon);
-  await over.plan(1);
-  await store.db.updateTable('campaigns').set({ state: 'cancelled' }).execute();
-  const running = await begin(store, 'running', {}, 2, 100);
-  expect(await adjustCampaign(store, 'over', { wish: { priority: 50 }, reset: false, now: noon })).toBeUndefined();
-  expect(await adjustCampaign(store, 'nowhere', { wish: {}, reset: true, now: noon })).toBeUndefined();
-  const adjust = (wish: Parameters<typeof adjustAccount>[2]['wish']) =>
-    adjustAccount(store, accountId, { wish, now: noon });
-  const first = await adjust({ maxConcurrentCalls: 30, keepFree: 300 });
-  expect(first).toMatchObject({ from: { maxConcurrentCalls: null, keepFree: 0 }, to: { maxConcurrentCalls: 30 } });
-  expect(first.campaigns.map(({ campaignId }) => campaignId)).toEqual(['running']);
-  expect(await adjust({ maxConcurrentCalls: 30 })).toMatchObject({ from: {}, to: {} });
-  expect(await limitsOf(running)).toMatchObject({ account: { lines: 21 } });
-  // Without a limit there is nothing to keep free a part of.
-  expect(await adjust({ maxConcurrentCalls: null })).toMatchObject({ to: { maxConcurrentCalls: null, keepFree: 0 } });
-  expect(await told(over, 'account.adjusted')).toEqual([]);
-  expect(await told(running, 'account.adjusted')).toHaveLength(2);
-});
