@@ -15,6 +15,7 @@ import { recordVerdict, type VerdictInput } from '../src/store/verdicts.ts';
 import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf, expectedWait, toFailure } from './failures.ts';
+import { screen } from './screen.ts';
 
 export type SubmitResult =
   | { kind: 'verdict'; state: BatchState }
@@ -144,6 +145,7 @@ export async function submit(deps: ActivityDependencies, input: { batchId: strin
   let clock: ServiceClock | undefined;
   try {
     clock = await deps.serviceClock();
+    await screen(deps, clock, input.batchId);
     const { postingWindowMs, httpTimeoutMs } = deps.limits;
     // Taken before the ledger is asked: a wall clock that is set back meanwhile must not move this one.
     const deadlineMonotonic = deps.monotonicMs() + postingWindowMs;

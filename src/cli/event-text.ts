@@ -1,6 +1,7 @@
 import { fullPace } from '../domain/pace-control.ts';
 import { faultWords, type CallerFault } from '../domain/caller-choice.ts';
 import type { CampaignEvent, EventType } from '../store/events.ts';
+import { tellHook } from './hook-text.ts';
 import { percent, plural, printable } from './printable.ts';
 
 /** What people want to hear of as it happens; what befalls each single recipient is counted instead. */
@@ -15,8 +16,11 @@ export const toldEvents: readonly EventType[] = [
   'round.ended',
   'caller.out',
   'caller.in',
+  'batch.screened',
   'batch.posting',
   'batch.state',
+  'hook.delivered',
+  'hook.failed',
   'post.verdict',
   'suppression.added',
   'suppression.removed',
@@ -46,6 +50,10 @@ export function tellEvent(event: CampaignEvent): string | null {
       return `caller number ${callerName(data)} is taken out: it ${faultWords[data['reason'] as CallerFault] ?? 'may not call'}`;
     case 'caller.in':
       return `caller number ${callerName(data)} may call again`;
+    case 'batch.screened':
+    case 'hook.delivered':
+    case 'hook.failed':
+      return tellHook(event, batchName(event));
     case 'batch.posting':
       return number(data['k']) === 1
         ? null

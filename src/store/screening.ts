@@ -10,8 +10,14 @@ import type { Database } from './schema.ts';
 /** A pre-dial hook without an answer for this long, in service time, pauses the campaign. */
 export const longestSilenceMs = 15 * 60_000;
 
-/** Why a batch waits, and why it was given back. */
+/** Why a batch was given back; while it waits, with the instant since when it does. */
 const silentReason = 'pre_dial_silent';
+
+function silentSinceOf(reason: string | null): number | null {
+  const since = reason?.startsWith(`${silentReason}:`) === true ? Number(reason.slice(silentReason.length + 1)) : Number.NaN;
+  return Number.isSafeInteger(since) ? since : null;
+}
+
 const unsent: readonly Database['batches']['state'][] = ['intent', 'not_sent'];
 
 type AttemptRow = Selectable<Database['attempts']>;
@@ -82,9 +88,11 @@ export async function storeScreening(
         .set({ screened, screened_at: askedAt })
         .where('batch_id', '=', batchId)
         .where('attempt_id', 'in', ids)
+        // Of two processes that asked, the one that asked last has the newer answer.
+        .where((eb) => eb.or([eb('screened_at', 'is', null), eb('screened_at', '<=', askedAt)]))
         .execute();
     }
-    if (batch.reason === silentReason)
+    if (silentSinceOf(batch.reason) !== null)
       await tx.updateTable('batches').set({ reason: null }).where('batch_id', '=', batchId).execute();
     const count = (kind: ScreeningVerdict['kind']): number =>
       [...verdicts.values()].filter((verdict) => verdict.kind === kind).length;
@@ -108,18 +116,15 @@ export async function noteSilentHook(
     const batch = await lockBatch(tx, store, batchId);
     if (!unsent.includes(batch.state)) return;
     const campaignId = batch.campaign_id;
-    const since = batch.first_submit_at ?? now;
-    if (now - since < longestSilenceMs) {
-      if (batch.reason === silentReason) return;
-      await tx
-        .updateTable('batches')
-        .set({ first_submit_at: since, reason: silentReason })
-        .where('batch_id', '=', batchId)
-        .execute();
+    const since = silentSinceOf(batch.reason);
+    if (since === null) {
+      const reason = `${silentReason}:${now}`;
+      await tx.updateTable('batches').set({ reason }).where('batch_id', '=', batchId).execute();
       const data = { hook: 'pre_dial', fault };
       await appendEvents(tx, [{ at: now, campaignId, type: 'hook.failed', batchId, data }]);
       return;
     }
+    if (now - since < longestSilenceMs) return;
     if (!(await releaseBatch(tx, store, batch, silentReason, now))) return;
     const minutes = Math.floor((now - since) / 60_000);
     const reason = `The pre-dial hook has given no answer that can be used for ${minutes} min (the last time: ${evidence}), and without it nobody is called. Mend it, then resume.`;
@@ -154,12 +159,11 @@ export function screenedMark({ preDial }: CampaignRules, { screened }: AttemptRo
 
 /** Since when the pre-dial hook has given no answer about the batch that is to be sent now (service time); null when nothing waits for it. */
 export async function silentHookSince(db: Queries, { campaignId }: Campaign): Promise<number | null> {
-  const row = await db
+  const rows = await db
     .selectFrom('batches')
-    .select('first_submit_at')
+    .select('reason')
     .where('campaign_id', '=', campaignId)
     .where('state', 'in', unsent)
-    .where('reason', '=', silentReason)
-    .executeTakeFirst();
-  return row?.first_submit_at ?? null;
+    .execute();
+  return rows.map(({ reason }) => silentSinceOf(reason)).find((since) => since !== null) ?? null;
 }

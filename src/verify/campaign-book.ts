@@ -1,5 +1,6 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import type { BatchState } from '../domain/ledger.ts';
+import type { ScreeningBook } from './judge-screening.ts';
 
 /** One attempt. */
 export interface AttemptBook {
@@ -39,6 +40,7 @@ export interface CampaignBook {
   latest: Map<string, AttemptBook>;
   /** Caller numbers that have been taken out. */
   callersOut: Set<string>;
+  screened: ScreeningBook;
   /** Recipients that a person took out and nobody put back. */
   withdrawn: Set<string>;
   /** Rows changed since the log last told their number. */
@@ -59,6 +61,7 @@ export function openBook(rules: CampaignRules, rows: number, rejected: number): 
     budgets: new Map(),
     latest: new Map(),
     callersOut: new Set(),
+    screened: new Map(),
     withdrawn: new Set(),
     edits: { added: 0, corrected: 0, withdrawn: 0 },
   };

@@ -5,6 +5,7 @@ import { openBook, type BatchBook, type CampaignBook } from './campaign-book.ts'
 import { countAttempt, judgeBudget } from './judge-budget.ts';
 import { calleeOf, judgeCall } from './judge-call.ts';
 import { judgeEdit, judgeWithdrawn } from './judge-edit.ts';
+import { judgeScreened, noteScreening } from './judge-screening.ts';
 import { mayMove, type LogRule, type LogViolation } from './log-rules.ts';
 import { NumberBook } from './number-book.ts';
 import { retriableOutcomes } from '../store/retry-ended.ts';
@@ -74,6 +75,9 @@ export class LogJudge {
       case 'batch.planned':
         campaign.batches.set(event.batchId ?? '', { state: 'intent', k: 0, provenIdle: true, calls: [] });
         break;
+      case 'batch.screened':
+        noteScreening(campaign, event);
+        break;
       case 'batch.posting':
         this.#beginPost(campaign, event, Number(data['k']));
         if (campaign.callersOut.has(String(data['caller'])))
@@ -126,6 +130,8 @@ export class LogJudge {
       case 'campaign.imported':
       case 'suppression.added':
       case 'suppression.removed':
+      case 'hook.delivered':
+      case 'hook.failed':
       case 'schedule.fired':
       case 'schedule.failed':
         break;
@@ -208,6 +214,7 @@ export class LogJudge {
       ...judgeCall(campaign.rules, this.#numbers, event),
       ...judgeBudget(campaign, this.#numbers, attempt, event),
       ...judgeWithdrawn(campaign, event),
+      ...judgeScreened(campaign, event),
     ];
     for (const [rule, what] of wrong) this.#violate(event, rule, what);
     const outcome = campaign.outcomes.get(recipientId);

@@ -37,7 +37,7 @@ test('a plan that refuses a batch with 429 slows the campaign down, which comes 
     wishes: [],
     redial: false,
     wrapStore: (store) => {
-      const { close } = store;
+      const close = store.close.bind(store);
       store.close = async () => {
         events = await readAllEvents(store.db, 0, 100_000);
         await close();

@@ -202,6 +202,23 @@ function editCorruptions(): [rule: LogRule, what: string, log: Draft[]][] {
   ];
 }
 
+const preDial = { url: 'http://127.0.0.1:9/ask', timeoutMs: 1_000 };
+
+function marked(screened: string | null) {
+  return (event: Draft): Draft => (event.type === 'attempt.posted' ? withData({ screened })(event) : event);
+}
+
+/** The log as it is with a pre-dial hook that allows every call. */
+function asking(log: readonly Draft[]): Draft[] {
+  return log.map(marked('eligible')).flatMap((event) => {
+    if (event.type === 'campaign.imported') return [withData({ rules: { ...rules, preDial } })(event)];
+    if (event.type !== 'batch.planned') return [event];
+    const { batchId = '', at } = event;
+    const ids = log.flatMap((other) => (other.type === 'attempt.posted' && other.batchId === batchId ? [other.attemptId] : []));
+    return [event, { at, type: 'batch.screened', batchId, data: { asked: ids.length, refused: 0, later: 0, eligible: ids } }];
+  });
+}
+
 const elsewhere = (id: string, when: number, more: Record<string, unknown> = {}): Draft[] =>
   [
     { at: when, type: 'campaign.imported' as const, data: { rows: 2, rejected: 1, rules: { ...rules, caps: [] } } },
@@ -322,6 +339,20 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
     'a batch from a number that was taken out',
     inserted(at('batch.posting', 1), callerEvent('caller.out')),
   ],
+  ['unscreened_dialled', 'a call that the pre-dial hook was not asked about', asking(without(at('batch.planned')))],
+  ['unscreened_dialled', 'a call whose mark is missing', asking(kept).map(marked(null))],
+  [
+    'unscreened_dialled',
+    'a call that the pre-dial hook did not allow',
+    asking(kept).map((event) => (event.type === 'batch.screened' ? withData({ eligible: ['spring/9#1'] })(event) : event)),
+  ],
+  [
+    'unscreened_dialled',
+    'a call that was allowed too long before',
+    asking(kept).map((event) =>
+      event.type === 'batch.screened' ? { ...event, at: event.at - 16 * minuteMs } : event,
+    ),
+  ],
   ['outcome_missing', 'a row without an outcome', without(at('recipient.outcome', 1))],
   [
     'outcome_missing',
@@ -355,6 +386,10 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
 test('a number that has been taken in again may call', () => {
   const log = inserted(at('batch.posting', 1), callerEvent('caller.out'), callerEvent('caller.in'));
   expect(judge(log).violations).toEqual([]);
+});
+
+test('calls that the pre-dial hook allowed are no violation', () => {
+  expect(judge(asking(kept)).violations).toEqual([]);
 });
 
 test.each(corruptions)('%s: %s is found', (rule, _what, log) => {

@@ -1,0 +1,50 @@
+import type { ServiceClock } from '../src/convai/service-clock.ts';
+import { failureTypes } from '../src/domain/failure-types.ts';
+import { HookError } from '../src/hooks/errors.ts';
+import { askPreDial } from '../src/hooks/pre-dial.ts';
+import { findUnscreened, noteSilentHook, storeScreening } from '../src/store/screening.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { expectedWait } from './failures.ts';
+
+/** After an answer that took longer, the request that dials is a try of its own, so that it has its whole time limit. */
+const slowAnswerMs = 1_000;
+
+/**
+ * Asks the pre-dial hook about the people of a batch that is to be sent, when the campaign has one, and keeps its answer for the dial
+ * transaction. Throws a wait while the hook gives no answer that can be used: then nothing is sent. Asking twice is harmless.
+ */
+export async function screen(deps: ActivityDependencies, clock: ServiceClock, batchId: string): Promise<void> {
+  const { store, logger } = deps;
+  const askedAt = serviceNow(clock);
+  const batch = await findUnscreened(store.db, batchId, askedAt);
+  if (batch === null) return;
+  const { campaign, preDial, calls } = batch;
+  const began = deps.monotonicMs();
+  try {
+    const verdicts = await askPreDial(
+      {
+        campaign: campaign.campaignId,
+        batch: batchId,
+        recipients: calls.map(({ attemptId, e164, externalId, row }) => ({ ref: attemptId, phone: e164, id: externalId, row })),
+      },
+      {
+        url: preDial.url,
+        secret: deps.hookSecret ?? null,
+        // A later question is another one: an answer kept for the first must not be given again.
+        eventId: `${batchId}/pre_dial/${askedAt}`,
+        timeoutMs: Math.min(preDial.timeoutMs, deps.limits.postingWindowMs),
+        nowReal: deps.nowReal,
+        stopping: deps.stopping,
+      },
+    );
+    await storeScreening(store, { batchId, askedAt, verdicts });
+  } catch (error) {
+    if (!(error instanceof HookError)) throw error;
+    const { fault, status, message } = error;
+    if (fault !== 'stopped') await noteSilentHook(store, { batchId, now: serviceNow(clock), evidence: message, fault });
+    logger.warn({ batchId, fault, status }, 'the pre-dial hook gave no answer that can be used; nothing is sent');
+    throw expectedWait({ type: failureTypes.screening, message: `The pre-dial hook gave no answer (${fault})` });
+  }
+  if (deps.monotonicMs() - began <= slowAnswerMs) return;
+  throw expectedWait({ type: failureTypes.screening, message: 'The pre-dial hook answered late', retryInMs: 1 });
+}

@@ -1,0 +1,59 @@
+import type { ServiceClock } from '../convai/service-clock.ts';
+import type { CampaignEvent } from '../store/events.ts';
+import type { HookStanding } from '../store/hook-standing.ts';
+import { plural, span } from './printable.ts';
+
+const faultWords: Readonly<Record<string, string>> = {
+  no_secret: 'CARILLON_HOOK_SECRET is not set for the worker',
+  no_connection: 'no connection, or it broke',
+  timeout: 'no answer in time',
+  redirect: 'it answers with a redirect',
+  status: 'it refuses or fails',
+  too_large: 'its answer is too large',
+  unusable: 'its answer cannot be used',
+  given_up: 'it was tried for a day',
+};
+
+function whyOf(data: Record<string, unknown>): string {
+  const status = typeof data['status'] === 'number' ? `, status ${data['status']}` : '';
+  const fault = String(data['fault']);
+  return `${faultWords[fault] ?? fault}${status}`;
+}
+
+/** An event of a hook in words; null when nothing came of it. */
+export function tellHook({ type, data = {} }: CampaignEvent, batch: string): string | null {
+  if (type === 'hook.delivered') return 'the completion hook was told of the end';
+  if (type === 'hook.failed') {
+    return data['hook'] === 'pre_dial'
+      ? `${batch}: the pre-dial hook gives no answer (${whyOf(data)}); nobody of it is called until it does`
+      : `the completion hook could not be told of the end (${whyOf(data)})`;
+  }
+  const parts = [tellCount(data['refused'], 'may not be called'), tellCount(data['later'], 'may be called later')];
+  const told = parts.filter((part) => part !== null);
+  return told.length === 0 ? null : `${batch}: the pre-dial hook says that ${told.join(', and ')}`;
+}
+
+function tellCount(count: unknown, what: string): string | null {
+  return typeof count === 'number' && count > 0 ? `${plural(count, 'recipient')} ${what}` : null;
+}
+
+const noticeWords: Readonly<Record<NonNullable<HookStanding['completion']>, string>> = {
+  pending: 'not told of the end yet; it is tried for a day',
+  delivered: 'told of the end',
+  failed: 'could not be told of the end (see the log of the worker)',
+};
+
+/** Lines of `status` about the hooks of a campaign; none while there is nothing to tell. */
+export function hookLines({ silentSince, completion }: HookStanding, clock: ServiceClock, now: number): string[] {
+  return [
+    ...(silentSince === null
+      ? []
+      : [`the pre-dial hook has given no answer for ${span(Math.max(0, now - clock.atReal(silentSince)))}; nobody is called until it does`]),
+    ...(completion === null ? [] : [`completion hook: ${noticeWords[completion]}`]),
+  ];
+}
+
+/** The same for programs. */
+export function hooksAsJson({ silentSince, completion }: HookStanding): object {
+  return { preDialSilentSince: silentSince === null ? null : new Date(silentSince).toISOString(), completion };
+}

@@ -1,0 +1,25 @@
+import { screenedForMs } from '../domain/screening.ts';
+import type { CampaignEvent } from '../store/events.ts';
+import type { CampaignBook } from './campaign-book.ts';
+import type { LogRule } from './log-rules.ts';
+
+/** Of each batch: when the pre-dial hook was last asked about it, and whom it allowed. */
+export type ScreeningBook = Map<string, { at: number; eligible: ReadonlySet<unknown> }>;
+
+/** Notes what the hook said of a batch. */
+export function noteScreening(campaign: CampaignBook, { batchId = '', at, data = {} }: CampaignEvent): void {
+  const { eligible } = data;
+  campaign.screened.set(batchId, { at, eligible: new Set(Array.isArray(eligible) ? eligible : []) });
+}
+
+/** Whether the hook allowed a call that was placed, and not too long before. */
+export function judgeScreened(campaign: CampaignBook, event: CampaignEvent): [LogRule, string][] {
+  if (campaign.rules.preDial === null) return [];
+  const { batchId = '', attemptId, at, data = {} } = event;
+  const screened = campaign.screened.get(batchId);
+  if (screened === undefined || !screened.eligible.has(attemptId) || data['screened'] !== 'eligible')
+    return [['unscreened_dialled', `call ${attemptId} was placed without a yes of the pre-dial hook`]];
+  if (at - screened.at > screenedForMs)
+    return [['unscreened_dialled', `call ${attemptId} was placed ${at - screened.at} ms after the pre-dial hook allowed it`]];
+  return [];
+}
