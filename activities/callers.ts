@@ -8,8 +8,10 @@ import { codeOf } from './failures.ts';
 
 /** Service time between two looks at the caller numbers of a campaign that dials. */
 const lookEveryMs = 10 * 60_000;
-/** The same in real time, for a sandbox that runs much faster. */
-const lookEveryRealMs = 30_000;
+/** The same when calls fail: what is wrong with a number should be found before the breaker opens for it. */
+const lookSoonestMs = 60_000;
+/** The least between two looks in real time, for a sandbox that runs much faster. */
+const lookSoonestRealMs = 30_000;
 
 /**
  * Looks from time to time whether the numbers may still call; takes those out that may not, and pauses the campaign when none is left.
@@ -24,8 +26,9 @@ export async function lookAtCallers(
   // A pause that ends by itself ends in the planner, which dials at once.
   const dials = campaign.state === 'running' || (campaign.resumeAt !== null && campaign.resumeAt <= now);
   if (!dials) return;
-  const everyMs = Math.max(lookEveryMs, lookEveryRealMs * clock.speed);
-  const look = await claimCallerLook(deps.store, campaign, everyMs, now);
+  const leastMs = lookSoonestRealMs * clock.speed;
+  const pace = { everyMs: Math.max(lookEveryMs, leastMs), soonestMs: Math.max(lookSoonestMs, leastMs) };
+  const look = await claimCallerLook(deps.store, campaign, pace, now);
   if (look === 'not_yet') return;
   try {
     const check = await checkNumbers(deps.client, campaign.rules.callers.numbers);

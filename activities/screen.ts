@@ -25,7 +25,12 @@ export async function screen(deps: ActivityDependencies, clock: ServiceClock, ba
       {
         campaign: campaign.campaignId,
         batch: batchId,
-        recipients: calls.map(({ attemptId, e164, externalId, row }) => ({ ref: attemptId, phone: e164, id: externalId, row })),
+        recipients: calls.map(({ attemptId, e164, externalId, row }) => ({
+          ref: attemptId,
+          phone: e164,
+          id: externalId,
+          row,
+        })),
       },
       {
         url: preDial.url,

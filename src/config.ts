@@ -20,6 +20,7 @@ const environment = z.object({
   CARILLON_SHORT_TIMEOUT_MS: milliseconds.default(60_000),
   CARILLON_STICKY_TIMEOUT_MS: milliseconds.default(10_000),
   CARILLON_SUBMITS_PER_SECOND: z.coerce.number().positive().default(5),
+  CARILLON_HOOK_SECRET: z.string().min(16).optional(),
   LIVEKIT_URL: z.url({ protocol: /^(wss?|https?)$/ }).optional(),
   LIVEKIT_API_KEY: z.string().min(1).optional(),
   LIVEKIT_API_SECRET: z.string().min(1).optional(),
@@ -59,8 +60,8 @@ export function readConfigWith(
   return readConfig({ ...values.defaults, ...set, ...values.fixed });
 }
 
-/** Variables that no child process needs: they carry credentials of the service, the database or a media server. */
-const secretVariables = ['SVC_API_KEY', 'DATABASE_URL', 'LIVEKIT_API_SECRET'];
+/** Variables that no child process needs: they carry credentials of the service, the database, hooks or a media server. */
+const secretVariables = ['SVC_API_KEY', 'DATABASE_URL', 'CARILLON_HOOK_SECRET', 'LIVEKIT_API_SECRET'];
 
 /** The environment for a command that the person gave: this process's own whole, with `changes`. */
 export function commandEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {

@@ -1,4 +1,4 @@
-import { windowAt, type DatedCalendar } from '../domain/calling-window.ts';
+import { windowAt, windowHorizonMs, type DatedCalendar } from '../domain/calling-window.ts';
 import type { CampaignRules, LegalHours } from '../domain/campaign-rules.ts';
 import { calendarsFor, lawFor, type RecipientPlace } from '../domain/legal-hours.ts';
 import type { ListRow } from './recipients.ts';
@@ -28,9 +28,8 @@ export interface ImpossibleWindows {
 }
 
 const dayMs = 86_400_000;
-/** How far one question about a window looks ahead, and how far all of them together: every week of a year, and clock changes. */
-const stepMs = 15 * dayMs;
-const horizonMs = 400 * dayMs;
+/** Every week of a year, with its holidays and clock changes. */
+const yearMs = 400 * dayMs;
 /** Finding out which rules are at fault takes many questions, and nobody reads more answers. */
 const explainedPlaces = 5;
 
@@ -81,14 +80,14 @@ export class WindowCensus {
 /** Asked instant by instant, not place by place, since windows are worked out for one day at a time. */
 function neverOpen(rules: CampaignRules, places: readonly CountedPlace[], at: number): CountedPlace[] {
   let closed = [...places];
-  for (let from = at; from < at + horizonMs && closed.length > 0; from += stepMs)
+  for (let from = at; from < at + yearMs && closed.length > 0; from += windowHorizonMs)
     closed = closed.filter((place) => !opensFrom(rules, calendarsFor(rules, place), place.zones, from));
   return closed;
 }
 
 function explain(rules: CampaignRules, place: CountedPlace, at: number): Pick<ImpossiblePlace, 'law' | 'onlyTogether'> {
   const opensUnder = (law: readonly LegalHours[], zones = place.zones): boolean => {
-    for (let from = at; from < at + horizonMs; from += stepMs)
+    for (let from = at; from < at + yearMs; from += windowHorizonMs)
       if (opensFrom(rules, [rules.calendar, ...law], zones, from)) return true;
     return false;
   };

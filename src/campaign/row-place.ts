@@ -50,7 +50,7 @@ export class PlaceReader {
       const hint = `${quoteCell(named)} is not a time zone; write a name such as America/New_York, or leave the cell empty`;
       return { ok: false, reason: 'invalid_timezone', column: this.#list.timezoneColumn, hint, zones: [] };
     }
-    const code = hasZipCodes(e164, country) ? cell(this.#zipIndex) : '';
+    const code = hasZipCodes(country) ? cell(this.#zipIndex) : '';
     const zip = code === '' ? null : readZip(code);
     if (zip?.ok === false) {
       return { ok: false, reason: 'invalid_zip', column: this.#list.zipColumn, hint: zip.hint, zones: [] };
@@ -80,9 +80,9 @@ function regionsOf(place: ZipPlace | null, e164: string): readonly string[] | nu
   return place === null || ofNumber === null ? ofNumber : union(place.states, ofNumber);
 }
 
-/** Numbers of the North American plan that belong to no country may be anybody's, people in the US among them. */
-function hasZipCodes(e164: string, country: string | null): boolean {
-  return country === null ? e164.startsWith('+1') : country === 'US' || usTerritories.has(country);
+/** Toll-free numbers of the North American plan belong to the US here. */
+function hasZipCodes(country: string | null): boolean {
+  return country !== null && (country === 'US' || usTerritories.has(country));
 }
 
 function union(left: readonly string[], right: readonly string[]): string[] {

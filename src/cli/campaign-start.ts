@@ -11,6 +11,7 @@ import { readRecipients, type ListRow } from '../campaign/recipients.ts';
 import type { Config } from '../config.ts';
 import type { CallerStanding } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { requireHookSecret } from '../hooks/secret.ts';
 import { findCampaign, type Campaign } from '../store/campaigns.ts';
 import { nextDueAt } from '../store/counters.ts';
 import { importCampaign } from '../store/import-campaign.ts';
@@ -81,6 +82,7 @@ export async function startFromFile(io: Io, read: ReadCampaign, input: StartInpu
   const clock = await readClock(config);
   if (existing === undefined) {
     refuseEndedCampaign(read.file, clock.now());
+    requireHookSecret(config, read.file.id, read.rules);
     const numbers = input.check ? await requireCaller(config, read.rules) : [];
     for (const note of callersLeftOut(numbers)) io.stderr.write(`${note}\n`);
   }

@@ -14,9 +14,10 @@ import { readHeader } from '../campaign/list-header.ts';
 import { Preflight, type PreflightReport } from '../campaign/preflight.ts';
 import { readRecipients, type ListRow } from '../campaign/recipients.ts';
 import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
-import { readConfig } from '../config.ts';
+import { readConfig, type Config } from '../config.ts';
 import { openCheckedLedger, unasked, type CheckedLedger, type LedgerState } from './check-ledger.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { hookSettings } from '../hooks/secret.ts';
 import { checkService, clockOfService, type ServiceState } from './check-service.ts';
 import type { Io } from './io.ts';
 import { renderCheck } from './preflight-text.ts';
@@ -38,6 +39,8 @@ export interface CheckReport extends PreflightReport {
   forecast: CampaignForecast | null;
   service: ServiceState;
   ledger: LedgerState;
+  /** What a person should know although nothing is wrong with the file. */
+  warnings: string[];
 }
 
 const examples = `
@@ -120,19 +123,28 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
           ),
     service: offline ? { asked: false, reason: 'left out by --offline' } : await checkService(config, rules),
     ledger: ledger.state,
+    warnings: [...campaignWarnings(rules), ...hookWarnings(config, rules)],
   };
   const impossible = census.find(now);
   io.stdout.write(
     options.json
-      ? `${JSON.stringify(asJson(file, rules, report, header.notes, impossible), null, 2)}\n`
+      ? `${JSON.stringify(asJson(file, report, header.notes, impossible), null, 2)}\n`
       : renderCheck(file, rules, report, header.notes, impossible.all),
   );
   refuseEmptyCampaign(file, report);
   refuseImpossible(file, rules, impossible);
-  for (const warning of [...describeImpossible(impossible), ...campaignWarnings(rules)])
+  for (const warning of [...describeImpossible(impossible), ...report.warnings])
     io.stderr.write(`Warning: ${warning}.\n`);
   if (!canGo(report)) io.exitCode = 1;
   return report;
+}
+
+function hookWarnings(config: Config, rules: CampaignRules): string[] {
+  const settings = hookSettings(rules);
+  if (settings.length === 0 || config.CARILLON_HOOK_SECRET !== undefined) return [];
+  return [
+    `CARILLON_HOOK_SECRET is not set: a start is refused without it, since requests of ${settings.join(' and ')} are signed`,
+  ];
 }
 
 /** Whether a start would lead to at least one call to everybody who can be called. */
@@ -183,7 +195,6 @@ async function* renderRows(chunks: AsyncIterable<ListRow[]>): AsyncGenerator<str
 
 function asJson(
   file: CampaignFile,
-  rules: CampaignRules,
   report: CheckReport,
   listNotes: readonly string[],
   impossible: ImpossibleWindows,
@@ -193,7 +204,6 @@ function asJson(
     startable: canGo(report) && !impossible.all,
     campaign,
     ...report,
-    warnings: campaignWarnings(rules),
     impossibleWindows: impossibleAsJson(impossible),
   };
 }

@@ -26,6 +26,16 @@ export function checkVersions(nodeVersion: string = process.versions.node): Find
   ];
 }
 
+/** Only campaigns with hooks need it, so that its absence is no fault. */
+export function checkHookSecret({ CARILLON_HOOK_SECRET: secret }: Config): Finding {
+  return ok(
+    'Hook secret',
+    secret === undefined
+      ? 'not set; campaigns with pre_dial or on_completion are refused'
+      : 'set (CARILLON_HOOK_SECRET)',
+  );
+}
+
 /** Which program a dev server would be started with; finding none blocks only when none can be fetched and none is named. */
 export async function checkTemporalBinary(config: Config): Promise<Finding> {
   const name = 'Temporal program';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import pc from 'picocolors';
 import { readConfig, type Config } from '../config.ts';
 import type { Finding } from './doctor-finding.ts';
-import { checkDisk, checkTemporalBinary, checkTimeZoneData, checkVersions } from './doctor-machine.ts';
+import { checkDisk, checkHookSecret, checkTemporalBinary, checkTimeZoneData, checkVersions } from './doctor-machine.ts';
 import { checkDatabase, checkTemporal } from './doctor-reach.ts';
 import { checkService } from './doctor-service.ts';
 import type { Io } from './io.ts';
@@ -40,7 +40,7 @@ async function examine(config: Config, nowMs: number): Promise<Finding[]> {
     checkDisk(config),
     checkService(config),
   ]);
-  return [...checkVersions(), checkTimeZoneData(nowMs), ...groups.flat()];
+  return [...checkVersions(), checkTimeZoneData(nowMs), checkHookSecret(config), ...groups.flat()];
 }
 
 function render(findings: readonly Finding[], colour: boolean): string {

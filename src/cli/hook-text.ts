@@ -48,7 +48,9 @@ export function hookLines({ silentSince, completion }: HookStanding, clock: Serv
   return [
     ...(silentSince === null
       ? []
-      : [`the pre-dial hook has given no answer for ${span(Math.max(0, now - clock.atReal(silentSince)))}; nobody is called until it does`]),
+      : [
+          `the pre-dial hook has given no answer for ${span(Math.max(0, now - clock.atReal(silentSince)))}; nobody is called until it does`,
+        ]),
     ...(completion === null ? [] : [`completion hook: ${noticeWords[completion]}`]),
   ];
 }

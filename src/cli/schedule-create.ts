@@ -5,6 +5,7 @@ import { CampaignFileError } from '../campaign/errors.ts';
 import { readListSource } from '../campaign/list-source.ts';
 import { readConfig } from '../config.ts';
 import { longestRecurringId } from '../domain/firing-time.ts';
+import { requireHookSecret } from '../hooks/secret.ts';
 import { putSchedule, removeSchedule, type Schedule } from '../store/schedules.ts';
 import {
   createSchedule,
@@ -37,8 +38,11 @@ export async function createScheduleFrom(io: Io, path: string, flags: CreateFlag
   const file = await readCampaignFile(path, content);
   refuseLongId(file);
   const source = readListSource(flags.list ?? file.settings.list.file);
-  const clock = await readClockOrReal(readConfig(io.env), clockLimitMs, () => io.now());
+  const config = readConfig(io.env);
+  const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
   refuseEndedCampaign(file, clock.now());
+  const { pre_dial: preDial = null, on_completion: onCompletion = null } = file.settings;
+  requireHookSecret(config, file.id, { preDial, onCompletion });
   await withSchedules(
     io,
     async (session) => {

@@ -5,6 +5,7 @@ import type { ServiceClock } from '../convai/service-clock.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { listCampaigns, type Campaign } from '../store/campaigns.ts';
 import { readCallerUse, type CallerUse } from '../store/callers.ts';
+import { readHookStanding, type HookStanding } from '../store/hook-standing.ts';
 import { readStatus, type CampaignStatus } from '../store/campaign-status.ts';
 import { readLineLimits, type LineLimits } from '../store/line-limits.ts';
 import type { Store } from '../store/open-store.ts';
@@ -17,6 +18,7 @@ import {
   stateText,
   unresolvedLines,
 } from './campaign-text.ts';
+import { hookLines, hooksAsJson } from './hook-text.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { pacingAsJson, pacingLines } from './pacing-text.ts';
@@ -88,21 +90,27 @@ async function printOne(io: Io, config: Config, store: Store, campaignId: string
   const clock = await readClockOrReal(config, limitMs, () => io.now());
   const limits = isOver ? null : await readLineLimits(store.db, campaign, Math.round(clock.now()));
   const callers = await readCallerUse(store.db, campaign);
+  const hooks = await readHookStanding(store.db, campaign);
   if (json) {
     const pacing = limits === null ? null : pacingAsJson(limits);
-    const answer = { ...statusAsJson(campaign, status), callers: callerUseAsJson(callers), pacing, workflow };
+    const answer = {
+      ...statusAsJson(campaign, status),
+      callers: callerUseAsJson(callers),
+      hooks: hooksAsJson(hooks),
+      pacing,
+      workflow,
+    };
     io.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
     return;
   }
-  const lines = describe(campaign, status, limits, callers, clock, io.now());
+  const lines = describe(campaign, status, { limits, callers, hooks }, clock, io.now());
   io.stdout.write(`${[...lines, ...describeWorkflow(workflow)].join('\n')}\n`);
 }
 
 function describe(
   campaign: Campaign,
   status: CampaignStatus,
-  limits: LineLimits | null,
-  callers: readonly CallerUse[],
+  { limits, callers, hooks }: { limits: LineLimits | null; callers: readonly CallerUse[]; hooks: HookStanding },
   clock: ServiceClock,
   now: number,
 ): string[] {
@@ -120,6 +128,7 @@ function describe(
     ),
     ...(limits === null ? [] : pacingLines(limits, clock, now)).flatMap(([label, text]) => line(label, text)),
     ...callerUseLines(callers).flatMap((text, index) => line(index === 0 ? 'Numbers' : '', text)),
+    ...hookLines(hooks, clock, now).flatMap((text, index) => line(index === 0 ? 'Hooks' : '', text)),
     ...line('Outcomes', outcomeCounts(status)),
     ...line('Calls', dispositionCounts(status)),
     ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),

@@ -7,6 +7,7 @@ import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { compileTemplates } from '../domain/personalisation.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
 import { recipientFields } from '../domain/recipient-fields.ts';
+import { requireHookSecret } from '../hooks/secret.ts';
 import { findCampaign } from '../store/campaigns.ts';
 import { importCampaign } from '../store/import-campaign.ts';
 import type { Store } from '../store/open-store.ts';
@@ -74,6 +75,7 @@ export async function runTestCall(io: Io, input: PersonInput, options: TestCallO
   refuseEndedCampaign(file, now);
   const row = await readTestCallRow(file, header, rules, { row: options.row, callee });
   const testRules = testCallRules(rules, options.anyHour);
+  requireHookSecret(config, file.id, testRules);
   const store = await openLedger(config);
   try {
     await refuseForbiddenCall(store, { campaignId: file.id, rules: testRules, row, now, path: file.path });

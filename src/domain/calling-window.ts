@@ -3,8 +3,8 @@ import { weekdays, type CallingCalendar, type DailyWindow } from './campaign-rul
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-/** How far ahead the next opening is looked for. */
-const horizonMs = 15 * dayMs;
+/** How far ahead the next opening is looked for: beyond holidays of a month, and not to a clock change half a year away. */
+export const windowHorizonMs = 45 * dayMs;
 const wholeDay: readonly DailyWindow[] = [{ from: 0, to: 1440 }];
 
 /** A calendar, and the local dates between which it has a say. */
@@ -25,12 +25,12 @@ export interface WindowInput {
 export type WindowState =
   | {
       open: true;
-      /** First instant that is closed again, in any zone or by the campaign end; null: none in the next 15 days. */
+      /** First instant that is closed again, in any zone or by the campaign end; null: none in the next 45 days. */
       closesAt: number | null;
     }
   | {
       open: false;
-      /** `never_opens`: not within 15 days or not before the campaign end. */
+      /** `never_opens`: not within 45 days or not before the campaign end. */
       reason: 'outside_hours' | 'unknown_zone' | 'never_opens';
       /** Earliest later instant at which this answer becomes `open`. */
       opensAt: number | null;
@@ -53,7 +53,7 @@ export function windowAt(input: WindowInput): WindowState {
   if (intervals === null) return { open: false, reason: 'unknown_zone', opensAt: null };
   for (const interval of intervals) {
     const opensAt = Math.max(interval.from, at);
-    if (opensAt > at + horizonMs) break;
+    if (opensAt > at + windowHorizonMs) break;
     const closesAt = Math.min(interval.to, end);
     if (closesAt <= opensAt + marginMs) continue;
     if (opensAt === at) return { open: true, closesAt: Number.isFinite(closesAt) ? closesAt : null };
@@ -125,7 +125,7 @@ function zoneIntervals(calendar: DatedCalendar, zone: string, at: number): reado
 
 /** All open intervals that an instant of this UTC day can ask for; one that outlasts them ends in infinity. */
 function computeIntervals(calendar: DatedCalendar, zone: IANAZone, from: number): Interval[] {
-  const to = from + dayMs + horizonMs + 7 * dayMs;
+  const to = from + dayMs + windowHorizonMs + 7 * dayMs;
   const intervals: Interval[] = [];
   const closed = new Set(calendar.closedOn.map(localDayOf));
   const firstRuled = calendar.from == null ? -Infinity : localDayOf(calendar.from);

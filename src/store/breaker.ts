@@ -1,4 +1,5 @@
 import { breakerOpens, failedDispositions, type FailedDisposition } from '../domain/breaker.ts';
+import { readCallersOut } from './callers.ts';
 import { changeCampaignState, type Campaign } from './campaigns.ts';
 import type { Queries } from './open-store.ts';
 
@@ -9,12 +10,21 @@ import type { Queries } from './open-store.ts';
 export async function openBreaker(tx: Queries, campaign: Campaign, now: number): Promise<boolean> {
   const { breaker } = campaign.rules;
   if (breaker === null) return false;
+  // A number that has been taken out has nothing to say of the others.
+  const out = await readCallersOut(tx, campaign);
+  const batchesOf = (callers: string[]) =>
+    tx
+      .selectFrom('batches')
+      .select('batch_id')
+      .where('campaign_id', '=', campaign.campaignId)
+      .where('caller', 'in', callers);
   const rows = await tx
     .selectFrom('attempts')
     .select((eb) => ['disposition', eb.fn.countAll<number>().as('count')])
     .where('campaign_id', '=', campaign.campaignId)
     .where('settled_at', '>', Math.max(now - breaker.windowMs, campaign.dialsSince))
     .where('disposition', 'is not', null)
+    .$if(out.length > 0, (query) => query.where('batch_id', 'not in', batchesOf(out)))
     .groupBy('disposition')
     .execute();
   const count = (disposition: FailedDisposition): number =>

@@ -39,6 +39,13 @@ export async function readCallersIn(tx: Queries, campaign: CampaignCallers): Pro
     }));
 }
 
+/** Those of several numbers that have been taken out: their calls say nothing of the others. */
+export async function readCallersOut(tx: Queries, { campaignId, rules }: CampaignCallers): Promise<string[]> {
+  if (rules.callers.numbers.length === 1) return [];
+  const rows = await selectCallers(tx, campaignId);
+  return rows.filter((row) => row.out === 1).map((row) => row.phone_number_id);
+}
+
 /** Notes that a number calls these recipients from now on. Those who had it before are not counted again. */
 export async function giveCaller(
   tx: Queries,
@@ -57,46 +64,50 @@ export async function giveCaller(
     .execute();
 }
 
-/** Whether one of several numbers has been taken out. A campaign whose only number is out is paused, so there is nothing to ask. */
-export async function isCallerOut(
-  tx: Queries,
-  campaign: CampaignCallers,
-  phoneNumberId: string | null,
-): Promise<boolean> {
-  if (campaign.rules.callers.numbers.length === 1) return false;
-  const row = await tx
-    .selectFrom('callers')
-    .select('out')
-    .where('campaign_id', '=', campaign.campaignId)
-    .where('phone_number_id', '=', phoneNumberId)
-    .executeTakeFirst();
-  return row?.out === 1;
-}
-
 /** Whether the service is to be asked about the numbers: the time has come, or none of them may call and a person said to go on. */
 export type CallerLook = 'not_yet' | 'due' | 'needed';
 
+/** Failed calls since the last look that are reason enough for the next one. */
+const failuresToLook = 5;
+
+async function hasManyFailures(db: Queries, campaignId: string, since: number): Promise<boolean> {
+  const rows = await db
+    .selectFrom('attempts')
+    .select('attempt_id')
+    .where('campaign_id', '=', campaignId)
+    .where('settled_at', '>', since)
+    .where('disposition', '=', 'failed')
+    .limit(failuresToLook)
+    .execute();
+  return rows.length === failuresToLook;
+}
+
 /**
- * Claims the next look at the numbers: of several workers one is told that it is due, and not again before `everyMs` have passed,
- * whatever becomes of its look.
+ * Claims the next look at the numbers: every `everyMs`, and when calls fail as early as `soonestMs` after the last one. Of several
+ * workers one is told that it is due, and not again before its time, whatever becomes of its look.
  */
 export async function claimCallerLook(
   store: Store,
   campaign: CampaignCallers,
-  everyMs: number,
+  { everyMs, soonestMs }: { everyMs: number; soonestMs: number },
   now: number,
 ): Promise<CallerLook> {
   const { campaignId, rules } = campaign;
-  const judge = (rows: readonly CallerRow[]): CallerLook => {
+  const judge = (rows: readonly CallerRow[], afterMs: number): CallerLook => {
     if (rows.length > 0 && rows.every((row) => row.out === 1)) return 'needed';
-    const fresh = rows.filter((row) => row.checked_at !== null && row.checked_at > now - everyMs);
+    const fresh = rows.filter((row) => row.checked_at !== null && row.checked_at > now - afterMs);
     return fresh.length === rules.callers.numbers.length ? 'not_yet' : 'due';
   };
-  const look = judge(await selectCallers(store.db, campaignId));
+  const rows = await selectCallers(store.db, campaignId);
+  const lastLook = Math.max(0, ...rows.map((row) => row.checked_at ?? 0));
+  let afterMs = everyMs;
+  if (judge(rows, everyMs) === 'not_yet' && (await hasManyFailures(store.db, campaignId, lastLook)))
+    afterMs = soonestMs;
+  const look = judge(rows, afterMs);
   if (look !== 'due') return look;
   return store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
-    const again = judge(await ensureCallers(tx, campaign));
+    const again = judge(await ensureCallers(tx, campaign), afterMs);
     if (again === 'due')
       await tx.updateTable('callers').set({ checked_at: now }).where('campaign_id', '=', campaignId).execute();
     return again;
@@ -157,7 +168,10 @@ export async function noteCallers(
         events.push({ at: now, campaignId, type: 'caller.out', data: { phoneNumberId, reason: fault, calls, failed } });
         if (calls > 0) evidence.push(`Of the last ${calls} calls of ${phoneNumberId} ${failed} failed.`);
       }
-      if (fault === null && wasOut) events.push({ at: now, campaignId, type: 'caller.in', data: { phoneNumberId } });
+      if (fault !== null || !wasOut) continue;
+      events.push({ at: now, campaignId, type: 'caller.in', data: { phoneNumberId } });
+      // Its failures of before say nothing any more: the breaker counts anew.
+      await tx.updateTable('campaigns').set({ dials_since: now }).where('campaign_id', '=', campaignId).execute();
     }
     await appendEvents(tx, events);
     if (faults === null) return;

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import { judgeEligibility } from '../domain/eligibility.ts';
 import { calendarsFor, type RecipientPlace } from '../domain/legal-hours.ts';
 import type { BatchState } from '../domain/ledger.ts';
-import { isCallerOut } from './callers.ts';
+import { readCallersOut } from './callers.ts';
 import { readBudgets } from './attempt-budgets.ts';
 import { budgetedOf, placeOf } from './candidates.ts';
 import { toCampaign, type Campaign } from './campaigns.ts';
@@ -159,7 +159,8 @@ async function enter(tx: Queries, store: Store, input: PostingInput): Promise<Po
     }
     if (until !== null && (batch.state === 'intent' || batch.state === 'not_sent')) return { kind: 'blocked', until };
   }
-  const isOut = await isCallerOut(tx, campaign, batch.caller);
+  // Of a campaign whose only number is out there is nothing to ask: it is paused.
+  const isOut = (await readCallersOut(tx, campaign)).includes(batch.caller ?? '');
   if (isOut) return releaseWholeBatch(tx, store, batch, 'caller_out', now);
   const sorted = await sortAttempts(tx, campaign, batchId, now);
   if (sorted.dial.length === 0) {

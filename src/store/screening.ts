@@ -14,7 +14,8 @@ export const longestSilenceMs = 15 * 60_000;
 const silentReason = 'pre_dial_silent';
 
 function silentSinceOf(reason: string | null): number | null {
-  const since = reason?.startsWith(`${silentReason}:`) === true ? Number(reason.slice(silentReason.length + 1)) : Number.NaN;
+  const since =
+    reason?.startsWith(`${silentReason}:`) === true ? Number(reason.slice(silentReason.length + 1)) : Number.NaN;
   return Number.isSafeInteger(since) ? since : null;
 }
 
@@ -96,10 +97,13 @@ export async function storeScreening(
       await tx.updateTable('batches').set({ reason: null }).where('batch_id', '=', batchId).execute();
     const count = (kind: ScreeningVerdict['kind']): number =>
       [...verdicts.values()].filter((verdict) => verdict.kind === kind).length;
-    const data = { asked: verdicts.size, refused: count('refused'), later: count('later'), eligible: groups.get('eligible') ?? [] };
-    await appendEvents(tx, [
-      { at: askedAt, campaignId: batch.campaign_id, type: 'batch.screened', batchId, data },
-    ]);
+    const data = {
+      asked: verdicts.size,
+      refused: count('refused'),
+      later: count('later'),
+      eligible: groups.get('eligible') ?? [],
+    };
+    await appendEvents(tx, [{ at: askedAt, campaignId: batch.campaign_id, type: 'batch.screened', batchId, data }]);
   });
 }
 

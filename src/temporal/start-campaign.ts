@@ -8,7 +8,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import { campaignQueues, campaignWorkflowId, type CampaignInput } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
 import { failureTypes } from '../domain/failure-types.ts';
-import { reviveCampaign } from '../store/campaigns.ts';
+import { requireHookSecret } from '../hooks/secret.ts';
+import { findCampaign, reviveCampaign } from '../store/campaigns.ts';
 import { openRound, type Round } from '../store/rounds.ts';
 import type { Store } from '../store/open-store.ts';
 import { batchIdOf } from '../store/planning.ts';
@@ -23,13 +24,16 @@ export class WorkflowConflictError extends Error {
 /**
  * Starts the workflow of the round that a campaign is to run now, or attaches to the one that runs. Idempotent: a crash between
  * the database and Temporal is mended by running it again. Answers undefined when nothing is left to run. Throws
- * WorkflowConflictError when the name is taken by another database's campaign, or by a run that ended without this database.
+ * WorkflowConflictError when the name is taken by another database's campaign, or by a run that ended without this database; and
+ * ConfigError when the campaign has hooks and there is no secret to sign with.
  */
 export async function startCampaign(
   deps: { config: Config; store: Store; client: Client; now: number },
   campaignId: string,
 ): Promise<{ round: Round; attached: boolean } | undefined> {
   const { config, store, client } = deps;
+  const campaign = await findCampaign(store.db, campaignId);
+  if (campaign !== undefined) requireHookSecret(config, campaignId, campaign.rules);
   const round = await openRound(store, campaignId, campaignWorkflowId, deps.now);
   if (round === undefined) return undefined;
   const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId);

@@ -61,6 +61,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     accountId: `${origin}${prefix}`,
     serviceClock: keepServiceClock(config.SVC_BASE_URL),
     logger,
+    hookSecret: config.CARILLON_HOOK_SECRET,
     nowReal: Date.now,
     monotonicMs: () => performance.now(),
     workerId: `${process.pid}-${randomUUID()}`,

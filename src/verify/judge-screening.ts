@@ -20,6 +20,8 @@ export function judgeScreened(campaign: CampaignBook, event: CampaignEvent): [Lo
   if (screened === undefined || !screened.eligible.has(attemptId) || data['screened'] !== 'eligible')
     return [['unscreened_dialled', `call ${attemptId} was placed without a yes of the pre-dial hook`]];
   if (at - screened.at > screenedForMs)
-    return [['unscreened_dialled', `call ${attemptId} was placed ${at - screened.at} ms after the pre-dial hook allowed it`]];
+    return [
+      ['unscreened_dialled', `call ${attemptId} was placed ${at - screened.at} ms after the pre-dial hook allowed it`],
+    ];
   return [];
 }

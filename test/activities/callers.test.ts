@@ -255,7 +255,7 @@ test('the only number loses its verification: the campaign pauses with the evide
   const paused = await run.campaign();
   expect(paused.state).toBe('paused');
   expect(paused.stateReason).toMatch(
-    /^Phone number pn_main is not verified, so its calls would fail: verify it with the service, then resume\. Of the last 20 calls of pn_main \d+ failed\.$/,
+    /^Phone number pn_main is not verified, so its calls would fail: verify it with the service, then resume\. Of the last \d+ calls of pn_main 5 failed\.$/,
   );
   const placed = run.sandbox.calls().length;
 
@@ -289,4 +289,19 @@ test('a service that cannot be asked about the numbers stops nothing, and is ask
   expect(run.log()).not.toMatch(/\+1\d{10}/);
   expect(looks() - before).toBeGreaterThan(0);
   expect(looks() - before).toBeLessThanOrEqual(Math.ceil((run.now() - begunAt) / (10 * minuteMs)));
+});
+
+test('a pause that ends by itself looks at the numbers before anything is dialled', async () => {
+  const run = await begin(['pn_main']);
+  await run.minutes(1);
+  const placed = run.sandbox.calls().length;
+  await run.setVerified('pn_main', false);
+  const resumeAt = run.now() + 11 * minuteMs;
+  await run.store.db.updateTable('campaigns').set({ state: 'paused', resume_at: resumeAt }).execute();
+  await run.minutes(14);
+  expect(await run.campaign()).toMatchObject({
+    state: 'paused',
+    stateReason: expect.stringContaining('pn_main is not verified'),
+  });
+  expect(run.sandbox.calls().length).toBe(placed);
 });

@@ -131,7 +131,7 @@ test('a toll-free number with a ZIP code has the place of that', async () => {
   expect(await placeOf('+18002345678', { zip: '85001' })).toEqual({ zones: ['America/Phoenix'], regions: ['AZ'] });
 });
 
-test.each(['+442079460101', '+16135550101'])(
+test.each(['+442079460101', '+16135550101', '+870773111632'])(
   'beside %s of another country the column is not looked at',
   async (phone) => {
     const without = await placeOf(phone, {});

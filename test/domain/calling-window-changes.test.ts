@@ -87,3 +87,13 @@ test('Lord Howe moves its clock by half an hour', () => {
   expect(stretches('08:00-21:00', ['Australia/Lord_Howe'], '2026-04-03')).toEqual(['04-03 21:00/04-04 10:00']);
   expect(stretches('08:00-21:00', ['Australia/Lord_Howe'], '2026-04-05')).toEqual(['04-05 21:30/04-06 10:30']);
 });
+
+test('holidays of a month are waited for', () => {
+  const calendar = daily('09:00-17:00');
+  const december = Array.from({ length: 31 }, (_, day) => `2026-12-${String(day + 1).padStart(2, '0')}`);
+  const at = Date.parse('2026-12-01T12:00-05:00');
+  const asked = { calendars: [{ ...calendar, closedOn: december }], zones: ['America/New_York'], at, marginMs: 0 };
+  const opensAt = Date.parse('2027-01-01T09:00-05:00');
+  expect(windowAt({ ...asked, endsAt: null })).toEqual({ open: false, reason: 'outside_hours', opensAt });
+  expect(windowAt({ ...asked, endsAt: opensAt })).toEqual({ open: false, reason: 'never_opens', opensAt: null });
+});

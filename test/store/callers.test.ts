@@ -6,7 +6,7 @@ import { readEvents } from '../../src/store/events.ts';
 import type { ImportRow } from '../../src/store/import-campaign.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
 import { verifyLog } from '../../src/verify/verify-log.ts';
-import { buildRows, minuteMs } from '../support/campaign-rules.ts';
+import { buildRows, buildRules, minuteMs } from '../support/campaign-rules.ts';
 import { openCleanStore } from './clean-store.ts';
 import { beginProven, noon, numbers, type Scenario } from './scenario.ts';
 import { dialects } from './test-stores.ts';
@@ -190,10 +190,59 @@ test.for(dialects)('one worker looks at the numbers at a time, and not again bef
     rules: { callers: { numbers: pool, choice: 'region' } },
   });
   const campaign = await scenario.campaign();
-  const claim = (now: number) => claimCallerLook(scenario.store, campaign, 10 * minuteMs, now);
+  const claim = (now: number) =>
+    claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs }, now);
   expect((await Promise.all([claim(noon), claim(noon)])).sort()).toEqual(['due', 'not_yet']);
   expect(await claim(noon + 10 * minuteMs - 1)).toBe('not_yet');
   expect(await claim(noon + 10 * minuteMs)).toBe('due');
   await look(scenario, { pn_ny: 'unknown', pn_fl: 'unknown', pn_uk: 'unknown' }, noon + 11 * minuteMs);
   expect(await claim(noon + 11 * minuteMs)).toBe('needed');
 });
+
+/** Calls those who are due in batch n, which all end the same way at `now`. */
+async function callAll(scenario: Scenario, n: number, disposition: 'failed' | 'answered', now: number): Promise<void> {
+  const result = { disposition, detail: null, counted: true };
+  const settlements = (await scenario.dial(n, now)).map((attemptId) => ({ attemptId, result }));
+  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, now));
+}
+
+const never = { ...buildRules().retry, delays: { ...buildRules().retry.delays, failed: 'never' as const } };
+
+test.for(dialects)('failed calls bring the next look forward, but not at once: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rules: { pacing: { ...pacing, batchSize: 4 }, retry: never },
+    rows: buildRows(numbers(20), (index) => `Guest ${index}`),
+  });
+  await look(scenario);
+  const campaign = await scenario.campaign();
+  const claim = (now: number) =>
+    claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs }, now);
+  await callAll(scenario, 1, 'answered', noon + minuteMs);
+  await callAll(scenario, 2, 'failed', noon + 2 * minuteMs);
+  expect(await claim(noon + 3 * minuteMs)).toBe('not_yet');
+  await callAll(scenario, 3, 'failed', noon + 3 * minuteMs);
+  expect(await claim(noon + 3 * minuteMs)).toBe('due');
+  await callAll(scenario, 4, 'failed', noon + 3.2 * minuteMs);
+  await callAll(scenario, 5, 'failed', noon + 3.4 * minuteMs);
+  expect(await claim(noon + 3.9 * minuteMs)).toBe('not_yet');
+  expect(await claim(noon + 4 * minuteMs)).toBe('due');
+});
+
+test.for(dialects)(
+  'the breaker does not open for a number that is out, nor for its past when it is in again: %s',
+  async (dialect) => {
+    const breaker = { failureShare: 0.5, windowMs: 30 * minuteMs, minCalls: 4, coolDownMs: null };
+    const scenario = await beginProven(await openCleanStore(dialect), {
+      rules: { pacing, retry: never, breaker, callers: { numbers: ['pn_ny', 'pn_fl'], choice: 'region' } },
+      rows: rowsOf('NY', 'NY', 'NY', 'NY', 'FL', 'FL', 'FL', 'FL'),
+    });
+    await look(scenario);
+    await callAll(scenario, 1, 'failed', noon + 1);
+    await look(scenario, { pn_ny: 'not_verified' }, noon + minuteMs);
+    await callAll(scenario, 2, 'answered', noon + 2 * minuteMs);
+    expect(await scenario.plan(3, noon + 2 * minuteMs)).toEqual({ kind: 'done' });
+    await look(scenario, {}, noon + 3 * minuteMs);
+    expect(await scenario.plan(3, noon + 3 * minuteMs)).toEqual({ kind: 'done' });
+    expect((await scenario.campaign()).state).toBe('running');
+  },
+);

@@ -1,0 +1,18 @@
+import { ConfigError, type Config } from '../config.ts';
+
+type HookRules = { [Setting in 'preDial' | 'onCompletion']: object | null };
+
+/** Throws ConfigError when the campaign has hooks and nothing to sign their requests with is set. */
+export function requireHookSecret(config: Config, campaignId: string, rules: HookRules): void {
+  if (config.CARILLON_HOOK_SECRET !== undefined) return;
+  const settings = hookSettings(rules);
+  if (settings.length === 0) return;
+  throw new ConfigError(
+    `CARILLON_HOOK_SECRET is not set, and campaign ${campaignId} has ${settings.join(' and ')}, whose requests are signed with it. Set the same secret (16 characters or more) here, for every worker and at the receiver.`,
+  );
+}
+
+/** The settings of a campaign that lead to signed requests. */
+export function hookSettings({ preDial, onCompletion }: HookRules): string[] {
+  return [...(preDial === null ? [] : ['pre_dial']), ...(onCompletion === null ? [] : ['on_completion'])];
+}
