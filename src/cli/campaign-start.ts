@@ -129,7 +129,6 @@ async function importRows(
   now: number,
 ): Promise<void> {
   for (const note of read.header.notes) io.stderr.write(`List ${read.file.settings.list.file}: ${note}.\n`);
-  for (const warning of campaignWarnings(read.rules)) io.stderr.write(`Warning: ${warning}.\n`);
   const progress = new RowProgress(io, 'imported');
   try {
     await importCampaign(store, input, readAll(io, read, now), now, (rows) => progress.update(rows));
@@ -154,7 +153,8 @@ async function* readAll(io: Io, { file, header, rules, hash }: ReadCampaign, now
   }
   const impossible = census.find(now);
   refuseImpossible(file, rules, impossible);
-  for (const warning of describeImpossible(impossible)) io.stderr.write(`Warning: ${warning}.\n`);
+  for (const warning of [...describeImpossible(impossible), ...campaignWarnings(rules)])
+    io.stderr.write(`Warning: ${warning}.\n`);
   if ((await campaignHash(file)) !== hash) {
     throw new ListFileError(file.listPath, 'the list was changed while it was read; run the command again');
   }
