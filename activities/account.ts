@@ -1,5 +1,6 @@
 import { endCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../src/store/campaigns.ts';
 import { readStatus } from '../src/store/campaign-status.ts';
+import { readRoundEnd, type RoundEnd } from '../src/store/round-end.ts';
 import { closeRound } from '../src/store/rounds.ts';
 import type { CampaignProgress } from './collect.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
@@ -34,6 +35,8 @@ export interface AccountResult {
   /** False when something turned up that is still to be done. */
   closed: boolean;
   progress: CampaignProgress;
+  /** What the completion hook is told; null when there is none. Absent in histories of earlier versions. */
+  end?: RoundEnd | null;
 }
 
 /** Closes the round's books: every recipient has its outcome, every batch its verdict. Idempotent. */
@@ -47,7 +50,9 @@ export async function account(
     const campaign = await findCampaign(deps.store.db, input.campaignId);
     if (campaign === undefined) throw new Error('campaign not found');
     const { total, done, open, waiting, unresolved } = await readStatus(deps.store.db, campaign);
-    return { closed, progress: { total, done, open, waiting, unresolved } };
+    const told = closed && campaign.rules.onCompletion !== null;
+    const end = told ? await readRoundEnd(deps.store.db, campaign, input.round) : null;
+    return { closed, progress: { total, done, open, waiting, unresolved }, end };
   } catch (error) {
     throw toFailure(error);
   }

@@ -3,6 +3,7 @@ import { account, changeState, type StateChange } from './account.ts';
 import { collect } from './collect.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { fireSchedule, noteFiringFailure, type FireScheduleInput } from './fire-schedule.ts';
+import { noteUndelivered, notify, type NoticeFault, type NotifyInput } from './notify.ts';
 import { plan, type PlanActivityInput } from './plan.ts';
 import { recordPostVerdict, submit } from './submit.ts';
 import { verify } from './verify.ts';
@@ -17,6 +18,8 @@ export function createActivities(deps: ActivityDependencies) {
     collect: (input: { campaignId: string }) => collect(deps, input),
     changeState: (input: { campaignId: string; change: StateChange }) => changeState(deps, input),
     account: (input: { campaignId: string; round: number }) => account(deps, input),
+    notify: (input: NotifyInput) => notify(deps, input),
+    noteUndelivered: (input: { campaignId: string; round: number } & NoticeFault) => noteUndelivered(deps, input),
     fireSchedule: (input: FireScheduleInput) => fireSchedule(deps, input),
     noteFiringFailure: (input: FireScheduleInput & { reason: string }) => noteFiringFailure(deps, input),
   };

@@ -46,8 +46,9 @@ export async function screen(deps: ActivityDependencies, clock: ServiceClock, ba
   } catch (error) {
     if (!(error instanceof HookError)) throw error;
     const { fault, status, message } = error;
-    if (fault !== 'stopped') await noteSilentHook(store, { batchId, now: serviceNow(clock), evidence: message, fault });
     logger.warn({ batchId, fault, status }, 'the pre-dial hook gave no answer that can be used; nothing is sent');
+    const silence = { batchId, now: serviceNow(clock), evidence: message, fault };
+    if (fault !== 'stopped' && (await noteSilentHook(store, silence))) return;
     throw expectedWait({ type: failureTypes.screening, message: `The pre-dial hook gave no answer (${fault})` });
   }
   if (deps.monotonicMs() - began <= slowAnswerMs) return;

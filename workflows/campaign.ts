@@ -5,14 +5,20 @@ import {
   condition,
   continueAsNew,
   log,
+  ParentClosePolicy,
   proxyActivities,
   setCurrentDetails,
   setHandler,
+  startChild,
+  WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Activities } from '../activities/index.ts';
+import type { completionNotice } from './completion-notice.ts';
 import {
   cancelUpdate,
+  completionNoticeId,
   drainUpdate,
   lookAgainUpdate,
   pauseUpdate,
@@ -22,6 +28,7 @@ import {
   type CampaignInput,
   type CampaignTimeouts,
   type CampaignQueues,
+  type CompletionNoticeInput,
 } from './messages.ts';
 
 type StateChange = Parameters<Activities['changeState']>[0]['change'];
@@ -54,6 +61,24 @@ function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
     retry: { ...retryForEver, maximumInterval: 15_000 },
   });
   return { short, posting, collecting };
+}
+
+/** Has the completion hook told of the end by a workflow of its own, which this one does not wait for. */
+async function startNotice(notice: CompletionNoticeInput): Promise<void> {
+  const { campaignId, round, queues } = notice;
+  try {
+    await startChild<typeof completionNotice>('completionNotice', {
+      workflowId: completionNoticeId(campaignId, round),
+      taskQueue: queues.campaign,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: `tells of the end of ${campaignId}, round ${round}`.slice(0, 200),
+      args: [notice],
+    });
+  } catch (error) {
+    // A round that was accounted for twice is told of once.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
 }
 
 /** One round of a campaign: verify agent and caller number, dial while collecting, then close the books. */
@@ -108,10 +133,11 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
   const verify = async (): Promise<void> => {
     while (!input.verified) {
       const seen = changes;
-      const { ok } = await short.verify({ campaignId });
-      if (ok) return;
+      const checked = await short.verify({ campaignId });
+      if (checked.ok) return;
       counters.state = 'paused';
-      await waitForChange(seen, null);
+      // Histories of earlier versions have no time in it.
+      await waitForChange(seen, checked.inMs ?? null);
       counters.state = 'verifying';
     }
   };
@@ -177,8 +203,11 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     await Promise.all([dial(), collect()]);
     if (rolling) break;
     counters.state = 'accounting';
-    const { closed, progress } = await short.account({ campaignId, round });
+    const { closed, progress, end } = await short.account({ campaignId, round });
     Object.assign(counters, progress);
+    // Earlier versions had no hook to tell, and no command for it in their histories.
+    if (closed && end != null)
+      await startNotice({ campaignId, round, end, queues: input.queues, timeouts: input.timeouts });
     if (closed) break;
     log.info('the books cannot be closed yet', { campaignId, round });
     counters.state = 'dialling';

@@ -1,2 +1,3 @@
 export { campaign } from './campaign.ts';
+export { completionNotice } from './completion-notice.ts';
 export { scheduledCampaign } from './scheduled-campaign.ts';

@@ -1,4 +1,5 @@
 import { defineQuery, defineUpdate } from '@temporalio/workflow';
+import type { NotifyInput } from '../activities/notify.ts';
 
 /** What a campaign workflow is started with, and continues as new with. Plain JSON: ids, counters and limits only. */
 export interface CampaignInput {
@@ -20,6 +21,12 @@ export interface ScheduledCampaignInput {
   timeZone: string;
   /** A firing that no worker takes for this long is left out, in real milliseconds. */
   catchUpMs: number;
+  queues: CampaignQueues;
+  timeouts: CampaignTimeouts;
+}
+
+/** What the notice of the end of a round is started with. */
+export interface CompletionNoticeInput extends NotifyInput {
   queues: CampaignQueues;
   timeouts: CampaignTimeouts;
 }
@@ -69,6 +76,10 @@ export function campaignQueues(prefix: string, ledgerId: string): CampaignQueues
 
 export function campaignWorkflowId(campaignId: string, round: number): string {
   return `campaign/${campaignId}/${round}`;
+}
+
+export function completionNoticeId(campaignId: string, round: number): string {
+  return `${campaignWorkflowId(campaignId, round)}/notice`;
 }
 
 /** The time of a firing, which the server puts behind the id of the workflow that it starts; null when there is none. */

@@ -79,10 +79,10 @@ export async function startFromFile(io: Io, read: ReadCampaign, input: StartInpu
     if (ended && (await nextDueAt(store.db, existing.campaignId)) === null)
       return { kind: 'ended', campaign: existing };
   }
+  if (existing === undefined) requireHookSecret(config, read.file.id, read.rules);
   const clock = await readClock(config);
   if (existing === undefined) {
     refuseEndedCampaign(read.file, clock.now());
-    requireHookSecret(config, read.file.id, read.rules);
     const numbers = input.check ? await requireCaller(config, read.rules) : [];
     for (const note of callersLeftOut(numbers)) io.stderr.write(`${note}\n`);
   }

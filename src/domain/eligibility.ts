@@ -61,7 +61,7 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
   if (input.suppressed) return { verdict: 'final', outcome: 'suppressed', reason: 'suppressed' };
   if (input.reached === true) return { verdict: 'final', outcome: 'completed', reason: 'already_reached' };
   const { budgetAllowsAt } = input;
-  if (budgetAllowsAt === null || (budgetAllowsAt > at && endsAt !== null && budgetAllowsAt + marginMs >= endsAt))
+  if (budgetAllowsAt === null || (endsAt !== null && budgetAllowsAt + marginMs >= endsAt))
     return { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' };
   if (input.numberBusy) return { verdict: 'wait', until: at + numberBusyRecheckMs, reason: 'number_busy' };
 

@@ -1,5 +1,6 @@
 import { budgetAllowsAt, type AttemptBudget } from '../domain/attempt-budget.ts';
 import type { Queries } from './open-store.ts';
+import { firstPostedAfter, lastPostedAt } from './placed-calls.ts';
 
 /** A recipient about to be dialled, as far as budgets are concerned. */
 export interface Budgeted {
@@ -63,15 +64,15 @@ async function countedSince(
   for (let start = 0; start < values.length; start += valuesPerQuery) {
     const rows = await tx
       .selectFrom('attempts')
-      .select([column, 'number', 'posted_at'])
+      .select([column, 'number', lastPostedAt.as('at')])
       .where(column, 'in', values.slice(start, start + valuesPerQuery))
-      .where('posted_at', '>', since)
+      .where('posted_at', '>', firstPostedAfter(since))
       .where('state', '=', 'settled')
       .where('counted', '=', 1)
       .execute();
     for (const row of rows) {
       const of = counted.get(row[column]) ?? [];
-      of.push({ at: row.posted_at ?? 0, number: row.number });
+      of.push({ at: row.at, number: row.number });
       counted.set(row[column], of);
     }
   }

@@ -133,6 +133,14 @@ export function dialledState(rules: CampaignRules, now: number): 'scheduled' | '
 export async function pauseCampaign(store: Store, campaignId: string, reason: string, now: number): Promise<boolean> {
   return store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
+    // One that would go on by itself stays paused from here on.
+    await tx
+      .updateTable('campaigns')
+      .set({ state_reason: reason, resume_at: null })
+      .where('campaign_id', '=', campaignId)
+      .where('state', '=', 'paused')
+      .where('resume_at', 'is not', null)
+      .execute();
     return changeCampaignState(tx, campaignId, 'paused', reason, now);
   });
 }

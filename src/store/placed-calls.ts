@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import { capsAllowAt, capsLookBackMs, type FrequencyCap, type PlacedCall } from '../domain/frequency-caps.ts';
-import type { Queries } from './open-store.ts';
+import type { Queries, Store } from './open-store.ts';
 
 /** Whom a call goes to, as far as frequency caps are concerned. */
 export interface Callee {
@@ -9,6 +10,38 @@ export interface Callee {
 }
 
 const valuesPerQuery = 500;
+
+/** A batch is given up after this long, and was posted for the last time before. */
+const longestRepostMs = 16 * 60_000;
+
+/** When a call was last posted: where the fate of a batch that was posted again is unknown, its attempts keep the time of the first POST. */
+export const lastPostedAt = sql<number>`coalesce(
+  (select max(posts.posted_at) from posts where posts.batch_id = attempts.batch_id), attempts.posted_at)`;
+
+/** The bound that `attempts.posted_at` keeps of all calls that were last posted after `since`. */
+export function firstPostedAfter(since: number): number {
+  return Math.max(-1, since - longestRepostMs);
+}
+
+/** Names the lock; migrations take another one. */
+const peopleLock = 1;
+
+/**
+ * From here to the end of the dial transaction no other campaign places a call that its caps by person have not seen. A number needs
+ * no lock, since only one call to it can be open; one person may have several numbers.
+ */
+export async function lockPeople(
+  tx: Queries,
+  store: Pick<Store, 'dialect'>,
+  caps: readonly FrequencyCap[],
+  callees: readonly Callee[],
+): Promise<void> {
+  if (store.dialect !== 'postgres' || callees.every(({ person }) => person === null)) return;
+  // Who only places calls need not wait for others that do the same.
+  const capped = caps.some(({ by }) => by === 'person');
+  const lock = capped ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`;
+  await sql`select ${lock}(${sql.lit(peopleLock)})`.execute(tx);
+}
 
 /**
  * Tells of each callee when one more call keeps every cap. Calls of all campaigns of the database count, from the moment at which
@@ -48,17 +81,17 @@ async function placedSince(
   for (let start = 0; start < values.length; start += valuesPerQuery) {
     const rows = await tx
       .selectFrom('attempts')
-      .select([column, 'posted_at', 'disposition'])
+      .select([column, lastPostedAt.as('at'), 'disposition'])
       .where(column, 'in', values.slice(start, start + valuesPerQuery))
-      .where('posted_at', '>', since)
+      .where('posted_at', '>', firstPostedAfter(since))
       .where('state', 'in', ['posting', 'open', 'settled'])
       .execute();
     for (const row of rows) {
       const value = row[column];
-      if (value === null || row.posted_at === null) continue;
+      if (value === null) continue;
       const talked = row.disposition === 'answered' || row.disposition === 'opted_out';
       const calls = placed.get(value) ?? [];
-      calls.push({ at: row.posted_at, talked });
+      calls.push({ at: row.at, talked });
       placed.set(value, calls);
     }
   }

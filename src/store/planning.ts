@@ -110,6 +110,8 @@ async function lookOnce(tx: Queries, store: Store, input: PlanInput): Promise<Pl
     if (campaign.resumeAt === null || input.now < campaign.resumeAt)
       return wait(tx, input, 'paused', earliest(campaign.resumeAt, rules.endsAt));
     await changeCampaignState(tx, input.campaignId, 'running', 'its cool-down is over', input.now);
+    // Seen again as it is now: what ended before it began to dial must not open the breaker.
+    return undefined;
   }
   if (ended && campaign.state !== 'draining') await drainCampaign(tx, input.campaignId, 'campaign_end', input.now);
   if (ended || campaign.state === 'draining') {
@@ -119,6 +121,7 @@ async function lookOnce(tx: Queries, store: Store, input: PlanInput): Promise<Pl
   if (campaign.state === 'scheduled') {
     if (rules.startsAt !== null && input.now < rules.startsAt) return wait(tx, input, 'scheduled', rules.startsAt);
     await changeCampaignState(tx, input.campaignId, 'running', null, input.now);
+    return undefined;
   }
   if (await openBreaker(tx, campaign, input.now)) return undefined;
   const blocked = await blockedUntil(tx, campaign, input.now);

@@ -10,7 +10,7 @@ import { appendEvents, type NewEvent } from './events.ts';
 import { findEvidenceFor } from './evidence.ts';
 import { lockBatch, type Queries, type Store } from './open-store.ts';
 import { releaseAttempts, releaseBatch, type Release } from './release.ts';
-import { readCaps } from './placed-calls.ts';
+import { lockPeople, readCaps } from './placed-calls.ts';
 import { blockedUntil } from './safety.ts';
 import type { Database } from './schema.ts';
 import { screenedMark, screeningRelease } from './screening.ts';
@@ -58,8 +58,9 @@ interface Sorted {
   releases: Release[];
 }
 
-async function sortAttempts(tx: Queries, campaign: Campaign, batchId: string, now: number): Promise<Sorted> {
+async function sortAttempts(tx: Queries, store: Store, campaign: Campaign, input: PostingInput): Promise<Sorted> {
   const { rules } = campaign;
+  const { batchId, now } = input;
   const attempts = await tx
     .selectFrom('attempts')
     .selectAll()
@@ -80,6 +81,7 @@ async function sortAttempts(tx: Queries, campaign: Campaign, batchId: string, no
     .execute();
   const reachedAs = new Map(reached.map((row) => [row.recipient_id, row.disposition]));
   const suppressed = await findSuppressed(tx, campaign.campaignId, numbers, now);
+  await lockPeople(tx, store, rules.caps, attempts);
   const capsAllowAt = await readCaps(tx, rules.caps, attempts, now);
   const budgetAllowsAt = await readBudgets(tx, rules.retry, recipients.map(budgetedOf), now);
   const sorted: Sorted = { dial: [], releases: [] };
@@ -162,7 +164,7 @@ async function enter(tx: Queries, store: Store, input: PostingInput): Promise<Po
   // Of a campaign whose only number is out there is nothing to ask: it is paused.
   const isOut = (await readCallersOut(tx, campaign)).includes(batch.caller ?? '');
   if (isOut) return releaseWholeBatch(tx, store, batch, 'caller_out', now);
-  const sorted = await sortAttempts(tx, campaign, batchId, now);
+  const sorted = await sortAttempts(tx, store, campaign, input);
   if (sorted.dial.length === 0) {
     if (!(await store.compareAndSetBatch(tx, batchId, ['intent', 'not_sent'], 'released'))) throw new AlreadyEntered();
     await releaseAttempts(tx, batch.campaign_id, batchId, sorted.releases, now);

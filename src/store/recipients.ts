@@ -87,3 +87,18 @@ export async function requeueRecipient(
     .where('recipient_id', '=', recipient.recipient_id)
     .execute();
 }
+
+/** As `requeueRecipient`, where nothing else in the log tells that an outcome is taken back. */
+export async function takeBackOutcome(
+  tx: Queries,
+  campaignId: string,
+  recipient: Parameters<typeof requeueRecipient>[2],
+  dueAt: number,
+  now: number,
+): Promise<void> {
+  await requeueRecipient(tx, campaignId, recipient, dueAt, now);
+  if (recipient.outcome === null) return;
+  const { recipient_id: recipientId } = recipient;
+  const data = { outcome: null, reason: null };
+  await appendEvents(tx, [{ at: now, campaignId, type: 'recipient.outcome', recipientId, data }]);
+}

@@ -1,6 +1,6 @@
 import { appendEvents } from './events.ts';
 import { lockCampaign, type Store } from './open-store.ts';
-import { finishRecipients, requeueRecipient } from './recipients.ts';
+import { finishRecipients, takeBackOutcome } from './recipients.ts';
 
 export interface Resolution {
   /** Recipients whose call may or may not have been placed, and about whom a person has now decided. */
@@ -83,7 +83,7 @@ export async function resolveUnresolved(
         }))
         .where('recipient_id', '=', recipient.recipient_id)
         .execute();
-      await requeueRecipient(tx, campaignId, { ...recipient, posted: true }, now, now);
+      await takeBackOutcome(tx, campaignId, { ...recipient, posted: true }, now, now);
     }
     const young = await tx
       .selectFrom('batches')

@@ -109,16 +109,16 @@ export async function storeScreening(
 
 /**
  * Notes that the hook gave no answer about a batch: the batch waits. After `longestSilenceMs` of it the batch is given back and the
- * campaign paused with `evidence`; a person resumes it.
+ * campaign paused with `evidence`; a person resumes it. Answers whether nothing is left to wait for.
  */
 export async function noteSilentHook(
   store: Store,
   input: { batchId: string; now: number; evidence: string; fault: string },
-): Promise<void> {
+): Promise<boolean> {
   const { batchId, now, evidence, fault } = input;
-  await store.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     const batch = await lockBatch(tx, store, batchId);
-    if (!unsent.includes(batch.state)) return;
+    if (!unsent.includes(batch.state)) return true;
     const campaignId = batch.campaign_id;
     const since = silentSinceOf(batch.reason);
     if (since === null) {
@@ -126,13 +126,14 @@ export async function noteSilentHook(
       await tx.updateTable('batches').set({ reason }).where('batch_id', '=', batchId).execute();
       const data = { hook: 'pre_dial', fault };
       await appendEvents(tx, [{ at: now, campaignId, type: 'hook.failed', batchId, data }]);
-      return;
+      return false;
     }
-    if (now - since < longestSilenceMs) return;
-    if (!(await releaseBatch(tx, store, batch, silentReason, now))) return;
+    if (now - since < longestSilenceMs) return false;
+    await releaseBatch(tx, store, batch, silentReason, now);
     const minutes = Math.floor((now - since) / 60_000);
     const reason = `The pre-dial hook has given no answer that can be used for ${minutes} min (the last time: ${evidence}), and without it nobody is called. Mend it, then resume.`;
     await changeCampaignState(tx, campaignId, 'paused', reason, now);
+    return true;
   });
 }
 

@@ -5,7 +5,7 @@ import { afterAttempt } from '../domain/retry-schedule.ts';
 import { changeAggregates } from './aggregates.ts';
 import { appendEvents } from './events.ts';
 import type { Queries } from './open-store.ts';
-import { finishRecipients, requeueRecipient } from './recipients.ts';
+import { finishRecipients, takeBackOutcome } from './recipients.ts';
 import type { Database } from './schema.ts';
 import { addSuppression } from './suppressions.ts';
 
@@ -14,13 +14,19 @@ type AttemptRow = Selectable<Database['attempts']>;
 /** Reason of an attempt that counts although nobody picked up, because too many such came in a row; it does not end the row. */
 const uncountedTooOften = 'uncounted_too_often';
 
-async function rulesOf(tx: Queries, campaignId: string): Promise<CampaignRules> {
+interface Settling {
+  rules: CampaignRules;
+  /** Nobody is dialled any more unless a person starts another round. */
+  ended: boolean;
+}
+
+async function settlingOf(tx: Queries, campaignId: string): Promise<Settling> {
   const row = await tx
     .selectFrom('campaigns')
-    .select('rules')
+    .select(['rules', 'state'])
     .where('campaign_id', '=', campaignId)
     .executeTakeFirstOrThrow();
-  return readRules(row.rules);
+  return { rules: readRules(row.rules), ended: row.state === 'completed' || row.state === 'cancelled' };
 }
 
 /** Counts a recipient's attempts afresh from its settled ones: a correction may have changed any of them. */
@@ -53,7 +59,7 @@ async function tally(tx: Queries, recipientId: string, until: number, dispositio
 /** Decides what follows for the recipient from an attempt that has just been settled or corrected. */
 async function decideNext(
   tx: Queries,
-  rules: CampaignRules,
+  { rules, ended }: Settling,
   attempt: AttemptRow,
   result: AttemptResult,
   now: number,
@@ -91,11 +97,18 @@ async function decideNext(
     if (recipient.state !== 'open' || recipient.last_attempt_id === attempt.attempt_id)
       await finish(next.outcome, next.reason);
   } else if (counts.reached) await finish('completed', 'reached_by_another_attempt');
-  else if (counts.isLatest && recipient.last_attempt_id === attempt.attempt_id) {
+  else if (
+    counts.isLatest &&
+    recipient.last_attempt_id === attempt.attempt_id &&
+    // Whom a person took out stays out.
+    recipient.outcome !== 'cancelled'
+  ) {
     if (next.kind === 'final') await finish(next.outcome, next.reason);
     else if (recipient.expires_at !== null && next.at + rules.timing.dispatchMarginMs >= recipient.expires_at)
       await finish('expired', 'row_expired');
-    else await requeueRecipient(tx, attempt.campaign_id, { ...recipient, posted: true }, next.at, now);
+    // A campaign that has ended calls nobody again for a record that comes late.
+    else if (!ended || recipient.outcome === null)
+      await takeBackOutcome(tx, attempt.campaign_id, { ...recipient, posted: true }, next.at, now);
   }
   return next.countsAs;
 }
@@ -115,7 +128,7 @@ export async function settleAttempts(
   settlements: readonly (Settlement | { batchId: string; result: AttemptResult })[],
   now: number,
 ): Promise<void> {
-  const rules = await rulesOf(tx, campaignId);
+  const settling = await settlingOf(tx, campaignId);
   for (const settlement of settlements) {
     let query = tx.selectFrom('attempts').selectAll().where('state', '!=', 'released');
     query =
@@ -123,14 +136,14 @@ export async function settleAttempts(
         ? query.where('attempt_id', '=', settlement.attemptId)
         : query.where('batch_id', '=', settlement.batchId);
     for (const attempt of await query.orderBy('position').execute()) {
-      await settleOne(tx, rules, attempt, settlement.result, now);
+      await settleOne(tx, settling, attempt, settlement.result, now);
     }
   }
 }
 
 async function settleOne(
   tx: Queries,
-  rules: CampaignRules,
+  settling: Settling,
   attempt: AttemptRow,
   result: AttemptResult,
   now: number,
@@ -148,7 +161,7 @@ async function settleOne(
     })
     .where('attempt_id', '=', attempt.attempt_id)
     .execute();
-  const countsAs = await decideNext(tx, rules, attempt, result, now);
+  const countsAs = await decideNext(tx, settling, attempt, result, now);
   if (countsAs !== result.counted) {
     await tx
       .updateTable('attempts')

@@ -109,7 +109,9 @@ export class LogJudge {
         campaign.callersOut.delete(String(data['phoneNumberId']));
         break;
       case 'recipient.outcome':
-        campaign.outcomes.set(event.recipientId ?? '', String(data['outcome']));
+        // Null: it is taken back, and the recipient waits again.
+        if (data['outcome'] === null) campaign.outcomes.delete(event.recipientId ?? '');
+        else campaign.outcomes.set(event.recipientId ?? '', String(data['outcome']));
         break;
       case 'recipient.retried':
         this.#retry(campaign, event);

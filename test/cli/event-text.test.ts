@@ -31,6 +31,20 @@ test.each([
     event('account.pace', { from: 960, to: 1000 }),
     'the service has accepted enough batches: all limits are at 100 % again',
   ],
+  [event('batch.screened', { asked: 9, refused: 0, later: 0, eligible: [] }), null],
+  [
+    event('batch.screened', { asked: 9, refused: 2, later: 1, eligible: [] }),
+    'batch 4: the pre-dial hook says that 2 recipients may not be called, and 1 recipient may be called later',
+  ],
+  [
+    event('hook.failed', { hook: 'pre_dial', fault: 'timeout' }),
+    'batch 4: the pre-dial hook gives no answer (no answer in time); nobody of it is called until it does',
+  ],
+  [
+    event('hook.failed', { hook: 'on_completion', round: 1, fault: 'status', status: 410 }),
+    'the completion hook could not be told of the end (it refuses or fails, status 410)',
+  ],
+  [event('hook.delivered', { hook: 'on_completion', round: 1 }), 'the completion hook was told of the end'],
   [event('batch.posting', { k: 2, size: 1 }), 'batch 4: sending 1 call again, POST 2'],
   [event('batch.posting', { k: 1, size: 1 }), null],
   [event('batch.state', { state: 'confirmed', by: 'reply', calls_initiated: 20 }), 'batch 4: 20 calls accepted'],

@@ -19,6 +19,7 @@ test.each<[string, AttemptBudget, number[], number[], number | null]>([
   ['the oldest counts a little longer', { ...none, resetAfterMs: 51 }, [50, 60, 70], [], 101],
   ['more than the limit were used', { ...none, maxAttempts: 1, resetAfterMs: 90 }, [70, 20, 60], [], 160],
   ['the later of the two decides', { maxAttempts: 1, maxAttemptsPerNumber: 1, resetAfterMs: 90 }, [20], [80], 170],
+  ['nothing counts any more', { maxAttempts: 1, maxAttemptsPerNumber: 1, resetAfterMs: 50 }, [10], [10, 20], 100],
 ])('%s', (_, budget, byRecipient, byNumber, expected) => {
   expect(budgetAllowsAt(budget, { byRecipient, byNumber }, 100)).toBe(expected);
 });

@@ -118,6 +118,7 @@ test.each<[string, Facts, number, boolean]>([
   ['done, with an empty evaluation', { status: 'done', ...heard, evaluation: {} }, 0, true],
   ['done, results not shown', { status: 'done', ...heard }, 899, false],
   ['done, results never shown', { status: 'done', ...heard }, 900, true],
+  ['done, both said as much, results not shown', { status: 'done', ...empty, agentTurns: 1, userTurns: 1 }, 0, false],
   ['done, only the agent spoke, results not shown', { status: 'done', ...agentOnly }, 0, false],
   ['done, nobody spoke, so that there is nothing to analyse', { status: 'done', ...empty }, 0, true],
   ['a list entry, which shows no transcript', { status: 'done' }, 0, false],
@@ -144,6 +145,14 @@ test('a record without status and end becomes final once it no longer changes', 
   expect(isFinal(conversationRecord(heard), { ...context, overForMs: 900 })).toBe(true);
 });
 
+test('a record that says for four hours that the call goes on is given up', () => {
+  const context = { overForMs: 0, analysisWaitMs: 900 };
+  const stuck = conversationRecord({ status: 'in-progress' });
+  const after = (unchangedForMs: number) => ({ ...context, reads: { unchangedReads: 9, unchangedForMs } });
+  expect(isFinal(stuck, after(4 * 3_600_000 - 1))).toBe(false);
+  expect(isFinal(stuck, after(4 * 3_600_000))).toBe(true);
+});
+
 const optOut: CampaignRules['optOut'] = [
   { source: 'collected', key: 'do_not_call', values: [true, 'Yes', 1] },
   { source: 'evaluation', key: 'opt_out', values: ['success'] },
@@ -163,6 +172,7 @@ test.each<[string, Facts, boolean]>([
   ['a wrapped evaluation result', { evaluation: { opt_out: { result: 'Success' } } }, true],
   ['an object of another shape', { collected: { do_not_call: { answer: true } } }, false],
   ['a list', { collected: { do_not_call: [true] } }, false],
+  ['a wrapped list', { collected: { do_not_call: { value: [true] } } }, false],
   ['the key under the other source', { evaluation: { do_not_call: true }, collected: { opt_out: 'success' } }, false],
   ['an inherited name', { collected: Object.create({ do_not_call: true }) }, false],
   ['no results', {}, false],

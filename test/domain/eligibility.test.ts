@@ -52,6 +52,11 @@ test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility
   ['another call to the number, before a cap', { numberBusy: true, capsAllowAt: noon + hour }, busy],
   ['a cap that allows it now', { capsAllowAt: noon }, { verdict: 'dial' }],
   [
+    'a cap that ends in time before the campaign does',
+    { capsAllowAt: noon + hour, endsAt: noon + hour + 600_001 },
+    { verdict: 'wait', until: noon + hour, reason: 'frequency_cap' },
+  ],
+  [
     'a cap that outlasts the campaign',
     { capsAllowAt: noon + hour, endsAt: noon + hour + 600_000 },
     { verdict: 'final', outcome: 'undialable', reason: 'capped_until_end' },

@@ -19,6 +19,8 @@ test.each<[string, number, [number, number][], number[]]>([
   ['without lines nobody gets any', 0, [[10, 50]], [0]],
   ['fewer than no lines are none', -3, [[10, 50]], [0]],
   ['who wants nothing gets nothing', 10, [[10, 0], [10, 50]], [0, 10]],
+  ['who wants nothing takes no line from who does', 1, [[100, 0], [10, 50]], [0, 1]],
+  ['an odd line goes to the first of equals', 3, [[10, 50], [10, 50]], [2, 1]],
   ['more than is wanted is left', 100, [[10, 3], [20, 4]], [3, 4]],
 ])('%s', (_, limit, demands, expected) => {
   expect(share(limit, ...demands)).toEqual(expected);
@@ -98,4 +100,23 @@ test('one more line takes none from anybody', () => {
     }),
     many,
   );
+});
+
+test('a million lines cost as little as a hundred', () => {
+  let looks = 0;
+  const demand = (id: string, weight: number, wanted: number) => ({
+    id,
+    weight,
+    get lines() {
+      looks += 1;
+      return wanted;
+    },
+  });
+  const shares = fairShares(900_000, [
+    demand('a', 20, 1_000_000),
+    demand('b', 10, 1_000_000),
+    demand('c', 10, 100_000),
+  ]);
+  expect([...shares.values()]).toEqual([533_334, 266_666, 100_000]);
+  expect(looks).toBeLessThan(1_000);
 });

@@ -17,6 +17,7 @@ test.each<[string, FrequencyCap[], PlacedCall[], PlacedCall[], number]>([
   ['fewer calls than the cap', [threeADay], placed(10 * day - 1, 10 * day - 2), [], 10 * day],
   ['as many as the cap', [threeADay], placed(9.5 * day, 9.6 * day, 9.7 * day), [], 10.5 * day],
   ['more than the cap', [threeADay], placed(9.5 * day, 9.6 * day, 9.7 * day, 9.8 * day), [], 10.6 * day],
+  ['calls told in any order', [threeADay], placed(9.7 * day, 9.5 * day, 9.8 * day, 9.6 * day), [], 10.6 * day],
   ['calls that have just left the window', [threeADay], placed(9 * day, 9.6 * day, 9.7 * day), [], 10 * day],
   [
     'calls that belong to the person, not to the number',
@@ -40,6 +41,7 @@ test.each<[string, FrequencyCap[], PlacedCall[], PlacedCall[], number]>([
 
 test('how far back calls matter is the longest of the caps', () => {
   expect(capsLookBackMs([threeADay, sevenAWeek])).toBe(7 * day);
+  expect(capsLookBackMs([threeADay, weekAfterTalk])).toBe(7 * day);
   expect(capsLookBackMs([])).toBe(0);
 });
 

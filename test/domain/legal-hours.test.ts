@@ -25,6 +25,7 @@ test.each<[RecipientPlace, string[]]>([
   [{ country: 'US', regions: ['FL', 'NY'] }, ['us', 'us-fl', 'us-ny']],
   [{ country: 'US', regions: ['CA'] }, ['us']],
   [{ country: 'US', regions: null }, ['us', 'us-fl', 'us-ny', 'us-pr']],
+  [{ country: 'US', regions: [] }, ['us']],
   // A territory has a country code of its own and the law of the US.
   [{ country: 'PR', regions: null }, ['us', 'us-pr', 'pr']],
   [{ country: 'PR', regions: ['FL'] }, ['us', 'us-fl', 'pr']],

@@ -18,6 +18,7 @@ test.each<[string, number, number, number]>([
 test('a refusal halves the pace, and the same one told again within the minute does not', () => {
   const cut = cutPace(fresh, { limit: 20, now: noon });
   expect(cut).toEqual({ pace: 500, cutAt: noon });
+  expect(cutPace(cut, { limit: 20, now: noon })).toEqual(cut);
   expect(cutPace(cut, { limit: 20, now: noon + 59_999 })).toEqual(cut);
   expect(cutPace(cut, { limit: 20, now: noon + 60_000 })).toEqual({ pace: 250, cutAt: noon + 60_000 });
 });

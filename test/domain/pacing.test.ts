@@ -66,6 +66,7 @@ test('no limit is ever exceeded, and what is due is never left for ever', () => 
 test.each<[string, number[], number | null, number]>([
   ['now, without a limit', [99_999, 99_998], null, 100_000],
   ['now, below the limit', [99_000, 98_000], 3, 100_000],
+  ['now, when a full minute is long over', [1_000, 2_000, 3_000], 3, 100_000],
   ['when the oldest of a full minute is 60 s old', [70_000, 50_000, 60_000], 3, 110_000],
   ['when enough have left an overfull minute', [50_000, 60_000, 70_000, 80_000], 2, 130_000],
   ['now, when a start is exactly 60 s old', [40_000, 60_000], 2, 100_000],
@@ -84,6 +85,10 @@ test.each<[string, number, number, number]>([
   ['a tenth before the beginning', 20, -5, 2],
 ])('a warm-up of an hour allows %s', (_, lines, sinceMs, expected) => {
   expect(warmUpLines({ lines, warmUpMs: 60 * 60_000, sinceMs })).toBe(expected);
+});
+
+test('without a warm-up all lines are allowed at once', () => {
+  expect(warmUpLines({ lines: 20, warmUpMs: 0, sinceMs: 0 })).toBe(20);
 });
 
 test('a warm-up never allows more than all lines, nor less than before', () => {

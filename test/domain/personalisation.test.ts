@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import {
   compileTemplates,
@@ -51,7 +52,8 @@ test.each<[string, Record<string, string>, object]>([
   expect(renderLine(template, fields)).toEqual(expected);
 });
 
-test('dates are the same wherever the process runs', () => {
+// Only the main thread can change its time zone; mutation testing runs tests in another one.
+test.runIf(isMainThread)('dates are the same wherever the process runs', () => {
   const zone = process.env['TZ'];
   const template =
     '{{ a | date: "%Y-%m-%d %H:%M" }}, {{ b | date: "%Y-%m-%d %H:%M" }}, {{ c | date: "%Y-%m-%d %H:%M" }}';
@@ -126,6 +128,9 @@ test.each<[string, RegExp, number, number]>([
   ["{% render 'other' %}", /tag "render" not found/, 1, 1],
   ["{% layout 'other' %}", /tag "layout" not found/, 1, 1],
   ['{% increment n %}', /tag "increment" not found/, 1, 1],
+  ['{% decrement n %}', /tag "decrement" not found/, 1, 1],
+  ["{% block 'a' %}{% endblock %}", /tag "block" not found/, 1, 1],
+  [`${'\n'.repeat(11)}${' '.repeat(12)}{{ a | shout }}`, /: undefined filter: shout$/, 12, 13],
 ])('%j is refused with its place', (template, problem, lineNumber, column) => {
   const compile = () =>
     compileTemplates({ firstMessage: null, variables: { key: 'v', reference: null, values: { when: template } } });
@@ -133,7 +138,13 @@ test.each<[string, RegExp, number, number]>([
   try {
     compile();
   } catch (error) {
-    expect(error).toMatchObject({ name: 'TemplateError', place: 'variables.when', line: lineNumber, column });
+    expect(error).toMatchObject({
+      cause: expect.any(Error),
+      name: 'TemplateError',
+      place: 'variables.when',
+      line: lineNumber,
+      column,
+    });
     expect(String(error)).toMatch(problem);
     expect(String(error)).toMatch(`variables.when, line ${lineNumber}, column ${column}: `);
     expect(String(error)).not.toMatch(/line:\d/);
@@ -152,4 +163,12 @@ test.each<[string, string[]]>([
 
 test('a template that cannot be parsed reads no columns', () => {
   expect(() => templateVariables('{{ a')).toThrow(TemplateError);
+  expect(() => templateVariables('Hi {{ a | shout }}')).toThrow('template, line 1, column 4: undefined filter: shout');
+});
+
+test('a template that is too long is refused without a place in it', () => {
+  const compile = () => compileTemplates({ firstMessage: 'x'.repeat(100_001), variables: null });
+  expect(compile).toThrow(TemplateError);
+  expect(compile).toThrow(/^first_message: parse length limit exceeded$/);
+  expect(compile).toThrow(expect.objectContaining({ line: null, column: null }));
 });

@@ -21,18 +21,18 @@ test('however items come and go, the first of those inside is given back', () =>
   const step = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.constant('pop' as const));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const queue = new PriorityQueue<number>(byNumber);
+      const queue = new PriorityQueue<{ at: number }>((left, right) => left.at - right.at);
       let inside: number[] = [];
       for (const next of [...steps, ...steps.map(() => 'pop' as const)]) {
         if (next === 'pop') {
           inside = inside.toSorted(byNumber);
-          expect(queue.pop()).toBe(inside.shift());
+          expect(queue.pop()?.at).toBe(inside.shift());
         } else {
-          queue.push(next);
+          queue.push({ at: next });
           inside.push(next);
         }
         expect(queue.size).toBe(inside.length);
-        expect(queue.peek()).toBe(inside.length === 0 ? undefined : Math.min(...inside));
+        expect(queue.peek()?.at).toBe(inside.length === 0 ? undefined : Math.min(...inside));
       }
     }),
     { seed: 5, numRuns: 300 },

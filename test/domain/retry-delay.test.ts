@@ -80,6 +80,10 @@ test('jitter lengthens each delay by its own part of it, and repeats itself', ()
   });
   expect(Math.min(...lengthened)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...lengthened)).toBeLessThanOrEqual(jitterMs);
+  const least = Array.from({ length: 20 }, (_, row) =>
+    retryAt({ ...base, delays: [hourMs], jitterMs: 1, key: `spring/${row}/1` }),
+  );
+  expect(new Set(least)).toEqual(new Set([base.from + hourMs, base.from + hourMs + 1]));
   // Every tenth of the range gets its share, give or take a fifth.
   const tenths = Array.from({ length: 10 }, () => 0);
   for (const ms of lengthened) tenths[Math.min(9, Math.floor((ms / (jitterMs + 1)) * 10))]! += 1;

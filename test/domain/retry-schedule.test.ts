@@ -68,6 +68,12 @@ test('the last attempt of the budget is followed by none', () => {
   expect(afterAttempt(settled('busy', { countedAttempts: 6 }))).toEqual(used);
 });
 
+test('a budget that is renewed over time ends nobody', () => {
+  const renewed = { ...rules, resetAfterMs: 24 * hourMs };
+  const next = afterAttempt(settled('busy', { countedAttempts: 5, rules: renewed }));
+  expect(next).toEqual({ kind: 'retry', at: 1_000 + 30 * minuteMs, countsAs: true });
+});
+
 test.each(['never', []] as const)('a delay of %o means no retry', (delay) => {
   const delays = { ...defaultRetryDelays, voicemail: delay === 'never' ? delay : [...delay] };
   const next = afterAttempt(settled('voicemail', { rules: { ...rules, delays } }));

@@ -14,7 +14,7 @@ export interface HookCall {
   >;
 }
 
-export type HookAnswer = (response: ServerResponse, call: HookCall) => void | Promise<void>;
+export type HookAnswer = (response: ServerResponse, call: HookCall) => unknown;
 
 /** A hook on this machine, as somebody would run it. */
 export interface HookServer {

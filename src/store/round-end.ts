@@ -1,0 +1,52 @@
+import { readStatus } from './campaign-status.ts';
+import type { Campaign } from './campaigns.ts';
+import { appendEvents, type EventType } from './events.ts';
+import type { Queries } from './open-store.ts';
+
+/** How a round ended: counts only, nothing of a recipient. Instants are service time. */
+export interface RoundEnd {
+  state: 'completed' | 'cancelled';
+  /** Data rows of the list. */
+  rows: number;
+  /** Rows by outcome, over all rounds. */
+  outcomes: Record<string, number>;
+  /** Attempts by disposition, over all rounds. */
+  calls: Record<string, number>;
+  startedAt: number;
+  endedAt: number;
+}
+
+/** What there is to tell of a round that has ended. */
+export async function readRoundEnd(db: Queries, campaign: Campaign, round: number): Promise<RoundEnd> {
+  const { campaignId, state } = campaign;
+  const row = await db
+    .selectFrom('rounds')
+    .select(['started_at', 'ended_at'])
+    .where('campaign_id', '=', campaignId)
+    .where('round', '=', round)
+    .executeTakeFirstOrThrow();
+  const { total, outcomes, dispositions } = await readStatus(db, campaign);
+  return {
+    state: state === 'cancelled' ? 'cancelled' : 'completed',
+    rows: total,
+    outcomes: withoutZeros(outcomes),
+    calls: withoutZeros(dispositions),
+    startedAt: row.started_at,
+    endedAt: row.ended_at ?? row.started_at,
+  };
+}
+
+/** Notes in the log whether the completion hook was told of the end of a round. */
+export async function noteNotice(
+  db: Queries,
+  type: Extract<EventType, 'hook.delivered' | 'hook.failed'>,
+  notice: { campaignId: string; round: number; fault?: string; status?: number | null },
+  now: number,
+): Promise<void> {
+  const { campaignId, ...data } = notice;
+  await appendEvents(db, [{ at: now, campaignId, type, data: { hook: 'on_completion', ...data } }]);
+}
+
+function withoutZeros(counts: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { verify } from '../../activities/verify.ts';
+import type { ServiceClock } from '../../src/convai/service-clock.ts';
+import { pauseCampaign } from '../../src/store/campaigns.ts';
+import { closeRound } from '../../src/store/rounds.ts';
+import { beginCampaign, noon } from '../store/scenario.ts';
+import { dialects, openTestStore } from '../store/test-stores.ts';
+import { hourMs } from '../support/campaign-rules.ts';
+
+const campaignId = 'spring';
+
+test.for(dialects)(
+  'a campaign that is paused before its first check ends at its end, although nobody resumes it: %s',
+  async (dialect) => {
+    const store = await openTestStore(dialect);
+    const endsAt = noon + hourMs;
+    const scenario = await beginCampaign(store, { rules: { endsAt } });
+    let now = noon;
+    const clock: ServiceClock = {
+      speed: 60,
+      sandbox: true,
+      dialect: 'extended',
+      now: () => now,
+      toRealMs: (ms) => ms / 60,
+      atReal: (instant) => instant,
+    };
+    const deps = { store, serviceClock: async () => clock } as ActivityDependencies;
+    await pauseCampaign(store, campaignId, 'the number is not verified', noon);
+    expect(await verify(deps, { campaignId })).toEqual({ ok: false, inMs: hourMs / 60 });
+    now = endsAt;
+    expect(await verify(deps, { campaignId })).toEqual({ ok: true });
+    expect(await scenario.plan(1, now)).toEqual({ kind: 'done' });
+    expect(await closeRound(store, campaignId, 1, now)).toBe(true);
+    const outcomes = new Set((await scenario.recipients()).map(({ outcome }) => outcome));
+    expect(outcomes).toEqual(new Set(['expired']));
+  },
+);
+
+test('without an end only a person helps', async () => {
+  const store = await openTestStore('sqlite');
+  await beginCampaign(store);
+  const clock = { now: () => noon } as ServiceClock;
+  await pauseCampaign(store, campaignId, 'the number is not verified', noon);
+  const deps = { store, serviceClock: async () => clock } as ActivityDependencies;
+  expect(await verify(deps, { campaignId })).toEqual({ ok: false, inMs: null });
+});

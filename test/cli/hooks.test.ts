@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { runCheck } from '../../src/cli/check.ts';
+import { runDoctor } from '../../src/cli/doctor.ts';
+import { checkHookSecret } from '../../src/cli/doctor-machine.ts';
+import { hookLines } from '../../src/cli/hook-text.ts';
+import { readConfig } from '../../src/config.ts';
+import { realClock } from '../../src/convai/service-clock.ts';
+import { minimalCampaign, writeCampaign } from '../campaign/campaign-folder.ts';
+import { startHookServer } from '../hooks/hook-server.ts';
+import { minuteMs } from '../support/campaign-rules.ts';
+import { createWorld } from './campaign-world.ts';
+import { createTerminal } from './terminal.ts';
+
+const secret = 'a-secret-for-tests-only';
+/** Nobody listens on port 1. */
+const nobody = '127.0.0.1:1';
+
+test('a campaign with hooks is refused without a secret, before anything is asked or written', async () => {
+  const world = await createWorld(nobody, {}, { SVC_BASE_URL: `http://${nobody}` });
+  const hook = await startHookServer();
+  for (const [yaml, name] of [
+    [`pre_dial: { url: "${hook.url}" }`, 'pre_dial'],
+    [`on_completion: { url: "${hook.url}" }`, 'on_completion'],
+  ] as const) {
+    const { code, stdout, stderr } = await world.run('start', world.writeCampaign({ yaml: [yaml] }));
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(
+      new RegExp(`^CARILLON_HOOK_SECRET is not set, and campaign \\S+ has ${name}, whose requests`),
+    );
+  }
+  expect(await world.run('status')).toMatchObject({ code: 0, stdout: '' });
+  expect(hook.calls).toEqual([]);
+});
+
+test('a secret that is too short is refused, and not shown', () => {
+  expect(() => readConfig({ CARILLON_HOOK_SECRET: 'short-one' })).toThrow(/CARILLON_HOOK_SECRET/);
+  try {
+    readConfig({ CARILLON_HOOK_SECRET: 'short-one' });
+  } catch (error) {
+    expect((error as Error).message).not.toContain('short-one');
+  }
+});
+
+test('check says when the secret is missing, and asks neither hook', async () => {
+  const hook = await startHookServer();
+  const yaml = `${minimalCampaign}pre_dial: { url: "${hook.url}" }\non_completion: { url: "${hook.url}" }\n`;
+  const { campaignPath } = await writeCampaign(yaml, 'name,phone\nAna,+12125550101\n');
+  const warningsWith = async (env: Record<string, string>) => {
+    const io = createTerminal({
+      now: () => Date.UTC(2030, 0, 15, 15),
+      env: { CARILLON_DB: '/nowhere/carillon.db', ...env },
+    });
+    const { warnings } = await runCheck(io, { campaignPath, json: true, rowsPath: null, offline: true });
+    expect((JSON.parse(io.written().stdout) as { warnings: string[] }).warnings).toEqual(warnings);
+    return warnings.filter((warning) => warning.includes('HOOK'));
+  };
+  expect(await warningsWith({})).toEqual([
+    'CARILLON_HOOK_SECRET is not set: a start is refused without it, since requests of pre_dial and on_completion are signed',
+  ]);
+  expect(await warningsWith({ CARILLON_HOOK_SECRET: secret })).toEqual([]);
+  expect(hook.calls).toEqual([]);
+});
+
+test('the doctor says whether there is a secret, and not which', async () => {
+  const io = createTerminal({
+    env: {
+      SVC_BASE_URL: `http://${nobody}`,
+      TEMPORAL_ADDRESS: nobody,
+      CARILLON_DB: '/nowhere/c.db',
+      CARILLON_HOOK_SECRET: secret,
+    },
+  });
+  const findings = await runDoctor(io, { json: true });
+  const found = findings.find(({ name }) => name === 'Hook secret');
+  expect(found).toMatchObject({ status: 'ok', detail: 'set (CARILLON_HOOK_SECRET)' });
+  expect(io.written().stdout).not.toContain(secret);
+  expect(checkHookSecret(readConfig({}))).toMatchObject({
+    status: 'ok',
+    detail: expect.stringMatching(/^not set; campaigns with pre_dial/),
+  });
+});
+
+test('status tells of a hook that is silent, and whether the end was heard', () => {
+  const now = Date.UTC(2030, 0, 15, 15);
+  const linesOf = (standing: Parameters<typeof hookLines>[0]) =>
+    hookLines(
+      standing,
+      realClock(() => now),
+      now,
+    );
+  expect(linesOf({ silentSince: null, completion: null })).toEqual([]);
+  expect(linesOf({ silentSince: now - 4 * minuteMs, completion: null })).toEqual([
+    'the pre-dial hook has given no answer for 4 min; nobody is called until it does',
+  ]);
+  expect(linesOf({ silentSince: null, completion: 'delivered' })).toEqual(['completion hook: told of the end']);
+});

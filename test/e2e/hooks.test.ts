@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { campaignWorkflowId, completionNoticeId, resumeUpdate } from '../../workflows/messages.ts';
+import { findCampaign, type Campaign } from '../../src/store/campaigns.ts';
+import { readEvents } from '../../src/store/events.ts';
+import { readHookStanding } from '../../src/store/hook-standing.ts';
+import { allowAll, sendJson, startHookServer, type HookCall } from '../hooks/hook-server.ts';
+import { withRun, type CampaignRun } from '../support/campaign-run.ts';
+import { judgeRun } from '../support/judge-run.ts';
+import { findTokens, textOfWorkflow } from '../support/leak-scan.ts';
+import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { until } from '../support/until.ts';
+
+let temporal: TestTemporal;
+
+beforeAll(async () => {
+  temporal = await startTemporalForTests();
+});
+afterAll(async () => {
+  await temporal.stop();
+});
+
+const timeout = 240_000;
+const secret = 'a-secret-for-tests-only';
+const settings = { CARILLON_HOOK_SECRET: secret };
+
+async function campaignOf(run: CampaignRun): Promise<Campaign> {
+  const campaign = await findCampaign(run.store.db, run.id);
+  if (campaign === undefined) throw new Error('the campaign has gone');
+  return campaign;
+}
+
+async function standingOf(run: CampaignRun) {
+  return readHookStanding(run.store.db, await campaignOf(run));
+}
+
+const isEnd = ({ body }: HookCall): boolean => body.event === 'campaign.ended';
+const postsOf = (run: CampaignRun): number =>
+  run.sandbox.journal().filter((entry) => entry.operation === 'batch_calls').length;
+
+test('both hooks: those it refuses are not called, and the end is told until it is heard', { timeout }, async () => {
+  const hook = await startHookServer();
+  const preDial = { url: hook.url, timeoutMs: 20_000 };
+  const onCompletion = { url: hook.url };
+  const refused = (row: number): boolean => row % 4 === 0;
+  hook.answerWith((response, call) => {
+    if (isEnd(call)) return sendJson(response, {}, hook.calls.filter(isEnd).length === 1 ? 503 : 200);
+    const recipients = (call.body.recipients ?? []).map(({ ref, row }) =>
+      refused(row) ? { ref, eligible: false, reason: 'no_consent' } : { ref, eligible: true },
+    );
+    sendJson(response, { recipients });
+  });
+  await withRun({ id: 'hooks', seed: 961, temporal, rules: { preDial, onCompletion }, settings }, async (run) => {
+    run.startWorker();
+    await run.start();
+    const { total } = await run.untilEnd();
+    // Nobody waits for the hook: the campaign is over in the ledger and in Temporal.
+    expect(await campaignOf(run)).toMatchObject({ state: 'completed' });
+    await until('the hook has heard of the end', async () => (await standingOf(run)).completion === 'delivered');
+
+    const { recipients } = await judgeRun(run);
+    const kept = recipients.filter((row) => refused(row.row_number));
+    expect(kept.map(({ outcome, reason }) => [outcome, reason])).toEqual(
+      kept.map(() => ['undialable', 'pre_dial:no_consent']),
+    );
+    const called = new Set(run.sandbox.calls().map((call) => call.to));
+    expect(kept.filter(({ e164 }) => called.has(e164 ?? ''))).toEqual([]);
+    const asked = hook.calls.filter((call) => !isEnd(call)).flatMap(({ body }) => body.recipients ?? []);
+    expect([...called].filter((number) => !asked.some(({ phone }) => phone === number))).toEqual([]);
+
+    const [first, second, ...more] = hook.calls.filter(isEnd);
+    expect(more).toEqual([]);
+    expect(second?.text).toBe(first?.text);
+    expect(hook.calls.filter(isEnd).map(({ headers }) => headers['carillon-event-id'])).toEqual(['hooks/1', 'hooks/1']);
+    const outcomes: Record<string, number> = {};
+    for (const { outcome } of recipients) outcomes[outcome ?? ''] = (outcomes[outcome ?? ''] ?? 0) + 1;
+    expect(first?.body).toMatchObject({ campaign: 'hooks', round: 1, state: 'completed', rows: total, outcomes });
+    const tokens = [run.apiKey, secret, ...run.list.tokens];
+    const notice = await textOfWorkflow(run.client, completionNoticeId(run.id, 1), []);
+    expect(notice).toContain('notify');
+    expect(findTokens(`${notice} ${first?.text}`, tokens)).toEqual([]);
+    for (const worker of run.workers) expect(findTokens(worker.output(), [secret, 'token=planted'])).toEqual([]);
+  });
+});
+
+test('while the hook is down nobody is called; when it is back the campaign goes on', { timeout }, async () => {
+  const hook = await startHookServer();
+  const rules = { preDial: { url: hook.url, timeoutMs: 20_000 } };
+  const sandbox = { speed: 60 };
+  await withRun({ id: 'hook-down', seed: 962, temporal, batchSize: 6, rules, settings, sandbox }, async (run) => {
+    // Down from the second question on.
+    hook.answerWith((response, call) => {
+      if (hook.calls.length === 1) void allowAll(response, call);
+      else response.socket?.destroy();
+    });
+    const worker = run.startWorker();
+    await run.start();
+    await until('a batch waits for the hook', async () => (await standingOf(run)).silentSince !== null);
+    await hook.stop();
+    const posts = postsOf(run);
+    expect(posts).toBe(1);
+    await worker.kill();
+    run.startWorker();
+    const handle = run.client.workflow.getHandle(campaignWorkflowId(run.id, 1));
+    await until('it has been tried again', async () => {
+      const { raw } = await handle.describe();
+      return raw.pendingActivities?.some(
+        ({ activityType, attempt, lastFailure }) =>
+          activityType?.name === 'submit' &&
+          (attempt ?? 0) > 3 &&
+          lastFailure?.applicationFailureInfo?.type === 'Screening',
+      );
+    });
+    expect(await standingOf(run)).not.toMatchObject({ silentSince: null });
+    expect(postsOf(run)).toBe(posts);
+    hook.answerWith(allowAll);
+    await hook.startAgain();
+    await run.untilEnd(200_000);
+    await judgeRun(run);
+  });
+});
+
+test('a hook that stays silent pauses the campaign, and a person resumes it', { timeout }, async () => {
+  const hook = await startHookServer();
+  await hook.stop();
+  const rules = { preDial: { url: hook.url, timeoutMs: 20_000 } };
+  await withRun({ id: 'hook-silent', seed: 963, temporal, recipients: 8, rules, settings }, async (run) => {
+    run.startWorker();
+    await run.start();
+    await until('the campaign pauses', async () => (await campaignOf(run)).state === 'paused');
+    expect((await campaignOf(run)).stateReason).toMatch(/^The pre-dial hook has given no answer .*ECONNREFUSED/);
+    expect(postsOf(run)).toBe(0);
+    await hook.startAgain();
+    await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(resumeUpdate);
+    await run.untilEnd();
+    await judgeRun(run);
+    const told = await readEvents(run.store.db, run.id, 0, 1000, ['hook.failed', 'hook.delivered']);
+    expect(told.map(({ data }) => data)).toEqual([{ hook: 'pre_dial', fault: 'no_connection' }]);
+  });
+});
