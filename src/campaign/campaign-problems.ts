@@ -32,12 +32,13 @@ export function describeIssues(
           message: describeUnknownKey(key, known),
         }));
       }
+      // The whole file is never shown: it may be a list, given by mistake.
       const value = valueAt(input, path);
       const fix = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
       const state =
         value === undefined
           ? 'is missing'
-          : `${issue.code === 'invalid_key' ? 'this name' : showValue(value)} cannot be used`;
+          : `${issue.code === 'invalid_key' ? 'this name' : path.length === 0 ? 'this' : showValue(value)} cannot be used`;
       return [{ line: lineOf(path), path: joinPath(path), message: `${state}; ${fix}` }];
     });
 }

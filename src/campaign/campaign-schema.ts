@@ -159,9 +159,7 @@ const campaign = z.strictObject(
     name: text('write text of at most 200 characters').optional(),
     agent_id: text('write the id of the agent that speaks, in quotes if it is all digits'),
     from_phone_number_id: callers,
-    caller_choice: z
-      .literal(['region', 'rotation'], { error: 'write region or rotation' })
-      .default('region'),
+    caller_choice: z.literal(['region', 'rotation'], { error: 'write region or rotation' }).default('region'),
     list,
     first_message: template.optional(),
     conversation_config_override: override.optional(),
@@ -223,6 +221,14 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
       .some((cap) => cap.by === later.by && cap.within === later.within && cap.after_talk === undefined);
     if (!same || later.after_talk !== undefined) continue;
     const message = 'leave one of them out: two caps over the same time say different things';
+    context.addIssue({ code: 'custom', path: ['caps', index], message });
+  }
+  for (const [index, { by, calls = 0, within = Infinity }] of settings.caps.entries()) {
+    const stricter = settings.caps.findIndex(
+      (cap) => cap.by === by && (cap.calls ?? Infinity) <= calls && (cap.within ?? 0) > within,
+    );
+    if (stricter === -1) continue;
+    const message = `leave it out: caps[${stricter}] allows no more calls in a longer time, so this one never holds anybody back`;
     context.addIssue({ code: 'custom', path: ['caps', index], message });
   }
   const marginMinutes = settings.advanced.dispatch_margin / 60_000;

@@ -55,7 +55,9 @@ async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new OutputFileError(path, `the file was not written: ${describeFileError(error)}`, 1, { cause: error });
+    const isFolderMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const reason = isFolderMissing ? 'its folder does not exist; make that first' : describeFileError(error);
+    throw new OutputFileError(path, `the file was not written: ${reason}`, 1, { cause: error });
   }
 }
 

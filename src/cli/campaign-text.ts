@@ -2,6 +2,7 @@ import pc from 'picocolors';
 import { outcomes } from '../domain/outcome.ts';
 import type { Campaign } from '../store/campaigns.ts';
 import type { CampaignStatus } from '../store/campaign-status.ts';
+import { instantText } from './forecast-text.ts';
 import { count, plural, printable } from './printable.ts';
 
 const stateWords: Readonly<Record<Campaign['state'], string>> = {
@@ -17,7 +18,9 @@ const stateWords: Readonly<Record<Campaign['state'], string>> = {
 };
 
 export function stateText(campaign: Campaign): string {
-  return stateWords[campaign.state];
+  const { state, rules } = campaign;
+  if (state === 'scheduled' && rules.startsAt !== null) return `scheduled, begins ${instantText(rules.startsAt)}`;
+  return stateWords[state];
 }
 
 /** `reminders (Appointment reminders)`. */

@@ -4,7 +4,7 @@ import type { CampaignEvent } from '../store/events.ts';
 import { campaignTitle, dispositionCounts, outcomeCounts, pauseLines, stateText } from './campaign-text.ts';
 import type { Snapshot } from './campaign-snapshot.ts';
 import type { Io } from './io.ts';
-import { count, span } from './printable.ts';
+import { count, plural, span } from './printable.ts';
 
 /** Shows a campaign as it goes on. */
 export interface CampaignView {
@@ -92,7 +92,7 @@ function bar(done: number, total: number): string {
 
 /** `135 of 300 done, 20 calls open, 18 starts a minute, about 40 s left`. */
 export function progressText({ campaign, status, startsPerMinute, leftMs }: Snapshot): string {
-  const parts = [`${count(status.done)} of ${count(status.total)} done`, `${count(status.open)} calls open`];
+  const parts = [`${count(status.done)} of ${count(status.total)} done`, plural(status.open, 'call') + ' open'];
   if (campaign.state === 'running') parts.push(`${count(startsPerMinute)} starts a minute`);
   else parts.push(stateText(campaign));
   if (status.unresolved > 0) parts.push(`${count(status.unresolved)} unresolved`);

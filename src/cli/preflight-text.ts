@@ -80,7 +80,10 @@ function renderLedger(ledger: LedgerState): string[] {
 
 function renderService(service: ServiceState): string[] {
   if (!service.asked)
-    return ['', ...wrapped(`Service: was not asked for agent and caller numbers: ${service.reason}.`)];
+    return [
+      '',
+      ...wrapped(`Service: was not asked for agent and caller numbers: ${service.reason.replace(/\.$/, '')}.`),
+    ];
   const callers = service.callers.map(({ phoneNumberId, fault, verified }) => {
     const known = verified === true ? 'verified' : 'known; the service does not tell whether it is verified';
     return `  caller ${phoneNumberId}: ${fault === null ? known : `not usable (${fault})`}`;

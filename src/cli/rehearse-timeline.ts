@@ -64,8 +64,8 @@ class TimelineBook {
     'attempt.settled': ({ at }, { disposition }) => {
       if (disposition === 'answered' || disposition === 'opted_out') this.#hour(at).answered += 1;
     },
-    'recipient.outcome': ({ at }) => {
-      this.#hour(at).rowsDone += 1;
+    'recipient.outcome': ({ at }, { outcome }) => {
+      if (outcome !== null) this.#hour(at).rowsDone += 1;
     },
     'recipient.deferred': (_event, { reason, count }) => add(this.#waits, textOf(reason), Number(count ?? 1)),
     'attempt.released': (_event, { reason }) => add(this.#released, textOf(reason), 1),

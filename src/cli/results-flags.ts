@@ -62,13 +62,12 @@ function readFormat({ format, output, json }: ResultsFlags): ResultsFormat {
     if (known !== undefined) return known;
     throw new UsageError(`--format is ${JSON.stringify(format)}; write csv, jsonl or xlsx.`);
   }
-  if (json) return 'jsonl';
   const ending = extname(output ?? '').toLowerCase();
   if (ending === '.xls' || ending === '.ods') {
     throw new UsageError(`${String(output)}: Carillon writes .xlsx, not ${ending}. Name the file so.`);
   }
   if (ending === '.ndjson') return 'jsonl';
-  return resultsFormats.find((name) => `.${name}` === ending) ?? 'csv';
+  return resultsFormats.find((name) => `.${name}` === ending) ?? (json ? 'jsonl' : 'csv');
 }
 
 /** Names apart by commas; null when the flag is not given. Throws UsageError that says which are possible. */

@@ -38,7 +38,7 @@ Examples:
   carillon results reminders --output - | head               to standard output
   carillon results reminders --outcome exhausted,unresolved  only these rows, to reminders-results-part.csv
   carillon results reminders --since 2h --output new.jsonl   what changed in the last two hours, one JSON object per row
-  carillon results reminders --format csv --json -o r.csv    CSV, and a summary with nextSince as JSON on standard output
+  carillon results reminders --json -o r.csv                 CSV, and a summary with nextSince as JSON on standard output
   carillon results reminders --wait                          when the campaign has ended
   carillon results reminders --transcripts transcripts/      and what was said`;
 
@@ -54,7 +54,11 @@ export function resultsCommand(io: Io): Command {
     .option('--since <when>', 'only rows that changed since a time with offset, or in the last 2h')
     .option('--wait', 'wait until the campaign has ended, then write', false)
     .option('--transcripts <folder>', "write what was said, from the service's records")
-    .option('--json', 'one JSON object per row unless --format says otherwise, and a summary as JSON', false)
+    .option(
+      '--json',
+      'a summary as JSON; rows as JSON Lines where neither --format nor the name of the file says otherwise',
+      false,
+    )
     .addHelpText('after', examples)
     .action((campaignId: string, flags: ResultsFlags) => runResults(io, campaignId, readResultsFlags(flags)));
 }

@@ -1,7 +1,7 @@
 import { listSchedules } from '../store/schedules.ts';
 import type { Io } from './io.ts';
 import { writeJson } from './json-output.ts';
-import { count, printable, span } from './printable.ts';
+import { count, plural, printable, span } from './printable.ts';
 import { requireSchedule, withSchedules } from './schedule-access.ts';
 import { localMinute, readScheduleView, type LastFiring, type ScheduleView } from './schedule-view.ts';
 import { renderTable, terminalWidth, type Column } from './table.ts';
@@ -64,7 +64,7 @@ function describeView(view: ScheduleView): string[] {
     ...line('File', view.file),
     ...line('List', view.list),
     ...line('Next', times),
-    ...line('Fired', [`${count(view.fired)} times`, ...left].join('; ')),
+    ...line('Fired', [plural(view.fired, 'time'), ...left].join('; ')),
     ...line('Last', view.last === null ? 'none yet' : `${view.last.campaignId}: ${tellResult(view.last)}`),
   ];
 }

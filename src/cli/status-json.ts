@@ -13,6 +13,7 @@ export function statusAsJson(campaign: Campaign, status: CampaignStatus): Record
     createdAt: new Date(createdAt).toISOString(),
     ...status,
     rejected: rowsRejected,
-    nextDueAt: status.nextDueAt === null ? null : new Date(status.nextDueAt).toISOString(),
+    nextDueAt:
+      status.nextDueAt === null ? null : new Date(Math.max(status.nextDueAt, campaign.createdAt)).toISOString(),
   };
 }

@@ -22,7 +22,7 @@ import { hookLines, hooksAsJson } from './hook-text.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { pacingAsJson, pacingLines } from './pacing-text.ts';
-import { count, span } from './printable.ts';
+import { count, plural, span } from './printable.ts';
 import { readClockOrReal } from './service-access.ts';
 import { statusAsJson } from './status-json.ts';
 import { openTemporal } from './temporal-access.ts';
@@ -76,9 +76,10 @@ async function printList(io: Io, store: Store, json: boolean): Promise<void> {
   }
   if (rows.length === 0) io.stderr.write('There is no campaign yet: carillon start <campaign.yaml> makes one.\n');
   const width = Math.max(8, ...rows.map(({ campaign }) => campaign.campaignId.length));
+  const stateWidth = Math.max(8, ...rows.map(({ campaign }) => stateText(campaign).length));
   for (const { campaign, status } of rows) {
-    const progress = `${count(status.done)} of ${count(status.total)} done, ${count(status.open)} calls open`;
-    io.stdout.write(`${campaign.campaignId.padEnd(width)}  ${stateText(campaign).padEnd(21)}  ${progress}\n`);
+    const progress = `${count(status.done)} of ${count(status.total)} done, ${plural(status.open, 'call')} open`;
+    io.stdout.write(`${campaign.campaignId.padEnd(width)}  ${stateText(campaign).padEnd(stateWidth)}  ${progress}\n`);
   }
 }
 
@@ -169,5 +170,6 @@ const waitWords: Readonly<Record<string, string>> = {
   blocked: 'the service to allow requests again',
   canary: 'a first conversation',
   paused: 'carillon resume',
+  scheduled: 'its start time',
   collecting: 'the last results',
 };

@@ -4,7 +4,7 @@ import { readConfig } from '../config.ts';
 import { addSuppressions, type Suppression } from '../store/suppressions.ts';
 import type { Io } from './io.ts';
 import { openLedger } from './ledger-access.ts';
-import { count } from './printable.ts';
+import { count, plural } from './printable.ts';
 import { RowProgress } from './row-progress.ts';
 import { nowOf, readEntryFlags, requireScope, type EntryFlags } from './suppress-flags.ts';
 
@@ -57,7 +57,7 @@ export async function importSuppressions(io: Io, path: string, flags: ImportFlag
     const bad =
       counts.bad === 0
         ? ''
-        : ` ${count(counts.bad)} lines are no numbers and protect nobody: mend them and import the file again.`;
-    io.stdout.write(`${count(counts.added)} numbers added, ${count(counts.known)} stood there already.${bad}\n`);
+        : ` ${plural(counts.bad, 'line is no number and protects', 'lines are no numbers and protect')} nobody: mend and import the file again.`;
+    io.stdout.write(`${plural(counts.added, 'number')} added, ${count(counts.known)} stood there already.${bad}\n`);
   }
 }

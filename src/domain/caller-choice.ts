@@ -109,7 +109,7 @@ export function explainFaults(standings: readonly CallerStanding[]): string {
   const id = first?.phoneNumberId ?? '';
   return first?.fault === 'not_verified'
     ? `Phone number ${id} is not verified, so its calls would fail: verify it with the service`
-    : `The service has no phone number ${id}: correct from_phone_number_id in the campaign file, or import the number`;
+    : `The service has no phone number ${id}: import the number, or write another from_phone_number_id (a started campaign keeps its own)`;
 }
 
 export const faultWords: Readonly<Record<CallerFault, string>> = {

@@ -26,7 +26,8 @@ export interface ConversationMatch {
  *
  * Evidence is used strongest first: a reference echoed back; batch id and callee number; callee number in the time between
  * the POST and the next POST to the same person; opening line in that time. A record that contradicts an attempt
- * in any fact never matches it, however strong the rest. Several attempts for one record, or several records for one
+ * in any fact never matches it, however strong the rest; only when it started does not matter where reference or batch id name the
+ * attempt, since clocks may be set back. Several attempts for one record, or several records for one
  * attempt, are a tie, which another kind of evidence may decide and nothing else does.
  *
  * There is no match by elimination between people: calls that are not ours exist and unanswered calls may leave no record, so
@@ -67,6 +68,8 @@ export function correlate(
 
 interface Stage {
   evidence: ConversationMatch['evidence'];
+  /** A record that is older than the POST is not of the attempt; what names an attempt needs no clock. */
+  byTime: boolean;
   /** The attempts to which this kind of evidence points, in the order of their POSTs. */
   candidates: (clue: Clue, index: AttemptIndex) => readonly CorrelationAttempt[];
   fits: (attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex) => boolean;
@@ -75,15 +78,17 @@ interface Stage {
 const none: readonly CorrelationAttempt[] = [];
 
 const stages: readonly Stage[] = [
-  { evidence: 'reference', candidates: (clue) => clue.named, fits: fitsAttempt },
+  { evidence: 'reference', byTime: false, candidates: (clue) => clue.named, fits: fitsAttempt },
   {
     evidence: 'batch_and_number',
+    byTime: false,
     candidates: (clue, index) => (clue.batchId === null ? none : numbersCalled(clue, index)),
     fits: (attempt, clue, index) => clue.batchId === attempt.serviceBatchId && fitsAttempt(attempt, clue, index),
   },
-  { evidence: 'number', candidates: numbersCalled, fits: fitsWindow },
+  { evidence: 'number', byTime: true, candidates: numbersCalled, fits: fitsWindow },
   {
     evidence: 'opening_line',
+    byTime: true,
     candidates: (clue, index) => (clue.line === null ? none : (index.byLine.get(clue.line) ?? none)),
     fits: fitsWindow,
   },
@@ -134,7 +139,7 @@ function chooseAttempt(
 ): CorrelationAttempt | 'tie' | null {
   const fitting: CorrelationAttempt[] = [];
   for (const attempt of candidates) {
-    if (clue.startedAt !== null && clue.startedAt < attempt.postedAt - index.toleranceMs) break;
+    if (stage.byTime && clue.startedAt !== null && clue.startedAt < attempt.postedAt - index.toleranceMs) break;
     if (!stage.fits(attempt, clue, index)) continue;
     if (fitting[0] !== undefined && fitting[0].e164 !== attempt.e164) return 'tie';
     fitting.push(attempt);

@@ -44,7 +44,9 @@ export function readPhoneNumber(cell: string, region: string | null): PhoneReadi
 function readCountry(region: string | null): { ok: true; code: CountryCode } | Extract<PhoneReading, { ok: false }> {
   const code = region?.trim().toUpperCase() ?? '';
   if (code === '') {
-    return invalid('a number without + needs a country: add the country code, a country column or a default region');
+    return invalid(
+      'a number without + needs a country: write + and the country code, or say the country (list.country, list.default_region, --region)',
+    );
   }
   if (isSupportedCountry(code)) return { ok: true, code };
   const known = code === 'UK' ? 'GB' : 'US or GB';

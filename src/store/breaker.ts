@@ -12,19 +12,26 @@ export async function openBreaker(tx: Queries, campaign: Campaign, now: number):
   if (breaker === null) return false;
   // A number that has been taken out has nothing to say of the others.
   const out = await readCallersOut(tx, campaign);
-  const batchesOf = (callers: string[]) =>
-    tx
-      .selectFrom('batches')
-      .select('batch_id')
-      .where('campaign_id', '=', campaign.campaignId)
-      .where('caller', 'in', callers);
   const rows = await tx
     .selectFrom('attempts')
     .select((eb) => ['disposition', eb.fn.countAll<number>().as('count')])
     .where('campaign_id', '=', campaign.campaignId)
     .where('settled_at', '>', Math.max(now - breaker.windowMs, campaign.dialsSince))
     .where('disposition', 'is not', null)
-    .$if(out.length > 0, (query) => query.where('batch_id', 'not in', batchesOf(out)))
+    .$if(out.length > 0, (query) =>
+      query.where((eb) =>
+        eb.not(
+          eb.exists(
+            // Asked of each call in the window: a long campaign has far more batches.
+            eb
+              .selectFrom('batches')
+              .select('batches.batch_id')
+              .whereRef('batches.batch_id', '=', 'attempts.batch_id')
+              .where('batches.caller', 'in', out),
+          ),
+        ),
+      ),
+    )
     .groupBy('disposition')
     .execute();
   const count = (disposition: FailedDisposition): number =>

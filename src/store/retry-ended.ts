@@ -1,9 +1,9 @@
 import type { Outcome } from '../domain/outcome.ts';
+import { changeAggregates } from './aggregates.ts';
 import { findCampaign, type Campaign } from './campaigns.ts';
 import { withdrawnReason } from './edit-verdict.ts';
 import { appendEvents } from './events.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
-import { requeueRecipient } from './recipients.ts';
 
 /** Outcomes after which somebody may be called again: they were not reached, and nothing forbids it. */
 export const retriableOutcomes = [
@@ -34,15 +34,17 @@ export async function retryEnded(
   now: number,
 ): Promise<number> {
   let requeued = 0;
+  let after = 0;
   for (;;) {
     const part = await store.transaction(async (tx) => {
       await lockCampaign(tx, store, campaignId);
       // Only the first part finds the campaign ended and nobody waiting; the others belong to the same command.
       if (requeued === 0) refuseUnlessEnded(await findCampaign(tx, campaignId), now);
-      return requeuePart(tx, campaignId, outcomes, now);
+      return requeuePart(tx, campaignId, outcomes, after, now);
     });
-    requeued += part;
-    if (part < rowsPerCommit) return requeued;
+    requeued += part.length;
+    if (part.length < rowsPerCommit) return requeued;
+    after = part.at(-1)?.row_number ?? after;
   }
 }
 
@@ -61,16 +63,19 @@ function refuseUnlessEnded(campaign: Campaign | undefined, now: number): void {
   }
 }
 
+/** The rows put back in line, of those behind `after`. */
 async function requeuePart(
   tx: Queries,
   campaignId: string,
   outcomes: readonly RetriableOutcome[],
+  after: number,
   now: number,
-): Promise<number> {
+): Promise<{ row_number: number }[]> {
   const rows = await tx
     .selectFrom('recipients')
-    .selectAll()
+    .select(['recipient_id', 'row_number', 'outcome'])
     .where('campaign_id', '=', campaignId)
+    .where('row_number', '>', after)
     .where('state', '=', 'done')
     .where('outcome', 'in', outcomes)
     // Whom a person took out comes back only by a person's word about that row.
@@ -78,14 +83,32 @@ async function requeuePart(
     .orderBy('row_number')
     .limit(rowsPerCommit)
     .execute();
-  for (const row of rows) {
-    await requeueRecipient(tx, campaignId, { ...row, posted: row.last_attempt_id !== null }, now, now);
-    await tx
-      .updateTable('recipients')
-      .set({ counted: 0, uncounted_in_row: 0, budget_from: row.attempts })
-      .where('recipient_id', '=', row.recipient_id)
-      .execute();
-  }
+  if (rows.length === 0) return rows;
+  await tx
+    .updateTable('recipients')
+    .set((eb) => ({
+      state: 'waiting',
+      // Whoever was called before goes first.
+      tier: eb.case().when('last_attempt_id', 'is', null).then(1).else(0).end(),
+      due_at: now,
+      outcome: null,
+      reason: null,
+      changed_at: now,
+      counted: 0,
+      uncounted_in_row: 0,
+      budget_from: eb.ref('attempts'),
+    }))
+    .where(
+      'recipient_id',
+      'in',
+      rows.map((row) => row.recipient_id),
+    )
+    .execute();
+  await changeAggregates(
+    tx,
+    campaignId,
+    rows.flatMap(({ outcome }) => (outcome === null ? [] : [{ kind: 'outcome', key: '', value: outcome, delta: -1 }])),
+  );
   await appendEvents(
     tx,
     rows.map((row) => ({
@@ -96,5 +119,5 @@ async function requeuePart(
       data: { outcome: row.outcome, by: 'person' },
     })),
   );
-  return rows.length;
+  return rows;
 }

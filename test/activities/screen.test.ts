@@ -182,7 +182,7 @@ test.for(dialects)('the dial transaction itself lets nobody through without a fr
   await unasked.plan(1);
   expect(await enter(unasked)).toEqual({ kind: 'verdict', state: 'released' });
   expect((await unasked.attempts()).map(([, reason]) => reason)).toEqual(Array(3).fill('not_screened'));
-  expect(await unasked.recipients()).toEqual(Array(3).fill(['waiting', noon]));
+  expect(await unasked.recipients()).toEqual(Array.from({ length: 3 }, () => ['waiting', noon]));
 
   const old = await beginScreened({ dialect });
   await old.plan(1);

@@ -259,6 +259,11 @@ test.each([
   ['a file of blanks', ' \n\n', /the file is empty/],
   ['only comments', '# nothing\n', /write a mapping that begins with id/],
   ['a list', '- a\n', /write a mapping that begins with id/],
+  [
+    'a list of recipients',
+    'id,phone\n1,+12125550123\n',
+    /^1 : this cannot be used; write a mapping that begins with id:$/,
+  ],
   ['a picture', Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe, 0]), /not UTF-8 text/],
   ['UTF-16', Buffer.from('\ufeffid: a\n', 'utf16le'), /not UTF-8 text/],
   ['Latin-1', Buffer.from('id: caf\xe9\n', 'latin1'), /not UTF-8 text/],
@@ -409,6 +414,10 @@ test.each([
   [
     'hours: any\ncaps: [{ calls: 3, within: 24h }, { calls: 4, within: 1d }]',
     /^6 caps\[1\]: .*two caps over the same time/,
+  ],
+  [
+    'hours: any\ncaps: [{ calls: 3, within: 7d }, { calls: 4, within: 1d }]',
+    /^6 caps\[1\]: \{ calls: 4, within: '1d' \} cannot be used; leave it out: caps\[0\] allows no more calls in a longer time/,
   ],
   ['hours: { mon: ["09:00-12:00", "11:00-17:00"] }', /^5 hours\.mon: .*windows that do not overlap/],
   ['hours: { mon: "17:00-17:00" }', /^5 hours\.mon: "17:00-17:00" cannot be used/],

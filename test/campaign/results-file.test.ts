@@ -185,7 +185,7 @@ test('the list is never overwritten, under whatever name', async () => {
 
 test.each([
   ['a folder', async (folder: string) => mkdir(join(folder, 'results.csv')), /this is a folder/],
-  ['a folder that is missing', async () => {}, /no such file/],
+  ['a folder that is missing', async () => {}, /its folder does not exist/],
 ])('%s is refused with a sentence', async (name, prepare, pattern) => {
   const folder = await temporaryFolder();
   await prepare(folder);

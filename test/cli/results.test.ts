@@ -113,17 +113,7 @@ test('deltas chained by nextSince bring every change', async () => {
   const ledger = await createLedger();
   const out = ledger.path('delta.csv');
   const delta = async (since: string) => {
-    const { code, stdout, stderr } = await ledger.run(
-      'results',
-      'spring',
-      '--since',
-      since,
-      '--format',
-      'csv',
-      '--json',
-      '-o',
-      out,
-    );
+    const { code, stdout, stderr } = await ledger.run('results', 'spring', '--since', since, '--json', '-o', out);
     expect(code).toBe(0);
     const summary = JSON.parse(stdout) as { rows: number; nextSince: string; path: string; format: string };
     expect(stderr).toContain(`Changes from here on: --since ${summary.nextSince}\n`);

@@ -48,6 +48,8 @@ test.each<[string, Partial<ConversationFacts>, string[]]>([
   ['the number in the window', number, ['a1=c1(number)']],
   ['the opening line', line, ['a1=c1(opening_line)']],
   ['the opening line with other blanks', { openingLine: '  Hello\n\u00a0Ana. ' }, ['a1=c1(opening_line)']],
+  ['the opening line with a line break for a blank', { openingLine: 'Hello\nAna.' }, ['a1=c1(opening_line)']],
+  ['the opening line with a blank behind it', { openingLine: 'Hello Ana. ' }, ['a1=c1(opening_line)']],
   [
     'the strongest of all evidence',
     { references: ['ref_1'], batchId: 'batch_1', ...number, ...line },
@@ -70,17 +72,46 @@ test.each<[string, Partial<ConversationFacts>]>([
   ['another agent', { agentId: 'agent_b' }],
   ['another callee', { calleeNumber: '+12125550102' }],
   ['another batch', { batchId: 'batch_2' }],
-  ['a start before the POST', { startedAt: posted - toleranceMs - 1 }],
   ['the reference of another attempt', { references: ['ref_2'] }],
   ['the references of both', { references: ['ref_1', 'ref_2'] }],
 ])('%s contradicts every other evidence', (_, contradiction) => {
-  const other = attempt({ ...bob, agentId: 'agent_c', postedAt: posted + hourMs });
+  const other = attempt({ ...bob, conversationId: 'c0', postedAt: posted + hourMs });
   for (const evidence of [{ references: ['ref_1'] }, { batchId: 'batch_1', ...number }, number, line]) {
     const facts = { ...evidence, ...contradiction };
     const agreed = JSON.stringify(facts) === JSON.stringify(evidence);
     expect(agreed).toBe(false);
     expect(pairs([attempt(), other], [record(facts)])).toEqual([]);
   }
+});
+
+test('a start before the POST contradicts number and words, but not what names the attempt, since a clock may be set back', () => {
+  const startedAt = posted - toleranceMs - 1;
+  for (const evidence of [number, line, { ...number, ...line }])
+    expect(pairs([attempt()], [record({ ...evidence, startedAt })])).toEqual([]);
+  const other = attempt({ ...bob, reference: 'ref_1', agentId: 'agent_b' });
+  expect(pairs([attempt()], [record({ references: ['ref_1'], startedAt })])).toEqual(['a1=c1(reference)']);
+  expect(pairs([attempt()], [record({ batchId: 'batch_1', ...number, startedAt })])).toEqual([
+    'a1=c1(batch_and_number)',
+  ]);
+  // A batch that is not the attempt's, or that is not known, names nobody.
+  const lost = attempt({ serviceBatchId: null });
+  expect(pairs([lost], [record({ batchId: 'batch_1', ...number, startedAt })])).toEqual([]);
+  expect(pairs([lost], [record({ ...number, startedAt })])).toEqual([]);
+  expect(pairs([attempt(), other], [record({ references: ['ref_1'], startedAt })])).toEqual([]);
+});
+
+test('an accented letter is the same in whichever of the two ways it is written', () => {
+  const accented = attempt({ openingLine: 'Hello Zo\u00eb.' });
+  expect(pairs([accented], [record({ openingLine: 'Hello Zoe\u0308.' })])).toEqual(['a1=c1(opening_line)']);
+});
+
+test('a record that names two attempts is neither’s', () => {
+  for (const references of [
+    ['ref_1', 'ref_2'],
+    ['ref_2', 'ref_1'],
+  ])
+    expect(pairs([attempt(), attempt(bob)], [record({ references, ...number })])).toEqual([]);
+  expect(pairs([attempt(), attempt(bob)], [record({ references: ['ref_1', 'ref_1'] })])).toEqual(['a1=c1(reference)']);
 });
 
 test('an attempt without words or reference matches by neither', () => {
@@ -221,6 +252,15 @@ test('around the later POST other words need a stronger fact', () => {
   ]);
 });
 
+test('what started after the later POST is not the earlier attempt’s unless its batch id says so', () => {
+  const startedAt = second.postedAt + toleranceMs;
+  for (const serviceBatchId of ['batch_1', null]) {
+    const waiting = { ...first, open: true, serviceBatchId };
+    expect(pairs([waiting, second], [record({ ...number, startedAt })])).toEqual(['a2=c1(number)']);
+    expect(pairs([waiting, second], [record({ ...number, startedAt, batchId: 'batch_9' })])).toEqual([]);
+  }
+});
+
 test('an attempt that still waits does not leave its record to a later one', () => {
   const startedAt = second.postedAt;
   expect(pairs([{ ...first, open: true }, second], [record({ ...number, startedAt })])).toEqual([]);
@@ -253,6 +293,10 @@ test('readings of one record are put together, and contradicting ones say nothin
     expect(pairs([attempt()], readings)).toEqual([]);
   }
   expect(pairs([attempt()], [entry, detail, record({ direction: 'inbound' })])).toEqual([]);
+  // What one of them says holds for all.
+  const ofAnotherAgent = record({ agentId: 'agent_b' });
+  expect(pairs([attempt()], [ofAnotherAgent, entry, detail])).toEqual([]);
+  expect(pairs([attempt()], [detail, entry, ofAnotherAgent])).toEqual([]);
 });
 
 /** Reads the world in a few sweeps, each knowing what the ones before have matched. */

@@ -147,6 +147,25 @@ test('of further attempts the one that is due first goes first, and of two at on
   expect(seen).toEqual([monday + minuteMs, monday + 2 * minuteMs]);
 });
 
+test('who waits for a further attempt when the end comes is told as cut short', () => {
+  const again = monday + 30 * minuteMs;
+  const failing = course({ answerRate: 0, retries: 1, retryAt: () => again });
+  const paced = { groups: [group(2)], course: failing, linesAt: () => 2, startsPerMinute: 1 };
+  expect(ask({ ...paced, endsAt: again + 10 * minuteMs + 30 * secondMs })).toMatchObject({ calls: 3, cutShort: 1 });
+  expect(ask({ ...paced, endsAt: again + 12 * minuteMs })).toMatchObject({ calls: 4, cutShort: 0 });
+});
+
+test('people who were called at once may be called again one at a time', () => {
+  const again = monday + 30 * minuteMs;
+  const failing = course({ answerRate: 0, retries: 1, retryAt: () => again });
+  const linesAt = (since: number) => (since < minuteMs ? 3 : 1);
+  expect(ask({ groups: [group(3)], course: failing, linesAt })).toMatchObject({
+    calls: 6,
+    lastFirstStartAt: monday,
+    lastStartAt: again + 2 * minuteMs,
+  });
+});
+
 test('while lines are added the campaign waits for the first of them', () => {
   const idle = { linesAt: (since: number) => (since < 2 * minuteMs ? 0 : 1) };
   expect(ask(idle)).toMatchObject({ calls: 1, lastStartAt: monday + 2 * minuteMs });

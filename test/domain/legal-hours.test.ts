@@ -40,6 +40,11 @@ test.each<[RecipientPlace, string[]]>([
   expect(others.map((other) => (other as LegalHours).id)).toEqual(expected);
 });
 
+test.each(['AS', 'GU', 'MP', 'PR', 'VI'])('in %s, a territory, the law of the US holds', (country) => {
+  const [, ...others] = calendarsFor({ calendar, law: [law('us', 'US', null)] }, { country, regions: null });
+  expect(others).toHaveLength(1);
+});
+
 test('the same place gets the very same calendars, so that what is worked out for them is kept', () => {
   const place = () => ({ country: 'US', regions: ['FL'] });
   expect(calendarsFor(rules, place())).toBe(calendarsFor(rules, place()));

@@ -119,21 +119,33 @@ test('while the hook is down nobody is called; when it is back the campaign goes
   });
 });
 
-test('a hook that stays silent pauses the campaign, and a person resumes it', { timeout }, async () => {
-  const hook = await startHookServer();
-  await hook.stop();
-  const rules = { preDial: { url: hook.url, timeoutMs: 20_000 } };
-  await withRun({ id: 'hook-silent', seed: 963, temporal, recipients: 8, rules, settings }, async (run) => {
-    run.startWorker();
-    await run.start();
-    await until('the campaign pauses', async () => (await campaignOf(run)).state === 'paused');
-    expect((await campaignOf(run)).stateReason).toMatch(/^The pre-dial hook has given no answer .*ECONNREFUSED/);
-    expect(postsOf(run)).toBe(0);
-    await hook.startAgain();
-    await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(resumeUpdate);
-    await run.untilEnd();
-    await judgeRun(run);
-    const told = await readEvents(run.store.db, run.id, 0, 1000, ['hook.failed', 'hook.delivered']);
-    expect(told.map(({ data }) => data)).toEqual([{ hook: 'pre_dial', fault: 'no_connection' }]);
-  });
-});
+test(
+  'a hook that stays silent pauses the campaign, and a person resumes it; one that refuses the end is not told',
+  { timeout },
+  async () => {
+    const hook = await startHookServer((response, call) => {
+      if (isEnd(call)) sendJson(response, {}, 410);
+      else void allowAll(response, call);
+    });
+    await hook.stop();
+    const rules = { preDial: { url: hook.url, timeoutMs: 20_000 }, onCompletion: { url: hook.url } };
+    await withRun({ id: 'hook-silent', seed: 963, temporal, recipients: 8, rules, settings }, async (run) => {
+      run.startWorker();
+      await run.start();
+      await until('the campaign pauses', async () => (await campaignOf(run)).state === 'paused');
+      expect((await campaignOf(run)).stateReason).toMatch(/^The pre-dial hook has given no answer .*ECONNREFUSED/);
+      expect(postsOf(run)).toBe(0);
+      await hook.startAgain();
+      await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(resumeUpdate);
+      await run.untilEnd();
+      await until('the end is given up', async () => (await standingOf(run)).completion === 'failed');
+      await judgeRun(run);
+      expect(hook.calls.filter(isEnd)).toHaveLength(1);
+      const told = await readEvents(run.store.db, run.id, 0, 1000, ['hook.failed', 'hook.delivered']);
+      expect(told.map(({ data }) => data)).toEqual([
+        { hook: 'pre_dial', fault: 'no_connection' },
+        { hook: 'on_completion', round: 1, fault: 'status', status: 410 },
+      ]);
+    });
+  },
+);

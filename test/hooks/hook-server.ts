@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -39,20 +45,21 @@ export const allowAll: HookAnswer = (response, { body }) =>
 export async function startHookServer(answer: HookAnswer = allowAll): Promise<HookServer> {
   const calls: HookCall[] = [];
   let current = answer;
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    const call = {
+      path: request.url ?? '',
+      headers: request.headers,
+      text,
+      body: JSON.parse(text) as HookCall['body'],
+    };
+    calls.push(call);
+    await current(response, call);
+  };
   const listen = async (port: number): Promise<Server> => {
-    const server = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const text = Buffer.concat(chunks).toString();
-      const call = {
-        path: request.url ?? '',
-        headers: request.headers,
-        text,
-        body: JSON.parse(text) as HookCall['body'],
-      };
-      calls.push(call);
-      await current(response, call);
-    });
+    const server = createServer((request, response) => void serve(request, response));
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
     return server;

@@ -1,8 +1,9 @@
 /**
- * Records the histories that replay.test.ts replays: `npx tsx test/replay/record-histories.ts`. Run it after a deliberate change of the
- * workflow, and keep the old files while campaigns started with the old code may still be running.
+ * Records the histories that replay.test.ts replays: `npx tsx test/replay/record-histories.ts drained`, say; without a name, all. Run it
+ * after a deliberate change of the workflow, and keep the old files while campaigns started with the old code may still be running.
  */
 import { mkdtemp, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -17,7 +18,14 @@ import { connectTemporal, connectTemporalNative } from '../../src/temporal/conne
 import { startDevServer } from '../../src/temporal/dev-server.ts';
 import { startCampaign } from '../../src/temporal/start-campaign.ts';
 import { startWorker } from '../../src/temporal/worker.ts';
-import { campaignWorkflowId, cancelUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
+import {
+  campaignWorkflowId,
+  cancelUpdate,
+  drainUpdate,
+  lookAgainUpdate,
+  pauseUpdate,
+  resumeUpdate,
+} from '../../workflows/messages.ts';
 
 const minuteMs = 60_000;
 
@@ -52,7 +60,14 @@ const rules: CampaignRules = {
     delays: { ...defaultRetryDelays, busy: [5 * minuteMs], no_answer: [15 * minuteMs], voicemail: 'never' },
     maxUncounted: 1,
   },
-  pacing: { maxConcurrentCalls: 10, startsPerMinute: null, batchSize: 5, refillThreshold: 3, warmUpMs: 0, priority: 10 },
+  pacing: {
+    maxConcurrentCalls: 10,
+    startsPerMinute: null,
+    batchSize: 5,
+    refillThreshold: 3,
+    warmUpMs: 0,
+    priority: 10,
+  },
   optOut: [],
   breaker: null,
   preDial: null,
@@ -90,6 +105,7 @@ const config = readConfig({
   SVC_BASE_URL: sandbox.url,
   SVC_API_KEY: 'sk_sandbox_ok',
   TEMPORAL_ADDRESS: server.address,
+  CARILLON_HOOK_SECRET: 'secret-of-the-recorder',
 });
 const store = await openStore({ sqlitePath: join(await mkdtemp(join(tmpdir(), 'carillon-record-')), 'record.db') });
 const { connection } = await connectTemporalNative(config);
@@ -103,21 +119,29 @@ function anonymise(json: string): string {
     .replaceAll(`@${hostname()}`, '@recorder');
 }
 
+const recordings = {
+  completed: { areaCode: '212', onCompletion: false, updates: [pauseUpdate, resumeUpdate] },
+  cancelled: { areaCode: '312', onCompletion: false, updates: [pauseUpdate, resumeUpdate, cancelUpdate] },
+  drained: { areaCode: '412', onCompletion: true, updates: [lookAgainUpdate, pauseUpdate, resumeUpdate, drainUpdate] },
+};
+const hook = createServer((request, response) => void request.resume().on('end', () => response.end()));
+await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
+const { port } = hook.address() as { port: number };
+
 const folder = new URL('./histories/', import.meta.url);
-for (const [campaignId, count] of [
-  ['completed', 16],
-  ['cancelled', 16],
-] as const) {
-  const input = { campaignId, name: null, fileHash: 'recorded', rules, accountId: sandbox.url };
-  await importCampaign(store, input, rowsOf(count, campaignId === 'completed' ? '212' : '312'), Date.now());
+const wanted = process.argv.slice(2);
+for (const [campaignId, { areaCode, onCompletion, updates }] of Object.entries(recordings)) {
+  if (wanted.length > 0 && !wanted.includes(campaignId)) continue;
+  const own = { ...rules, onCompletion: onCompletion ? { url: `http://127.0.0.1:${port}/` } : null };
+  const input = { campaignId, name: null, fileHash: 'recorded', rules: own, accountId: sandbox.url };
+  await importCampaign(store, input, rowsOf(16, areaCode), Date.now());
   await startCampaign({ config, store, client, now: Date.now() }, campaignId);
   const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, 1));
-  await handle.executeUpdate(pauseUpdate);
-  await handle.executeUpdate(resumeUpdate);
-  if (campaignId === 'cancelled') await handle.executeUpdate(cancelUpdate);
+  for (const update of updates) await handle.executeUpdate(update);
   await handle.result();
   await writeFile(new URL(`${campaignId}.json`, folder), `${anonymise(historyToJSON(await handle.fetchHistory()))}\n`);
 }
+hook.close();
 await worker.stop();
 await connection.close();
 await client.connection.close();

@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest';
 import type { AttemptResult, Disposition } from '../../src/domain/disposition.ts';
 import { readAggregates } from '../../src/store/aggregates.ts';
-import { endCampaign } from '../../src/store/campaigns.ts';
+import { changeCampaignState, endCampaign } from '../../src/store/campaigns.ts';
+import { resolveUnresolved } from '../../src/store/resolve.ts';
 import { closeRound, openRound } from '../../src/store/rounds.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
 import { withdrawRecipients } from '../../src/store/withdraw-recipients.ts';
 import { campaignWorkflowId } from '../../workflows/messages.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { openCleanStore } from './clean-store.ts';
-import { violations } from './edit-world.ts';
+import { idRules, listRows, numberOf, upload, uploadRow, violations } from './edit-world.ts';
 import { beginProven, noon, numbers, type Scenario } from './scenario.ts';
 import { dialects } from './test-stores.ts';
 
@@ -72,4 +73,30 @@ test.for(dialects)('nor whom it would have called again: %s', async (dialect) =>
   await settle(scenario, 'spring/1/1', 'busy', noon + hourMs);
   expect(await standing(scenario)).toEqual(['done', 'exhausted', 'no_retry_after_unreached', ['exhausted']]);
   expect(await openRound(store, 'spring', campaignWorkflowId, noon + hourMs)).toBeUndefined();
+});
+
+test.for(dialects)(
+  'who waits again after a late record may be edited, and the log tells of it: %s',
+  async (dialect) => {
+    const scenario = await beginProven(await openCleanStore(dialect), { rows: listRows(1), rules: idRules });
+    await scenario.dial(1);
+    await settle(scenario, 'spring/1/1', 'unknown', noon + minuteMs);
+    expect(await standing(scenario)).toEqual(['done', 'unresolved', 'unknown', ['unresolved']]);
+    await settle(scenario, 'spring/1/1', 'busy', noon + 2 * minuteMs);
+    expect(await standing(scenario)).toEqual(['waiting', null, null, []]);
+    await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Another Name')], {}, noon + 3 * minuteMs);
+    expect(await violations(scenario.store)).toEqual([]);
+    // Was it never given an outcome again, the log shows it.
+    await scenario.store.transaction((tx) => changeCampaignState(tx, 'spring', 'completed', null, noon + hourMs));
+    expect(await violations(scenario.store)).toMatchObject([{ rule: 'outcome_missing' }]);
+  },
+);
+
+test.for(dialects)('whom a person decides to call again has no outcome in the log either: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), { rows: listRows(1), rules: idRules });
+  await scenario.dial(1);
+  await settle(scenario, 'spring/1/1', 'unknown', noon + minuteMs);
+  expect(await resolveUnresolved(scenario.store, 'spring', 'redial', noon + hourMs)).toMatchObject({ recipients: 1 });
+  await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Another Name')], {}, noon + hourMs);
+  expect(await violations(scenario.store)).toEqual([]);
 });

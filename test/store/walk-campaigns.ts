@@ -1,17 +1,20 @@
 import type { AttemptResult, Disposition } from '../../src/domain/disposition.ts';
 import { Random } from '../../src/sandbox/random.ts';
-import { adjustCampaign } from '../../src/store/adjustments.ts';
+import { adjustAccount, adjustCampaign } from '../../src/store/adjustments.ts';
 import { noteCallers } from '../../src/store/callers.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
 import { EditRefusedError } from '../../src/store/edit-refusal.ts';
 import type { UploadRow } from '../../src/store/edit-verdict.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { closeRound } from '../../src/store/rounds.ts';
+import { retryEnded } from '../../src/store/retry-ended.ts';
+import { closeRound, openRound } from '../../src/store/rounds.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
 import { addSuppressions } from '../../src/store/suppressions.ts';
 import { withdrawRecipients } from '../../src/store/withdraw-recipients.ts';
+import { campaignWorkflowId } from '../../workflows/messages.ts';
 import { buildRules, hourMs, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
 import { idRules, upload, uploadRow } from './edit-world.ts';
+import { accountId } from './shared-account.ts';
 import { beginProven, noon, numbers, type Scenario } from './scenario.ts';
 
 const rowsPerCampaign = 14;
@@ -74,7 +77,7 @@ function drawRow(random: Random, row: number, id: string): UploadRow {
   const e164 = pool[Math.floor(random.next() * pool.length)] ?? '';
   return {
     ...uploadRow(row, id, e164),
-    notBefore: random.chance(0.2) ? noon + random.between(0, 60) * minuteMs : null,
+    notBefore: random.chance(0.2) ? noon + Math.round(random.between(0, 60)) * minuteMs : null,
     expiresAt: random.chance(0.3) ? noon + Math.round(random.between(5, 150)) * minuteMs : null,
   };
 }
@@ -102,6 +105,8 @@ export class Walk {
       const scenario = await beginProven(this.#store, { campaignId, rows, rules: drawRules(this.#random) });
       this.walkers.push({ scenario, n: 1, sending: false, closed: false });
     }
+    const lines = this.#random.chance(0.4) ? Math.ceil(this.#random.between(0, 6)) : null;
+    await adjustAccount(this.#store, accountId, { wish: { maxConcurrentCalls: lines }, now: this.now });
     for (let step = 0; this.walkers.some(({ closed }) => !closed); step += 1) {
       if (step > mostSteps) throw new Error(`it never ends: ${JSON.stringify(await this.#standings())}`);
       if (step < disturbedSteps) await this.#disturb();
@@ -134,12 +139,27 @@ export class Walk {
       const plan = await scenario.plan(walker.n, this.now);
       if (plan.kind === 'wait') return;
       if (plan.kind === 'done') {
-        walker.closed = await closeRound(this.#store, scenario.campaignId, 1, this.now);
+        await this.#close(walker);
         return;
       }
       walker.sending = !(await this.#submit(walker));
       if (walker.sending) return;
     }
+  }
+
+  /** Ends the round; some rows of the first are called again in a second one. */
+  async #close(walker: Walker): Promise<void> {
+    const { scenario } = walker;
+    const { campaignId, round } = scenario;
+    if (!(await closeRound(this.#store, campaignId, round, this.now))) return;
+    walker.closed = true;
+    const { endsAt } = (await scenario.campaign()).rules;
+    if (round > 1 || (endsAt !== null && endsAt <= this.now) || this.#random.chance(0.5)) return;
+    await retryEnded(this.#store, campaignId, ['exhausted', 'cancelled', 'unresolved'], this.now);
+    const next = await openRound(this.#store, campaignId, campaignWorkflowId, this.now);
+    if (next === undefined) return;
+    scenario.round = next.round;
+    Object.assign(walker, { n: 1, closed: false });
   }
 
   /** Whether the batch has its verdict, as the workflow understands it. */
