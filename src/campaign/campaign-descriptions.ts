@@ -4,7 +4,8 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   name: 'A title for people.',
   agent_id: 'The agent that speaks.',
   from_phone_number_id: 'The imported number that calls, or several.',
-  caller_choice: 'Which of several numbers calls: one of the region of the recipient first (region), or each in turn (rotation).',
+  caller_choice:
+    'Which of several numbers calls: one of the region of the recipient first (region), or each in turn (rotation).',
   list: 'The recipients.',
   'list.file': 'Path of the list (CSV or .xlsx), relative to this file.',
   'list.delimiter': 'What separates the columns, such as ";". Found when left out.',
@@ -54,7 +55,8 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   'pacing.refill_threshold': 'Free slots at which the next batch is planned.',
   'pacing.warm_up': 'All lines are in use only after this long; fewer before.',
   'pacing.priority': 'Weight among campaigns that share an account, 1 to 100.',
-  on_unknown: 'What happens to calls of which nobody knows whether they were placed: hold (a person decides) or redial.',
+  on_unknown:
+    'What happens to calls of which nobody knows whether they were placed: hold (a person decides) or redial.',
   breaker: 'When the campaign pauses by itself because too many calls fail, or off.',
   'breaker.failure_share': 'Share of failed calls, such as 50%.',
   'breaker.window': 'Calls of this last stretch of time count.',

@@ -38,6 +38,12 @@ export function readRecurrence(flags: RecurrenceFlags, now: number): Recurrence 
   if (fault !== null) throw new UsageError(`--cron is ${JSON.stringify(cron)}: ${fault}.`);
   const startAt = readInstant('--start-at', flags.startAt, timeZone);
   const endAt = readInstant('--end-at', flags.endAt, timeZone);
+  if (startAt !== null && startAt <= now) {
+    const times = `${new Date(startAt).toISOString()} (it is ${new Date(now).toISOString()})`;
+    throw new UsageError(
+      `--start-at is ${times}: it lies in the past; leave it out to begin now, or write a later time.`,
+    );
+  }
   if (endAt !== null && endAt <= now) {
     const times = `${new Date(endAt).toISOString()} (it is ${new Date(now).toISOString()})`;
     throw new UsageError(`--end-at is ${times}: the schedule lies in the past; write a later time.`);

@@ -45,8 +45,9 @@ export function requireApiKey(config: Config): string {
   );
 }
 
-/** The service's clock now. Throws ServiceUnusableError. */
+/** The service's clock now. Throws ServiceUnusableError, and ConfigError for an address that must not be used. */
 export async function readClock(config: Config, limitMs = clockLimitMs): Promise<ServiceClock> {
+  asSetting(() => parseBaseUrl(config.SVC_BASE_URL, false));
   try {
     return await readServiceClock(config.SVC_BASE_URL, limitMs);
   } catch (error) {

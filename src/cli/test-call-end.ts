@@ -31,7 +31,9 @@ export async function followTestCall(io: Io, call: FollowedTestCall): Promise<vo
       campaign.state === 'paused' ? `paused: ${campaign.stateReason ?? 'no reason is on record'}` : 'not at its end';
     io.stderr.write(`The test call is ${why}\n`);
     io.stderr.write(
-      `Look at it: carillon status ${campaignId}   Go on: carillon resume ${campaignId}   End it: carillon cancel ${campaignId}\n`,
+      campaign.state === 'paused'
+        ? `Look at it: carillon status ${campaignId}   Go on: carillon resume ${campaignId}   End it: carillon cancel ${campaignId}\n`
+        : `Look at it: carillon status ${campaignId}   End it: carillon cancel ${campaignId}\n`,
     );
     io.exitCode = 1;
     return;

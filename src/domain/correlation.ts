@@ -139,6 +139,7 @@ function chooseAttempt(
 ): CorrelationAttempt | 'tie' | null {
   const fitting: CorrelationAttempt[] = [];
   for (const attempt of candidates) {
+    // Those that follow were posted later, so none of them fits either.
     if (stage.byTime && clue.startedAt !== null && clue.startedAt < attempt.postedAt - index.toleranceMs) break;
     if (!stage.fits(attempt, clue, index)) continue;
     if (fitting[0] !== undefined && fitting[0].e164 !== attempt.e164) return 'tie';

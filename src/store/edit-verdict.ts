@@ -44,7 +44,8 @@ export function judgeEdit(
   const isWithdrawn = target.outcome === 'cancelled' && target.reason === withdrawnReason;
   if (isWithdrawn && restore && !isOpen)
     return { kind: 'correct', claimsNumber: target.e164 !== row.e164, takesBack: 'cancelled' };
-  if (isSame && target.outcome !== 'rejected') return { kind: 'unchanged' };
+  // Of one that was withdrawn the user is told, or nobody would notice that it is not called.
+  if (isSame && target.outcome !== 'rejected' && !isWithdrawn) return { kind: 'unchanged' };
   if (isOpen || target.state === 'open') {
     const hint = 'its call is planned or open; upload the row again when the call has ended';
     return { kind: 'failed', code: 'call_open', hint };

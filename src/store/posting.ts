@@ -53,8 +53,11 @@ export interface PostingInput {
 
 type AttemptRow = Selectable<Database['attempts']>;
 
+/** What the log has to tell of a call for the judge to know when it might be placed. */
+type CallTerms = RecipientPlace & { zones: string[]; expiresAt: number | null };
+
 interface Sorted {
-  dial: { attempt: AttemptRow; cells: string[]; place: RecipientPlace & { zones: string[] } }[];
+  dial: { attempt: AttemptRow; cells: string; terms: CallTerms }[];
   releases: Release[];
 }
 
@@ -98,6 +101,7 @@ async function sortAttempts(tx: Queries, store: Store, campaign: Campaign, input
     }
     const zones = JSON.parse(recipient.zones) as string[];
     const place = placeOf(recipient);
+    const terms = { ...place, zones, expiresAt: recipient.expires_at };
     const verdict = judgeEligibility({
       at: now,
       endsAt: rules.endsAt,
@@ -114,8 +118,7 @@ async function sortAttempts(tx: Queries, store: Store, campaign: Campaign, input
     });
     const screening = screeningRelease(rules, attempt, now);
     if (verdict.verdict === 'dial' && screening !== null) release(screening.reason, screening.next);
-    else if (verdict.verdict === 'dial')
-      sorted.dial.push({ attempt, cells: JSON.parse(recipient.cells) as string[], place: { ...place, zones } });
+    else if (verdict.verdict === 'dial') sorted.dial.push({ attempt, cells: recipient.cells, terms });
     else if (verdict.verdict === 'final')
       release(verdict.reason, { kind: 'finish', outcome: verdict.outcome, reason: verdict.reason });
     else release(verdict.reason, { kind: 'requeue', dueAt: verdict.until });
@@ -249,7 +252,7 @@ async function beginPost(
       data: { k, size: ids.length, deadlineReal, caller },
     },
   ];
-  for (const { attempt, place } of sorted.dial) {
+  for (const { attempt, terms } of sorted.dial) {
     events.push({
       at: now,
       campaignId: batch.campaign_id,
@@ -257,14 +260,14 @@ async function beginPost(
       recipientId: attempt.recipient_id,
       attemptId: attempt.attempt_id,
       batchId,
-      data: { k, e164: attempt.e164, person: attempt.person, ...place, ...screenedMark(campaign.rules, attempt) },
+      data: { k, e164: attempt.e164, person: attempt.person, ...terms, ...screenedMark(campaign.rules, attempt) },
     });
   }
   await appendEvents(tx, events);
   const calls = sorted.dial.map(({ attempt, cells }) => ({
     attemptId: attempt.attempt_id,
     e164: attempt.e164,
-    cells,
+    cells: JSON.parse(cells) as string[],
     openingLine: attempt.opening_line,
     reference: attempt.reference,
   }));

@@ -1,5 +1,6 @@
 import { windowAt } from '../domain/calling-window.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { earliest } from '../domain/eligibility.ts';
 import { capsAllowAt } from '../domain/frequency-caps.ts';
 import { calendarsFor } from '../domain/legal-hours.ts';
 import type { CampaignEvent } from '../store/events.ts';
@@ -37,7 +38,10 @@ function judgeHours(rules: CampaignRules, { attemptId, at, data = {} }: Campaign
   const place = { country: data['country'] as string | null, regions: data['regions'] as string[] | null };
   const zones = data['zones'] as string[] | undefined;
   if (zones === undefined) return ['log_incomplete', `the log does not tell where call ${attemptId} went`];
+  if (rules.startsAt !== null && at < rules.startsAt)
+    return ['outside_hours', `call ${attemptId} was placed before the campaign was to begin`];
   const marginMs = rules.timing.dispatchMarginMs;
-  const window = windowAt({ calendars: calendarsFor(rules, place), zones, at, marginMs, endsAt: rules.endsAt });
+  const endsAt = earliest(rules.endsAt, typeof data['expiresAt'] === 'number' ? data['expiresAt'] : null);
+  const window = windowAt({ calendars: calendarsFor(rules, place), zones, at, marginMs, endsAt });
   return window.open ? null : ['outside_hours', `call ${attemptId} was placed when it must not be (${window.reason})`];
 }

@@ -110,8 +110,8 @@ export class LogJudge {
         break;
       case 'recipient.outcome':
         // Null: it is taken back, and the recipient waits again.
-        if (data['outcome'] === null) campaign.outcomes.delete(event.recipientId ?? '');
-        else campaign.outcomes.set(event.recipientId ?? '', String(data['outcome']));
+        if (typeof data['outcome'] === 'string') campaign.outcomes.set(event.recipientId ?? '', data['outcome']);
+        else campaign.outcomes.delete(event.recipientId ?? '');
         break;
       case 'recipient.retried':
         this.#retry(campaign, event);

@@ -4,7 +4,8 @@ import { campaignTransitions, type CampaignState } from '../domain/lifecycle.ts'
 export const logRules = {
   dialled_twice: 'no request repeats a call unless the one before it is proven to have queued nothing',
   calls_overlap: 'no number is dialled while another call to it is open, in whatever campaign',
-  outside_hours: 'every call lies within campaign hours, holidays, law and campaign end, in every zone of the number',
+  outside_hours:
+    'every call lies within start, end and expiry, campaign hours, holidays and law, in every zone of the number',
   suppressed_dialled: 'no number on the do-not-call list is dialled',
   cap_exceeded: 'no number and no person is called more often than the caps of the campaign allow, over all campaigns',
   budget_exceeded: 'nobody is called more often than the campaign allows',

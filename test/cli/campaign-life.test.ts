@@ -81,7 +81,7 @@ test('results replace earlier results, never the list', async () => {
   const out = world.path('out.csv');
   expect((await world.run('results', world.id, '-o', out)).stderr).toMatch(/2 rows.*not at its end/);
   expect(await world.run('results', world.id, '-o', out)).toMatchObject({ code: 0 });
-  expect(await world.run('results', world.id, '-o', out, '--json')).toMatchObject({ code: 2 });
+  expect(await world.run('results', world.id, '-o', out, '--format', 'jsonl')).toMatchObject({ code: 2 });
 });
 
 test('starting twice attaches; a changed list under the same id is refused', async () => {

@@ -108,19 +108,16 @@ test.concurrent('a key that is revoked in the middle pauses the campaign and los
 });
 
 test.concurrent('an unverified number is refused at the start where the service tells', { timeout }, async () => {
-  await withRun(
-    { id: 'unverified', seed: 806, temporal, rules: unverified },
-    async (run) => {
-      run.startWorker();
-      await run.start();
-      expect(await untilPaused(run)).toContain('pn_unverified is not verified');
-      expect(run.sandbox.calls()).toEqual([]);
-      await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(cancelUpdate);
-      await run.untilEnd();
-      const { recipients } = await judgeRun(run);
-      expect(new Set(recipients.map((row) => row.outcome))).toEqual(new Set(['cancelled']));
-    },
-  );
+  await withRun({ id: 'unverified', seed: 806, temporal, rules: unverified }, async (run) => {
+    run.startWorker();
+    await run.start();
+    expect(await untilPaused(run)).toContain('pn_unverified is not verified');
+    expect(run.sandbox.calls()).toEqual([]);
+    await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(cancelUpdate);
+    await run.untilEnd();
+    const { recipients } = await judgeRun(run);
+    expect(new Set(recipients.map((row) => row.outcome))).toEqual(new Set(['cancelled']));
+  });
 });
 
 test.concurrent(

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { findCampaign } from '../../src/store/campaigns.ts';
 import { openSqliteFile } from '../../src/store/sqlite-dialect.ts';
+import { holdAccount } from '../../src/store/verdicts.ts';
+import { campaignWorkflowId, lookAgainUpdate, statusQuery } from '../../workflows/messages.ts';
 import { withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { untilActivityRuns } from '../support/kill-gaps.ts';
@@ -23,14 +25,18 @@ test.concurrent.for([601, 602])(
     const id = `planned-${seed}`;
     await withRun({ id, seed, temporal, sandbox: { dialect: 'spec' } }, async (run) => {
       const workflowId = campaignWorkflowId(id, 1);
-      await run.toService.refuse();
-      const first = run.startWorker();
       await run.start();
-      await untilActivityRuns(run, workflowId, 'verify');
-      // Planning needs the database's write lock; checking the caller number in this dialect does not.
+      // The planner waits, with the numbers already looked at, until the account may be used.
+      const { accountId = '' } = (await findCampaign(run.store.db, id)) ?? {};
+      await holdAccount(run.store.db, accountId, Date.now() + 1_000 * 3_600_000);
+      const first = run.startWorker();
+      const handle = run.client.workflow.getHandle(workflowId);
+      await until('the planner waits', async () => (await handle.query(statusQuery)).waitingFor === 'blocked');
+      await run.store.db.updateTable('accounts').set({ not_before: 0 }).execute();
+      // Planning needs the database's write lock.
       const lock = openSqliteFile(run.sqlitePath);
       lock.prepare('begin immediate').run([]);
-      await run.toService.accept();
+      await handle.executeUpdate(lookAgainUpdate);
       await untilActivityRuns(run, workflowId, 'plan');
       run.toTemporal.freeze();
       lock.prepare('rollback').run([]);

@@ -70,7 +70,11 @@ test.for(dialects)('the same id and hash attaches and reads no row: %s', async (
 test.for(dialects)('the same id with another hash is refused and changes nothing: %s', async (dialect) => {
   const store = await openTestStore(dialect);
   await importCampaign(store, spring, of(rows), noon);
-  const changed = { ...spring, fileHash: 'changed', rules: buildRules({ callers: { numbers: ['pn_second'], choice: 'region' } }) };
+  const changed = {
+    ...spring,
+    fileHash: 'changed',
+    rules: buildRules({ callers: { numbers: ['pn_second'], choice: 'region' } }),
+  };
   await expect(importCampaign(store, changed, of(rows), noon)).rejects.toThrow(CampaignConflictError);
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ fileHash: 'hash', rules: spring.rules });
 });

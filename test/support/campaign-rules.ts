@@ -6,7 +6,9 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 
 /** Changes to rules; those of retries, pacing and times may be named one by one. */
-export type RulesChanges = Partial<Omit<CampaignRules, Nested>> & { [Key in Nested]?: Partial<CampaignRules[Key]> | undefined };
+export type RulesChanges = Partial<Omit<CampaignRules, Nested>> & {
+  [Key in Nested]?: Partial<CampaignRules[Key]> | undefined;
+};
 type Nested = 'retry' | 'pacing' | 'timing';
 
 /** Rules of a campaign to the sandbox's first agent, with the retries of a busy day in minutes instead of hours. */

@@ -214,8 +214,13 @@ function asking(log: readonly Draft[]): Draft[] {
     if (event.type === 'campaign.imported') return [withData({ rules: { ...rules, preDial } })(event)];
     if (event.type !== 'batch.planned') return [event];
     const { batchId = '', at } = event;
-    const ids = log.flatMap((other) => (other.type === 'attempt.posted' && other.batchId === batchId ? [other.attemptId] : []));
-    return [event, { at, type: 'batch.screened', batchId, data: { asked: ids.length, refused: 0, later: 0, eligible: ids } }];
+    const ids = log.flatMap((other) =>
+      other.type === 'attempt.posted' && other.batchId === batchId ? [other.attemptId] : [],
+    );
+    return [
+      event,
+      { at, type: 'batch.screened', batchId, data: { asked: ids.length, refused: 0, later: 0, eligible: ids } },
+    ];
   });
 }
 
@@ -344,14 +349,14 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
   [
     'unscreened_dialled',
     'a call that the pre-dial hook did not allow',
-    asking(kept).map((event) => (event.type === 'batch.screened' ? withData({ eligible: ['spring/9#1'] })(event) : event)),
+    asking(kept).map((event) =>
+      event.type === 'batch.screened' ? withData({ eligible: ['spring/9#1'] })(event) : event,
+    ),
   ],
   [
     'unscreened_dialled',
     'a call that was allowed too long before',
-    asking(kept).map((event) =>
-      event.type === 'batch.screened' ? { ...event, at: event.at - 16 * minuteMs } : event,
-    ),
+    asking(kept).map((event) => (event.type === 'batch.screened' ? { ...event, at: event.at - 16 * minuteMs } : event)),
   ],
   ['outcome_missing', 'a row without an outcome', without(at('recipient.outcome', 1))],
   [
@@ -548,4 +553,24 @@ test('budgets of numbers and renewed budgets are judged by when their attempts w
     data: { disposition: 'failed', counted: false },
   };
   expect(judge([...both, uncounted, ...call(2, ten + 2 * hourMs)]).violations).toEqual([]);
+});
+
+test('a call before the start of the campaign, or too near to the end of its row, is told', () => {
+  const begin = (startsAt: number | null, posted: object): Draft[] => [
+    {
+      at: ten,
+      type: 'campaign.imported',
+      data: { hash: 'x', rows: 1, rejected: 0, rules: buildRules({ startsAt }) },
+    },
+    { at: ten, type: 'campaign.state', data: { from: 'draft', to: 'running' } },
+    ...batch(1, ten + hourMs, [['spring/2#1', ben]]).map((event) =>
+      event.type === 'attempt.posted' ? { ...event, data: { ...event.data, ...posted } } : event,
+    ),
+    settled('spring/2#1', ten + hourMs + minuteMs, 'busy'),
+  ];
+  const rulesOf = (drafts: Draft[]) => judge(drafts).violations.map(({ rule }) => rule);
+  expect(rulesOf(begin(ten + hourMs, { expiresAt: ten + 2 * hourMs }))).toEqual([]);
+  expect(rulesOf(begin(ten + hourMs + 1, {}))).toEqual(['outside_hours']);
+  expect(rulesOf(begin(null, { expiresAt: ten + hourMs + 10 * minuteMs }))).toEqual(['outside_hours']);
+  expect(rulesOf(begin(null, { expiresAt: ten + hourMs + 10 * minuteMs + 1 }))).toEqual([]);
 });
