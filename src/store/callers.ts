@@ -39,9 +39,8 @@ export async function readCallersIn(tx: Queries, campaign: CampaignCallers): Pro
     }));
 }
 
-/** Those of several numbers that have been taken out: their calls say nothing of the others. */
-export async function readCallersOut(tx: Queries, { campaignId, rules }: CampaignCallers): Promise<string[]> {
-  if (rules.callers.numbers.length === 1) return [];
+/** Numbers that have been taken out: nothing is sent from them, and their calls say nothing of the others. */
+export async function readCallersOut(tx: Queries, { campaignId }: CampaignCallers): Promise<string[]> {
   const rows = await selectCallers(tx, campaignId);
   return rows.filter((row) => row.out === 1).map((row) => row.phone_number_id);
 }

@@ -164,7 +164,6 @@ async function enter(tx: Queries, store: Store, input: PostingInput): Promise<Po
     }
     if (until !== null && (batch.state === 'intent' || batch.state === 'not_sent')) return { kind: 'blocked', until };
   }
-  // Of a campaign whose only number is out there is nothing to ask: it is paused.
   const isOut = (await readCallersOut(tx, campaign)).includes(batch.caller ?? '');
   if (isOut) return releaseWholeBatch(tx, store, batch, 'caller_out', now);
   const sorted = await sortAttempts(tx, store, campaign, input);

@@ -242,7 +242,11 @@ test('withdrawn rows are named when they are named again, and come back with --r
     ],
   });
   const list = write('list.csv', asCsv(people(['a', 'b', 'c'])));
-  expect((await run('update', 'spring', list)).stdout).toMatch(/unchanged +3 /);
+  const same = await run('update', 'spring', list);
+  expect(same.code).toBe(1);
+  expect(same.stdout).toMatch(/unchanged +1 /);
+  expect(same.stdout).toMatch(/failed +2 /);
+  expect(same.stdout).toContain('--restore');
   expect((await run('update', 'spring', list, '--restore')).stdout).toMatch(/corrected +2 /);
   expect(await run('verify', 'spring')).toMatchObject({ code: 0 });
 });
