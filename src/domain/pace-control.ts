@@ -14,7 +14,7 @@ export const fullPace = 1000;
 /** One refusal is told several times: by each batch that was on its way, and by each repetition. */
 const cutRestMs = 60_000;
 /** Added for as many accepted calls as there are lines. */
-const raisePerRound = 50;
+const raisePerRound = 200;
 
 /** What is left of a limit: never more than it, never less than one call. */
 export function atPace(limit: number, pace: number): number {

@@ -32,10 +32,10 @@ test('below one line nothing is cut, and a campaign with few lines does not rais
   expect(cutPace({ pace: 100, cutAt: 0 }, { limit: 3, now: noon }).pace).toBe(100);
 });
 
-test('as many accepted calls as there are lines raise the pace by a twentieth, in however many batches', () => {
-  expect(raisePace({ pace: 500, cutAt: noon }, { limit: 20, calls: 10 })).toEqual({ pace: 550, cutAt: noon });
-  expect(raisePace({ pace: 500, cutAt: noon }, { limit: 20, calls: 5 }).pace).toBe(525);
-  expect(raisePace({ pace: 500, cutAt: noon }, { limit: 20, calls: 1_000 }).pace).toBe(550);
+test('as many accepted calls as there are lines raise the pace by a fifth, in however many batches', () => {
+  expect(raisePace({ pace: 500, cutAt: noon }, { limit: 20, calls: 10 })).toEqual({ pace: 700, cutAt: noon });
+  expect(raisePace({ pace: 500, cutAt: noon }, { limit: 20, calls: 5 }).pace).toBe(600);
+  expect(raisePace({ pace: 500, cutAt: noon }, { limit: 20, calls: 1_000 }).pace).toBe(700);
   expect(raisePace({ pace: 990, cutAt: noon }, { limit: 20, calls: 20 }).pace).toBe(fullPace);
   expect(raisePace({ pace: 500, cutAt: noon }, { limit: 100_000, calls: 1 }).pace).toBe(501);
 });

@@ -33,19 +33,19 @@ test.for(dialects)(
     await limited.verdict(1, 'not_sent', { k: 3, status: 429, now: noon + minuteMs });
     expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 250 });
     expect(await other.plan(1, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
-    // Twenty calls over five lines raise it by one step, two calls over two lines too.
+    // Twenty calls over five lines raise it by one step, two calls over three lines by a part of it.
     await limited.post(1, noon + 2 * minuteMs);
     await limited.verdict(1, 'confirmed', { k: 4, now: noon + 2 * minuteMs });
-    expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 300, cutAt: noon + minuteMs });
+    expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 450, cutAt: noon + minuteMs });
     await other.post(1, noon + 2 * minuteMs);
     await other.verdict(1, 'confirmed', { now: noon + 2 * minuteMs });
-    expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 350 });
+    expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 583 });
     expect(await told(limited, 'account.pace')).toEqual([
       { from: 1000, to: 500 },
       { from: 500, to: 250 },
-      { from: 250, to: 300 },
+      { from: 250, to: 450 },
     ]);
-    expect(await told(other, 'account.pace')).toEqual([{ from: 300, to: 350 }]);
+    expect(await told(other, 'account.pace')).toEqual([{ from: 450, to: 583 }]);
     // It was told all of twenty calls before: no more of them until they are below what is allowed now.
     expect(await limited.plan(2, noon + 4 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'capacity' });
   },
