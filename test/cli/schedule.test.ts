@@ -215,9 +215,11 @@ test.each([
   const workflowId = state.info.recentActions[0]?.action.workflow.workflowId ?? '';
   const history = JSON.stringify(await client.workflow.getHandle(workflowId).fetchHistory());
   const readable = [...history.matchAll(/"data":"([^"]+)"/g)].map(([, data]) => Buffer.from(data ?? '', 'base64'));
-  const kept = history + readable.join('\n');
+  // Encoded payloads and ids are random letters and digits: among them anything stands by chance.
+  const kept = history.replaceAll(/"data":"[^"]+"/g, '') + readable.join('\n');
   expect(kept).toContain('fireSchedule');
-  expect(kept).not.toMatch(/5550\d{3}|Ann|no number/);
+  expect(kept).not.toMatch(/\bAnn\b|\bno number\b/);
+  for (const number of [numberAt(1), numberAt(2), '2125550100']) expect(kept).not.toContain(number);
 });
 
 test(
