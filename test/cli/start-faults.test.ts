@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { openSqliteFile } from '../../src/store/sqlite-dialect.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
-import { until } from '../support/until.ts';
 import { createWorld, type CampaignWorld } from './campaign-world.ts';
 
 let server: DevServer;
@@ -135,28 +136,54 @@ test('a campaign whose end has passed is not started', async () => {
   });
 });
 
-test('a database that cannot be written is a sentence, not a stack', async () => {
+/** The world's database as a file of its own: SQLite shares what it knows of a file among all connections of a process. */
+function useCopy(world: CampaignWorld, files: string[], name: string): void {
+  const from = dirname(world.env['CARILLON_DB'] ?? '');
+  mkdirSync(world.path(name));
+  for (const file of files) copyFileSync(join(from, file), join(world.path(name), file));
+  world.env['CARILLON_DB'] = join(world.path(name), 'carillon.db');
+}
+
+test.each([
+  {
+    left: 'at rest',
+    files: ['carillon.db'],
+    says: /^The database cannot be used: .*attempt to write a readonly database\. Check .* that you may write to it.*CARILLON_DB/,
+  },
+  {
+    left: 'in use',
+    files: ['carillon.db', 'carillon.db-wal', 'carillon.db-shm'],
+    says: /^The database cannot be used: it is read-only\. .*CARILLON_DB.*\(SQLITE_READONLY\)/,
+  },
+])('a database that cannot be written is a sentence, not a stack: $left', async ({ files, says }) => {
   const world = await createWorld(server.address);
   await world.run('start', world.writeCampaign({}));
   const path = world.writeCampaign({ id: `${world.id}-new` });
-  const files = ['', '-wal', '-shm'].map((name) => world.path(`carillon.db${name}`)).filter((file) => existsSync(file));
-  for (const file of files) chmodSync(file, 0o444);
-  chmodSync(world.folder, 0o555);
+  const user = openSqliteFile(world.path('carillon.db'));
+  user.prepare('select count(*) from campaigns').all([]);
+  useCopy(world, files, 'read-only');
+  const folder = world.path('read-only');
+  for (const file of files) chmodSync(join(folder, file), 0o444);
+  chmodSync(folder, 0o555);
   const isSuperuser = process.getuid?.() === 0;
   // The superuser may write anywhere.
-  if (isSuperuser) process.seteuid?.(65_534);
+  if (isSuperuser) {
+    chmodSync(world.folder, 0o755);
+    process.seteuid?.(65_534);
+  }
   try {
     const { code, stderr } = await world.run('start', path);
+    expect(stderr).toMatch(says);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^The database cannot be used: it is read-only\. .*CARILLON_DB.*\(SQLITE_READONLY\)/);
     expect(stderr.trim().split('\n')).toHaveLength(1);
   } finally {
     if (isSuperuser) process.seteuid?.(0);
-    chmodSync(world.folder, 0o755);
-    for (const file of files) chmodSync(file, 0o644);
+    chmodSync(folder, 0o755);
+    for (const file of files) chmodSync(join(folder, file), 0o644);
+    user.close();
   }
-  // SQLite shares what it knows of a file among all connections of a process, also with one that is only just being closed.
-  await until('the file can be written again', async () => (await world.run('start', path)).code === 0);
+  useCopy(world, files, 'writable');
+  expect(await world.run('start', path)).toMatchObject({ code: 0 });
 });
 
 test('a command that only reads makes no database', async () => {
