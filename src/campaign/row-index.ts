@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const smallest = 1024;
 
@@ -17,7 +17,7 @@ export class RowIndex {
   /** Row stored under `key`, or null. With a `row` given and none stored, stores it. */
   rowOf(key: number | string, row?: number): number | null {
     if (typeof key === 'number') return this.#find(key, 0, row);
-    const digest = createHash('sha1').update(key).digest();
+    const digest = hash('sha1', key, 'buffer');
     return this.#find(digest.readUIntBE(0, 6), digest.readUInt32BE(6), row);
   }
 

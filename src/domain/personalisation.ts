@@ -2,6 +2,7 @@ import { Liquid, Value, type FilterImplOptions, type Template } from 'liquidjs';
 import type { CampaignRules } from './campaign-rules.ts';
 import { findColumn } from './column-name.ts';
 import { isJsonObject, mapTexts, type JsonObject } from './conversation-override.ts';
+import { fillPlainTemplate, readPlainTemplate, type PlainTemplate } from './plain-template.ts';
 
 /** Longest text that one template may give for a row; an opening line is spoken, and nobody listens to more. */
 export const maxRenderedChars = 10_000;
@@ -53,6 +54,7 @@ export interface Personalisation {
 interface CompiledTemplate {
   place: string;
   parsed: Template[];
+  plain: PlainTemplate | null;
   maxChars: number;
 }
 
@@ -137,9 +139,12 @@ class RowFailures {
   }
 }
 
-function renderTemplate(template: CompiledTemplate, scope: object, failures: RowFailures): string {
+function renderTemplate(template: CompiledTemplate, scope: Scope, failures: RowFailures): string {
   try {
-    const text: string = engine.renderSync(template.parsed, scope);
+    const text: string =
+      template.plain === null
+        ? engine.renderSync(template.parsed, scope)
+        : fillPlainTemplate(template.plain, scope, (name) => failures.addMissing(name));
     if (text.length <= template.maxChars) return text;
     failures.add(template.place, `gives ${text.length} characters; at most ${template.maxChars} are allowed`);
   } catch (error) {
@@ -153,12 +158,14 @@ function renderTemplate(template: CompiledTemplate, scope: object, failures: Row
   return '';
 }
 
-/** Empty cells are left out, so that they are as undefined as a column that does not exist. */
-function scopeOf(columnOf: ReadonlyMap<string, string>, fields: Readonly<Record<string, string>>): object {
-  const scope: Record<string, string> = Object.create(null);
+type Scope = Record<string, string | undefined>;
+
+/** Empty cells are undefined, and said to be so: the engine would take a `size` that is left out for the number of all values. */
+function scopeOf(columnOf: ReadonlyMap<string, string>, fields: Readonly<Record<string, string>>): Scope {
+  const scope: Scope = Object.create(null);
   for (const [name, column] of columnOf) {
     const value = Object.hasOwn(fields, column) ? fields[column] : undefined;
-    if (value !== undefined && value.trim() !== '') scope[name] = value;
+    scope[name] = value === undefined || value.trim() === '' ? undefined : value;
   }
   return scope;
 }
@@ -172,7 +179,7 @@ function compile(place: string, template: string, maxChars = maxRenderedChars): 
   try {
     const parsed = engine.parse(template);
     parsed.forEach(honourDefaultAnywhere);
-    return { place, parsed, maxChars };
+    return { place, parsed, plain: readPlainTemplate(template, engine.globalVariablesSync(parsed)), maxChars };
   } catch (error) {
     const first = flatten(error)[0] ?? error;
     throw new TemplateError(place, problemOf(first), positionOf(first), error);

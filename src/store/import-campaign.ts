@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Insertable } from 'kysely';
+import { CompiledQuery, type Insertable } from 'kysely';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { changeAggregates } from './aggregates.ts';
 import { findCampaign, type Campaign } from './campaigns.ts';
 import { appendEvents } from './events.ts';
-import { lockCampaign, StoreError, type Store } from './open-store.ts';
+import type { StoreDialect } from './migrations.ts';
+import { lockCampaign, StoreError, type Queries, type Store } from './open-store.ts';
 import type { Database } from './schema.ts';
 
 /** One data row as the list reader hands it over. */
@@ -119,6 +120,29 @@ async function claimImport(store: Store, input: CampaignImport, now: number): Pr
   return token;
 }
 
+/** The statement for a full insert: building one of 10,000 parameters takes as long as running it. */
+const fullInserts = new Map<StoreDialect, string>();
+
+async function insertRecipients(
+  tx: Queries,
+  dialect: StoreDialect,
+  values: readonly Insertable<Database['recipients']>[],
+): Promise<void> {
+  const query = tx.insertInto('recipients').values(values);
+  if (values.length < rowsPerInsert) {
+    await query.execute();
+    return;
+  }
+  const known = fullInserts.get(dialect) ?? query.compile().sql;
+  fullInserts.set(dialect, known);
+  await tx.executeQuery(
+    CompiledQuery.raw(
+      known,
+      values.flatMap((value) => Object.values(value)),
+    ),
+  );
+}
+
 async function addRows(
   store: Store,
   campaignId: string,
@@ -140,7 +164,7 @@ async function addRows(
     }
     for (let start = 0; start < rows.length; start += rowsPerInsert) {
       const values = rows.slice(start, start + rowsPerInsert).map((row) => recipientOf(campaignId, row, now));
-      await tx.insertInto('recipients').values(values).execute();
+      await insertRecipients(tx, store.dialect, values);
     }
   });
 }

@@ -48,6 +48,9 @@ test.each<[string, Record<string, string>, object]>([
   ['At {{ day | date: "%H:%M" }}', { day: '2026-03-01T14:05:00+09:00' }, line('At 14:05')],
   ['At {{ day | date: "%H:%M" }}', { day: '0' }, line('At 00:00')],
   ['Plain', {}, line('Plain')],
+  ['Size {{ size }}', { size: '', name: 'Ana' }, missing('size')],
+  ['Size {{ size | upcase }}', { size: '', name: 'Ana' }, missing('size')],
+  ['Size {{ size | default: "one" }}', { name: 'Ana' }, line('Size one')],
 ])('%j with %o renders', (template, fields, expected) => {
   expect(renderLine(template, fields)).toEqual(expected);
 });
