@@ -8,9 +8,10 @@ import type { Store } from '../store/open-store.ts';
 import { resolveUnresolved, type Resolution } from '../store/resolve.ts';
 import { startCampaign } from '../temporal/start-campaign.ts';
 import { sendUpdate } from './campaign-message.ts';
-import { confirmOnTerminal, type Confirm } from './confirmation.ts';
 import type { Io } from './io.ts';
+import { mayBegin } from './irreversible.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
+import { processInput, type PersonInput } from './person-input.ts';
 import { plural, span } from './printable.ts';
 import { readClock } from './service-access.ts';
 import { openTemporal, type TemporalAccess } from './temporal-access.ts';
@@ -31,6 +32,7 @@ Redialling after the campaign's end starts its next round. Batches that somethin
 
 Examples:
   carillon resolve reminders --redial
+  carillon resolve reminders --redial --yes
   carillon resolve reminders --give-up
   carillon resolve reminders --give-up --open`;
 
@@ -48,14 +50,14 @@ class DecisionError extends Error {
   readonly exitCode = 2;
 }
 
-export function resolveCommand(io: Io): Command {
+export function resolveCommand(io: Io, input: PersonInput = processInput()): Command {
   return new Command('resolve')
     .description('Decide on calls of which nobody knows whether they were placed')
     .argument('<campaign>', 'id of the campaign')
     .addOption(new Option('--redial', 'dial them again').conflicts('giveUp'))
     .option('--give-up', 'leave them as they are')
     .option('--open', 'with --give-up: open calls, too, that the service can no longer be asked about', false)
-    .option('-y, --yes', 'do not ask', false)
+    .option('-y, --yes', 'do not ask; needed for --redial where nobody can be asked', false)
     .addHelpText('after', examples)
     .action(async (campaignId: string, flags: { redial?: boolean; giveUp?: boolean; open: boolean; yes: boolean }) => {
       if (flags.redial !== true && flags.giveUp !== true)
@@ -65,17 +67,13 @@ export function resolveCommand(io: Io): Command {
         throw new DecisionError(
           '--open goes with --give-up only: a call that may still be under way is never redialled.',
         );
-      await runResolve(io, { campaignId, decision, open: flags.open, yes: flags.yes });
+      await runResolve(io, input, { campaignId, decision, open: flags.open, yes: flags.yes });
     });
 }
 
 const answerLimitMs = 20_000;
 
-export async function runResolve(
-  io: Io,
-  options: ResolveOptions,
-  confirm: Confirm = confirmOnTerminal(io),
-): Promise<void> {
+async function runResolve(io: Io, input: PersonInput, options: ResolveOptions): Promise<void> {
   const config = readConfig(io.env);
   const store = await openExistingLedger(config);
   let temporal: TemporalAccess | null = null;
@@ -86,11 +84,8 @@ export async function runResolve(
       const risk =
         'If a lost batch was carried out after all, its people are called twice: nothing on record can rule that out.';
       io.stderr.write(`${risk}\n`);
-      if (!options.yes && !(await confirm(`Dial the unresolved recipients of ${options.campaignId} again?`))) {
-        io.stderr.write('Nothing was changed.\n');
-        io.exitCode = 1;
+      if (!(await mayBegin(io, input, options.yes, `Dial the unresolved recipients of ${options.campaignId} again?`)))
         return;
-      }
       // Connected before the decision is written, so that what it sets going can go.
       temporal = await openTemporal(io, config);
     }

@@ -10,6 +10,8 @@ export interface EligibilityInput {
   endsAt: number | null;
   /** The recipient is not dialled from this instant on, whatever the campaign allows. */
   rowEndsAt?: number | null;
+  /** Nor before this one. */
+  rowStartsAt?: number | null;
   /** The campaign's calendar and those of the law that hold where the recipient may be. */
   calendars: readonly DatedCalendar[];
   /** Every zone in which the number may be. */
@@ -31,7 +33,11 @@ export interface EligibilityInput {
 
 export type Eligibility =
   | { verdict: 'dial' }
-  | { verdict: 'wait'; until: number; reason: 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours' }
+  | {
+      verdict: 'wait';
+      until: number;
+      reason: 'not_before' | 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours';
+    }
   | {
       verdict: 'final';
       outcome: Outcome;
@@ -48,8 +54,8 @@ export type Eligibility =
 
 /**
  * Whether a recipient may be dialled now. Rules in order, the first that applies decides: campaign and row end, suppression, already
- * reached, budget of attempts, another open call to the number, frequency caps, calling window. A recipient whose window does not open before the end is
- * `undialable` when it was never dialled, and `expired` when it was: then only the further attempts fell away.
+ * reached, budget of attempts, the row's own beginning, another open call to the number, frequency caps, calling window. A recipient who may not be
+ * dialled before the end is `undialable` when it was never dialled, and `expired` when it was: then only the further attempts fell away.
  */
 export function judgeEligibility(input: EligibilityInput): Eligibility {
   const { at, marginMs } = input;
@@ -63,6 +69,14 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
   const { budgetAllowsAt } = input;
   if (budgetAllowsAt === null || (endsAt !== null && budgetAllowsAt + marginMs >= endsAt))
     return { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' };
+  const tooLate = (reason: 'capped_until_end' | 'no_open_window_before_end') =>
+    ({ verdict: 'final', outcome: input.attempted ? 'expired' : 'undialable', reason }) as const;
+  const rowStartsAt = input.rowStartsAt ?? at;
+  if (rowStartsAt > at) {
+    if (endsAt === null || rowStartsAt + marginMs < endsAt)
+      return { verdict: 'wait', until: rowStartsAt, reason: 'not_before' };
+    return tooLate('no_open_window_before_end');
+  }
   if (input.numberBusy) return { verdict: 'wait', until: at + numberBusyRecheckMs, reason: 'number_busy' };
 
   if (budgetAllowsAt > at) return { verdict: 'wait', until: budgetAllowsAt, reason: 'attempt_budget' };
@@ -70,16 +84,14 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
   if (input.capsAllowAt > at) {
     if (endsAt === null || input.capsAllowAt + marginMs < endsAt)
       return { verdict: 'wait', until: input.capsAllowAt, reason: 'frequency_cap' };
-    const outcome = input.attempted ? 'expired' : 'undialable';
-    return { verdict: 'final', outcome, reason: 'capped_until_end' };
+    return tooLate('capped_until_end');
   }
 
   const window = windowAt({ calendars: input.calendars, zones: input.zones, at, marginMs, endsAt });
   if (window.open) return { verdict: 'dial' };
   if (window.opensAt !== null) return { verdict: 'wait', until: window.opensAt, reason: 'outside_hours' };
   if (window.reason === 'unknown_zone') return { verdict: 'final', outcome: 'undialable', reason: 'unknown_timezone' };
-  const outcome = input.attempted ? 'expired' : 'undialable';
-  return { verdict: 'final', outcome, reason: 'no_open_window_before_end' };
+  return tooLate('no_open_window_before_end');
 }
 
 /** The earlier of two instants that may be missing. */

@@ -98,6 +98,7 @@ export async function sortCandidates(
       at: input.now,
       endsAt: rules.endsAt,
       rowEndsAt: row.expires_at,
+      rowStartsAt: row.not_before,
       calendars: calendarsFor(rules, placeOf(row)),
       zones: JSON.parse(row.zones) as string[],
       marginMs: rules.timing.dispatchMarginMs,

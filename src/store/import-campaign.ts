@@ -56,6 +56,7 @@ export function listColumnsOf(row: ImportRow) {
     zones: JSON.stringify(row.zones),
     country: row.country,
     regions: row.regions === null ? null : JSON.stringify(row.regions),
+    not_before: row.notBefore ?? null,
     expires_at: row.expiresAt ?? null,
   };
 }

@@ -54,7 +54,7 @@ export interface PostingInput {
 type AttemptRow = Selectable<Database['attempts']>;
 
 /** What the log has to tell of a call for the judge to know when it might be placed. */
-type CallTerms = RecipientPlace & { zones: string[]; expiresAt: number | null };
+type CallTerms = RecipientPlace & { zones: string[]; notBefore: number | null; expiresAt: number | null };
 
 interface Sorted {
   dial: { attempt: AttemptRow; cells: string; terms: CallTerms }[];
@@ -101,11 +101,12 @@ async function sortAttempts(tx: Queries, store: Store, campaign: Campaign, input
     }
     const zones = JSON.parse(recipient.zones) as string[];
     const place = placeOf(recipient);
-    const terms = { ...place, zones, expiresAt: recipient.expires_at };
+    const terms = { ...place, zones, notBefore: recipient.not_before, expiresAt: recipient.expires_at };
     const verdict = judgeEligibility({
       at: now,
       endsAt: rules.endsAt,
       rowEndsAt: recipient.expires_at,
+      rowStartsAt: recipient.not_before,
       calendars: calendarsFor(rules, place),
       zones,
       marginMs: rules.timing.dispatchMarginMs,

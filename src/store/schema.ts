@@ -117,6 +117,8 @@ export interface Database {
     uncounted_in_row: number;
     /** Attempts up to this number belong to an earlier budget: a person had the row retried. */
     budget_from: number;
+    /** Not dialled before this instant, or null. */
+    not_before: number | null;
     /** Not dialled from this instant on, or null. */
     expires_at: number | null;
     /** The number that calls this recipient, once it has been chosen. */

@@ -12,6 +12,7 @@ export async function createSecondSchema(db: Kysely<Database>): Promise<void> {
     'alter table campaigns add column draining text',
     'alter table campaigns add column resume_at bigint',
     'alter table campaigns add column dials_since bigint not null default 0',
+    'alter table recipients add column not_before bigint',
     'alter table recipients add column expires_at bigint',
     'alter table recipients add column caller text',
     'alter table recipients add column changed_at bigint not null default 0',

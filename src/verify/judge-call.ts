@@ -40,6 +40,8 @@ function judgeHours(rules: CampaignRules, { attemptId, at, data = {} }: Campaign
   if (zones === undefined) return ['log_incomplete', `the log does not tell where call ${attemptId} went`];
   if (rules.startsAt !== null && at < rules.startsAt)
     return ['outside_hours', `call ${attemptId} was placed before the campaign was to begin`];
+  if (typeof data['notBefore'] === 'number' && at < data['notBefore'])
+    return ['outside_hours', `call ${attemptId} was placed before its row allowed it`];
   const marginMs = rules.timing.dispatchMarginMs;
   const endsAt = earliest(rules.endsAt, typeof data['expiresAt'] === 'number' ? data['expiresAt'] : null);
   const window = windowAt({ calendars: calendarsFor(rules, place), zones, at, marginMs, endsAt });

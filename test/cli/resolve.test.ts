@@ -34,7 +34,12 @@ async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> 
 test('a lost batch is decided on by a person, not too early, and redialled in the next round', async () => {
   const world = await loseBatch();
   await until(async () => ((await statusOf(world))['batches'] as Record<string, number>)['unknown'] === 1);
-  const early = await world.run('resolve', world.id, '--redial');
+  const unasked = await world.run('resolve', world.id, '--redial');
+  expect(unasked).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/nobody here to ask, so nothing was done: add --yes/),
+  });
+  const early = await world.run('resolve', world.id, '--redial', '--yes');
   expect(early).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
@@ -47,7 +52,7 @@ test('a lost batch is decided on by a person, not too early, and redialled in th
   expect(world.sandbox.calls()).toEqual([]);
   expect((await world.run('status', world.id)).stdout).toMatch(/3 rows unresolved: .*--redial.*--give-up/s);
 
-  const redial = await world.run('resolve', world.id, '--redial');
+  const redial = await world.run('resolve', world.id, '--redial', '--yes');
   expect(redial.stderr).toMatch(/called twice/);
   expect(redial).toMatchObject({
     code: 0,

@@ -101,6 +101,23 @@ test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility
   ['the end of the campaign, which comes first', { endsAt: noon, rowEndsAt: noon + 1 }, ended],
   ['its own end, which comes first', { endsAt: noon + 1, rowEndsAt: noon }, { ...ended, reason: 'row_expired' }],
   ['both at once', { endsAt: noon, rowEndsAt: noon }, ended],
+  ['a beginning to come', { rowStartsAt: noon + hour }, { verdict: 'wait', until: noon + hour, reason: 'not_before' }],
+  ['a beginning that has come', { rowStartsAt: noon }, { verdict: 'dial' }],
+  [
+    'a beginning in time',
+    { rowStartsAt: noon + hour, endsAt: noon + hour + 600_001 },
+    { verdict: 'wait', until: noon + hour, reason: 'not_before' },
+  ],
+  [
+    'a beginning too late',
+    { rowStartsAt: noon + hour, endsAt: noon + hour + 600_000 },
+    { verdict: 'final', outcome: 'undialable', reason: 'no_open_window_before_end' },
+  ],
+  [
+    'a beginning too late, after an attempt',
+    { rowStartsAt: noon + hour, rowEndsAt: noon + hour + 600_000, attempted: true },
+    { verdict: 'final', outcome: 'expired', reason: 'no_open_window_before_end' },
+  ],
   [
     'a budget that is used up',
     { budgetAllowsAt: null, numberBusy: true },
@@ -132,6 +149,7 @@ const ranked: [keyof typeof reasons, Partial<EligibilityInput>][] = [
   ['suppressed', { suppressed: true }],
   ['already_reached', { reached: true }],
   ['attempts_used_up', { budgetAllowsAt: null }],
+  ['not_before', { rowStartsAt: noon + hour }],
   ['number_busy', { numberBusy: true }],
   ['frequency_cap', { capsAllowAt: noon + hour }],
   ['outside_hours', { calendars: hoursOf({ fri: [{ from: 540, to: 1200 }] }) }],
@@ -141,6 +159,7 @@ const reasons = {
   suppressed: 'final',
   already_reached: 'final',
   attempts_used_up: 'final',
+  not_before: 'wait',
   number_busy: 'wait',
   frequency_cap: 'wait',
   outside_hours: 'wait',
@@ -164,6 +183,7 @@ test('nobody waits for an instant that has come, and nobody is told to wait beyo
   const input = fc.record({
     endsAt: fc.option(instant),
     rowEndsAt: fc.option(instant),
+    rowStartsAt: fc.option(instant),
     suppressed: fc.boolean(),
     reached: fc.boolean(),
     numberBusy: fc.boolean(),

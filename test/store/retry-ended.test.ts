@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changeCampaignState, resumeCampaign } from '../../src/store/campaigns.ts';
+import { changeCampaignState, endCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
 import { retryEnded } from '../../src/store/retry-ended.ts';
 import { closeRound, openRound } from '../../src/store/rounds.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
@@ -66,6 +66,23 @@ test.for(dialects)('rows that were not reached get a budget anew, and their hist
   await settle(scenario, ['spring/2/4'], 'busy', later + hourMs + minuteMs);
   expect((await standings(scenario))[1]).toEqual(['done', 'exhausted', 2, 4]);
   expect(await closeRound(store, 'spring', 2, later + 2 * hourMs)).toBe(true);
+  expect((await verifyLog(store.db, 'spring')).rules.flatMap(({ violations }) => violations)).toEqual([]);
+});
+
+test.for(dialects)('a row that is retried still waits for its own time: %s', async (dialect) => {
+  const rows = buildRows(numbers(2), (index) => `Guest ${index}`);
+  for (const row of rows) row.notBefore = noon + 5 * hourMs;
+  const scenario = await beginProven(await openCleanStore(dialect), { rows });
+  const { store } = scenario;
+  expect(await endCampaign(store, 'spring', 'cancelled', noon)).toBe(true);
+  await scenario.plan(1);
+  expect(await closeRound(store, 'spring', 1, noon)).toBe(true);
+  const later = noon + hourMs;
+  expect(await retryEnded(store, 'spring', ['cancelled'], later)).toBe(2);
+  await openRound(store, 'spring', campaignWorkflowId, later);
+  scenario.round = 2;
+  expect(await scenario.plan(1, later)).toMatchObject({ reason: 'due', until: noon + 5 * hourMs });
+  expect(await scenario.dial(1, noon + 5 * hourMs)).toEqual(['spring/1/1', 'spring/2/1']);
   expect((await verifyLog(store.db, 'spring')).rules.flatMap(({ violations }) => violations)).toEqual([]);
 });
 

@@ -573,4 +573,6 @@ test('a call before the start of the campaign, or too near to the end of its row
   expect(rulesOf(begin(ten + hourMs + 1, {}))).toEqual(['outside_hours']);
   expect(rulesOf(begin(null, { expiresAt: ten + hourMs + 10 * minuteMs }))).toEqual(['outside_hours']);
   expect(rulesOf(begin(null, { expiresAt: ten + hourMs + 10 * minuteMs + 1 }))).toEqual([]);
+  expect(rulesOf(begin(null, { notBefore: ten + hourMs }))).toEqual([]);
+  expect(rulesOf(begin(null, { notBefore: ten + hourMs + 1 }))).toEqual(['outside_hours']);
 });
