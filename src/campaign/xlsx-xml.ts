@@ -10,7 +10,7 @@ export interface XmlHandlers {
 }
 
 /** No cell, and nothing else in a workbook, is as long; beyond it, what does not end would fill the memory. */
-const longestToken = 16 * 1024 * 1024;
+const longestToken = 4 * 1024 * 1024;
 
 /**
  * Reads XML piece by piece; after each, what the handlers gathered from it may be handed on. Document types are not read, so no entity unfolds.

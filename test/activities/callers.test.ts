@@ -132,7 +132,7 @@ async function begin(numbers: string[], rules: RulesChanges = {}): Promise<Calle
     store,
     client,
     serviceClock: async () => serviceClock,
-    logger: pino(kept),
+    logger: pino({ base: null, timestamp: false }, kept),
     nowReal: () => clock.now(),
     monotonicMs: () => clock.now(),
     accountId: sandbox.url,

@@ -27,7 +27,7 @@ async function endedCampaign(dialect: TestDialect = 'sqlite', hookSecret: string
     store,
     client: {} as ActivityDependencies['client'],
     serviceClock: async () => clock,
-    logger: pino({ level: 'trace' }, { write: (line) => void log.push(line) }),
+    logger: pino({ level: 'trace', base: null, timestamp: false }, { write: (line) => void log.push(line) }),
     hookSecret: hookSecret ?? undefined,
     nowReal: () => noon,
     monotonicMs: () => noon,

@@ -80,7 +80,8 @@ export class ScreenRun {
       store,
       client: { ...client, placeBatchCalls },
       serviceClock: async () => serviceClock,
-      logger: pino(kept),
+      // Without the time, whose digits could be those of a number.
+      logger: pino({ base: null, timestamp: false }, kept),
       hookSecret,
       nowReal: () => clock.now(),
       monotonicMs: () => clock.now(),

@@ -151,11 +151,12 @@ export function numberAt(index: number): string {
   return `+1${areas[Math.floor(index / 70) % areas.length]}55501${String(30 + (index % 70)).padStart(2, '0')}`;
 }
 
-export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 50_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 100_000): Promise<void> {
   await vi.waitFor(
     async () => {
       if (!(await holds())) throw new Error('it has not come about');
     },
-    { timeout: timeoutMs, interval: 20 },
+    // What is asked is often a whole command, in the process that it waits for.
+    { timeout: timeoutMs, interval: 100 },
   );
 }

@@ -89,9 +89,8 @@ test('a missing key is a fault once there is a service', async () => {
 });
 
 test('a service that is not a sandbox is said to be real, and its clock is compared', async () => {
-  const anHourAhead = new Date(Date.now() + 3_600_000).toUTCString();
   const url = await startService((request, response) => {
-    response.setHeader('date', anHourAhead);
+    response.setHeader('date', new Date(Date.now() + 3_600_000).toUTCString());
     if (request.url?.startsWith('/v1/convai/conversations') !== true) return response.writeHead(404).end();
     return response.end(JSON.stringify({ conversations: [], has_more: false }));
   });

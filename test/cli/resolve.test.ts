@@ -13,14 +13,14 @@ afterAll(async () => {
 });
 
 /** A campaign whose one batch was lost without a trace. What is given up on or redialled is up to the test. */
-async function loseBatch(): Promise<CampaignWorld> {
+async function loseBatch(lateDelivery = '1m'): Promise<CampaignWorld> {
   const faults = [
     { operation: 'batch_calls' as const, nth: 1, effect: { type: 'reset' as const, when: 'before' as const } },
   ];
   const world = await createWorld(server.address, { faults }, { CARILLON_POSTING_WINDOW_MS: '1000' });
   const path = world.writeCampaign({
     rows: 3,
-    yaml: ['advanced: { late_delivery: 1m }', 'retry: { max_attempts: 1 }'],
+    yaml: [`advanced: { late_delivery: ${lateDelivery} }`, 'retry: { max_attempts: 1 }'],
   });
   await world.work();
   expect(await world.run('start', path)).toMatchObject({ code: 0 });
@@ -32,7 +32,8 @@ async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> 
 }
 
 test('a lost batch is decided on by a person, not too early, and redialled in the next round', async () => {
-  const world = await loseBatch();
+  // Six seconds more in which it is too early.
+  const world = await loseBatch('1h');
   await until(async () => ((await statusOf(world))['batches'] as Record<string, number>)['unknown'] === 1);
   const unasked = await world.run('resolve', world.id, '--redial');
   expect(unasked).toMatchObject({

@@ -252,7 +252,7 @@ test(
 test('a firing that could not begin in time is left out', { timeout }, async () => {
   const world = await createWorld(server.address);
   const path = world.writeCampaign({});
-  await world.run('schedule', 'create', path, '--cron', '0 9 * * *', '--timezone', 'America/New_York');
+  await world.run('schedule', 'create', path, '--cron', '0 9 5 1 *', '--timezone', 'America/New_York');
   const { client, connection } = await connectTemporal(readConfig(world.env));
   onTestFinished(() => connection.close());
   const day = { start: new Date('2026-01-05T00:00:00Z'), end: new Date('2026-01-06T00:00:00Z') };

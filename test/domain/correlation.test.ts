@@ -383,7 +383,7 @@ test('the order of attempts and records does not matter, and a second look finds
 });
 
 test.each(['full', 'number', 'line', 'same line'])(
-  '1,000 attempts and 10,000 records (%s) take less than 100 ms',
+  '1,000 attempts and 10,000 records (%s) take less than 100 ms of work',
   (kind) => {
     const sameLine = kind === 'same line';
     const attempts = Array.from({ length: 1_000 }, (_, i) =>
@@ -405,9 +405,10 @@ test.each(['full', 'number', 'line', 'same line'])(
       }),
     );
     const times = Array.from({ length: 5 }, () => {
-      const startedAt = performance.now();
+      const before = process.cpuUsage();
       expect(correlate(attempts, records, clock)).toHaveLength(sameLine ? 0 : 1_000);
-      return performance.now() - startedAt;
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
     });
     expect(Math.min(...times)).toBeLessThan(100);
   },

@@ -85,7 +85,8 @@ test('both hooks: those it refuses are not called, and the end is told until it 
 test('while the hook is down nobody is called; when it is back the campaign goes on', { timeout }, async () => {
   const hook = await startHookServer();
   const rules = { preDial: { url: hook.url, timeoutMs: 20_000 } };
-  const sandbox = { speed: 60 };
+  // The campaign pauses after fifteen minutes of silence: time enough for a worker to start.
+  const sandbox = { speed: 20 };
   await withRun({ id: 'hook-down', seed: 962, temporal, batchSize: 6, rules, settings, sandbox }, async (run) => {
     // Down from the second question on.
     hook.answerWith((response, call) => {

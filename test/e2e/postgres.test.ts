@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { campaignWorkflowId } from '../../workflows/messages.ts';
-import { withRun, type CampaignRun } from '../support/campaign-run.ts';
+import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { gaps, killInGap } from '../support/kill-gaps.ts';
 import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
@@ -81,7 +81,7 @@ test.concurrent('of two workers on one database either may die; the other goes o
 // Not beside the others: it ends their connections too.
 test('PostgreSQL restarted in the middle does not stop the campaign', { timeout }, async () => {
   const databaseUrl = await postgres.createDatabase('restarted');
-  await withRun({ id: 'restarted', seed: 1012, temporal, databaseUrl }, async (run) => {
+  await withRun({ id: 'restarted', seed: 1012, temporal, databaseUrl, settings: patient }, async (run) => {
     const gate = run.sandbox.gates.set('batch_work_done', 2);
     const worker = run.startWorker();
     await run.start();

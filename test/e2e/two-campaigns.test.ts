@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts';
 import { countOpen } from '../../src/store/counters.ts';
 import { findCampaign } from '../../src/store/campaigns.ts';
 import { resolveTemporalBinary } from '../../src/temporal/server-binary.ts';
-import { withRun } from '../support/campaign-run.ts';
+import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { plantList } from '../support/planted-list.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
@@ -89,7 +89,7 @@ test.concurrent(
   'pause stops dialling, resume goes on, cancel ends it with an outcome for everyone',
   { timeout },
   async () => {
-    await withRun({ id: 'paused', seed: 903, temporal, recipients: 48 }, async (run) => {
+    await withRun({ id: 'paused', seed: 903, temporal, recipients: 48, settings: patient }, async (run) => {
       const handle = temporal.client.workflow.getHandle(campaignWorkflowId(run.id, 1));
       const gate = run.sandbox.gates.set('batch_work_done', 2);
       run.startWorker();

@@ -3,7 +3,7 @@ import { findCampaign } from '../../src/store/campaigns.ts';
 import { openSqliteFile } from '../../src/store/sqlite-dialect.ts';
 import { holdAccount } from '../../src/store/verdicts.ts';
 import { campaignWorkflowId, lookAgainUpdate, statusQuery } from '../../workflows/messages.ts';
-import { withRun } from '../support/campaign-run.ts';
+import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { untilActivityRuns } from '../support/kill-gaps.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
@@ -61,7 +61,7 @@ test.concurrent.for([
   { timeout: 150_000 },
   async ({ point, seed }) => {
     const id = `sigterm-${seed}`;
-    await withRun({ id, seed, temporal }, async (run) => {
+    await withRun({ id, seed, temporal, settings: patient }, async (run) => {
       const gate = run.sandbox.gates.set(point, 2);
       const first = run.startWorker();
       await run.start();

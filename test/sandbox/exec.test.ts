@@ -68,8 +68,11 @@ test('the flags of the sandbox hold for it', async () => {
 });
 
 test('calling hours given as a flag are judged', async () => {
-  const now = new Date().toISOString().slice(11, 13);
-  const callingHours = now < '12' ? '13:00-23:00' : '01:00-11:00';
+  const inLondon = { timeZone: 'Europe/London', hour: '2-digit', hourCycle: 'h23' } as const;
+  const hour = Number(new Intl.DateTimeFormat('en-GB', inLondon).format(Date.now()));
+  // Hours away from now, and over before midnight.
+  const opens = (hour + 6) % 24 <= 20 ? (hour + 6) % 24 : 3;
+  const callingHours = [opens, opens + 3].map((at) => `${String(at).padStart(2, '0')}:00`).join('-');
   const script = `await dial('+442079460150');`;
   const { code, said } = await execScript(script, { callingHours });
   expect([code, said]).toEqual([1, expect.stringContaining('Europe/London')]);

@@ -230,7 +230,7 @@ test('a backup that is not available is passed over, and without any left the co
 test('what a model was waited for is heard before the backup speaks', async () => {
   const model = await startModelServer(() => undefined);
   const pauses = [];
-  for (const firstTokenMs of [100, 900]) {
+  for (const firstTokenMs of [100, 2_000]) {
     const sandbox = await startTestSandbox({ modelLimits: { firstTokenMs } });
     const { transcript } = await holdConversation(sandbox, await createModelAgent(sandbox, model.url));
     pauses.push(transcript[2].conversation_turn_metrics.metrics.convai_llm_service_ttfb.elapsed_time);

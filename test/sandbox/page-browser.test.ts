@@ -45,6 +45,10 @@ browserTest('a conversation has its transcript, and a recording that plays', asy
   await page.locator('tr[id^="call-"] a', { hasText: '+12125550100' }).click();
   const { body } = await sandbox.ask('GET', `/v1/convai/conversations/${sandbox.calls()[0]?.conversationId}`);
   const said = body.transcript.map(({ text }: { text: string }) => text);
+  await page
+    .locator('.transcript .said')
+    .nth(said.length - 1)
+    .waitFor();
   expect(await page.locator('.transcript .said').allTextContents()).toEqual(said);
   const audio = async (property: string) => Number(await page.evaluate(`document.querySelector('audio').${property}`));
   await vi.waitFor(async () => expect(await audio('duration')).toBeGreaterThan(0), slow);

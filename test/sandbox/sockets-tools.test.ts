@@ -179,5 +179,5 @@ test("an agent's own model is asked what came of a conversation at a socket", as
   await vi.waitFor(async () => {
     const { body } = await sandbox.get(`/v1/convai/conversations/${client.conversationId}`);
     expect(body.collected_data.chairs).toMatchObject({ value: 4, rationale: 'They said so.' });
-  });
+  }, 20_000);
 });

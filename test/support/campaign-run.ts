@@ -137,6 +137,9 @@ function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
   };
 }
 
+/** For runs in which a request is held while something slow goes on, and none is to be given up. */
+export const patient = { SVC_HEADERS_TIMEOUT_MS: '20000' };
+
 /** Short enough that a killed worker costs seconds, long enough for a machine with two busy cores. */
 const limits = {
   SVC_CONNECT_TIMEOUT_MS: '1000',

@@ -79,7 +79,6 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   await writeFile(passwordFile, password);
   if (user !== null) await chown(passwordFile, user.uid, user.gid);
   const data = join(folder, 'data');
-  const [port = 0] = await pickFreePorts(1);
   const cluster = [
     '-D',
     data,
@@ -92,6 +91,8 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     '--locale=C',
   ];
   await run(join(programs, 'bin', 'initdb'), cluster, asUser);
+  // Picked as late as can be: somebody else may take it before it is used.
+  const [port = 0] = await pickFreePorts(1);
   const urlOf = (name: string) => `postgres://carillon:${password}@127.0.0.1:${port}/${name}`;
 
   let server: ChildProcess | undefined;

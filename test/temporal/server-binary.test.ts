@@ -136,7 +136,8 @@ test('the archive is downloaded once, through a redirect, and then found in the 
     served += 1;
     return response.end(archive);
   });
-  const input = { ...machine.input, archiveUrl: `${url}/archive` };
+  const limits = { ...shortLimits, headersTimeoutMs: 10_000, stallTimeoutMs: 10_000, totalTimeoutMs: 30_000 };
+  const input = { ...machine.input, limits, archiveUrl: `${url}/archive` };
   expect(await resolveTemporalBinary(input)).toEqual({
     path: machine.cached,
     step: 'download',
