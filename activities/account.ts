@@ -2,25 +2,33 @@ import { endCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../src
 import { readStatus } from '../src/store/campaign-status.ts';
 import { readRoundEnd, type RoundEnd } from '../src/store/round-end.ts';
 import { closeRound } from '../src/store/rounds.ts';
+import type { WishOrder } from '../src/store/wishes.ts';
 import type { CampaignProgress } from './collect.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 
 export type StateChange = 'pause' | 'resume' | 'drain' | 'cancel';
 
-/** Commits a person's wish to the database; from then on no POST begins that the new state forbids. Idempotent. */
-export async function changeState(
-  deps: ActivityDependencies,
-  input: { campaignId: string; change: StateChange },
-): Promise<{ changed: boolean }> {
+export interface ChangeStateInput {
+  campaignId: string;
+  change: StateChange;
+  /** Absent in what earlier versions scheduled. */
+  order?: WishOrder;
+}
+
+/**
+ * Commits a person's wish to the database; from then on no POST begins that the new state forbids. Idempotent. A pause or resume that
+ * comes after a later one changes nothing; an end always holds, since nothing undoes it.
+ */
+export async function changeState(deps: ActivityDependencies, input: ChangeStateInput): Promise<{ changed: boolean }> {
   try {
     // The instant is for the log alone: a service that does not answer must not keep a person from pausing.
     const now = await deps.serviceClock().then(serviceNow, () => Math.round(deps.nowReal()));
     switch (input.change) {
       case 'pause':
-        return { changed: await pauseCampaign(deps.store, input.campaignId, 'paused by a person', now) };
+        return { changed: await pauseCampaign(deps.store, input.campaignId, 'paused by a person', now, input.order) };
       case 'resume':
-        return { changed: await resumeCampaign(deps.store, input.campaignId, now) };
+        return { changed: await resumeCampaign(deps.store, input.campaignId, now, input.order) };
       case 'drain':
         return { changed: await endCampaign(deps.store, input.campaignId, 'drained', now) };
       case 'cancel':

@@ -7,6 +7,7 @@ import { isPlanReady } from '../src/store/planning.ts';
 import { readStatus } from '../src/store/campaign-status.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
+import { requireOwnAgent, requireOwnService } from './own-service.ts';
 import { sweepAgent } from './sweep.ts';
 
 export interface CampaignProgress {
@@ -42,6 +43,7 @@ async function finish(
 async function requireCampaign(deps: ActivityDependencies, campaignId: string): Promise<Campaign> {
   const campaign = await findCampaign(deps.store.db, campaignId);
   if (campaign === undefined) throw new Error(`Campaign ${campaignId} is not in this database`);
+  requireOwnService(deps, campaign);
   return campaign;
 }
 
@@ -75,6 +77,7 @@ async function collectUntilNeeded(
     const campaign = await requireCampaign(deps, campaignId);
     const clock = await deps.serviceClock();
     const { timing, agentId } = campaign.rules;
+    await requireOwnAgent(deps, agentId);
     const sweep = await sweepAgent(deps, clock, agentId, timing, heartbeat);
     failures = sweep.kind === 'failed' ? failures + 1 : 0;
     if (before.state !== campaign.state) return finish(deps, campaign, 'state');

@@ -1,7 +1,7 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { ConvaiError, RateLimitedError } from '../src/convai/errors.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
-import { LedgerOlderError } from '../src/store/planning.ts';
+import { LedgerOlderError } from '../src/store/ledger-older.ts';
 
 interface ExpectedWait {
   type: string;
@@ -33,7 +33,7 @@ export function codeOf(error: unknown): string {
 export function toFailure(error: unknown, toRealMs: (serviceMs: number) => number = (ms) => ms): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   if (error instanceof LedgerOlderError) {
-    const details = [{ missing: error.missing }];
+    const details = [{ missing: error.missing, submitted: error.submitted }];
     return ApplicationFailure.create({
       type: failureTypes.ledgerOlder,
       message: error.message,

@@ -10,17 +10,20 @@ import {
   type CampaignFile,
 } from '../src/campaign/campaign-file.ts';
 import { campaignHash } from '../src/campaign/campaign-hash.ts';
+import { hasAnEnd } from '../src/campaign/end-check.ts';
 import { CampaignFileError, ListFileError } from '../src/campaign/errors.ts';
+import { FunnelCounter } from '../src/campaign/funnel.ts';
 import { downloadList, ListDownloadError } from '../src/campaign/list-download.ts';
 import { readHeader } from '../src/campaign/list-header.ts';
 import { placeOfList, readListSource, type ListPlace } from '../src/campaign/list-source.ts';
 import { readRecipients, type ListRow } from '../src/campaign/recipients.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { firingCampaignId } from '../src/domain/firing-time.ts';
+import { isSameService } from '../src/domain/service-address.ts';
 import { findCampaign } from '../src/store/campaigns.ts';
 import { importCampaign } from '../src/store/import-campaign.ts';
 import { openRound } from '../src/store/rounds.ts';
-import { findSchedule, noteFiring, type Schedule } from '../src/store/schedules.ts';
+import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/store/schedules.ts';
 import { campaignWorkflowId } from '../workflows/messages.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
@@ -80,9 +83,11 @@ async function fire(deps: ActivityDependencies, input: FireScheduleInput, signal
   const { scheduleId, scheduledAt, timeZone } = input;
   const schedule = await findSchedule(deps.store.db, scheduleId);
   if (schedule === undefined) throw comesToNothing(`The database has no schedule ${scheduleId}: it was deleted.`);
+  requireItsService(deps, schedule);
   const campaignId = firingCampaignId(schedule.campaignId, scheduledAt, timeZone);
   if ((await findCampaign(deps.store.db, campaignId)) === undefined) {
     refuseLate(deps, input);
+    await refuseBeside(deps, schedule);
     await importFiring(deps, { schedule, campaignId, ...input }, signal);
   }
   const now = serviceNow(await deps.serviceClock());
@@ -91,12 +96,31 @@ async function fire(deps: ActivityDependencies, input: FireScheduleInput, signal
   return { campaignId, round: round === undefined ? null : { number: round.round, workflowId: round.workflowId } };
 }
 
+/** A worker of another service, such as a sandbox, would take the list of the hour away from those who are to be called with it. */
+function requireItsService(deps: ActivityDependencies, { campaignId, accountId }: Schedule): void {
+  if (isSameService(accountId, deps.accountId)) return;
+  throw comesToNothing(
+    `The schedule of ${campaignId} was made for the service at ${accountId}, and SVC_BASE_URL of the worker is ${deps.accountId}: set it to that service, and restart the worker.`,
+    true,
+  );
+}
+
 /** A firing that waited for a worker: nobody wants the calls of the morning in the night. */
 function refuseLate(deps: ActivityDependencies, { scheduledAt, catchUpMs }: FireScheduleInput): void {
   if (deps.nowReal() - scheduledAt <= catchUpMs) return;
   const limit = `${Math.round(catchUpMs / 1000)} s (--catch-up)`;
   throw comesToNothing(
     `The firing could not begin within ${limit} of its time, so it was left out: is a worker running?`,
+  );
+}
+
+/** Temporal skips what overlaps only as far as its own workflow tells: that may be gone, and an ended campaign may be retried. */
+async function refuseBeside(deps: ActivityDependencies, schedule: Schedule): Promise<void> {
+  const going = await findGoingFiring(deps.store.db, schedule);
+  if (going === undefined) return;
+  const { campaignId, state } = going;
+  throw comesToNothing(
+    `Skipped: campaign ${campaignId} of an earlier firing is ${state}. When nothing of it moves: carillon schedule continue ${schedule.campaignId}.`,
   );
 }
 
@@ -161,7 +185,8 @@ async function importList(
     const header = await readHeader(file);
     const rules = campaignRules(file, header.columns, now);
     refuseEndedCampaign(file, now);
-    const rows = readDialable(readRecipients(file, header, rules), async () => {
+    const funnel = hasAnEnd(rules) ? new FunnelCounter(rules, Math.max(now, rules.startsAt ?? now)) : null;
+    const rows = readDialable(readRecipients(file, header, rules), funnel, async () => {
       if ((await campaignHash(file)) !== before)
         throw comesToNothing(`The list ${place.name} was changed while it was read.`, true);
       signal.throwIfAborted();
@@ -173,16 +198,30 @@ async function importList(
   }
 }
 
-/** All rows; refuses, before the import becomes visible, a list without a row to dial. `atEnd` may refuse as well. */
-async function* readDialable(chunks: AsyncGenerator<ListRow[]>, atEnd: () => Promise<void>): AsyncGenerator<ListRow[]> {
+/**
+ * All rows; refuses, before the import becomes visible, a list without a row to dial, or without one that can be called in time; `funnel`: null
+ * where time cannot run out. With time for some only the firing goes on, since nobody is there to decide. `atEnd` may refuse as well.
+ */
+async function* readDialable(
+  chunks: AsyncGenerator<ListRow[]>,
+  funnel: FunnelCounter | null,
+  atEnd: () => Promise<void>,
+): AsyncGenerator<ListRow[]> {
   let accepted = 0;
   let total = 0;
   for await (const rows of chunks) {
     total += rows.length;
-    for (const row of rows) if (row.verdict === 'accepted') accepted += 1;
+    for (const row of rows) {
+      if (row.verdict === 'accepted') accepted += 1;
+      funnel?.add(row, null);
+    }
     yield rows;
   }
   if (accepted === 0) throw comesToNothing(`None of the ${total} rows of the list can be dialled.`);
+  if (funnel?.counts().dialable === 0)
+    throw comesToNothing(
+      `None of the ${total} rows of the list can be called before ends_at of the campaign file, or before the row ends (list.expires_at).`,
+    );
   await atEnd();
 }
 

@@ -1,5 +1,5 @@
 import type { VerdictInput } from '../src/store/verdicts.ts';
-import { account, changeState, type StateChange } from './account.ts';
+import { account, changeState, type ChangeStateInput } from './account.ts';
 import { collect } from './collect.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { fireSchedule, noteFiringFailure, type FireScheduleInput } from './fire-schedule.ts';
@@ -16,7 +16,7 @@ export function createActivities(deps: ActivityDependencies) {
     submit: (input: { batchId: string }) => submit(deps, input),
     recordPostVerdict: (verdict: VerdictInput) => recordPostVerdict(deps, verdict),
     collect: (input: { campaignId: string }) => collect(deps, input),
-    changeState: (input: { campaignId: string; change: StateChange }) => changeState(deps, input),
+    changeState: (input: ChangeStateInput) => changeState(deps, input),
     account: (input: { campaignId: string; round: number }) => account(deps, input),
     notify: (input: NotifyInput) => notify(deps, input),
     noteUndelivered: (input: { campaignId: string; round: number } & NoticeFault) => noteUndelivered(deps, input),

@@ -1,6 +1,7 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { HookError } from '../src/hooks/errors.ts';
+import { hookPlace } from '../src/hooks/hook-place.ts';
 import { postSigned } from '../src/hooks/signed-post.ts';
 import { findCampaign } from '../src/store/campaigns.ts';
 import { findNotice } from '../src/store/hook-standing.ts';
@@ -30,10 +31,12 @@ const longestAnswerBytes = 64 * 1024;
  */
 export async function notify(deps: ActivityDependencies, { campaignId, round, end }: NotifyInput): Promise<void> {
   const { store, logger } = deps;
+  let place: string | undefined;
   try {
     const campaign = await findCampaign(store.db, campaignId);
     const hook = campaign?.rules.onCompletion ?? null;
     if (hook === null || (await findNotice(store.db, campaignId, round)) === 'delivered') return;
+    place = hookPlace('on_completion', hook.url);
     const { startedAt, endedAt, ...counts } = end;
     await postSigned({
       url: hook.url,
@@ -56,7 +59,7 @@ export async function notify(deps: ActivityDependencies, { campaignId, round, en
   } catch (error) {
     if (!(error instanceof HookError)) throw toFailure(error);
     const { fault, status } = error;
-    logger.warn({ campaignId, round, fault, status }, 'the completion hook was not told of the end');
+    logger.warn({ campaignId, round, fault, status, hook: place }, 'the completion hook was not told of the end');
     throw ApplicationFailure.create({
       type: failureTypes.hook,
       message: `The completion hook was not told of the end (${status ?? fault})`,

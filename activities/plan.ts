@@ -1,10 +1,12 @@
 import { failCampaign, findCampaign } from '../src/store/campaigns.ts';
-import { LedgerOlderError, planBatch, type WaitReason } from '../src/store/planning.ts';
 import { isOutstanding } from '../src/store/counters.ts';
+import { LedgerOlderError } from '../src/store/ledger-older.ts';
+import { planBatch, type WaitReason } from '../src/store/planning.ts';
 import { lookAtCallers } from './callers.ts';
 import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
+import { requireOwnService } from './own-service.ts';
 
 export interface PlanActivityInput {
   campaignId: string;
@@ -31,6 +33,7 @@ export async function plan(deps: ActivityDependencies, input: PlanActivityInput)
     const clock = await deps.serviceClock();
     const campaign = await findCampaign(deps.store.db, input.campaignId);
     if (campaign === undefined) throw new LedgerOlderError(`Campaign ${input.campaignId} is not in this database.`);
+    requireOwnService(deps, campaign);
     await lookAtCallers(deps, clock, campaign);
     const now = serviceNow(clock);
     const result = await planBatch(deps.store, { ...input, now, render: renderWith(campaign.rules) });

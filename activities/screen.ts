@@ -1,6 +1,7 @@
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { HookError } from '../src/hooks/errors.ts';
+import { hookPlace } from '../src/hooks/hook-place.ts';
 import { askPreDial } from '../src/hooks/pre-dial.ts';
 import { findUnscreened, noteSilentHook, storeScreening } from '../src/store/screening.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
@@ -46,8 +47,12 @@ export async function screen(deps: ActivityDependencies, clock: ServiceClock, ba
   } catch (error) {
     if (!(error instanceof HookError)) throw error;
     const { fault, status, message } = error;
-    logger.warn({ batchId, fault, status }, 'the pre-dial hook gave no answer that can be used; nothing is sent');
-    const silence = { batchId, now: serviceNow(clock), evidence: message, fault };
+    const place = hookPlace('pre_dial', preDial.url);
+    logger.warn(
+      { batchId, fault, status, hook: place },
+      'the pre-dial hook gave no answer that can be used; nothing is sent',
+    );
+    const silence = { batchId, now: serviceNow(clock), place, evidence: message, fault };
     if (fault !== 'stopped' && (await noteSilentHook(store, silence))) return;
     throw expectedWait({ type: failureTypes.screening, message: `The pre-dial hook gave no answer (${fault})` });
   }

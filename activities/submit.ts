@@ -10,11 +10,14 @@ import type { ServiceClock } from '../src/convai/service-clock.ts';
 import { withOpeningLine } from '../src/domain/conversation-override.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import type { BatchState } from '../src/domain/ledger.ts';
+import { failCampaign } from '../src/store/campaigns.ts';
+import { campaignIdOf, LedgerOlderError } from '../src/store/ledger-older.ts';
 import { longestSubmitMs, openPosting, type PostingStep } from '../src/store/posting.ts';
 import { recordVerdict, type VerdictInput } from '../src/store/verdicts.ts';
 import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf, expectedWait, toFailure } from './failures.ts';
+import { requireOwnBatch } from './own-service.ts';
 import { screen } from './screen.ts';
 
 export type SubmitResult =
@@ -137,14 +140,22 @@ function retryInMs(verdict: VerdictInput, clock: ServiceClock): number | undefin
   return waitMs > longestSubmitMs ? 0 : clock.toRealMs(waitMs);
 }
 
+/** A ledger that has lost a batch ends the campaign's run, and people are told why. */
+async function failIfOlder(deps: ActivityDependencies, batchId: string, error: unknown): Promise<void> {
+  if (error instanceof LedgerOlderError)
+    await failCampaign(deps.store, campaignIdOf(batchId), error.message, deps.nowReal());
+}
+
 /**
  * Sends a planned batch once and answers its verdict. Safe to run again at any time: a batch that has a verdict answers it, and
- * one that another run was about to send becomes `unknown`. Throws a retryable failure while nothing has been sent.
+ * one that another run was about to send becomes `unknown`. Throws a retryable failure while nothing has been sent, and one that is not
+ * retried when the ledger has lost the batch.
  */
 export async function submit(deps: ActivityDependencies, input: { batchId: string }): Promise<SubmitResult> {
   let clock: ServiceClock | undefined;
   try {
     clock = await deps.serviceClock();
+    await requireOwnBatch(deps, input.batchId);
     await screen(deps, clock, input.batchId);
     const { postingWindowMs, httpTimeoutMs } = deps.limits;
     // Taken before the ledger is asked: a wall clock that is set back meanwhile must not move this one.
@@ -176,6 +187,7 @@ export async function submit(deps: ActivityDependencies, input: { batchId: strin
   } catch (error) {
     if (error instanceof NotSentError)
       throw expectedWait({ type: failureTypes.notSent, message: 'The service could not be reached' });
+    await failIfOlder(deps, input.batchId, error);
     const known = clock;
     throw toFailure(error, known === undefined ? undefined : (ms) => known.toRealMs(ms));
   }
@@ -189,6 +201,7 @@ export async function recordPostVerdict(
   try {
     return { state: await recordVerdict(deps.store, verdict) };
   } catch (error) {
+    await failIfOlder(deps, verdict.batchId, error);
     throw toFailure(error);
   }
 }

@@ -4,6 +4,7 @@ import { noteCallers } from '../src/store/callers.ts';
 import { noteCallerProven } from '../src/store/rounds.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
+import { requireOwnService } from './own-service.ts';
 
 export type VerifyResult =
   | { ok: true }
@@ -19,6 +20,7 @@ export async function verify(deps: ActivityDependencies, input: { campaignId: st
     const clock = await deps.serviceClock();
     const campaign = await findCampaign(deps.store.db, input.campaignId);
     if (campaign === undefined) return { ok: false, inMs: null };
+    requireOwnService(deps, campaign);
     const { endsAt } = campaign.rules;
     const leftMs = endsAt === null ? null : endsAt - serviceNow(clock);
     // One that drains, or has come to its end, dials nobody.

@@ -30,7 +30,7 @@ async function buildRules(): Promise<CampaignRules> {
     firstMessage: 'Hello {{ name }}',
     variables: null,
     calendar: { hours: { mon: day, tue: day, wed: day, thu: day, fri: day }, closedOn: [] },
-    law: legalHours(await readLegalRules(null), now),
+    law: legalHours((await readLegalRules(null)).rules, now),
     caps: [{ by: 'number', calls: 3, withinMs: 24 * 60 * minuteMs }],
     endsAt: null,
     retry: { maxAttempts: 3, delays: defaultRetryDelays, maxUncounted: 3 },
@@ -114,6 +114,8 @@ async function measure(location: StoreLocation, rows: number): Promise<number[]>
       took.push(performance.now() - begun);
       if (plan.kind !== 'batch' || plan.size !== batchSize)
         throw new Error(`Batch ${n} was not planned: ${JSON.stringify(plan)}`);
+      // The next one is planned when this one has its verdict.
+      await store.db.updateTable('batches').set({ state: 'confirmed' }).where('batch_id', '=', plan.batchId).execute();
     }
     return took.slice(1);
   } finally {

@@ -51,6 +51,17 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return parsed.data;
 }
 
+/**
+ * Throws ConfigError when DATABASE_URL is no address of PostgreSQL. Its value is not told: it may hold a password. `readConfig` takes it
+ * as it is, so that `doctor` can tell of it beside everything else.
+ */
+export function requireDatabaseAddress({ DATABASE_URL: url }: Pick<Config, 'DATABASE_URL'>): void {
+  if (url === undefined || /^postgres(ql)?:\/\//i.test(url)) return;
+  throw new ConfigError(
+    'DATABASE_URL is no address of PostgreSQL: it must begin with postgres:// or postgresql://, as in postgres://user:password@host:5432/database. Unset it to use the SQLite file of CARILLON_DB.',
+  );
+}
+
 /** `readConfig` with values that hold where the environment says nothing (`defaults`), or whatever it says (`fixed`; undefined unsets). */
 export function readConfigWith(
   values: { defaults?: NodeJS.ProcessEnv; fixed?: NodeJS.ProcessEnv },

@@ -285,7 +285,7 @@ function rulesOf(content: Record<string, unknown>): unknown {
     listPath: settings.list.file,
     delimiter: settings.list.delimiter,
     settings,
-    law: [],
+    law: null,
     lineOf: () => null,
   };
   return { rules: campaignRules(file, ['phone', 'first_name', 'day'], 0), delimiter: file.delimiter };

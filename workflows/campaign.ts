@@ -101,8 +101,14 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
   let dialled: 'no' | 'all' | 'parked' = 'no';
   let rolling = false;
 
+  /** Wishes that this run was told. All have been granted before it continues as new. */
+  let wishes = 0;
   const change = async (wish: StateChange): Promise<boolean> => {
-    const { changed } = await CancellationScope.nonCancellable(() => short.changeState({ campaignId, change: wish }));
+    wishes += 1;
+    const order = { run: workflowInfo().runId, number: wishes };
+    const { changed } = await CancellationScope.nonCancellable(() =>
+      short.changeState({ campaignId, change: wish, order }),
+    );
     changes += 1;
     return changed;
   };

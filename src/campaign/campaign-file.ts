@@ -8,7 +8,7 @@ import { campaignSchema, type CampaignSettings } from './campaign-schema.ts';
 import { readCampaignText } from './campaign-text.ts';
 import { CampaignFileError } from './errors.ts';
 import { holidayDates } from './holidays.ts';
-import { legalHours, readLegalRules, type LegalRule } from './legal-rules.ts';
+import { legalHours, readLegalRules, refuseUnreadableRules, type LegalRules } from './legal-rules.ts';
 import { columnOf, refuseUnknownColumns } from './list-columns.ts';
 import { listTemplates, readTemplate } from './setting-templates.ts';
 import { weeklyHours } from './weekly-hours.ts';
@@ -28,8 +28,8 @@ export interface CampaignFile {
   /** Undefined: to be found in the list. */
   delimiter: string | undefined;
   settings: CampaignSettings;
-  /** Rules by law that hold for this campaign; empty when the file turns them off. */
-  law: readonly LegalRule[];
+  /** Rules by law that hold for this campaign; null when the file turns them off. */
+  law: LegalRules | null;
   /** Line of a setting, or of the nearest parent that is written, for messages. */
   lineOf: (path: readonly PropertyKey[]) => number | null;
 }
@@ -52,6 +52,7 @@ export async function readCampaignFile(path: string, kept?: string): Promise<Cam
   if (problems.length > 0) throw new CampaignFileError(path, problems);
   const { law } = settings;
   const ownRules = typeof law === 'string' ? resolve(dirname(path), law) : null;
+  if (ownRules !== null) await refuseUnreadableRules(ownRules, { path, line: lineOf(['law']), value: String(law) });
   return {
     id: settings.id,
     name: settings.name ?? null,
@@ -60,7 +61,7 @@ export async function readCampaignFile(path: string, kept?: string): Promise<Cam
     listPath: resolve(dirname(path), settings.list.file),
     delimiter: settings.list.delimiter,
     settings,
-    law: law === false ? [] : await readLegalRules(ownRules),
+    law: law === false ? null : await readLegalRules(ownRules),
     lineOf,
   };
 }
@@ -99,7 +100,7 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
       hours: settings.hours === null ? null : weeklyHours(withoutUndefined(settings.hours)),
       closedOn: closedDates(settings.holidays, nowMs),
     },
-    law: legalHours(file.law, nowMs),
+    law: legalHours(file.law?.rules ?? [], nowMs),
     startsAt: settings.starts_at ?? null,
     endsAt: settings.ends_at ?? null,
     caps: settings.caps.map(({ by, calls = 0, within = 0, after_talk: afterTalkMs }) =>
@@ -154,6 +155,19 @@ export function refuseEndedCampaign(file: CampaignFile, nowMs: number): void {
   const times = `${new Date(end).toISOString()} has passed (it is ${new Date(nowMs).toISOString()})`;
   const message = `${times}; write a later time, or leave the setting out`;
   throw new CampaignFileError(file.path, [{ line: file.lineOf(['ends_at']), path: 'ends_at', message }]);
+}
+
+/**
+ * Refuses to begin a campaign whose start or end has passed: with a start in the past, such as one of a mistyped year, calls would begin at once.
+ * @throws CampaignFileError
+ */
+export function refusePassedTimes(file: CampaignFile, nowMs: number): void {
+  refuseEndedCampaign(file, nowMs);
+  const start = file.settings.starts_at;
+  if (start === undefined || start >= nowMs) return;
+  const times = `${new Date(start).toISOString()} has passed (it is ${new Date(nowMs).toISOString()})`;
+  const message = `${times}, so that calls would begin at once; write a later time, or leave the setting out to begin at once`;
+  throw new CampaignFileError(file.path, [{ line: file.lineOf(['starts_at']), path: 'starts_at', message }]);
 }
 
 /** The opening line may be written in either place; what is spoken first tells calls apart, so it is kept by itself. */

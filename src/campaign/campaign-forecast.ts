@@ -52,6 +52,9 @@ export interface CampaignForecast {
   minutes: Range;
 }
 
+/** The two courses that say whether there is time enough. */
+export type Outlook = Pick<CampaignForecast, 'earliest' | 'likely'>;
+
 export interface Range {
   fewest: number;
   likely: number;
@@ -69,21 +72,12 @@ export function forecastCampaign(
   assumptions: ForecastAssumptions,
   accountLines: number | null = null,
 ): CampaignForecast {
-  const { callMs, answerRate } = assumptions;
-  const lines = Math.min(rules.pacing.maxConcurrentCalls, accountLines ?? Infinity);
-  const usual: Course = { answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) };
-  const inputOf = (course: Course): ForecastInput => ({
-    groups,
-    course,
-    at: startsAt,
-    endsAt: rules.endsAt,
-    marginMs: rules.timing.dispatchMarginMs,
-    linesAt: warmingUp(lines, rules.pacing.warmUpMs),
-    startsPerMinute: rules.pacing.startsPerMinute,
-    caps: rules.caps,
-  });
+  const { callMs } = assumptions;
+  const lines = linesFor(rules, accountLines);
+  const inputOf = inputFor(rules, groups, startsAt, lines);
+  const usual = usualCourse(rules, assumptions);
   const longest = longestRetries(rules.retry, rules.timing.settleMs);
-  const earliest = forecast(inputOf({ answerRate: 1, answeredMs: shortTalkMs, unansweredMs: ringMs, ...noRetries }));
+  const earliest = forecast(inputOf(bestCourse));
   const likely = forecast(inputOf(usual));
   const latest = forecast(inputOf({ answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest }));
   const people = groups.reduce((sum, { count }) => sum + count, 0);
@@ -98,16 +92,58 @@ export function forecastCampaign(
     latest,
     canFinish: earliest.neverCalled === 0,
     needs: findNeeds(rules, inputOf(usual), likely, { people, lines, accountLines }),
-    calls: { fewest: people, likely: likely.calls, most: mostCalls },
+    calls: { fewest: earliest.calls, likely: likely.calls, most: mostCalls },
     minutes: {
-      fewest: inMinutes(people * shortTalkMs),
+      fewest: inMinutes(earliest.callMs),
       likely: inMinutes(likely.callMs),
       most: inMinutes(mostCalls * Math.max(callMs, ringMs)),
     },
   };
 }
 
+/** The same without what takes many simulations: neither the worst case nor what the windows lack. */
+export function forecastOutlook(
+  rules: CampaignRules,
+  groups: readonly ForecastGroup[],
+  startsAt: number,
+  assumptions: ForecastAssumptions,
+  accountLines: number | null = null,
+): Outlook {
+  const inputOf = inputFor(rules, groups, startsAt, linesFor(rules, accountLines));
+  return {
+    earliest: forecast(inputOf(bestCourse)),
+    likely: forecast(inputOf(usualCourse(rules, assumptions))),
+  };
+}
+
 const noRetries: RetryPath = { retries: 0, retryAt: (_retry, endedAt) => endedAt };
+const bestCourse: Course = { answerRate: 1, answeredMs: shortTalkMs, unansweredMs: ringMs, ...noRetries };
+
+function usualCourse(rules: CampaignRules, { callMs, answerRate }: ForecastAssumptions): Course {
+  return { answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) };
+}
+
+function linesFor({ pacing }: CampaignRules, accountLines: number | null): number {
+  return Math.min(pacing.maxConcurrentCalls, accountLines ?? Infinity);
+}
+
+function inputFor(
+  rules: CampaignRules,
+  groups: readonly ForecastGroup[],
+  startsAt: number,
+  lines: number,
+): (course: Course) => ForecastInput {
+  return (course) => ({
+    groups,
+    course,
+    at: startsAt,
+    endsAt: rules.endsAt,
+    marginMs: rules.timing.dispatchMarginMs,
+    linesAt: warmingUp(lines, rules.pacing.warmUpMs),
+    startsPerMinute: rules.pacing.startsPerMinute,
+    caps: rules.caps,
+  });
+}
 
 function inMinutes(ms: number): number {
   return Math.ceil(ms / 60_000);

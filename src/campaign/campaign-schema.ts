@@ -2,7 +2,7 @@ import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { weekdays, type Weekday } from '../domain/campaign-rules.ts';
 import { isJsonObject, splitOpeningLine, type Json, type JsonObject } from '../domain/conversation-override.ts';
-import { cap } from './caps-schema.ts';
+import { cap, needlessCaps } from './caps-schema.ts';
 import { knowsHolidays, type HolidayPlace } from './holidays.ts';
 import { onCompletion, preDial } from './hooks-schema.ts';
 import { parseInstant } from './instant.ts';
@@ -32,7 +32,8 @@ const dailyWindows = z
   })
   .optional();
 
-const hoursFix = 'write the windows of each weekday, such as mon: "09:00-17:00", or hours: any to dial at any hour';
+const hoursFix =
+  'write the windows of each weekday, such as mon: "09:00-17:00", or hours: any to dial at any hour that the law allows (law: off lifts that too)';
 const week = Object.fromEntries(weekdays.map((day) => [day, dailyWindows])) as Record<Weekday, typeof dailyWindows>;
 const hours = z.union(
   [
@@ -44,6 +45,7 @@ const hours = z.union(
 
 const holidayFix =
   'write a country such as US, a part of one such as US-LA or GB-ENG, or a date such as 2026-12-24 in quotes';
+const holidaysFix = 'write a list such as [US] or [GB-ENG, "2026-12-24"]';
 const holiday = readBy((value): HolidaySetting | null => {
   if (typeof value !== 'string') return null;
   if (z.iso.date().safeParse(value).success) return { date: value };
@@ -165,8 +167,8 @@ const campaign = z.strictObject(
     conversation_config_override: override.optional(),
     variables: variables.optional(),
     hours,
-    holidays: z.array(holiday, { error: holidayFix }).default([]),
-    law: lawSetting.default(true),
+    holidays: z.array(holiday, { error: holidaysFix }).default([]),
+    law: lawSetting.prefault('on'),
     starts_at: instant.optional(),
     ends_at: instant.optional(),
     caps: z
@@ -215,22 +217,8 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
       context.addIssue({ code: 'custom', path: ['caps', index, 'by'], message });
     });
   }
-  for (const [index, later] of settings.caps.entries()) {
-    const same = settings.caps
-      .slice(0, index)
-      .some((cap) => cap.by === later.by && cap.within === later.within && cap.after_talk === undefined);
-    if (!same || later.after_talk !== undefined) continue;
-    const message = 'leave one of them out: two caps over the same time say different things';
-    context.addIssue({ code: 'custom', path: ['caps', index], message });
-  }
-  for (const [index, { by, calls = 0, within = Infinity }] of settings.caps.entries()) {
-    const stricter = settings.caps.findIndex(
-      (cap) => cap.by === by && (cap.calls ?? Infinity) <= calls && (cap.within ?? 0) > within,
-    );
-    if (stricter === -1) continue;
-    const message = `leave it out: caps[${stricter}] allows no more calls in a longer time, so this one never holds anybody back`;
-    context.addIssue({ code: 'custom', path: ['caps', index], message });
-  }
+  for (const { index, fix } of needlessCaps(settings.caps))
+    context.addIssue({ code: 'custom', path: ['caps', index], message: fix });
   const marginMinutes = settings.advanced.dispatch_margin / 60_000;
   const stretches = settings.hours === null ? [] : openStretches(weeklyHours(settings.hours));
   for (const { day, minutes } of stretches) {

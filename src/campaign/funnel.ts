@@ -1,7 +1,9 @@
+import { windowAt } from '../domain/calling-window.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { judgeEligibility, type Eligibility } from '../domain/eligibility.ts';
 import type { ForecastGroup } from '../domain/forecast.ts';
-import { calendarsFor } from '../domain/legal-hours.ts';
+import { capsFor } from '../domain/legal-caps.ts';
+import { calendarsFor, type RecipientPlace } from '../domain/legal-hours.ts';
 import { rejectionReasons, type RejectionReason } from '../domain/outcome.ts';
 import type { ListRow } from './recipients.ts';
 
@@ -38,6 +40,11 @@ export interface Funnel {
     /** When the first of those who wait may be called; null when nobody waits. */
     nextAt: number | null;
   };
+  /**
+   * When the first of those whom the end of the campaign leaves out could be called if there were no end; null when nobody is, or nobody
+   * could be.
+   */
+  opensAfterEnd: number | null;
 }
 
 /** What a database says about some rows. */
@@ -52,6 +59,7 @@ export interface LedgerFindings {
 export interface LedgerCallee {
   e164: string;
   person: string | null;
+  place: RecipientPlace;
 }
 
 type AcceptedRow = Extract<ListRow, { verdict: 'accepted' }>;
@@ -62,7 +70,7 @@ interface History {
   budgetAllowsAt: number | null;
 }
 type Waiting = 'open' | 'outsideHours' | 'notBefore' | 'capped';
-type Judgement = { excluded: ExclusionReason } | { waiting: Waiting; until: number };
+type Judgement = { excluded: ExclusionReason; opensAt?: number | null } | { waiting: Waiting; until: number };
 
 /** Ends of single rows, and ends of caps, are told apart no finer than this: each costs the forecast a group of its own. */
 const bucketMs = 15 * 60_000;
@@ -81,6 +89,7 @@ export class FunnelCounter {
   readonly #calendarIds = new Map<object, number>();
   #rows = 0;
   #nextAt: number | null = null;
+  #opensAfterEnd: number | null = null;
 
   /** `at`: the instant to which the counts apply, epoch milliseconds. */
   constructor(rules: CampaignRules, at: number) {
@@ -88,28 +97,32 @@ export class FunnelCounter {
     this.#at = at;
   }
 
-  /** `ledger`: null when no database was asked. */
-  add(row: ListRow, ledger: LedgerFindings | null): void {
+  /** Answers why an accepted row would never be called; null for any other. `ledger`: null when no database was asked. */
+  add(row: ListRow, ledger: LedgerFindings | null): ExclusionReason | null {
     this.#rows += 1;
     if (row.verdict === 'rejected') {
       increase(this.#rejections, row.reason);
-      return;
+      return null;
     }
-    const callee = { e164: row.e164, person: row.externalId };
+    const { e164, externalId: person, country, regions } = row;
+    const callee = { e164, person, place: { country, regions } };
     const capsAllowAt = Math.max(this.#at, ledger?.capsAllowAt(callee) ?? 0);
     const budgetAllowsAt = ledger === null ? this.#at : ledger.budgetAllowsAt(callee);
     const judgement = this.#judge(row, {
-      suppressed: ledger?.suppressed.has(row.e164) ?? false,
+      suppressed: ledger?.suppressed.has(e164) ?? false,
       capsAllowAt,
       budgetAllowsAt,
     });
     if ('excluded' in judgement) {
       increase(this.#exclusions, judgement.excluded);
-      return;
+      const { opensAt = null } = judgement;
+      if (opensAt !== null) this.#opensAfterEnd = Math.min(this.#opensAfterEnd ?? Infinity, opensAt);
+      return judgement.excluded;
     }
     this.#waiting[judgement.waiting] += 1;
     if (judgement.waiting !== 'open') this.#nextAt = Math.min(this.#nextAt ?? Infinity, judgement.until);
     this.#addToGroup(row, Math.max(capsAllowAt, budgetAllowsAt ?? 0, row.notBefore ?? 0));
+    return null;
   }
 
   counts(): Funnel {
@@ -125,6 +138,7 @@ export class FunnelCounter {
       exclusions: inOrder(exclusionReasons, this.#exclusions),
       dialable: accepted - excluded,
       start: { at: this.#at, ...this.#waiting, nextAt: this.#nextAt },
+      opensAfterEnd: this.#opensAfterEnd,
     };
   }
 
@@ -148,7 +162,10 @@ export class FunnelCounter {
   #judgeAnew(row: AcceptedRow, { suppressed, capsAllowAt, budgetAllowsAt }: History): Judgement {
     const firstAt = Math.max(this.#at, row.notBefore ?? this.#at);
     const verdict = this.#eligibility(row, firstAt, suppressed);
-    if (verdict.verdict === 'final') return { excluded: exclusionOf(verdict.reason) };
+    if (verdict.verdict === 'final') {
+      const excluded = exclusionOf(verdict.reason);
+      return isForWantOfTime(excluded) ? { excluded, opensAt: this.#opensWithoutEnd(row, firstAt) } : { excluded };
+    }
     if (budgetAllowsAt === null) return { excluded: 'attempts_used_up' };
     const allowedAt = Math.max(capsAllowAt, budgetAllowsAt);
     if (allowedAt > firstAt) {
@@ -160,6 +177,14 @@ export class FunnelCounter {
     const until = verdict.verdict === 'wait' ? verdict.until : firstAt;
     if (firstAt > this.#at) return { waiting: 'notBefore', until };
     return { waiting: verdict.verdict === 'dial' ? 'open' : 'outsideHours', until };
+  }
+
+  /** When the row could be called if the campaign had no end; null: not in sight, or not before the row's own end. */
+  #opensWithoutEnd({ zones, country, regions, expiresAt }: AcceptedRow, at: number): number | null {
+    const calendars = calendarsFor(this.#rules, { country, regions });
+    const { dispatchMarginMs: marginMs } = this.#rules.timing;
+    const window = windowAt({ calendars, zones, at, marginMs, endsAt: expiresAt });
+    return window.open ? at : window.opensAt;
   }
 
   /** By the rules of the dial transaction, as far as they can be known before it. */
@@ -185,8 +210,10 @@ export class FunnelCounter {
     const end = expiresAt === null ? null : Math.floor(expiresAt / bucketMs) * bucketMs;
     const key = `${calendars.map((calendar) => this.#idOf(calendar)).join()} ${zones.join()} ${notBefore} ${end}`;
     const group = this.#groups.get(key);
-    if (group === undefined) this.#groups.set(key, { count: 1, calendars, zones, notBefore, expiresAt: end });
-    else group.count += 1;
+    if (group === undefined) {
+      const caps = capsFor(this.#rules, { country, regions });
+      this.#groups.set(key, { count: 1, calendars, zones, notBefore, expiresAt: end, caps });
+    } else group.count += 1;
   }
 
   #idOf(calendar: object): number {
@@ -195,6 +222,11 @@ export class FunnelCounter {
     this.#calendarIds.set(calendar, this.#calendarIds.size);
     return this.#calendarIds.size - 1;
   }
+}
+
+/** Whether a later end of the campaign may be all that the row lacks. */
+export function isForWantOfTime(reason: ExclusionReason): boolean {
+  return reason === 'campaign_end' || reason === 'no_open_window_before_end';
 }
 
 function exclusionOf(reason: Extract<Eligibility, { verdict: 'final' }>['reason']): ExclusionReason {

@@ -1,14 +1,8 @@
-import {
-  weekdays,
-  type CampaignRules,
-  type DailyWindow,
-  type LegalHours,
-  type Weekday,
-} from '../domain/campaign-rules.ts';
+import { weekdays, type CampaignRules, type LegalHours, type Weekday } from '../domain/campaign-rules.ts';
 import type { CampaignFile } from './campaign-file.ts';
 import { CampaignFileError, type CampaignProblem } from './errors.ts';
 import type { ImpossiblePlace, ImpossibleWindows } from './impossible-windows.ts';
-import type { WrittenWindow } from './weekly-hours.ts';
+import { windowText } from './weekly-hours.ts';
 
 const mostZonesNamed = 4;
 
@@ -59,7 +53,7 @@ function problemsOf(file: CampaignFile, rules: CampaignRules, place: ImpossibleP
   return weekdays.flatMap((day) => {
     const windows = hours[day];
     if (windows === undefined) return [];
-    const written = JSON.stringify(windows.map(showWindow).join(', '));
+    const written = JSON.stringify(windows.map(windowText).join(', '));
     const allowed = law.map((rule) => `${nameRule(rule)} ${allowedOn(rule, day)}`).join(', and ');
     const margin = `${String(rules.timing.dispatchMarginMs / 60_000)}m`;
     const fix = `write hours that it allows for longer than advanced.dispatch_margin (${margin})`;
@@ -83,15 +77,7 @@ function nameRule({ id, source, from, until }: LegalHours): string {
 function allowedOn({ hours }: LegalHours, day: Weekday): string {
   if (hours === null) return 'allows any hour';
   const windows = hours[day] ?? [];
-  return windows.length === 0 ? `allows no calls on ${day}` : `allows ${windows.map(showWindow).join(', ')} on ${day}`;
-}
-
-function showWindow({ from, to }: WrittenWindow | DailyWindow): string {
-  return `${showMinute(from)}-${showMinute(to)}`;
-}
-
-function showMinute(minute: number): string {
-  return `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
+  return windows.length === 0 ? `allows no calls on ${day}` : `allows ${windows.map(windowText).join(', ')} on ${day}`;
 }
 
 function placeName({ country, regions, zones }: ImpossiblePlace): string {

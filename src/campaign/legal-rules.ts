@@ -1,56 +1,29 @@
-import { join, resolve } from 'node:path';
-import { z } from 'zod';
-import { weekdays, type LegalHours, type Weekday } from '../domain/campaign-rules.ts';
-import { describeIssues } from './campaign-problems.ts';
-import { readCampaignText } from './campaign-text.ts';
-import { CampaignFileError } from './errors.ts';
-import { holidayDates, knowsHolidays } from './holidays.ts';
+import { join } from 'node:path';
+import { weekdays, type LegalHours } from '../domain/campaign-rules.ts';
+import { describeIssues, joinPath, showValue } from './campaign-problems.ts';
+import { loadCampaignText, readCampaignText } from './campaign-text.ts';
+import { CampaignFileError, type CampaignProblem } from './errors.ts';
+import { holidayDates } from './holidays.ts';
+import { legalRulesSchema, type LegalRule } from './legal-rules-schema.ts';
 import { packageFolder } from './package-folder.ts';
-import { readWindow, weeklyHours, type WrittenWindow } from './weekly-hours.ts';
+import { weeklyHours } from './weekly-hours.ts';
 
-const windowFix = 'write a window such as "08:00-21:00", or "closed"';
-const window = z.unknown().transform((value, context): readonly WrittenWindow[] => {
-  if (value === 'closed') return [];
-  const read = readWindow(value);
-  if (read !== null) return [read];
-  context.issues.push({ code: 'custom', message: windowFix, input: value });
-  return z.NEVER;
-});
-const days = Object.fromEntries(weekdays.map((day) => [day, window.optional()])) as Record<
-  Weekday,
-  z.ZodOptional<typeof window>
->;
-const dateFix = 'write a date such as 2026-01-31';
-const localDate = z.iso.date({ error: dateFix });
+/** The rules by law that hold for a campaign, and where they come from. */
+export interface LegalRules {
+  rules: readonly LegalRule[];
+  /** Date of the rules that come with the program; null when a file of one's own replaces all of them. */
+  packagedAsOf: string | null;
+  /** Null: none is named. */
+  own: OwnRules | null;
+}
 
-const rule = z.strictObject(
-  {
-    id: z.string({ error: 'write an id of its own' }).min(1),
-    country: z.string({ error: 'write a two-letter country code' }).regex(/^[A-Z]{2}$/, {
-      error: 'write a two-letter country code in capitals, such as US',
-    }),
-    region: z
-      .string()
-      .regex(/^[A-Z0-9]{1,3}$/, { error: 'write the code of a state or province, such as FL' })
-      .optional(),
-    hours: z.strictObject(
-      { daily: window.optional(), ...days },
-      { error: 'write a mapping such as { daily: "08:00-21:00" }' },
-    ),
-    holidays: z.literal('closed', { error: 'write closed, or leave it out' }).optional(),
-    from: localDate.optional(),
-    until: localDate.optional(),
-    source: z.string({ error: 'say where the rule comes from' }).min(1),
-  },
-  { error: 'write a mapping with id, country, hours and source' },
-);
-const schema = z.strictObject(
-  { as_of: localDate, rules: z.array(rule) },
-  { error: 'write a mapping with as_of: and rules:' },
-);
-
-/** One rule of a rules file. */
-export type LegalRule = z.output<typeof rule>;
+/** A rules file of one's own: its date, the ids of packaged rules that it replaces, and those that it adds. */
+export interface OwnRules {
+  path: string;
+  asOf: string;
+  replaced: readonly string[];
+  added: readonly string[];
+}
 
 /** Years of holidays that are worked out: no campaign runs longer. */
 const holidayYears = 3;
@@ -59,33 +32,94 @@ const holidayYears = 3;
  * The package's rules, and those of the user's own file, which replace rules of the same id.
  * @throws CampaignFileError with everything that is wrong with a file.
  */
-export async function readLegalRules(ownPath: string | null): Promise<LegalRule[]> {
-  const rules = new Map<string, LegalRule>();
-  const paths = [join(packageFolder('rules'), 'calling-hours.yaml'), ...(ownPath === null ? [] : [resolve(ownPath)])];
-  for (const path of paths) for (const read of await readRules(path)) rules.set(read.id, read);
-  return [...rules.values()];
+export async function readLegalRules(ownPath: string | null): Promise<LegalRules> {
+  const packaged = await readRules(join(packageFolder('rules'), 'calling-hours.yaml'));
+  const rules = new Map(packaged.rules.map((rule) => [rule.id, rule]));
+  if (ownPath === null) return { rules: packaged.rules, packagedAsOf: packaged.asOf, own: null };
+  const file = await readRules(ownPath);
+  const moved = file.rules.flatMap((rule, index) => findMove(rules.get(rule.id), rule, index, file.lineOf));
+  if (moved.length > 0) throw new CampaignFileError(ownPath, moved);
+  const ids = file.rules.map(({ id }) => id);
+  const replaced = ids.filter((id) => rules.has(id));
+  const added = ids.filter((id) => !rules.has(id));
+  for (const rule of file.rules) rules.set(rule.id, rule);
+  return {
+    rules: [...rules.values()],
+    packagedAsOf: replaced.length === packaged.rules.length ? null : packaged.asOf,
+    own: { path: ownPath, asOf: file.asOf, replaced, added },
+  };
 }
 
-async function readRules(path: string): Promise<LegalRule[]> {
+/** Date and number of the rules that come with the program. */
+export async function describePackagedRules(): Promise<{ asOf: string; count: number }> {
+  const { rules, packagedAsOf } = await readLegalRules(null);
+  return { asOf: packagedAsOf ?? '', count: rules.length };
+}
+
+interface RulesFile {
+  asOf: string;
+  rules: readonly LegalRule[];
+  lineOf: (path: readonly PropertyKey[]) => number | null;
+}
+
+async function readRules(path: string): Promise<RulesFile> {
   const { content, lineOf } = await readCampaignText(path);
-  const parsed = schema.safeParse(content);
-  if (!parsed.success) throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, schema, lineOf));
-  for (const [index, { country, region, holidays }] of parsed.data.rules.entries()) {
-    if (holidays === undefined || knowsHolidays({ country, region: region ?? null })) continue;
-    const at = ['rules', index, 'holidays'];
-    const message = `no public holidays of ${country}${region === undefined ? '' : `-${region}`} are known; leave it out, and list the days in the campaign file`;
-    throw new CampaignFileError(path, [{ line: lineOf(at), path: at.join('.'), message }]);
+  const parsed = legalRulesSchema.safeParse(content);
+  if (!parsed.success)
+    throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, legalRulesSchema, lineOf));
+  return { asOf: parsed.data.as_of, rules: parsed.data.rules, lineOf };
+}
+
+/** A rule that replaces one of another place would leave that place without its law. */
+function findMove(
+  packaged: LegalRule | undefined,
+  own: LegalRule,
+  index: number,
+  lineOf: RulesFile['lineOf'],
+): CampaignProblem[] {
+  if (packaged === undefined || placeOf(packaged) === placeOf(own)) return [];
+  const at = ['rules', index, 'id'];
+  const message = `${showValue(own.id)} cannot be used; choose another id for ${placeOf(own)}, or write the rule for ${placeOf(packaged)}: the packaged rule that it would replace is for that`;
+  return [{ line: lineOf(at), path: joinPath(at), message }];
+}
+
+function placeOf({ country, region }: LegalRule): string {
+  return region === undefined ? country : `${country}-${region}`;
+}
+
+/**
+ * Refuses a rules file that cannot be read as text, at the setting that names it.
+ * @throws CampaignFileError of the campaign file.
+ */
+export async function refuseUnreadableRules(
+  ownPath: string,
+  setting: { path: string; line: number | null; value: string },
+): Promise<void> {
+  try {
+    await loadCampaignText(ownPath);
+  } catch (error) {
+    const reason = error instanceof CampaignFileError ? (error.problems[0]?.message ?? '') : String(error);
+    const message = `${showValue(setting.value)} cannot be used as a rules file (${ownPath}); ${reason}`;
+    throw new CampaignFileError(setting.path, [{ line: setting.line, path: 'law', message }], { cause: error });
   }
-  return parsed.data.rules;
 }
 
 /** The rules as a campaign keeps them from its start on, with the holidays of its time written out. */
 export function legalHours(rules: readonly LegalRule[], nowMs: number): LegalHours[] {
   const year = new Date(nowMs).getUTCFullYear();
-  return rules.map(({ id, country, region = null, hours, holidays, from = null, until = null, source }) => {
-    const { daily, ...own } = hours;
+  return rules.map(({ id, country, region = null, hours, holidays, caps = [], from = null, until = null, source }) => {
+    const { daily, ...own } = hours ?? {};
     const week = Object.fromEntries(weekdays.map((day) => [day, own[day] ?? daily ?? []]));
-    const closedOn = holidays === undefined ? [] : holidayDates({ country, region }, year, holidayYears);
-    return { id, country, region, hours: weeklyHours(week), closedOn, from, until, source };
+    return {
+      id,
+      country,
+      region,
+      hours: hours === undefined ? null : weeklyHours(week),
+      closedOn: holidays === undefined ? [] : holidayDates({ country, region }, year, holidayYears),
+      caps: caps.map(({ calls, within }) => ({ by: 'number' as const, calls, withinMs: within })),
+      from,
+      until,
+      source,
+    };
   });
 }

@@ -16,10 +16,14 @@ export const pacing = z
     },
     { error: 'write a mapping such as { max_concurrent_calls: 10 }' },
   )
-  .refine((limits) => (limits.refill_threshold ?? 1) <= limits.max_concurrent_calls, {
-    path: ['refill_threshold'],
-    error: 'write at most max_concurrent_calls: more slots than that are never free',
-  });
+  .refine(
+    // A limit that cannot be used is told by itself; nothing is compared with it.
+    ({ refill_threshold: slots = 1, max_concurrent_calls: most }) => most < 1 || slots <= most,
+    {
+      path: ['refill_threshold'],
+      error: 'write at most max_concurrent_calls: more slots than that are never free',
+    },
+  );
 
 const shareFix = 'write a share of the calls such as 50%, above 0% and at most 100%';
 const share = readBy((value) => {

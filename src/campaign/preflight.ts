@@ -5,7 +5,7 @@ import type { ForecastGroup } from '../domain/forecast.ts';
 import type { RejectionReason } from '../domain/outcome.ts';
 import { compileTemplates, type Personalisation } from '../domain/personalisation.ts';
 import { recipientFields } from '../domain/recipient-fields.ts';
-import { FunnelCounter, type Funnel, type LedgerFindings } from './funnel.ts';
+import { FunnelCounter, type ExclusionReason, type Funnel, type LedgerFindings } from './funnel.ts';
 import type { ListRow } from './recipients.ts';
 
 export interface RejectionSummary {
@@ -40,6 +40,12 @@ export interface OpeningLines {
   advice: string | null;
 }
 
+/** A row of the list, and why it would never be called although it is accepted. */
+export interface CheckedRow {
+  row: ListRow;
+  excluded: ExclusionReason | null;
+}
+
 export interface PreflightReport extends Funnel {
   rejections: RejectionSummary[];
   examples: RenderedExample[];
@@ -67,16 +73,17 @@ export class Preflight {
     this.#funnel = new FunnelCounter(rules, at);
   }
 
-  /** `ledger`: what the database says about these rows; null when none was asked. */
-  add(rows: readonly ListRow[], ledger: LedgerFindings | null): void {
-    for (const row of rows) {
-      this.#funnel.add(row, ledger);
+  /** Answers the rows with what would become of each. `ledger`: what the database says about them; null when none was asked. */
+  add(rows: readonly ListRow[], ledger: LedgerFindings | null): CheckedRow[] {
+    return rows.map((row) => {
+      const excluded = this.#funnel.add(row, ledger);
       if (row.verdict === 'rejected') this.#addRejection(row);
       else {
         this.#accepted += 1;
         this.#addRendering(row);
       }
-    }
+      return { row, excluded };
+    });
   }
 
   report(): PreflightReport {

@@ -69,11 +69,32 @@ function lengthOf(delays: readonly RetryDelay[]): number {
 }
 
 function pathOf(delays: readonly RetryDelay[], jitterMs: number): RetryPath {
+  const nextDay = rememberNextDay();
   return {
     retries: delays.length,
     // Drawn for each attempt by its own name; here all have the same.
-    retryAt: (retry, endedAt, zones) =>
-      (retryAt({ delays: delays.slice(retry - 1), nth: 1, from: endedAt, zones, jitterMs: 0, key: '' }) ?? endedAt) +
-      jitterMs,
+    retryAt: (retry, endedAt, zones) => {
+      const delay = delays[retry - 1];
+      if (delay === undefined) return endedAt + jitterMs;
+      return (delay === 'next_day' ? nextDay(endedAt, zones) : endedAt + delay) + jitterMs;
+    },
   };
+}
+
+/** When the next day begins for somebody who may be in these zones: a simulation asks so for every call, mostly on the same day in the same zones. */
+function rememberNextDay(): (from: number, zones: readonly string[]) => number {
+  const known = new Map<string, { from: number; until: number }>();
+  const ofZone = (from: number, zone: string): number => {
+    const day = known.get(zone);
+    if (day !== undefined && from >= day.from && from < day.until) return day.until;
+    const until = nextDayAt(from, [zone]);
+    known.set(zone, { from, until });
+    return until;
+  };
+  return (from, zones) =>
+    zones.length === 0 ? nextDayAt(from, []) : zones.reduce((latest, zone) => Math.max(latest, ofZone(from, zone)), 0);
+}
+
+function nextDayAt(from: number, zones: readonly string[]): number {
+  return retryAt({ delays: ['next_day'], nth: 1, from, zones, jitterMs: 0, key: '' }) ?? from;
 }

@@ -31,7 +31,23 @@ export function readWindows(value: unknown): WrittenWindow[] | { fix: string } {
     if (window.to < window.from && window.to + 1440 - window.from > longestNight) return { fix: reversedFix };
     windows.push(window);
   }
-  return windows.length > 0 && findOverlap(windows) === null ? windows : { fix: windowsFix };
+  if (windows.length === 0) return { fix: windowsFix };
+  const overlap = findOverlap(windows);
+  return overlap === null ? windows : { fix: overlapFix(...overlap) };
+}
+
+/** `09:00-17:00`, as a campaign file has it. */
+export function windowText({ from, to }: WrittenWindow): string {
+  return `${clockText(from)}-${clockText(to)}`;
+}
+
+function clockText(minute: number): string {
+  return `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
+}
+
+function overlapFix(first: WrittenWindow, second: WrittenWindow): string {
+  const both = `"${windowText(first)}" and "${windowText(second)}" overlap`;
+  return `write windows that do not overlap: ${both}; let one end before the other begins, or make them one`;
 }
 
 const emptyFix = 'write an end after the start, or "00:00-24:00" for the whole day; leave a closed day out';

@@ -10,6 +10,8 @@ export interface AdjustFlags {
   batchSize?: string;
   priority?: string;
   keepFree?: string;
+  movedFrom?: string;
+  yes: boolean;
   reset: boolean;
   json: boolean;
 }
@@ -37,6 +39,8 @@ function readLimit(flag: string, text: string, schema: Pick<typeof lines, 'safeP
 export function readCampaignWish(flags: AdjustFlags): PacingAdjustments {
   if (flags.keepFree !== undefined)
     throw new UsageError('--keep-free is for the whole account: carillon adjust --account --keep-free 30%.');
+  if (flags.movedFrom !== undefined)
+    throw new UsageError('--moved-from is for the whole account: carillon adjust --account --moved-from <address>.');
   const { maxConcurrentCalls, startsPerMinute, batchSize } = flags;
   return {
     ...(maxConcurrentCalls === undefined

@@ -11,7 +11,9 @@ import {
 } from '../store/adjustments.ts';
 import { readAccount } from '../store/account-pace.ts';
 import type { Campaign } from '../store/campaigns.ts';
+import { howToMend } from '../store/edit-refusal.ts';
 import type { Store } from '../store/open-store.ts';
+import { moveAccount } from './account-move.ts';
 import { readAccountWish, readCampaignWish, type AdjustFlags } from './adjust-flags.ts';
 import { stateText } from './campaign-text.ts';
 import { tellAdjustment } from './event-text.ts';
@@ -19,6 +21,7 @@ import type { Io } from './io.ts';
 import { writeJson } from './json-output.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { tellToLook } from './look-again.ts';
+import { processInput, type PersonInput } from './person-input.ts';
 import { count, percent } from './printable.ts';
 import { accountIdOf, readClockOrReal } from './service-access.ts';
 import { UsageError } from './usage-error.ts';
@@ -28,16 +31,20 @@ Changes how fast a campaign goes, from its next batch on; open calls go on. The 
 --reset brings back what the file says. With --account it sets what all campaigns of this database at SVC_BASE_URL may use together,
 and how much of that is left to other traffic. Without any change it shows what holds now.
 
+--moved-from: the service has moved, with all its calls and records, from that address to SVC_BASE_URL; its campaigns go on there.
+Never for another service: calls that are open would look as if they had never been placed, and people would be called twice.
+
 Examples:
   carillon adjust reminders --max-concurrent-calls 40
   carillon adjust reminders --starts-per-minute none --priority 100
   carillon adjust reminders --reset
-  carillon adjust --account --max-concurrent-calls 30 --keep-free 30%`;
+  carillon adjust --account --max-concurrent-calls 30 --keep-free 30%
+  carillon adjust --account --moved-from https://old.example/api`;
 
 const clockLimitMs = 3_000;
 
 /** `carillon adjust`: limits of a campaign that runs, or of the account that campaigns share. */
-export function adjustCommand(io: Io): Command {
+export function adjustCommand(io: Io, input: PersonInput = processInput()): Command {
   return new Command('adjust')
     .description('Change how fast a campaign goes while it runs, or what all of an account may use')
     .argument('[campaign]', 'id of the campaign; none with --account')
@@ -47,14 +54,21 @@ export function adjustCommand(io: Io): Command {
     .option('--batch-size <count>', 'calls per request')
     .option('--priority <weight>', 'weight among campaigns that share an account, 1 to 100')
     .option('--keep-free <share>', 'with --account: the part that is left to others, such as 30%')
+    .option('--moved-from <address>', 'with --account: the service has moved from there to SVC_BASE_URL')
+    .option('-y, --yes', 'with --moved-from: do not ask', false)
     .option('--reset', 'what the campaign file says holds again', false)
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, campaignId ?? null, flags));
+    .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, input, campaignId ?? null, flags));
 }
 
 /** Throws UsageError, and what the database throws. */
-export async function runAdjust(io: Io, campaignId: string | null, flags: AdjustFlags): Promise<void> {
+export async function runAdjust(
+  io: Io,
+  input: PersonInput,
+  campaignId: string | null,
+  flags: AdjustFlags,
+): Promise<void> {
   if (flags.account !== (campaignId === null)) {
     throw new UsageError(
       flags.account
@@ -65,7 +79,9 @@ export async function runAdjust(io: Io, campaignId: string | null, flags: Adjust
   const config = readConfig(io.env);
   const store = await openExistingLedger(config);
   try {
-    if (campaignId === null) await adjustSharedLimits(io, config, store, flags);
+    if (campaignId === null && flags.movedFrom !== undefined)
+      await moveAccount(io, input, { config, store, flags, from: flags.movedFrom });
+    else if (campaignId === null) await adjustSharedLimits(io, config, store, flags);
     else await adjustOne(io, config, store, campaignId, flags);
   } finally {
     await store.close();
@@ -94,6 +110,8 @@ async function adjustOne(io: Io, config: Config, store: Store, campaignId: strin
 
 function endedError(campaign: Campaign): UsageError {
   const { campaignId: id } = campaign;
+  if (campaign.state === 'failed')
+    return new UsageError(`Campaign ${id} has failed, so there is no pace to change now: ${howToMend(id)}.`);
   const why = hasEnded(campaign) ? stateText(campaign) : 'at its end';
   return new UsageError(
     `Campaign ${id} is ${why}, so there is no pace to change. carillon retry ${id} calls rows of it again; then adjust it.`,

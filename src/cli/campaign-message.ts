@@ -16,15 +16,17 @@ import {
 import { readConfig, type Config } from '../config.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../store/campaigns.ts';
+import { howToMend } from '../store/edit-refusal.ts';
 import { stateText } from './campaign-text.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { noWorkerLines } from './supervision.ts';
 import { openTemporal, type TemporalAccess } from './temporal-access.ts';
+import { UsageError } from './usage-error.ts';
 
 export type Wish = 'pause' | 'resume' | 'drain' | 'cancel';
 
-/** Thrown when a campaign could not be told what to do, or is not in a state for it; says what is known. */
+/** Thrown when a campaign could not be told what to do; says what is known. */
 export class CampaignMessageError extends Error {
   override readonly name = 'CampaignMessageError' as const;
   readonly exitCode = 1;
@@ -74,13 +76,15 @@ const unchanged = 'nothing was changed.';
 
 function refuseUnfit(campaign: Campaign, wish: Wish): void {
   const { campaignId: id } = campaign;
+  if (campaign.state === 'failed')
+    throw new UsageError(`Campaign ${id} has failed, so there is nothing to ${wish}: ${howToMend(id)}.`);
   if (hasEnded(campaign)) {
-    throw new CampaignMessageError(
+    throw new UsageError(
       `Campaign ${id} has ended (${campaign.state}), so there is nothing to ${wish}. Its results: carillon results ${id}`,
     );
   }
   if (campaign.round === 0) {
-    throw new CampaignMessageError(
+    throw new UsageError(
       `Campaign ${id} was imported but not started, so there is nothing to ${wish}: carillon start with its file starts it.`,
     );
   }

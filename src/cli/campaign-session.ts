@@ -10,6 +10,8 @@ export interface StartOptions {
   campaignPath: string;
   /** Whether to ask the service about key, agent and caller number before anything is imported. */
   check: boolean;
+  /** Start although not everybody can be called before the end. */
+  allowPartial: boolean;
 }
 
 /** A campaign that was started or attached to, with what it was done with. */
@@ -37,7 +39,8 @@ export async function openCampaignSession(io: Io, options: StartOptions): Promis
       temporal = await openTemporal(io, config);
       return temporal.client;
     };
-    const result = await startFromFile(io, read, { config, store, connect, check: options.check });
+    const { check, allowPartial } = options;
+    const result = await startFromFile(io, read, { config, store, connect, check, allowPartial });
     return { config, store, temporal, result, close };
   } catch (error) {
     await close();

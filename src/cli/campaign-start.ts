@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { checkCaller } from '../campaign/caller-check.ts';
-import { campaignRules, readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../campaign/campaign-file.ts';
+import { campaignRules, readCampaignFile, refusePassedTimes, type CampaignFile } from '../campaign/campaign-file.ts';
 import { campaignWarnings } from '../campaign/campaign-warnings.ts';
 import { campaignHash } from '../campaign/campaign-hash.ts';
 import { CampaignFileError, ListFileError } from '../campaign/errors.ts';
@@ -12,6 +12,7 @@ import type { Config } from '../config.ts';
 import type { CallerStanding } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { requireHookSecret } from '../hooks/secret.ts';
+import { linesOf, readAccount } from '../store/account-pace.ts';
 import { findCampaign, type Campaign } from '../store/campaigns.ts';
 import { nextDueAt } from '../store/counters.ts';
 import { importCampaign } from '../store/import-campaign.ts';
@@ -22,6 +23,7 @@ import { callersLeftOut } from './caller-text.ts';
 import type { Io } from './io.ts';
 import { RowProgress } from './row-progress.ts';
 import { accountIdOf, explainServiceFault, openService, readClock, ServiceUnusableError } from './service-access.ts';
+import { StartTime } from './start-time.ts';
 
 /** A campaign file with its list's header: valid as far as that tells, its rows not read yet. */
 export interface ReadCampaign {
@@ -38,6 +40,8 @@ export interface StartInput {
   connect: () => Promise<Client>;
   /** Whether to ask the service about key, agent and number first; a campaign that exists was asked about before. */
   check: boolean;
+  /** Start although not everybody can be called before the end. */
+  allowPartial?: boolean;
 }
 
 export type StartResult =
@@ -82,13 +86,16 @@ export async function startFromFile(io: Io, read: ReadCampaign, input: StartInpu
   if (existing === undefined) requireHookSecret(config, read.file.id, read.rules);
   const clock = await readClock(config);
   if (existing === undefined) {
-    refuseEndedCampaign(read.file, clock.now());
+    refusePassedTimes(read.file, clock.now());
     const numbers = input.check ? await requireCaller(config, read.rules) : [];
     for (const note of callersLeftOut(numbers)) io.stderr.write(`${note}\n`);
   }
   const client = await input.connect();
   const now = Math.round(clock.now());
-  if (existing === undefined) await importRows(io, store, read, importInput, now);
+  if (existing === undefined) {
+    const accountLines = linesOf(await readAccount(store.db, accountId));
+    await importRows(io, store, read, importInput, { now, accountLines, allowPartial: input.allowPartial ?? false });
+  }
   const started = await startCampaign({ config, store, client, now }, read.file.id);
   const campaign = await findCampaign(store.db, read.file.id);
   if (campaign === undefined) throw new Error(`campaign ${read.file.id} has gone from the database`);
@@ -121,28 +128,41 @@ export async function requireCaller(config: Config, rules: CampaignRules): Promi
   }
 }
 
+interface Circumstances {
+  now: number;
+  accountLines: number | null;
+  allowPartial: boolean;
+}
+
 async function importRows(
   io: Io,
   store: Store,
   read: ReadCampaign,
   input: Parameters<typeof importCampaign>[1],
-  now: number,
+  circumstances: Circumstances,
 ): Promise<void> {
   for (const note of read.header.notes) io.stderr.write(`List ${read.file.settings.list.file}: ${note}.\n`);
   const progress = new RowProgress(io, 'imported');
   try {
-    await importCampaign(store, input, readAll(io, read, now), now, (rows) => progress.update(rows));
+    const rows = readAll(io, read, circumstances);
+    await importCampaign(store, input, rows, circumstances.now, (count) => progress.update(count));
   } finally {
     progress.clear();
   }
 }
 
-/** All rows; refuses, before the import becomes visible, a list without a row to dial or one that changed meanwhile. */
-async function* readAll(io: Io, { file, header, rules, hash }: ReadCampaign, now: number): AsyncGenerator<ListRow[]> {
+/** All rows; refuses, before the import becomes visible, a list without a row to dial, one that changed meanwhile, and an end that comes too soon. */
+async function* readAll(
+  io: Io,
+  { file, header, rules, hash }: ReadCampaign,
+  { now, accountLines, allowPartial }: Circumstances,
+): AsyncGenerator<ListRow[]> {
   let accepted = 0;
   let total = 0;
   const census = new WindowCensus(rules);
+  const time = new StartTime(rules, now);
   for await (const rows of census.count(readRecipients(file, header, rules))) {
+    time.add(rows);
     total += rows.length;
     for (const row of rows) if (row.verdict === 'accepted') accepted += 1;
     yield rows;
@@ -153,7 +173,8 @@ async function* readAll(io: Io, { file, header, rules, hash }: ReadCampaign, now
   }
   const impossible = census.find(now);
   refuseImpossible(file, rules, impossible);
-  for (const warning of [...describeImpossible(impossible), ...campaignWarnings(rules)])
+  const shortages = time.judge({ file, rules, accountLines, allowPartial, impossibleRows: impossible.rows });
+  for (const warning of [...describeImpossible(impossible), ...shortages, ...campaignWarnings(rules)])
     io.stderr.write(`Warning: ${warning}.\n`);
   if ((await campaignHash(file)) !== hash) {
     throw new ListFileError(file.listPath, 'the list was changed while it was read; run the command again');

@@ -7,9 +7,10 @@ import { linesOf, readAccount } from '../store/account-pace.ts';
 import { readBudgets } from '../store/attempt-budgets.ts';
 import { describeLocation, type Store } from '../store/open-store.ts';
 import { readCaps } from '../store/placed-calls.ts';
-import { findSuppressed } from '../store/suppressions.ts';
+import { countImportedEndings, findSuppressed } from '../store/suppressions.ts';
 import { describeFailure } from './failure.ts';
 import { openLedger } from './ledger-access.ts';
+import { plural } from './printable.ts';
 import { accountIdOf } from './service-access.ts';
 
 /** Whether the do-not-call list and earlier calls could be looked at, and where or why not. */
@@ -25,6 +26,8 @@ export type LedgerState =
 /** What `check` knows of a database, which it only reads. */
 export interface CheckedLedger {
   state: LedgerState;
+  /** What a person should know of the do-not-call list. */
+  warnings: string[];
   /** Null when there is no database to ask. */
   look(rows: readonly ListRow[]): Promise<LedgerFindings | null>;
   close(): Promise<void>;
@@ -46,6 +49,7 @@ export async function openCheckedLedger(
     const accountLines = linesOf(await readAccount(store.db, accountIdOf(config)));
     return {
       state: { asked: true, database, accountLines },
+      warnings: await endingImports(store, campaign),
       look: (rows) => look(store, campaign, rows),
       close: () => store.close(),
     };
@@ -56,7 +60,31 @@ export async function openCheckedLedger(
 
 /** For a check that is to ask nobody. */
 export function unasked(reason: string): CheckedLedger {
-  return { state: { asked: false, reason }, look: () => Promise.resolve(null), close: () => Promise.resolve() };
+  return {
+    state: { asked: false, reason },
+    warnings: [],
+    look: () => Promise.resolve(null),
+    close: () => Promise.resolve(),
+  };
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** Whoever stands on a list that was not renewed in time is called, and nothing else says so. */
+async function endingImports(store: Store, { campaignId, at }: { campaignId: string; at: number }): Promise<string[]> {
+  const ended = await countImportedEndings(store.db, campaignId, { from: at - 31 * dayMs, to: at });
+  const ending = await countImportedEndings(store.db, campaignId, { from: at, to: at + 7 * dayMs });
+  const tell = (entries: number, when: string): string[] =>
+    entries === 0
+      ? []
+      : [
+          `${plural(entries, 'imported entry', 'imported entries')} of the do-not-call list ${when} and then ${entries === 1 ? 'keeps' : 'keep'} nobody from being called: import the list again, without --expires`,
+        ];
+  const [run, has] = [ending === 1 ? 'runs' : 'run', ended === 1 ? 'has' : 'have'];
+  return [
+    ...tell(ended, `${has} run out in the 31 days before the start`),
+    ...tell(ending, `${run} out within 7 days after the start`),
+  ];
 }
 
 async function look(
@@ -70,8 +98,12 @@ async function look(
     const numbers = accepted.slice(start, start + rowsPerQuestion).map(({ e164 }) => e164);
     for (const number of await findSuppressed(store.db, campaignId, numbers, at)) suppressed.add(number);
   }
-  const callees = accepted.map(({ e164, externalId }) => ({ e164, person: externalId }));
-  const capsAllowAt = await readCaps(store.db, rules.caps, callees, at);
+  const callees = accepted.map(({ e164, externalId: person, country, regions }) => ({
+    e164,
+    person,
+    place: { country, regions },
+  }));
+  const capsAllowAt = await readCaps(store.db, rules, callees, at);
   // Of the budgets only that of the number can have been used before the first attempt.
   const budgeted = callees.map(({ e164 }) => ({ recipientId: '', e164, counted: 0, budgetFrom: 0 }));
   const budgetAllowsAt = await readBudgets(store.db, rules.retry, budgeted, at);

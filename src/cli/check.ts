@@ -6,12 +6,14 @@ import {
   type ForecastAssumptions,
 } from '../campaign/campaign-forecast.ts';
 import { campaignWarnings } from '../campaign/campaign-warnings.ts';
-import { campaignRules, readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../campaign/campaign-file.ts';
+import { lawWarnings } from '../campaign/law-warnings.ts';
+import { campaignRules, readCampaignFile, refusePassedTimes, type CampaignFile } from '../campaign/campaign-file.ts';
+import { opensTooLate, refuseTooEarlyEnd } from '../campaign/end-check.ts';
 import { CampaignFileError } from '../campaign/errors.ts';
 import { describeImpossible, impossibleAsJson, refuseImpossible } from '../campaign/impossible-text.ts';
 import { WindowCensus, type ImpossibleWindows } from '../campaign/impossible-windows.ts';
 import { readHeader } from '../campaign/list-header.ts';
-import { Preflight, type PreflightReport } from '../campaign/preflight.ts';
+import { Preflight, type CheckedRow, type PreflightReport } from '../campaign/preflight.ts';
 import { readRecipients, type ListRow } from '../campaign/recipients.ts';
 import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
 import { readConfig, type Config } from '../config.ts';
@@ -20,6 +22,7 @@ import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { hookSettings } from '../hooks/secret.ts';
 import { checkService, clockOfService, type ServiceState } from './check-service.ts';
 import type { Io } from './io.ts';
+import { lawAsJson } from './law-text.ts';
 import { renderCheck } from './preflight-text.ts';
 import { RowProgress } from './row-progress.ts';
 
@@ -51,7 +54,7 @@ Agent and caller numbers are asked of the service when SVC_API_KEY is set, the d
 when there is one; the report says what was not asked. Nothing is written to either.
 
 Exit code 0 when the campaign can start (bad rows are kept and reported), 1 when it could not call everybody before its end or the
-service would refuse it, 2 when the file or its list cannot be used.
+service would refuse it, 2 when the file or its list cannot be used, or ends_at comes before anybody could be called.
 
 Examples:
   carillon check campaign.yaml
@@ -64,7 +67,10 @@ export function checkCommand(io: Io): Command {
     .description('Check a campaign file and its list without placing a call')
     .argument('<campaign.yaml>', 'campaign file')
     .option('--json', 'print the report as JSON', false)
-    .option('--rows <file>', 'write one JSON line per data row: row, verdict, reason, e164, zones')
+    .option(
+      '--rows <file>',
+      'write one JSON line per data row: row, verdict (accepted, excluded, rejected), reason, e164, zones',
+    )
     .option('--offline', 'ask neither the service nor the database', false)
     .option('--call-seconds <number>', 'mean length of an answered call, for the forecast', readCallSeconds, 90)
     .option('--answer-rate <share>', 'part of the calls that is answered, 0 to 1, for the forecast', readShare, 0.35)
@@ -91,7 +97,7 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
   const { offline = false, assumptions = usualAssumptions } = options;
   const file = await readCampaignFile(options.campaignPath);
   const now = Math.round((offline ? null : await clockOfService(config))?.now() ?? io.now());
-  refuseEndedCampaign(file, now);
+  refusePassedTimes(file, now);
   if (options.rowsPath !== null) await refuseToOverwrite(options.rowsPath, [file.path, file.listPath]);
   const header = await readHeader(file);
   const rules = campaignRules(file, header.columns, now);
@@ -123,16 +129,22 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
           ),
     service: offline ? { asked: false, reason: 'left out by --offline' } : await checkService(config, rules),
     ledger: ledger.state,
-    warnings: [...campaignWarnings(rules), ...hookWarnings(config, rules)],
+    warnings: [
+      ...campaignWarnings(rules),
+      ...lawWarnings(file.law, now),
+      ...hookWarnings(config, rules),
+      ...ledger.warnings,
+    ],
   };
   const impossible = census.find(now);
   io.stdout.write(
     options.json
       ? `${JSON.stringify(asJson(file, report, header.notes, impossible), null, 2)}\n`
-      : renderCheck(file, rules, report, header.notes, impossible.all),
+      : renderCheck(file, rules, report, header.notes, obstacleOf(rules, report, impossible)),
   );
   refuseEmptyCampaign(file, report);
   refuseImpossible(file, rules, impossible);
+  refuseTooEarlyEnd(file, rules, report);
   for (const warning of [...describeImpossible(impossible), ...report.warnings])
     io.stderr.write(`Warning: ${warning}.\n`);
   if (!canGo(report)) io.exitCode = 1;
@@ -145,6 +157,11 @@ function hookWarnings(config: Config, rules: CampaignRules): string[] {
   return [
     `CARILLON_HOOK_SECRET is not set: a start is refused without it, since requests of ${settings.join(' and ')} are signed`,
   ];
+}
+
+function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: ImpossibleWindows): string | null {
+  if (impossible.all) return 'nobody of the list can ever be called';
+  return opensTooLate(rules, report) === null ? null : 'nobody of the list can be called before ends_at';
 }
 
 /** Whether a start would lead to at least one call to everybody who can be called. */
@@ -169,25 +186,26 @@ async function* observe(
   preflight: Preflight,
   ledger: CheckedLedger,
   progress: RowProgress,
-): AsyncGenerator<ListRow[]> {
+): AsyncGenerator<CheckedRow[]> {
   let count = 0;
   try {
     for await (const rows of chunks) {
-      preflight.add(rows, await ledger.look(rows));
+      const checked = preflight.add(rows, await ledger.look(rows));
       count += rows.length;
       progress.update(count);
-      yield rows;
+      yield checked;
     }
   } finally {
     progress.clear();
   }
 }
 
-async function* renderRows(chunks: AsyncIterable<ListRow[]>): AsyncGenerator<string> {
+async function* renderRows(chunks: AsyncIterable<CheckedRow[]>): AsyncGenerator<string> {
   for await (const rows of chunks) {
-    const lines = rows.map((row) => {
-      const reason = row.verdict === 'rejected' ? row.reason : null;
-      return JSON.stringify({ row: row.row, verdict: row.verdict, reason, e164: row.e164, zones: row.zones });
+    const lines = rows.map(({ row, excluded }) => {
+      const verdict = excluded === null ? row.verdict : 'excluded';
+      const reason = row.verdict === 'rejected' ? row.reason : excluded;
+      return JSON.stringify({ row: row.row, verdict, reason, e164: row.e164, zones: row.zones });
     });
     yield `${lines.join('\n')}\n`;
   }
@@ -199,7 +217,8 @@ function asJson(
   listNotes: readonly string[],
   impossible: ImpossibleWindows,
 ): object {
-  const campaign = { id: file.id, name: file.name, path: file.path, hash: file.hash, list: file.listPath, listNotes };
+  const { id, name, path, hash, listPath: list } = file;
+  const campaign = { id, name, path, hash, list, listNotes, law: lawAsJson(file.law) };
   return {
     startable: canGo(report) && !impossible.all,
     campaign,

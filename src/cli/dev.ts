@@ -3,18 +3,21 @@ import { Command, Option } from 'commander';
 import { readConfig, readConfigWith, type Config } from '../config.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { sandboxKey } from '../sandbox/http/authentication.ts';
-import { describeLocation } from '../store/open-store.ts';
+import { describeLocation, type Store } from '../store/open-store.ts';
+import { listElsewhere, listSchedulesElsewhere } from '../store/service-move.ts';
 import { packageFolder } from '../campaign/package-folder.ts';
 import { readFactor, readPort } from './flag-values.ts';
 import type { Io } from './io.ts';
 import { LocalWorldError, portOrAny, startLocalWorld, untilAborted, type LocalWorld } from './local-world.ts';
+import { accountIdOf } from './service-access.ts';
 
 const ports = { sandbox: 4010, temporal: 7233, ui: 8233 };
 
 const examples = `
 One process: a Temporal dev server with its web UI (or the server that TEMPORAL_ADDRESS names), the sandbox, and a worker on
 the database of CARILLON_DB or DATABASE_URL. Temporal keeps its data in XDG_STATE_HOME/carillon, else in .carillon here; the
-database is kept too; the sandbox forgets everything. Where a usual port is taken, another one is used. Log lines are errors
+database is kept too; the sandbox forgets everything. A database with a schedule, or with a campaign that has not
+ended, of another service is refused. Where a usual port is taken, another one is used. Log lines are errors
 only unless CARILLON_LOG_LEVEL is set.
 
 Ctrl-C stops all of it in order. Exit code 0 then, and 1 when a part has ended by itself.
@@ -75,6 +78,7 @@ export async function runDev(
           io.env,
         ),
       createLog,
+      mayWork: requireNobodyElse,
       onProgress: (line) => io.stderr.write(`${line}\n`),
       signal: stopping.signal,
     });
@@ -95,6 +99,22 @@ export async function runDev(
   } finally {
     takeBack();
   }
+}
+
+/** The worker of this process has the sandbox's clock and none of the calls of another service. Throws LocalWorldError. */
+async function requireNobodyElse(store: Store, config: Config): Promise<void> {
+  const sandbox = accountIdOf(config);
+  const [campaign] = await listElsewhere(store.db, sandbox);
+  const [schedule] = await listSchedulesElsewhere(store.db, sandbox);
+  const other = campaign ?? schedule;
+  if (other === undefined) return;
+  const what = campaign === undefined ? 'a schedule' : 'a campaign that has not ended';
+  const place = describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: resolve(config.CARILLON_DB) });
+  throw new LocalWorldError(
+    `The database (${place}) has ${what}, ${other.campaignId}, of the service at ${other.accountId}, and not of this sandbox at ${sandbox}. Nothing was touched. ` +
+      'Use another database: unset DATABASE_URL, and set CARILLON_DB to a new file. If that service was a sandbox, give this one its port with --port.',
+    2,
+  );
 }
 
 /** Beside the database unless there is a folder for state: both belong together, so a folder of its own gets a server of its own. */

@@ -7,7 +7,7 @@ import { cachedBinaryPath } from '../temporal/binary-cache.ts';
 import { findOnPath } from '../temporal/binary-probe.ts';
 import { findTemporalBinary } from '../temporal/server-binary.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-finding.ts';
-import { timeZoneDataAgeDays } from './time-zone-data.ts';
+import { timeZoneDataAge } from './time-zone-data.ts';
 import { readVersion } from './version.ts';
 
 const oldestNode = { major: 20, minor: 19 };
@@ -73,10 +73,12 @@ export function checkTimeZoneData(nowMs: number, release: string | undefined = p
   const name = 'Time-zone data';
   const advice =
     'Update Node to its newest patch release, or only its time-zone files (docs/operations.md): calling hours follow this data, and clock changes since then are missing.';
-  const ageDays = release === undefined ? null : timeZoneDataAgeDays(release, nowMs);
-  if (release === undefined || ageDays === null) return warning(name, 'Node does not tell which it has', advice);
-  const detail = `${release}, about ${Math.round(ageDays / 30.44)} months old`;
-  return ageDays > staleAfterDays ? warning(name, detail, advice) : ok(name, detail);
+  const age = release === undefined ? null : timeZoneDataAge(release, nowMs);
+  if (release === undefined || age === null) return warning(name, 'Node does not tell which it has', advice);
+  if (age.kind === 'newer') return ok(name, `${release}, newer than the releases that this version of Carillon knows`);
+  if (age.kind === 'superseded') return warning(name, `${release}, older than ${age.by}`, advice);
+  const detail = `${release}, about ${Math.round(age.days / 30.44)} months old`;
+  return age.days > staleAfterDays ? warning(name, detail, advice) : ok(name, detail);
 }
 
 /** Space where the database grows and where Temporal is kept. */

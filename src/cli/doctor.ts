@@ -3,6 +3,7 @@ import pc from 'picocolors';
 import { readConfig, type Config } from '../config.ts';
 import type { Finding } from './doctor-finding.ts';
 import { checkDisk, checkHookSecret, checkTemporalBinary, checkTimeZoneData, checkVersions } from './doctor-machine.ts';
+import { checkLaw } from './doctor-law.ts';
 import { checkDatabase, checkTemporal } from './doctor-reach.ts';
 import { checkService } from './doctor-service.ts';
 import type { Io } from './io.ts';
@@ -34,6 +35,7 @@ export async function runDoctor(io: DoctorIo, options: { json: boolean }): Promi
 
 async function examine(config: Config, nowMs: number): Promise<Finding[]> {
   const groups = await Promise.all([
+    checkLaw(nowMs),
     checkTemporalBinary(config),
     checkTemporal(config),
     checkDatabase(config),

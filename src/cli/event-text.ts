@@ -37,7 +37,7 @@ export function tellEvent(event: CampaignEvent): string | null {
     case 'campaign.adjusted':
       return `a person changed ${tellAdjustment(data)}`;
     case 'account.adjusted':
-      return `a person changed limits of the account: ${tellAdjustment(data)}`;
+      return tellMove(data) ?? `a person changed limits of the account: ${tellAdjustment(data)}`;
     case 'account.pace':
       return tellPace(number(data['from']), number(data['to']));
     case 'campaign.state':
@@ -110,6 +110,13 @@ export function tellAdjustment({ from, to }: Record<string, unknown>): string {
       ([key, value]) => `${limitNames[key] ?? key} from ${tellLimit(key, before?.[key])} to ${tellLimit(key, value)}`,
     )
     .join(', ');
+}
+
+function tellMove({ to }: Record<string, unknown>): string | null {
+  const { service } = (to ?? {}) as { service?: string };
+  return service === undefined
+    ? null
+    : `a person moved the campaign to its service's new address, ${printable(service)}`;
 }
 
 function tellLimit(key: string, value: number | null | undefined): string {

@@ -47,8 +47,13 @@ export function renderForecast(rules: CampaignRules, forecast: CampaignForecast)
 }
 
 /** Last line of a check whose campaign cannot call everybody. */
-export function cannotFinishLine({ earliest }: CampaignForecast): string {
-  return `The window is too short: even at best ${recipientsText(earliest.neverCalled)} would never be called. No call was placed.`;
+export function cannotFinishLine(forecast: CampaignForecast): string {
+  return `The window is too short: ${neverCalledText(forecast.earliest)}. No call was placed.`;
+}
+
+/** Who is left without a call when all goes as well as it can. */
+export function neverCalledText({ neverCalled }: Forecast): string {
+  return `even at best ${recipientsText(neverCalled)} would never be called`;
 }
 
 function endText({ finishesAt, endless, neverCalled, cutShort }: Forecast, endsAt: number | null): string {
@@ -57,23 +62,30 @@ function endText({ finishesAt, endless, neverCalled, cutShort }: Forecast, endsA
   return neverCalled + cutShort > 0 && endsAt !== null ? `cut off by ends_at` : instantText(finishesAt);
 }
 
-function renderNeeds({ endsAt }: CampaignRules, { needs, lines: linesNow }: CampaignForecast): string[] {
-  if (needs === null) return [];
+function renderNeeds(rules: CampaignRules, forecast: CampaignForecast): string[] {
+  const text = shortfallText(rules, forecast);
+  return text === null ? [] : ['', ...wrapped(text)];
+}
+
+/** What the likely course lacks, and how much time or how many calls would be enough, in sentences; null when it lacks nothing. */
+export function shortfallText({ endsAt }: CampaignRules, { needs, lines: linesNow }: CampaignForecast): string | null {
+  if (needs === null) return null;
   const whom =
     needs.missing === 'first_attempts'
       ? `${recipientsText(needs.recipients)} would likely never be called`
       : `${recipientsText(needs.recipients)} would likely not get all attempts`;
   const until = endsAt === null ? '' : ` before ${instantText(endsAt)}`;
   const time = needs.moreMs === null ? null : `${atLeast(needs.moreMs)} more`;
-  const calls = needs.concurrentCalls === null ? null : `${count(needs.concurrentCalls)} concurrent calls`;
+  const calls =
+    needs.concurrentCalls === null ? null : `${count(needs.concurrentCalls)} concurrent calls (now ${count(linesNow)})`;
   const lines = [
     `The window is too short: ${whom}${until}.`,
     time === null && calls === null
       ? 'No later end and no number of concurrent calls is enough.'
-      : `It needs ${[time, calls].filter((part) => part !== null).join(' or ')} (now ${count(linesNow)}).`,
+      : `It needs ${[time, calls].filter((part) => part !== null).join(' or ')}.`,
     ...(calls === null ? [limitText(needs)] : []),
   ];
-  return ['', ...wrapped(lines.join(' '))];
+  return lines.join(' ');
 }
 
 function limitText({ limitedBy, moreMs }: WindowNeeds): string {

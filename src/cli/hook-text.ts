@@ -1,4 +1,6 @@
 import type { ServiceClock } from '../convai/service-clock.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { hookPlace } from '../hooks/hook-place.ts';
 import type { CampaignEvent } from '../store/events.ts';
 import type { HookStanding } from '../store/hook-standing.ts';
 import { plural, span } from './printable.ts';
@@ -25,8 +27,8 @@ export function tellHook({ type, data = {} }: CampaignEvent, batch: string): str
   if (type === 'hook.delivered') return 'the completion hook was told of the end';
   if (type === 'hook.failed') {
     return data['hook'] === 'pre_dial'
-      ? `${batch}: the pre-dial hook gives no answer (${whyOf(data)}); nobody of it is called until it does`
-      : `the completion hook could not be told of the end (${whyOf(data)})`;
+      ? `${batch}: the pre-dial hook (pre_dial.url) gives no answer (${whyOf(data)}); nobody of it is called until it does`
+      : `the completion hook (on_completion.url) could not be told of the end (${whyOf(data)})`;
   }
   const parts = [tellCount(data['refused'], 'may not be called'), tellCount(data['later'], 'may be called later')];
   const told = parts.filter((part) => part !== null);
@@ -44,14 +46,21 @@ const noticeWords: Readonly<Record<NonNullable<HookStanding['completion']>, stri
 };
 
 /** Lines of `status` about the hooks of a campaign; none while there is nothing to tell. */
-export function hookLines({ silentSince, completion }: HookStanding, clock: ServiceClock, now: number): string[] {
+export function hookLines(
+  { silentSince, completion }: HookStanding,
+  { preDial, onCompletion }: Pick<CampaignRules, 'preDial' | 'onCompletion'>,
+  clock: ServiceClock,
+  now: number,
+): string[] {
+  const at = (setting: 'pre_dial' | 'on_completion', hook: { url: string } | null): string =>
+    hook === null ? '' : ` (${hookPlace(setting, hook.url)})`;
   return [
     ...(silentSince === null
       ? []
       : [
-          `the pre-dial hook has given no answer for ${span(Math.max(0, now - clock.atReal(silentSince)))}; nobody is called until it does`,
+          `the pre-dial hook${at('pre_dial', preDial)} has given no answer for ${span(Math.max(0, now - clock.atReal(silentSince)))}; nobody is called until it does`,
         ]),
-    ...(completion === null ? [] : [`completion hook: ${noticeWords[completion]}`]),
+    ...(completion === null ? [] : [`completion hook${at('on_completion', onCompletion)}: ${noticeWords[completion]}`]),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { nearestName } from '../campaign/nearest-name.ts';
-import type { Config } from '../config.ts';
+import { requireDatabaseAddress, type Config } from '../config.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../store/campaigns.ts';
 import { openStore, type Store } from '../store/open-store.ts';
 import { lockSqliteFile } from '../store/worker-lock.ts';
@@ -18,12 +18,13 @@ export class NoDatabaseError extends Error {
   readonly exitCode = 2;
 }
 
-/** The database of the settings; a SQLite file that is missing is made. */
-export function openLedger(config: Config): Promise<Store> {
+/** The database of the settings; a SQLite file that is missing is made. Throws ConfigError and StoreError. */
+export async function openLedger(config: Config): Promise<Store> {
+  requireDatabaseAddress(config);
   return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
 }
 
-/** The database of the settings, which must be there. Throws NoDatabaseError and StoreError. */
+/** The database of the settings, which must be there. Throws NoDatabaseError, ConfigError and StoreError. */
 export async function openExistingLedger(config: Config): Promise<Store> {
   if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB)) {
     throw new NoDatabaseError(

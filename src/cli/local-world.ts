@@ -31,6 +31,8 @@ export interface LocalWorldInput {
   /** The worker's settings, once the sandbox is there. */
   configure: (sandbox: RunningSandbox) => Config;
   createLog: (config: Config) => Logger;
+  /** Looks at the database before anybody works on it; what it throws calls everything off. */
+  mayWork?: (store: Store, config: Config) => Promise<void>;
   onProgress: (line: string) => void;
   /** Calls off what is being started. */
   signal: AbortSignal;
@@ -75,6 +77,7 @@ export async function startLocalWorld(io: Pick<Io, 'env'>, input: LocalWorldInpu
     const ledger = await openWorkerLedger(config);
     closers.push(() => ledger.close());
     const { store } = ledger;
+    await input.mayWork?.(store, config);
     const logger = input.createLog(config);
     const worker = await startLocalWorker(io, { config, store, logger, target: temporal.target });
     let asked = false;

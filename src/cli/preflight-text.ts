@@ -6,6 +6,7 @@ import type { LedgerState } from './check-ledger.ts';
 import type { CheckReport } from './check.ts';
 import type { ServiceState } from './check-service.ts';
 import { cannotFinishLine, instantText, renderForecast } from './forecast-text.ts';
+import { renderLaw } from './law-text.ts';
 import { count, printable } from './printable.ts';
 import { wrapped } from './wrapped.ts';
 
@@ -15,13 +16,15 @@ export function renderCheck(
   rules: CampaignRules,
   report: CheckReport,
   listNotes: readonly string[],
-  neverOpens: boolean,
+  /** Why nobody could be called whatever the people do; null: nothing of the kind. */
+  obstacle: string | null,
 ): string {
   const name = file.name === null ? '' : ` (${printable(file.name)})`;
   const lines = [
     `Campaign  ${file.id}${name}`,
     `List      ${file.listPath}`,
     ...listNotes.map((note) => `          ${printable(note)}`),
+    ...renderLaw(file.law),
     ...renderFunnel(report),
     ...renderLedger(report.ledger),
     ...renderRejections(report.rejections),
@@ -30,7 +33,7 @@ export function renderCheck(
     ...renderService(report.service),
     ...renderOpeningLines(report),
     '',
-    ...wrapped(neverOpens ? 'Cannot start: nobody of the list can ever be called.' : renderVerdict(report)),
+    ...wrapped(obstacle === null ? renderVerdict(report) : `Cannot start: ${obstacle}.`),
   ];
   return `${lines.join('\n')}\n`;
 }

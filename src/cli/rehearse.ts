@@ -27,6 +27,7 @@ import {
 import { writeCampaignResults } from './results.ts';
 import { RowProgress } from './row-progress.ts';
 import { accountIdOf } from './service-access.ts';
+import { UsageError } from './usage-error.ts';
 
 const defaultSpeed = 600;
 const updateLimitMs = 20_000;
@@ -75,7 +76,7 @@ export function rehearseCommand(io: Io): Command {
         .default('extended'),
     )
     .option('--pause-after <duration>', 'pause the campaign this long after its start, such as 20h', readSpan)
-    .option('--pause-for <duration>', 'and go on after this long (default: 1h)', readSpan)
+    .option('--pause-for <duration>', 'with --pause-after: go on after this long (default: 1h)', readSpan)
     .option('--keep <folder>', 'keep database, log and results in a new folder (default: all is deleted)')
     .option('--json', 'the report as one JSON object', false)
     .addHelpText('after', examples)
@@ -84,6 +85,10 @@ export function rehearseCommand(io: Io): Command {
 
 /** Rehearses a campaign and tells of it; the exit code says whether all went as it should. */
 export async function runRehearse(io: Io, path: string, flags: RehearseFlags): Promise<void> {
+  if (flags.pauseFor !== undefined && flags.pauseAfter === undefined)
+    throw new UsageError(
+      '--pause-for says how long a pause lasts: say with --pause-after when it begins, such as 20h.',
+    );
   const beganAt = performance.now();
   const read = await readCampaign(path, flags.startAt ?? io.now());
   const startAt = flags.startAt ?? Math.max(io.now(), read.rules.startsAt ?? 0);

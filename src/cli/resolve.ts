@@ -6,7 +6,7 @@ import { findCampaign, type Campaign } from '../store/campaigns.ts';
 import { giveUpOpen } from '../store/give-up-open.ts';
 import type { Store } from '../store/open-store.ts';
 import { resolveUnresolved, type Resolution } from '../store/resolve.ts';
-import { startCampaign } from '../temporal/start-campaign.ts';
+import { requireService, startCampaign } from '../temporal/start-campaign.ts';
 import { sendUpdate } from './campaign-message.ts';
 import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
@@ -24,7 +24,8 @@ campaign. To be sure, look into the service's own call history first.
   --redial    they wait again and are dialled. If the lost batch was carried out after all, they are called twice.
   --give-up   they keep the outcome "unresolved".
 
-Redialling after the campaign's end starts its next round. Batches that something may still be heard of are left alone.
+Redialling after the campaign's end starts its next round; it is refused while the campaign drains, and once its ends_at has
+passed. Batches that something may still be heard of are left alone.
 
   --give-up --open   calls whose end can no longer be learnt, because the service has not let its records be read for an hour
                      (the agent was deleted there, the key was withdrawn): they become "unresolved" too, so that the
@@ -79,6 +80,7 @@ async function runResolve(io: Io, input: PersonInput, options: ResolveOptions): 
   let temporal: TemporalAccess | null = null;
   try {
     const campaign = await requireCampaign(store, options.campaignId);
+    if (options.decision === 'redial') requireService(config, campaign);
     const clock = await readClock(config);
     if (options.decision === 'redial') {
       const risk =
@@ -90,32 +92,33 @@ async function runResolve(io: Io, input: PersonInput, options: ResolveOptions): 
       temporal = await openTemporal(io, config);
     }
     const now = Math.round(clock.now());
-    if (options.open && !(await giveUpOpenCalls(io, { store, campaign, now, clock }))) return;
+    const given = options.open ? await giveUpOpenCalls(io, { store, campaign, now, clock }) : 0;
+    if (given === null) return;
     const resolution = await resolveUnresolved(store, options.campaignId, options.decision, now);
     const going = temporal === null ? '' : await setGoing({ config, store, temporal, clock }, campaign);
-    io.stdout.write(tellResolution(options, resolution, clock, going));
+    io.stdout.write(tellResolution(options, resolution, clock, { going, given }));
   } finally {
     await temporal?.connection.close();
     await store.close();
   }
 }
 
-/** Answers false when the service still tells about its calls, so that nothing is given up. */
+/** Answers how many calls; null when the service still tells about its calls, so that nothing is given up. */
 async function giveUpOpenCalls(
   io: Io,
   { store, campaign, now, clock }: { store: Store; campaign: Campaign; now: number; clock: ServiceClock },
-): Promise<boolean> {
+): Promise<number | null> {
   const given = await giveUpOpen(store, campaign.campaignId, campaign.rules.agentId, now);
   if (given.kind === 'given_up') {
     io.stdout.write(`${plural(given.calls, 'open call')} of campaign ${campaign.campaignId} given up.\n`);
-    return true;
+    return given.calls;
   }
   const ago = span(clock.toRealMs(now - given.since));
   io.stderr.write(
     `Nothing was given up: a call was placed or the service's records were read ${ago} ago, so results may still come. Open calls can be given up once the records could not be read for an hour.\n`,
   );
   io.exitCode = 1;
-  return false;
+  return null;
 }
 
 /** Makes the redialled recipients move: the next round of an ended campaign, or a new look of a running one. */
@@ -144,13 +147,13 @@ function tellResolution(
   { campaignId, decision }: ResolveOptions,
   { recipients, tooEarly, decidableAt }: Resolution,
   clock: ServiceClock,
-  going: string,
+  { going, given }: { going: string; given: number },
 ): string {
   const lines: string[] = [];
   if (recipients > 0) {
     const what = decision === 'redial' ? 'will be dialled again' : 'stay unresolved; the decision is on record';
     lines.push(`${plural(recipients, 'recipient')} of campaign ${campaignId} ${what}.${going}`);
-  } else {
+  } else if (given === 0) {
     lines.push(`No recipient of campaign ${campaignId} is unresolved${tooEarly > 0 ? ' yet' : ''}.${going}`);
   }
   if (tooEarly > 0) {
@@ -162,5 +165,5 @@ function tellResolution(
       `${plural(tooEarly, 'batch', 'batches')} cannot be decided about yet: the service may still be heard of. Try again ${until}.`,
     );
   }
-  return `${lines.join('\n')}\n`;
+  return lines.map((line) => `${line}\n`).join('');
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { retriableOutcomes, retryEnded, type RetriableOutcome } from '../store/retry-ended.ts';
-import { startCampaign } from '../temporal/start-campaign.ts';
+import { refuseUnlessRetriable, retriableOutcomes, retryEnded, type RetriableOutcome } from '../store/retry-ended.ts';
+import { requireService, startCampaign } from '../temporal/start-campaign.ts';
 import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
@@ -46,7 +46,9 @@ async function runRetry(io: Io, input: PersonInput, campaignId: string, flags: R
   const store = await openExistingLedger(config);
   let temporal: TemporalAccess | null = null;
   try {
-    await requireCampaign(store, campaignId);
+    const campaign = await requireCampaign(store, campaignId);
+    requireService(config, campaign);
+    refuseUnlessRetriable(campaign);
     const risk = outcomes.includes('unresolved')
       ? ' Unresolved rows may have been called already: they are then called twice.'
       : '';

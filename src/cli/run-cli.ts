@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help, type Option } from 'commander';
 import { commands, type CommandEntry } from './commands.ts';
 import { describeFailure } from './failure.ts';
 import type { Io } from './io.ts';
@@ -41,6 +41,7 @@ async function buildProgram(args: readonly string[], io: Io, entries: readonly C
     .addHelpText('after', examples)
     .showHelpAfterError('(carillon --help, or carillon <command> --help, says what there is)')
     .exitOverride()
+    .configureHelp({ optionDescription: describeOption })
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
@@ -58,6 +59,12 @@ async function buildProgram(args: readonly string[], io: Io, entries: readonly C
     program.addCommand(command.summary(summary));
   }
   return program;
+}
+
+/** Says what has to be given, and not that a switch is off when it is left out. */
+function describeOption(option: Option): string {
+  const text = new Help().optionDescription(option).replace(/ \(default: false\)$/, '');
+  return option.mandatory ? `${text} (required)` : text;
 }
 
 function inherit(command: Command, from: Command): void {

@@ -11,6 +11,7 @@ import { superviseCampaign } from './supervision.ts';
 import { watchCampaign } from './watch-campaign.ts';
 
 const examples = `
+What carillon start refuses is refused here, too.
 Ctrl-C leaves; the campaign goes on. Run the same command again to watch it further.
 
 Exit code 0 when the campaign has completed; 1 when it was cancelled, could not be started, or was left before its end;
@@ -29,9 +30,10 @@ export function runCommand(io: Io): Command {
     .description('Start a campaign, or attach to it, and watch it to its end')
     .argument('<campaign.yaml>', 'campaign file')
     .option('--no-check', 'do not ask the service about agent and caller number first')
+    .option('--allow-partial', 'start although there is not time enough to call everybody before the end', false)
     .option('--json', 'print the final status as JSON', false)
     .addHelpText('after', examples)
-    .action(async (campaignPath: string, options: { check: boolean; json: boolean }) => {
+    .action(async (campaignPath: string, options: { check: boolean; allowPartial: boolean; json: boolean }) => {
       await runRun(io, { campaignPath, ...options });
     });
 }

@@ -35,14 +35,14 @@ The command finds the sandbox in SVC_BASE_URL, SVC_API_KEY and CARILLON_SANDBOX_
 code is the command's own, or 1 when that is 0 and the conduct report has violations; 2 when the command could not be run.
 
 Examples:
-  $ carillon sandbox exec -- npm test
-  $ carillon sandbox exec --seed 7 --speed 60 --faults faults.json -- node dial.js
-  $ carillon sandbox exec --calling-hours 08:00-21:00 --report-file conduct.xml -- ./nightly.sh`;
+  carillon sandbox exec -- npm test
+  carillon sandbox exec --seed 7 --speed 60 --faults faults.json -- node dial.js
+  carillon sandbox exec --calling-hours 08:00-21:00 --report-file conduct.xml -- ./nightly.sh`;
 
 /** `carillon sandbox exec`: a command with a sandbox of its own. `end` is told the exit code. */
 export function execCommand(end: (code: number) => void): Command {
   return addSandboxFlags(new Command('exec'), '0')
-    .description('run a command against a sandbox of its own, and judge how it used the service')
+    .description('Run a command against a sandbox of its own, and judge how it used the service')
     .usage('[options] -- <command> [arguments...]')
     .argument('<command...>', 'what to run, with its arguments')
     .option('--report <format>', 'text, json or junit (default: by the name of the file, or text)')

@@ -17,13 +17,13 @@ export interface SandboxIo {
 
 const examples = `
 Examples:
-  $ carillon sandbox                               on port ${defaultPort}, in real time
-  $ carillon sandbox --port 0 --json               on any free port; one JSON line on stdout when ready
-  $ carillon sandbox --speed 120 --seed 7          two hours of calls in a minute, the same calls every time
-  $ carillon sandbox --dialect spec                nothing but what the contract promises
-  $ carillon sandbox exec -- npm test              a command with a sandbox of its own, judged at the end
-  $ carillon sandbox --faults faults.json          with [{"operation":14,"nth":2,"effect":{"type":"reset","when":"after"}}]
-  $ carillon sandbox --world people.yaml           with the people of that file behind the numbers
+  carillon sandbox                               on port ${defaultPort}, in real time
+  carillon sandbox --port 0 --json               on any free port; one JSON line on stdout when ready
+  carillon sandbox --speed 120 --seed 7          two hours of calls in a minute, the same calls every time
+  carillon sandbox --dialect spec                nothing but what the contract promises
+  carillon sandbox exec -- npm test              a command with a sandbox of its own, judged at the end
+  carillon sandbox --faults faults.json          with [{"operation":14,"nth":2,"effect":{"type":"reset","when":"after"}}]
+  carillon sandbox --world people.yaml           with the people of that file behind the numbers
 
 While it runs: GET /_sandbox/conduct?format=text judges the caller, /_sandbox/calls lists what was dialled,
 /_sandbox/journal what was asked, /_sandbox/faults holds the fault rules. None of these needs a key.`;
@@ -34,7 +34,7 @@ export function sandboxCommand(io?: Pick<Io, 'exitCode'>): Command {
     (io ?? process).exitCode = code;
   };
   return addSandboxFlags(new Command('sandbox'), String(defaultPort))
-    .description('run the voice-agent service locally, with a simulated phone network')
+    .description('Run the voice-agent service locally, with a simulated phone network')
     .option('--json', 'print one JSON line to stdout when ready')
     .enablePositionalOptions()
     .helpCommand(false)

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
 import { firingCampaignId } from '../domain/firing-time.ts';
-import { findCampaign } from '../store/campaigns.ts';
-import { lastFiring, removeSchedule } from '../store/schedules.ts';
+import { findGoingFiring, firingCampaigns, removeSchedule, type Schedule } from '../store/schedules.ts';
 import { describeSchedule, type ScheduleState } from '../temporal/schedules.ts';
 import { startCampaign } from '../temporal/start-campaign.ts';
 import type { Io } from './io.ts';
@@ -16,6 +15,7 @@ import {
   requireState,
   ScheduleMessageError,
   withSchedules,
+  type ScheduleSession,
 } from './schedule-access.ts';
 import { readScheduleView } from './schedule-view.ts';
 import { readClock } from './service-access.ts';
@@ -54,6 +54,7 @@ export async function triggerSchedule(
         `The last firing of ${campaignId} is not over: campaign ${last?.campaignId ?? 'unknown'} is ${last?.result ?? 'running'}. A firing now would be skipped, so nothing was done.`,
       );
     }
+    await refuseBeside(session, schedule);
     const { client } = session.temporal;
     await client.schedule.getHandle(schedule.scheduleId).trigger(ScheduleOverlapPolicy.SKIP);
     const begun = await awaitFiring(limitMs, before, () => describeSchedule(client, schedule.scheduleId));
@@ -68,6 +69,17 @@ export async function triggerSchedule(
   });
 }
 
+/** The firing would be skipped by the worker that takes it. Throws ScheduleMessageError. */
+async function refuseBeside({ store }: ScheduleSession, schedule: Schedule): Promise<void> {
+  const going = await findGoingFiring(store.db, schedule);
+  if (going === undefined) return;
+  const { campaignId, state } = going;
+  throw new ScheduleMessageError(
+    `Campaign ${campaignId} of an earlier firing is ${state}. A firing now would be skipped, so nothing was done. ` +
+      `When nothing of it moves: carillon schedule continue ${schedule.campaignId}; to end it: carillon cancel ${campaignId}`,
+  );
+}
+
 /**
  * Goes on with the campaign of the last firing whose workflow was ended by hand or lost with its server, as `carillon start` does for a
  * campaign with a file of its own. Harmless while it runs. Throws ScheduleMessageError.
@@ -76,8 +88,9 @@ export async function continueSchedule(io: Io, campaignId: string): Promise<void
   await withSchedules(io, async (session) => {
     const { config, store, temporal } = session;
     const schedule = await requireSchedule(session, campaignId);
-    const last = await lastFiring(store.db, campaignId, schedule.scheduleId);
-    if (last === undefined || (await findCampaign(store.db, last.campaignId)) === undefined) {
+    // A firing that was skipped since has left none.
+    const last = (await findGoingFiring(store.db, schedule)) ?? (await firingCampaigns(store.db, schedule))[0];
+    if (last === undefined) {
       throw new ScheduleMessageError(
         `No firing of ${campaignId} has left a campaign to go on with: carillon schedule describe ${campaignId} shows the last one.`,
       );

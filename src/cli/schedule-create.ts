@@ -21,7 +21,7 @@ import { openLedger } from './ledger-access.ts';
 import { describeWorkers, withSchedules, type ScheduleSession } from './schedule-access.ts';
 import { readRecurrence, type RecurrenceFlags } from './schedule-flags.ts';
 import { localMinute, readScheduleView, type ScheduleView } from './schedule-view.ts';
-import { readClockOrReal } from './service-access.ts';
+import { accountIdOf, readClockOrReal } from './service-access.ts';
 
 export interface CreateFlags extends RecurrenceFlags {
   list?: string;
@@ -52,6 +52,7 @@ export async function createScheduleFrom(io: Io, path: string, flags: CreateFlag
         filePath: resolve(path),
         content,
         listSource: source.pattern,
+        accountId: accountIdOf(session.config),
         createdAt: Math.round(io.now()),
       };
       await writeSchedule(session, schedule, recurrence, io.now());

@@ -1,5 +1,5 @@
 import { ConfigError, type Config } from '../config.ts';
-import { parseBaseUrl } from '../convai/base-url.ts';
+import { parseBaseUrl, serviceAddress } from '../convai/base-url.ts';
 import { createConvaiClient, type ConvaiClient } from '../convai/client.ts';
 import { ConvaiError, ConvaiOptionsError, NotSentError, RefusedError } from '../convai/errors.ts';
 import { readServiceClock, realClock, type ServiceClock } from '../convai/service-clock.ts';
@@ -14,10 +14,7 @@ const clockLimitMs = 5_000;
 
 /** The account of the service that a campaign uses: its address, however it is written. Throws ConfigError. */
 export function accountIdOf(config: Config): string {
-  return asSetting(() => {
-    const { origin, prefix } = parseBaseUrl(config.SVC_BASE_URL, true);
-    return `${origin}${prefix}`;
-  });
+  return asSetting(() => serviceAddress(config.SVC_BASE_URL));
 }
 
 /** A client with the settings' key and limits; close it. Throws ConfigError. */

@@ -7,7 +7,8 @@ import { superviseCampaign } from './supervision.ts';
 const examples = `
 The campaign file, its list, the service's key, agent and caller number are checked first; when one of them is wrong,
 nothing is imported. Running it again is harmless: a campaign of the same id and files is attached to, and one whose
-files have changed is refused.
+files have changed is refused. So is one whose ends_at, or list.expires_at, leaves somebody without a call even when all answer the first
+one (carillon check tells what it needs); --allow-partial starts it all the same, unless nobody can be called.
 
 Exit code 0 when it runs or has ended, 1 when it could not be started, 2 when file or list cannot be used.
 
@@ -20,9 +21,10 @@ export function startCommand(io: Io): Command {
     .description('Start a campaign, or attach to it, and return; a worker does the rest')
     .argument('<campaign.yaml>', 'campaign file')
     .option('--no-check', 'do not ask the service about agent and caller number first')
+    .option('--allow-partial', 'start although there is not time enough to call everybody before the end', false)
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', examples)
-    .action(async (campaignPath: string, options: { check: boolean; json: boolean }) => {
+    .action(async (campaignPath: string, options: { check: boolean; allowPartial: boolean; json: boolean }) => {
       await runStart(io, { campaignPath, ...options });
     });
 }

@@ -129,7 +129,7 @@ function describe(
     ),
     ...(limits === null ? [] : pacingLines(limits, clock, now)).flatMap(([label, text]) => line(label, text)),
     ...callerUseLines(callers).flatMap((text, index) => line(index === 0 ? 'Numbers' : '', text)),
-    ...hookLines(hooks, clock, now).flatMap((text, index) => line(index === 0 ? 'Hooks' : '', text)),
+    ...hookLines(hooks, campaign.rules, clock, now).flatMap((text, index) => line(index === 0 ? 'Hooks' : '', text)),
     ...line('Outcomes', outcomeCounts(status)),
     ...line('Calls', dispositionCounts(status)),
     ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),

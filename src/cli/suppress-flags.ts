@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { DateTime } from 'luxon';
 import { parseDuration } from '../campaign/duration.ts';
 import type { Config } from '../config.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
@@ -22,7 +23,10 @@ export function addEntryFlags(command: Command): Command {
     .option('--campaign <id>', 'for this campaign only; without it for all of this database')
     .option('--region <country>', 'country of numbers without +, such as US')
     .option('--reason <text>', 'why, for those who look later')
-    .option('--expires <when>', 'a duration such as 90d, or a date such as 2030-12-31; without it for ever');
+    .option(
+      '--expires <when>',
+      'a duration such as 90d, or the last day, such as 2030-12-31, to its end everywhere on earth; without it for ever',
+    );
 }
 
 /** Throws UsageError. */
@@ -34,13 +38,22 @@ export function readEntryFlags(flags: EntryFlags, now: number): Omit<Suppression
 function readExpiry(text: string | undefined, now: number): number | null {
   if (text === undefined) return null;
   const duration = parseDuration(text);
-  const at = duration === null ? (/^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN) : now + duration;
-  if (Number.isNaN(at))
+  const at = duration === null ? endOfDay(text) : now + duration;
+  if (at === null)
     throw new UsageError(
       `--expires is ${JSON.stringify(text)}; write a duration such as 90d, or a date such as 2030-12-31.`,
     );
   if (at <= now) throw new UsageError(`--expires is ${text}, which has passed; write a later date.`);
   return at;
+}
+
+/** A day ends last twelve hours behind UTC. */
+const endOfDayBehindUtc = { days: 1, hours: 12 };
+
+/** The end of a date on the last clock of the earth; null for anything else. */
+function endOfDay(text: string): number | null {
+  const day = DateTime.fromFormat(text, 'yyyy-MM-dd', { zone: 'utc' });
+  return day.isValid ? day.plus(endOfDayBehindUtc).toMillis() : null;
 }
 
 /** Throws UsageError naming the first that is no number by its place. */

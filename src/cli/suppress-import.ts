@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { readNumberList } from '../campaign/number-list.ts';
+import { RowIndex } from '../campaign/row-index.ts';
 import { readConfig } from '../config.ts';
 import { addSuppressions, type Suppression } from '../store/suppressions.ts';
 import type { Io } from './io.ts';
@@ -22,7 +23,8 @@ export async function importSuppressions(io: Io, path: string, flags: ImportFlag
   const config = readConfig(io.env);
   const store = await openLedger(config);
   const progress = new RowProgress(io);
-  const counts = { rows: 0, added: 0, known: 0, bad: 0 };
+  const counts = { rows: 0, added: 0, known: 0, repeated: 0, bad: 0 };
+  const lines = new RowIndex();
   try {
     const now = await nowOf(config, io);
     const entry = readEntryFlags(flags, now);
@@ -36,8 +38,10 @@ export async function importSuppressions(io: Io, path: string, flags: ImportFlag
     for await (const rows of readNumberList({ path, delimiter, column, region })) {
       for (const { line, e164, hint } of rows) {
         counts.rows += 1;
-        if (e164 !== null) pending.set(e164, { ...entry, e164, source: `import:${basename(path)}` });
-        else {
+        if (e164 !== null) {
+          if (lines.rowOf(Number(e164.slice(1)), counts.rows) !== null) counts.repeated += 1;
+          else pending.set(e164, { ...entry, e164, source: `import:${basename(path)}` });
+        } else {
           counts.bad += 1;
           if (counts.bad <= mostShown) io.stderr.write(`${path}:${line}: ${hint ?? 'no number'}\n`);
         }
@@ -50,7 +54,7 @@ export async function importSuppressions(io: Io, path: string, flags: ImportFlag
     progress.clear();
     await store.close();
   }
-  counts.known = counts.rows - counts.bad - counts.added;
+  counts.known = counts.rows - counts.bad - counts.repeated - counts.added;
   if (counts.bad > 0) io.exitCode = 1;
   if (flags.json) io.stdout.write(`${JSON.stringify(counts)}\n`);
   else {
@@ -58,6 +62,10 @@ export async function importSuppressions(io: Io, path: string, flags: ImportFlag
       counts.bad === 0
         ? ''
         : ` ${plural(counts.bad, 'line is no number and protects', 'lines are no numbers and protect')} nobody: mend and import the file again.`;
-    io.stdout.write(`${plural(counts.added, 'number')} added, ${count(counts.known)} stood there already.${bad}\n`);
+    const repeated =
+      counts.repeated === 0 ? '' : `, ${plural(counts.repeated, 'line repeats', 'lines repeat')} a number of the file`;
+    io.stdout.write(
+      `${plural(counts.added, 'number')} added, ${count(counts.known)} stood there already${repeated}.${bad}\n`,
+    );
   }
 }

@@ -32,14 +32,14 @@ export function suppressCommand(io: Io, input: PersonInput = processInput()): Co
     .argument('<numbers...>', 'phone numbers')
     .addHelpText('after', '\nExample:\n  carillon suppress add +12125550100 +12125550101 --reason "asked by letter"')
     .action((numbers: string[], flags: EntryFlags) => addNumbers(io, numbers, flags));
-  addEntryFlags(command.command('import').description('Add every number of a CSV file'))
-    .argument('<file>', 'CSV file, with or without a header')
+  addEntryFlags(command.command('import').description('Add every number of a CSV file or an Excel workbook (.xlsx)'))
+    .argument('<file>', 'CSV file or Excel workbook (.xlsx), with or without a header')
     .option('--column <name>', 'column of the numbers; not needed when there is only one')
     .option('--delimiter <character>', 'what separates the columns; found when left out')
     .option('--json', 'the counts as JSON', false)
     .addHelpText(
       'after',
-      '\nBad lines are told and left out, and repeating the import changes nothing.\n\nExample:\n  carillon suppress import do-not-call.csv --column phone --region US --expires 31d',
+      '\nBad lines are told and left out, and repeating the import changes nothing. A list that has to be renewed is imported without\n--expires and again at least every 31 days: entries that run out let everybody on them be called, if the renewal is forgotten.\n\nExample:\n  carillon suppress import do-not-call.csv --column phone --region US',
     )
     .action((file: string, flags: ImportFlags) => importSuppressions(io, file, flags));
   command

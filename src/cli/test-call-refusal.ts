@@ -21,8 +21,8 @@ export async function refuseForbiddenCall(
   const { campaignId, rules, row, now } = call;
   const { e164, zones, country, regions } = row;
   const suppressed = await findSuppressed(store.db, campaignId, [e164], now);
-  const callee = { e164, person: null };
-  const capsAllowAt = await readCaps(store.db, rules.caps, [callee], now);
+  const callee = { e164, person: null, place: { country, regions } };
+  const capsAllowAt = await readCaps(store.db, rules, [callee], now);
   const verdict = judgeEligibility({
     at: now,
     endsAt: rules.endsAt,
@@ -45,7 +45,7 @@ function explain(verdict: Exclude<Eligibility, { verdict: 'dial' }>, rules: Camp
   if (verdict.verdict === 'wait') {
     const from = instantText(verdict.until);
     if (verdict.reason === 'frequency_cap')
-      return `The frequency caps of the campaign allow no call to this number before ${from}.`;
+      return `The frequency caps of the campaign or of the law allow no call to this number before ${from}.`;
     return `The calling hours of the campaign or of the law are closed for this number until ${from}. ${ownPhone}`;
   }
   switch (verdict.reason) {
@@ -59,7 +59,7 @@ function explain(verdict: Exclude<Eligibility, { verdict: 'dial' }>, rules: Camp
     case 'row_expired':
       return `The campaign ends ${instantText(rules.endsAt ?? 0)}, and nothing is dialled in the time of advanced.dispatch_margin before that.`;
     case 'capped_until_end':
-      return 'The frequency caps of the campaign allow no call to this number before its end.';
+      return 'The frequency caps of the campaign or of the law allow no call to this number before its end.';
     case 'already_reached':
     case 'attempts_used_up':
       return 'The budget of attempts to this number is used up.';

@@ -1,5 +1,5 @@
-/** Release days of the IANA time-zone data, from its NEWS file; a release that is not listed counts from its year's first day. */
-const releases: Record<string, string> = {
+/** Release days of the IANA time-zone data, from its NEWS file; of 2026f the day of its archive. */
+const releases: Readonly<Record<string, string>> = {
   '2023a': '2023-03-22',
   '2023b': '2023-03-23',
   '2023c': '2023-03-28',
@@ -9,12 +9,22 @@ const releases: Record<string, string> = {
   '2025a': '2025-01-15',
   '2025b': '2025-03-22',
   '2025c': '2025-12-10',
+  '2026a': '2026-03-01',
+  '2026b': '2026-04-22',
+  '2026c': '2026-07-08',
+  '2026d': '2026-09-11',
+  '2026f': '2026-10-28',
 };
+const newestKnown = '2026f';
 
-/** Days since a release such as `2025c` came out, or null when its name is not of that form. An unknown release looks older, not newer. */
-export function timeZoneDataAgeDays(release: string, nowMs: number): number | null {
-  const year = /^(\d{4})[a-z]+$/.exec(release)?.[1];
-  if (year === undefined) return null;
-  const releasedMs = Date.parse(releases[release] ?? `${year}-01-01`);
-  return Math.max(0, Math.floor((nowMs - releasedMs) / 86_400_000));
+/** `newer` and `superseded`: a release whose day is not known here, after or before the newest that is. */
+export type TimeZoneDataAge = { kind: 'dated'; days: number } | { kind: 'newer' } | { kind: 'superseded'; by: string };
+
+/** How old a release such as `2025c` is, or null when its name is not of that form. */
+export function timeZoneDataAge(release: string, nowMs: number): TimeZoneDataAge | null {
+  if (!/^\d{4}[a-z]+$/.test(release)) return null;
+  const released = releases[release];
+  if (released === undefined)
+    return release > newestKnown ? { kind: 'newer' } : { kind: 'superseded', by: newestKnown };
+  return { kind: 'dated', days: Math.max(0, Math.floor((nowMs - Date.parse(released)) / 86_400_000)) };
 }

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { readConfig, type Config } from '../config.ts';
 import { createLogger, type Logger } from '../logger.ts';
-import { describeLocation } from '../store/open-store.ts';
+import { otherServiceText } from '../domain/service-address.ts';
+import { describeLocation, type Store } from '../store/open-store.ts';
+import { listElsewhere } from '../store/service-move.ts';
 import type { Io } from './io.ts';
 import { openWorkerLedger } from './ledger-access.ts';
 import { startLocalWorker, type LocalWorker } from './local-worker.ts';
@@ -45,6 +47,7 @@ export async function runWorker(
     try {
       const worker = await startLocalWorker(io, { config, store: ledger.store, logger: createLog(config) });
       announce(io, config, worker, ledger.store.ledgerId, options.json);
+      await tellElsewhere(io, config, ledger.store);
       await runUntilStopped(io, worker, stopping.signal);
     } finally {
       await ledger.close();
@@ -64,6 +67,13 @@ function announce(io: Io, config: Config, worker: LocalWorker, ledgerId: string,
   io.stderr.write(
     `The worker is ready: Temporal at ${address} (namespace ${namespace}), ${database}, service ${accountIdOf(config)}. Ctrl-C stops it.\n`,
   );
+}
+
+/** Their work fails here, and is tried again until a worker with their service takes it. */
+async function tellElsewhere(io: Io, config: Config, store: Store): Promise<void> {
+  const address = accountIdOf(config);
+  for (const campaign of await listElsewhere(store.db, address))
+    io.stderr.write(`Warning: ${otherServiceText(campaign, address)}.\n`);
 }
 
 async function runUntilStopped(io: Io, worker: LocalWorker, stop: AbortSignal): Promise<void> {

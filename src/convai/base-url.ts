@@ -37,6 +37,12 @@ export function parseBaseUrl(value: string, allowInsecure: boolean): BaseUrl {
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
 }
 
+/** The service's address as campaigns keep it, however it is written. Throws ConvaiOptionsError. */
+export function serviceAddress(value: string): string {
+  const { origin, prefix } = parseBaseUrl(value, true);
+  return `${origin}${prefix}`;
+}
+
 function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||

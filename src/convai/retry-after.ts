@@ -5,6 +5,9 @@ const asctime = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2
 /** Ten digits of seconds are three centuries: more is a fault, not a wish. */
 const mostDigits = 10;
 
+/** A wish beyond a day is a fault as well, like an instant in epoch seconds where a span belongs; after a day it is asked again. */
+const longestMs = 24 * 3_600_000;
+
 /** Epoch milliseconds of an HTTP date in any of the three forms of RFC 9110 section 5.6.7, or null. */
 export function parseHttpDate(value: string): number | null {
   const text = value.trim();
@@ -16,7 +19,7 @@ export function parseHttpDate(value: string): number | null {
 }
 
 /**
- * Milliseconds to wait by a Retry-After header, on the service's clock, or null when it says nothing that can be read.
+ * Milliseconds to wait by a Retry-After header, on the service's clock, at most 24 hours; null when it says nothing that can be read.
  * A date counts from the Date header of the same answer, because the clock here may differ; without one, from `nowMs`.
  */
 export function parseRetryAfter(value: string | null, dateHeader: string | null, nowMs: number): number | null {
@@ -24,10 +27,10 @@ export function parseRetryAfter(value: string | null, dateHeader: string | null,
   const text = value.trim();
   if (/^\d+(\.\d+)?$/.test(text)) {
     const digits = text.split('.')[0] ?? '';
-    return digits.length > mostDigits ? null : Math.ceil(Number(text) * 1000);
+    return digits.length > mostDigits ? null : Math.min(longestMs, Math.ceil(Number(text) * 1000));
   }
   const until = parseHttpDate(text);
   if (until === null) return null;
   const from = (dateHeader === null ? null : parseHttpDate(dateHeader)) ?? nowMs;
-  return Math.max(0, until - from);
+  return Math.min(longestMs, Math.max(0, until - from));
 }

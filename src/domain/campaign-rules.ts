@@ -22,7 +22,10 @@ export interface CallingCalendar {
   closedOn: readonly string[];
 }
 
-/** Calling hours by law, as data: for whom, since when, and who says so. */
+/** At most so many calls to one number, over all campaigns of the database. */
+export type LegalCap = { by: 'number' } & Extract<FrequencyCap, { calls: number }>;
+
+/** Calling hours and frequency caps by law, as data: for whom, since when, and who says so. */
 export interface LegalHours extends CallingCalendar {
   id: string;
   /** ISO 3166 code. */
@@ -32,6 +35,8 @@ export interface LegalHours extends CallingCalendar {
   /** First and last local date on which it holds; null: no limit. */
   from: string | null;
   until: string | null;
+  /** Empty: it says nothing about how often. */
+  caps: readonly LegalCap[];
   source: string;
 }
 
@@ -176,6 +181,7 @@ export function readRules(text: string): CampaignRules {
 }
 
 const addedToList = { zipColumn: null, notBeforeColumn: null, expiresAtColumn: null };
+const addedToLaw = { caps: [] };
 const addedToRetry = { maxAttemptsPerNumber: null, resetAfterMs: null, jitterMs: 0 };
 const addedToPacing = { warmUpMs: 0, priority: 10 };
 
@@ -186,6 +192,7 @@ export function completeRules(stored: object): CampaignRules {
     ...rules,
     callers: rules.callers ?? { numbers: [fromPhoneNumberId ?? ''], choice: 'region' },
     list: { ...addedToList, ...rules.list },
+    law: rules.law.map((rule) => ({ ...addedToLaw, ...rule })),
     startsAt: rules.startsAt ?? null,
     retry: { ...addedToRetry, ...rules.retry },
     pacing: { ...addedToPacing, ...rules.pacing },

@@ -14,6 +14,8 @@ export const failureTypes = {
   serviceUnavailable: 'ServiceUnavailable',
   /** The database lost progress that the campaign has made. Never retried. */
   ledgerOlder: 'LedgerOlder',
+  /** The campaign was started against another service than this worker's: it waits for a worker that has it. */
+  otherService: 'OtherService',
   /** A firing of a recurring campaign came to nothing; the message says why. */
   firing: 'Firing',
   /** The database did not answer, or refused. */

@@ -1,5 +1,6 @@
 import { windowAt, type DatedCalendar } from './calling-window.ts';
 import { capsAllowAt, type FrequencyCap } from './frequency-caps.ts';
+import { grainOf } from './forecast-grain.ts';
 import { LineUse } from './line-use.ts';
 import { PriorityQueue } from './priority-queue.ts';
 
@@ -8,9 +9,6 @@ const dayMs = 24 * 60 * 60_000;
 const horizonMs = 366 * dayMs;
 /** A window that is said to close at no known time is asked about again after this long. */
 const recheckMs = dayMs;
-/** No two instants of a simulation are closer together than this, or than the shortest call where that is shorter. */
-const finestGrainMs = 5_000;
-const coarsestGrainMs = 30_000;
 
 /** Recipients to whom the same rules apply at the same times. */
 export interface ForecastGroup {
@@ -21,6 +19,8 @@ export interface ForecastGroup {
   notBefore: number | null;
   /** Not called from this instant on; null: no limit of their own. */
   expiresAt: number | null;
+  /** Frequency caps that hold for them, by campaign and law; left out: those of the campaign. */
+  caps?: readonly FrequencyCap[];
 }
 
 /** How the calls of a campaign are supposed to go. */
@@ -126,7 +126,7 @@ class Simulation {
   constructor(input: ForecastInput) {
     this.#input = input;
     const { answeredMs, unansweredMs } = input.course;
-    this.#grainMs = Math.min(coarsestGrainMs, Math.max(finestGrainMs, commonDivisor(answeredMs, unansweredMs)));
+    this.#grainMs = grainOf(answeredMs, unansweredMs);
     // Calls that end together are one event: without a common grain every call would become its own.
     const onGrid = (ms: number): number => Math.max(1, Math.ceil(ms / this.#grainMs)) * this.#grainMs;
     this.#answeredMs = onGrid(answeredMs);
@@ -257,7 +257,8 @@ class Simulation {
   }
 
   #call({ group, attempts, count, order, calledAt }: Cohort, now: number, called: Called): void {
-    const { course, caps } = this.#input;
+    const { course } = this.#input;
+    const caps = group.caps ?? this.#input.caps;
     this.#answeredRest += count * course.answerRate;
     const answered = Math.min(count, Math.floor(this.#answeredRest + 1e-9));
     this.#answeredRest -= answered;
@@ -293,8 +294,4 @@ function earlier(left: number | null, right: number | null): number | null {
 function allowedBy(caps: readonly FrequencyCap[], calledAt: readonly number[], at: number): number {
   const calls = calledAt.map((call) => ({ at: call, talked: false }));
   return capsAllowAt(caps, { number: calls, person: calls }, at);
-}
-
-function commonDivisor(left: number, right: number): number {
-  return right < 1 ? left : commonDivisor(right, left % right);
 }

@@ -26,7 +26,7 @@ export function retryAt(input: {
 function delayed(delay: RetryDelay, from: number, zones: readonly string[]): number {
   if (delay !== 'next_day') return from + delay;
   const mornings = zones
-    .filter((zone) => IANAZone.isValidZone(zone))
+    .filter((zone) => IANAZone.create(zone).isValid)
     .map((zone) => DateTime.fromMillis(from, { zone }).plus({ days: 1 }).startOf('day').toMillis());
   return mornings.length === 0 ? from + dayMs : Math.max(...mornings);
 }

@@ -9,12 +9,19 @@ const hourMs = 60 * minuteMs;
 /** Delays of a campaign file that names none. `unknown` waits for a person: a call may have been placed. */
 export const defaultRetryDelays: Readonly<Record<RetryDisposition, RetryDelays>> = {
   busy: [30 * minuteMs],
-  no_answer: [2 * hourMs, 24 * hourMs],
+  no_answer: [2 * hourMs, 'next_day'],
   unreached: [2 * hourMs],
   voicemail: [24 * hourMs],
   failed: [10 * minuteMs],
   unknown: 'never',
 };
+
+/** Detail of a call, and reason of a row, on which a person has given up: nobody is dialled for it again. */
+export const givenUp = 'given_up';
+
+function isGivenUp({ disposition, detail }: AttemptResult): boolean {
+  return disposition === 'unknown' && detail === givenUp;
+}
 
 export interface SettledAttempt {
   result: AttemptResult;
@@ -51,6 +58,8 @@ export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
   const countsAs = result.counted || overdue;
   const final = (outcome: Outcome, reason: string): AfterAttempt => ({ kind: 'final', outcome, reason, countsAs });
 
+  // A person gave it up: whatever is done about unknown calls otherwise, this one is over.
+  if (isGivenUp(result)) return final('unresolved', givenUp);
   switch (result.disposition) {
     case 'answered':
       return final('completed', result.detail ?? 'answered');

@@ -5,6 +5,7 @@ import { refillAt } from '../domain/pacing.ts';
 import { appendEvents } from './events.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import type { Database } from './schema.ts';
+import { noteWish, type WishOrder } from './wishes.ts';
 
 export interface Campaign {
   campaignId: string;
@@ -129,10 +130,20 @@ export function dialledState(rules: CampaignRules, now: number): 'scheduled' | '
   return rules.startsAt !== null && now < rules.startsAt ? 'scheduled' : 'running';
 }
 
-/** Pauses dialling: what is planned is given back at its next look, what is open is still collected. */
-export async function pauseCampaign(store: Store, campaignId: string, reason: string, now: number): Promise<boolean> {
+/**
+ * Pauses dialling: what is planned is given back at its next look, what is open is still collected. `order`: changes nothing, and
+ * answers false, when a later wish is committed already.
+ */
+export async function pauseCampaign(
+  store: Store,
+  campaignId: string,
+  reason: string,
+  now: number,
+  order?: WishOrder,
+): Promise<boolean> {
   return store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
+    if (!(await noteWish(tx, campaignId, order))) return false;
     // One that would go on by itself stays paused from here on.
     await tx
       .updateTable('campaigns')
@@ -145,10 +156,16 @@ export async function pauseCampaign(store: Store, campaignId: string, reason: st
   });
 }
 
-/** Goes on dialling. A person has looked: what had stopped the campaign by itself starts to count anew. */
-export async function resumeCampaign(store: Store, campaignId: string, now: number): Promise<boolean> {
+/** Goes on dialling. A person has looked: what had stopped the campaign by itself starts to count anew. `order`: as for a pause. */
+export async function resumeCampaign(
+  store: Store,
+  campaignId: string,
+  now: number,
+  order?: WishOrder,
+): Promise<boolean> {
   return store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
+    if (!(await noteWish(tx, campaignId, order))) return false;
     const campaign = await findCampaign(tx, campaignId);
     if (campaign?.state === 'running' || campaign?.state === 'scheduled') return true;
     if (campaign?.state !== 'paused') return false;

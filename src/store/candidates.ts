@@ -53,8 +53,8 @@ export function placeOf({ country, regions }: Pick<RecipientRow, 'country' | 're
   return { country, regions: regions === null ? null : (JSON.parse(regions) as string[]) };
 }
 
-function calleeOf({ e164, external_id: person }: RecipientRow): Callee {
-  return { e164: e164 ?? '', person };
+function calleeOf(row: RecipientRow): Callee {
+  return { e164: row.e164 ?? '', person: row.external_id, place: placeOf(row) };
 }
 
 /** As `readBudgets` wants it. */
@@ -89,7 +89,7 @@ export async function sortCandidates(
   const suppressed = await findSuppressed(tx, input.campaignId, numbers, input.now);
   const busy = await findBusyNumbers(tx, numbers);
   const callees = candidates.map(calleeOf);
-  const capsAllowAt = await readCaps(tx, rules.caps, callees, input.now);
+  const capsAllowAt = await readCaps(tx, rules, callees, input.now);
   const budgetAllowsAt = await readBudgets(tx, rules.retry, candidates.map(budgetedOf), input.now);
   const sorting: Sorting = { dial: [], finishes: [], deferrals: new Map() };
   for (const row of candidates) {

@@ -255,7 +255,7 @@ async function write(
     await correct(tx, row, target, verdict, now);
     corrected += 1;
     if (verdict.takesBack === 'rejected') accepted += 1;
-    const data = { outcome: verdict.takesBack };
+    const data = { outcome: verdict.takesBack, numberChanged: row.e164 !== target.e164 };
     events.push({ at: now, campaignId, type: 'recipient.corrected', recipientId: target.recipient_id, data });
   }
   if (events.length === 0) return;
@@ -278,7 +278,10 @@ async function correct(
   { takesBack }: Extract<EditVerdict, { kind: 'correct' }>,
   now: number,
 ): Promise<void> {
-  const posted = target.tier === 0 && takesBack !== 'undialable';
+  const numberChanged = row.e164 !== target.e164;
+  // What was called before was another number: this one has its attempts before it, and no retry to wait for.
+  const isFresh = takesBack === 'undialable' && numberChanged;
+  const posted = target.tier === 0 && !isFresh;
   // A retry waits as long as it would have; who was not called yet may be due at another hour now.
   const dueAt = Math.max(row.notBefore ?? 0, posted ? target.due_at : 0);
   if (takesBack !== null) await requeueRecipient(tx, target.campaign_id, { ...target, posted }, dueAt, now);
@@ -288,9 +291,8 @@ async function correct(
       ...listColumnsOf(row),
       due_at: dueAt,
       changed_at: now,
-      ...(row.e164 === target.e164 ? {} : { caller: null }),
-      // What was called before was another number.
-      ...(takesBack === 'undialable' ? { counted: 0, uncounted_in_row: 0, budget_from: target.attempts } : {}),
+      ...(numberChanged ? { caller: null } : {}),
+      ...(isFresh ? { counted: 0, uncounted_in_row: 0, budget_from: target.attempts } : {}),
     })
     .where('recipient_id', '=', target.recipient_id)
     .execute();

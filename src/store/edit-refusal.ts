@@ -7,6 +7,11 @@ export class EditRefusedError extends Error {
   readonly exitCode = 2;
 }
 
+/** What lets a campaign that has failed go on, for the end of a sentence. */
+export function howToMend(campaignId: string): string {
+  return `mend what carillon status ${campaignId} names; then carillon start with its file lets it go on`;
+}
+
 /** Throws EditRefusedError unless rows may still be added, changed and withdrawn. */
 export function refuseUnlessEditable(campaign: Campaign | undefined, now: number): asserts campaign is Campaign {
   if (campaign === undefined) throw new EditRefusedError('The campaign is not in this database.');
@@ -14,6 +19,8 @@ export function refuseUnlessEditable(campaign: Campaign | undefined, now: number
   const instead =
     `carillon retry ${id} --outcome … calls again who was not reached; ` +
     'for new or corrected rows start a campaign of their own, under a new id.';
+  if (state === 'failed')
+    throw new EditRefusedError(`Campaign ${id} has failed, so its rows cannot be changed now: ${howToMend(id)}.`);
   if (hasEnded(campaign))
     throw new EditRefusedError(`Campaign ${id} has ended (${state}), so its rows cannot be changed. ${instead}`);
   if (state === 'draining')

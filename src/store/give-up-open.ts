@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { givenUp } from '../domain/retry-schedule.ts';
 import { appendEvents } from './events.ts';
 import { lockCampaign, type Store } from './open-store.ts';
 import { settleAttempts } from './settle.ts';
@@ -14,8 +15,8 @@ export type GivenUpOpen =
 
 /**
  * A person's word on open calls of an agent whose list can no longer be read (deleted at the service, or access to it gone for
- * good): nobody will ever learn what became of them. They are settled as `unknown`, which never dials anyone again. Without
- * it such a campaign could not end. Idempotent.
+ * good): nobody will ever learn what became of them. They are settled as `unknown` and given up, which never dials anyone
+ * again, also where unknown calls are redialled otherwise. Without it such a campaign could not end. Idempotent.
  */
 export async function giveUpOpen(store: Store, campaignId: string, agentId: string, now: number): Promise<GivenUpOpen> {
   return store.transaction(async (tx) => {
@@ -48,7 +49,7 @@ export async function giveUpOpen(store: Store, campaignId: string, agentId: stri
       .where('attempts.state', '=', 'open')
       .where('batches.state', 'in', ['confirmed', 'held'])
       .execute();
-    const result = { disposition: 'unknown' as const, detail: 'given_up', counted: true };
+    const result = { disposition: 'unknown' as const, detail: givenUp, counted: true };
     const settlements = open.map(({ attempt_id: attemptId }) => ({ attemptId, result }));
     await settleAttempts(tx, campaignId, settlements, now);
     await sql`

@@ -191,6 +191,7 @@ export async function importCampaign(
   }
   const token = await claimImport(store, input, now);
   let total = 0;
+  let firstRow: number | null = null;
   let rejected = 0;
   let pending: ImportRow[] = [];
   const flush = async () => {
@@ -201,6 +202,7 @@ export async function importCampaign(
   for await (const chunk of chunks) {
     for (const row of chunk) {
       total += 1;
+      firstRow ??= row.row;
       if (row.verdict === 'rejected') rejected += 1;
       pending.push(row);
     }
@@ -222,7 +224,7 @@ export async function importCampaign(
     await changeAggregates(tx, input.campaignId, [{ kind: 'outcome', key: '', value: 'rejected', delta: rejected }]);
     // The log proves what it tells of without any other table, so it has the rules as well, and which clock changes were known.
     const timeZoneData = process.versions['tz'] ?? null;
-    const data = { hash: input.fileHash, rows: total, rejected, rules: input.rules, timeZoneData };
+    const data = { hash: input.fileHash, rows: total, firstRow, rejected, rules: input.rules, timeZoneData };
     await appendEvents(tx, [{ at: now, campaignId: input.campaignId, type: 'campaign.imported', data }]);
   });
   const campaign = await findCampaign(store.db, input.campaignId);

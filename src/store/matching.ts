@@ -171,7 +171,10 @@ export async function lockOwner(tx: Queries, store: Store, conversationId: strin
   if (owner !== undefined) await lockCampaign(tx, store, owner.campaign_id);
 }
 
-/** The result that a finished record shows; a record that ends without telling one proves a placed call and no more. */
+/**
+ * The result that a finished record shows; a record that ends without telling one proves a placed call and no more. A wish not to be
+ * called again is heard first: it may be all that the record tells, where the transcript is withheld.
+ */
 function resultOf(facts: ConversationFacts, rules: CampaignRules, row: ConversationRow): AttemptResult | null {
   // A call that never ended by its record looks like an unanswered one, and may have been anything.
   const endless =
@@ -179,9 +182,10 @@ function resultOf(facts: ConversationFacts, rules: CampaignRules, row: Conversat
     facts.callResult === null &&
     facts.userTurns === 0;
   const result = ruledDisposition(facts, rules.dispositions) ?? (endless ? null : readDisposition(facts));
-  if (result === null)
-    return row.final === 1 ? { disposition: 'unknown', detail: 'record_tells_nothing', counted: true } : null;
-  return heardOptOut(facts, rules.optOut) ? { ...result, disposition: 'opted_out' } : result;
+  if (heardOptOut(facts, rules.optOut))
+    return { disposition: 'opted_out', detail: result?.detail ?? null, counted: true };
+  if (result !== null) return result;
+  return row.final === 1 ? { disposition: 'unknown', detail: 'record_tells_nothing', counted: true } : null;
 }
 
 /**

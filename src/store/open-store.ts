@@ -1,6 +1,7 @@
 import { Kysely, Migrator, PostgresDialect, sql, type Selectable, type Transaction } from 'kysely';
 import { Pool, types } from 'pg';
 import { compareAndSetBatch, type CompareAndSetBatch } from './batch-state.ts';
+import { olderWhileSubmitting } from './ledger-older.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
 import type { Database } from './schema.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
@@ -116,17 +117,17 @@ export async function lockCampaignsOf(tx: Queries, store: Pick<Store, 'dialect'>
     await sql`select 1 from campaigns where agent_id = ${agentId} order by campaign_id for update`.execute(tx);
 }
 
-/** Locks a batch's campaign, then reads the batch: what it says stays true until the transaction ends. */
+/**
+ * Locks a batch's campaign, then reads the batch: what it says stays true until the transaction ends. Throws `LedgerOlderError` when
+ * it is missing.
+ */
 export async function lockBatch(
   tx: Queries,
   store: Pick<Store, 'dialect'>,
   batchId: string,
 ): Promise<Selectable<Database['batches']>> {
-  const { campaign_id } = await tx
-    .selectFrom('batches')
-    .select('campaign_id')
-    .where('batch_id', '=', batchId)
-    .executeTakeFirstOrThrow();
-  await lockCampaign(tx, store, campaign_id);
+  const found = await tx.selectFrom('batches').select('campaign_id').where('batch_id', '=', batchId).executeTakeFirst();
+  if (found === undefined) throw olderWhileSubmitting(batchId);
+  await lockCampaign(tx, store, found.campaign_id);
   return tx.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirstOrThrow();
 }

@@ -1,5 +1,8 @@
 import { sql } from 'kysely';
-import { capsAllowAt, capsLookBackMs, type FrequencyCap, type PlacedCall } from '../domain/frequency-caps.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { capsLookBackMs, type FrequencyCap, type PlacedCall } from '../domain/frequency-caps.ts';
+import { callsAllowedAt, capsFor } from '../domain/legal-caps.ts';
+import type { RecipientPlace } from '../domain/legal-hours.ts';
 import type { Queries, Store } from './open-store.ts';
 
 /** Whom a call goes to, as far as frequency caps are concerned. */
@@ -7,6 +10,8 @@ export interface Callee {
   e164: string;
   /** The user's own id of the person; null where the list has none. */
   person: string | null;
+  /** Where they may be: the caps of the law there hold. */
+  place: RecipientPlace;
 }
 
 const valuesPerQuery = 500;
@@ -34,7 +39,7 @@ export async function lockPeople(
   tx: Queries,
   store: Pick<Store, 'dialect'>,
   caps: readonly FrequencyCap[],
-  callees: readonly Callee[],
+  callees: readonly Pick<Callee, 'person'>[],
 ): Promise<void> {
   if (store.dialect !== 'postgres' || callees.every(({ person }) => person === null)) return;
   // Who only places calls need not wait for others that do the same.
@@ -44,30 +49,33 @@ export async function lockPeople(
 }
 
 /**
- * Tells of each callee when one more call keeps every cap. Calls of all campaigns of the database count, from the moment at which
- * they may have been placed; those that were given back or never sent do not.
+ * Tells of each callee when one more call keeps every cap of campaign and law. Calls of all campaigns of the database count, from the
+ * moment at which they may have been placed; those that were given back or never sent do not.
  */
 export async function readCaps(
   tx: Queries,
-  caps: readonly FrequencyCap[],
+  rules: Pick<CampaignRules, 'caps' | 'law'>,
   callees: readonly Callee[],
   now: number,
 ): Promise<(callee: Callee) => number> {
-  if (caps.length === 0) return () => now;
-  const since = now - capsLookBackMs(caps);
-  const needs = (by: FrequencyCap['by']): boolean => caps.some((cap) => cap.by === by);
-  const numbers = needs('number') ? callees.map(({ e164 }) => e164) : [];
-  const people = needs('person') ? callees.flatMap(({ person }) => person ?? []) : [];
+  const capped = callees.map((callee) => ({ ...callee, caps: capsFor(rules, callee.place) }));
+  const held = new Set(capped.flatMap(({ caps }) => caps));
+  if (held.size === 0) return () => now;
+  const since = now - capsLookBackMs([...held]);
+  const cappedBy = (by: FrequencyCap['by']): readonly Callee[] =>
+    capped.filter(({ caps }) => caps.some((cap) => cap.by === by));
+  const numbers = cappedBy('number').map(({ e164 }) => e164);
+  const people = cappedBy('person').flatMap(({ person }) => person ?? []);
   const [byNumber, byPerson] = [
     await placedSince(tx, 'e164', numbers, since),
     await placedSince(tx, 'person', people, since),
   ];
-  return ({ e164, person }) => {
+  return ({ e164, person, place }) => {
     const calls = {
       number: byNumber.get(e164) ?? [],
       person: (person === null ? undefined : byPerson.get(person)) ?? [],
     };
-    return capsAllowAt(caps, calls, now);
+    return callsAllowedAt(rules, place, calls, now);
   };
 }
 

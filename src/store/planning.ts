@@ -17,22 +17,11 @@ import {
   type Outstanding,
 } from './counters.ts';
 import { createBatch, type RenderRecipient } from './create-batch.ts';
+import { LedgerOlderError, olderBeforePlanning, unsentStates } from './ledger-older.ts';
 import { slotsNow } from './line-limits.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import { finishRecipients } from './recipients.ts';
 import { blockedUntil, canaryAllowance, pauseUnproven } from './safety.ts';
-
-/** Thrown when batch n−1 is missing: the database was set back behind the campaign's progress, and dialling on could repeat calls. */
-export class LedgerOlderError extends Error {
-  override readonly name = 'LedgerOlderError' as const;
-  /** Number of the batch that is missing; null when the whole campaign is. */
-  readonly missing: number | null;
-
-  constructor(message: string, missing: number | null = null) {
-    super(message);
-    this.missing = missing;
-  }
-}
 
 export type WaitReason =
   'scheduled' | 'due' | 'capacity' | 'share' | 'pacing' | 'blocked' | 'canary' | 'paused' | 'collecting';
@@ -67,15 +56,13 @@ async function findPlanned(tx: Queries, input: PlanInput): Promise<Plan | undefi
   if (input.n === 1) return undefined;
   const previous = await tx
     .selectFrom('batches')
-    .select('batch_id')
+    .select('state')
     .where('batch_id', '=', batchIdOf(input.campaignId, input.round, input.n - 1))
     .executeTakeFirst();
-  if (previous === undefined) {
-    throw new LedgerOlderError(
-      `The ledger is older than the campaign's progress: batch ${input.n - 1} of ${input.campaignId} is missing.`,
-      input.n - 1,
-    );
-  }
+  if (previous === undefined) throw olderBeforePlanning(input.campaignId, input.n - 1, 'missing');
+  // Whoever asks for a batch has submitted the one before it, and knows its verdict.
+  if (previous.state === 'posting' || unsentStates.includes(previous.state))
+    throw olderBeforePlanning(input.campaignId, input.n - 1, 'undecided');
   return undefined;
 }
 
@@ -125,10 +112,11 @@ async function lookOnce(tx: Queries, store: Store, input: PlanInput): Promise<Pl
   }
   if (await openBreaker(tx, campaign, input.now)) return undefined;
   const blocked = await blockedUntil(tx, campaign, input.now);
-  if (blocked !== null) return wait(tx, input, 'blocked', blocked);
+  // Whatever the wait is for, the end of the campaign is not slept through.
+  if (blocked !== null) return wait(tx, input, 'blocked', earliest(blocked, rules.endsAt));
   const canary = await canaryAllowance(tx, campaign);
   if (canary !== null && canary <= 0) {
-    if (await pauseUnproven(tx, campaign, input.now)) return wait(tx, input, 'paused', null);
+    if (await pauseUnproven(tx, campaign, input.now)) return undefined;
     return wait(tx, input, 'canary', null);
   }
   return fillBatch(tx, store, input, campaign, canary);
@@ -150,7 +138,7 @@ async function fillBatch(
   const { numbers, choice } = rules.callers;
   // One request names one number.
   const pool = numbers.length > 1 ? await readCallersIn(tx, campaign) : null;
-  if (pool?.length === 0) return wait(tx, input, 'paused', null);
+  if (pool?.length === 0) return wait(tx, input, 'paused', rules.endsAt);
   const callers = pool === null ? null : new CallerSorting(pool, choice);
   const sorting = await sortCandidates(tx, rules, candidates, slots.count, input, callers);
   await finishRecipients(tx, input.campaignId, sorting.finishes, input.now);
@@ -205,7 +193,7 @@ async function finishOrWait(tx: Queries, input: PlanInput, rules: CampaignRules)
 
 /**
  * The next batch of a round, or why there is none. Idempotent in `n`. A batch and its attempts are written all or nothing,
- * in state `intent`: nothing has been dialled. Throws `LedgerOlderError` when the database lost batch n−1.
+ * in state `intent`: nothing has been dialled. Throws `LedgerOlderError` when the database lost batch n−1, or its verdict.
  */
 export async function planBatch(store: Store, input: PlanInput): Promise<Plan> {
   for (;;) {

@@ -6,8 +6,9 @@ import { readCallersOut } from './callers.ts';
 import { readBudgets } from './attempt-budgets.ts';
 import { budgetedOf, placeOf } from './candidates.ts';
 import { toCampaign, type Campaign } from './campaigns.ts';
+import { countAsPlacedIfSeen, settleDeniedCalls } from './denied-calls.ts';
 import { appendEvents, type NewEvent } from './events.ts';
-import { findEvidenceFor } from './evidence.ts';
+import { unsentStates } from './ledger-older.ts';
 import { lockBatch, type Queries, type Store } from './open-store.ts';
 import { releaseAttempts, releaseBatch, type Release } from './release.ts';
 import { lockPeople, readCaps } from './placed-calls.ts';
@@ -85,7 +86,11 @@ async function sortAttempts(tx: Queries, store: Store, campaign: Campaign, input
   const reachedAs = new Map(reached.map((row) => [row.recipient_id, row.disposition]));
   const suppressed = await findSuppressed(tx, campaign.campaignId, numbers, now);
   await lockPeople(tx, store, rules.caps, attempts);
-  const capsAllowAt = await readCaps(tx, rules.caps, attempts, now);
+  const callees = attempts.flatMap(({ recipient_id: id, e164, person }) => {
+    const recipient = byId.get(id);
+    return recipient === undefined ? [] : [{ e164, person, place: placeOf(recipient) }];
+  });
+  const capsAllowAt = await readCaps(tx, rules, callees, now);
   const budgetAllowsAt = await readBudgets(tx, rules.retry, recipients.map(budgetedOf), now);
   const sorted: Sorted = { dial: [], releases: [] };
   for (const attempt of attempts) {
@@ -113,7 +118,7 @@ async function sortAttempts(tx: Queries, store: Store, campaign: Campaign, input
       suppressed: suppressed.has(attempt.e164),
       // The unique index of open attempts has this one as the number's only one.
       numberBusy: false,
-      capsAllowAt: capsAllowAt(attempt),
+      capsAllowAt: capsAllowAt({ ...attempt, place }),
       budgetAllowsAt: budgetAllowsAt(budgetedOf(recipient)),
       attempted: recipient.tier === 0,
     });
@@ -141,9 +146,19 @@ async function releaseWholeBatch(
   return { kind: 'verdict', state: 'released' };
 }
 
+async function verdictNow(tx: Queries, batchId: string): Promise<Extract<PostingStep, { kind: 'verdict' }>> {
+  const { state } = await tx
+    .selectFrom('batches')
+    .select('state')
+    .where('batch_id', '=', batchId)
+    .executeTakeFirstOrThrow();
+  return { kind: 'verdict', state };
+}
+
 async function enter(tx: Queries, store: Store, input: PostingInput): Promise<PostingStep> {
   const { batchId, now } = input;
   const batch = await lockBatch(tx, store, batchId);
+  if (await countAsPlacedIfSeen(tx, store, batch, now)) return verdictNow(tx, batchId);
   const row = await tx
     .selectFrom('campaigns')
     .selectAll()
@@ -163,10 +178,11 @@ async function enter(tx: Queries, store: Store, input: PostingInput): Promise<Po
       if (until === null) await holdAccount(tx, campaign.accountId, now + pauseAfterReleaseMs);
       return releaseWholeBatch(tx, store, batch, 'not_sent_in_time', now);
     }
-    if (until !== null && (batch.state === 'intent' || batch.state === 'not_sent')) return { kind: 'blocked', until };
+    if (until !== null && unsentStates.includes(batch.state)) return { kind: 'blocked', until };
   }
   const isOut = (await readCallersOut(tx, campaign)).includes(batch.caller ?? '');
   if (isOut) return releaseWholeBatch(tx, store, batch, 'caller_out', now);
+  await settleDeniedCalls(tx, batch, now);
   const sorted = await sortAttempts(tx, store, campaign, input);
   if (sorted.dial.length === 0) {
     if (!(await store.compareAndSetBatch(tx, batchId, ['intent', 'not_sent'], 'released'))) throw new AlreadyEntered();
@@ -182,18 +198,6 @@ async function enter(tx: Queries, store: Store, input: PostingInput): Promise<Po
   }
   if (!(await store.compareAndSetBatch(tx, batchId, ['intent', 'not_sent'], 'posting'))) throw new AlreadyEntered();
   await releaseAttempts(tx, batch.campaign_id, batchId, sorted.releases, now);
-  if (
-    batch.posts > 0 &&
-    (await findEvidenceFor(
-      tx,
-      batch,
-      sorted.dial.map(({ attempt }) => attempt),
-    ))
-  ) {
-    // A refusal promised that nothing was queued, and yet one of these people has a call: the promise is not worth a second POST.
-    await enterUnknown(tx, store, batch, now);
-    return { kind: 'verdict', state: 'unknown' };
-  }
   return beginPost(tx, campaign, batch, sorted, input);
 }
 
@@ -287,13 +291,9 @@ export async function openPosting(store: Store, input: PostingInput): Promise<Po
   }
   return store.transaction(async (tx) => {
     const batch = await lockBatch(tx, store, input.batchId);
-    if (batch.state === 'posting' && (await enterUnknown(tx, store, batch, input.now)))
-      return { kind: 'verdict', state: 'unknown' };
-    const after = await tx
-      .selectFrom('batches')
-      .select('state')
-      .where('batch_id', '=', input.batchId)
-      .executeTakeFirstOrThrow();
-    return { kind: 'verdict', state: after.state };
+    if (batch.state === 'posting') await enterUnknown(tx, store, batch, input.now);
+    const step = await verdictNow(tx, input.batchId);
+    // The other caller has meanwhile learnt that nothing was sent: it is to be sent again.
+    return unsentStates.includes(step.state) ? { kind: 'blocked', until: input.now } : step;
   });
 }

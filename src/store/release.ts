@@ -48,11 +48,30 @@ export async function releaseAttempts(
         .where('recipient_id', '=', release.recipientId)
         .executeTakeFirstOrThrow();
       if (recipient.state !== 'open') continue;
+      // What came of an earlier call while this one was open: nobody is to be called again.
+      const talk = await findTalk(tx, release.recipientId);
+      if (talk !== null) {
+        const reached = { outcome: talk, reason: 'reached_by_earlier_attempt' };
+        await finishRecipients(tx, campaignId, [{ recipientId: release.recipientId, ...reached }], now);
+        continue;
+      }
       const posted = recipient.counted + recipient.uncounted_in_row > 0;
       await requeueRecipient(tx, campaignId, { ...recipient, posted }, release.next.dueAt, now);
     }
   }
   await appendEvents(tx, events);
+}
+
+/** The outcome of somebody who was reached in a call; null: nobody has been. */
+async function findTalk(tx: Queries, recipientId: string): Promise<'completed' | 'opted_out' | null> {
+  const rows = await tx
+    .selectFrom('attempts')
+    .select('disposition')
+    .where('recipient_id', '=', recipientId)
+    .where('disposition', 'in', ['answered', 'opted_out'])
+    .execute();
+  if (rows.length === 0) return null;
+  return rows.some(({ disposition }) => disposition === 'opted_out') ? 'opted_out' : 'completed';
 }
 
 /** Releases every attempt of a batch that holds a slot; the recipients go back in line at once. */

@@ -1,3 +1,5 @@
+import { givenUp } from '../domain/retry-schedule.ts';
+import { findCampaign, type Campaign } from './campaigns.ts';
 import { appendEvents } from './events.ts';
 import { lockCampaign, type Store } from './open-store.ts';
 import { finishRecipients, takeBackOutcome } from './recipients.ts';
@@ -11,9 +13,33 @@ export interface Resolution {
   decidableAt: number | null;
 }
 
+/** Thrown when nobody would be redialled any more: rows put back in line would end as `expired` or `cancelled`, as if never called. */
+export class RedialRefusedError extends Error {
+  override readonly name = 'RedialRefusedError' as const;
+  readonly exitCode = 2;
+}
+
+function refuseIfNobodyIsDialled(campaign: Campaign | undefined, now: number): void {
+  if (campaign === undefined) return;
+  const { campaignId, state, rules } = campaign;
+  if (rules.endsAt !== null && rules.endsAt <= now) {
+    throw new RedialRefusedError(
+      `Campaign ${campaignId} ended for good at ${new Date(rules.endsAt).toISOString()} (ends_at): nobody would be called, so its rows stay unresolved. ` +
+        `Start a new campaign with them (carillon results ${campaignId} --outcome unresolved), or leave them as they are: carillon resolve ${campaignId} --give-up.`,
+    );
+  }
+  if (state === 'draining') {
+    throw new RedialRefusedError(
+      `Campaign ${campaignId} is draining: nobody is dialled, so its rows stay unresolved. ` +
+        `Repeat this when carillon status ${campaignId} says that it has ended; it then starts the next round.`,
+    );
+  }
+}
+
 /**
  * A person's word on recipients that are `unresolved`: `redial` puts them back in line with the doubtful attempt uncounted,
- * `give_up` leaves the outcome as it is. Batches that something may still be heard of are left alone. Idempotent.
+ * `give_up` leaves the outcome as it is. Batches that something may still be heard of are left alone. Idempotent. Throws
+ * RedialRefusedError when the campaign dials nobody any more.
  */
 export async function resolveUnresolved(
   store: Store,
@@ -23,6 +49,7 @@ export async function resolveUnresolved(
 ): Promise<Resolution> {
   return store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
+    if (decision === 'redial') refuseIfNobodyIsDialled(await findCampaign(tx, campaignId), now);
     const held = await tx
       .selectFrom('batches')
       .select('batch_id')
@@ -42,11 +69,11 @@ export async function resolveUnresolved(
       .where('campaign_id', '=', campaignId)
       .where('state', '=', 'done')
       .where('outcome', '=', 'unresolved')
-      .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', 'given_up')]))
+      .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', givenUp)]))
       .execute();
     for (const recipient of recipients) {
       if (decision === 'give_up') {
-        const finish = { recipientId: recipient.recipient_id, outcome: 'unresolved' as const, reason: 'given_up' };
+        const finish = { recipientId: recipient.recipient_id, outcome: 'unresolved' as const, reason: givenUp };
         await finishRecipients(tx, campaignId, [finish], now);
         continue;
       }

@@ -1,6 +1,7 @@
 import type { Outcome } from '../domain/outcome.ts';
 import { changeAggregates } from './aggregates.ts';
 import { findCampaign, type Campaign } from './campaigns.ts';
+import { howToMend } from './edit-refusal.ts';
 import { withdrawnReason } from './edit-verdict.ts';
 import { appendEvents } from './events.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
@@ -48,14 +49,21 @@ export async function retryEnded(
   }
 }
 
-function refuseUnlessEnded(campaign: Campaign | undefined, now: number): void {
-  if (campaign === undefined) throw new RetryRefusedError('The campaign is not in this database.');
-  const { campaignId, state, rules } = campaign;
+/** Throws RetryRefusedError unless the campaign's state lets it be retried. */
+export function refuseUnlessRetriable({ campaignId, state }: Campaign): void {
+  if (state === 'failed')
+    throw new RetryRefusedError(`Campaign ${campaignId} has failed, which is no end: ${howToMend(campaignId)}.`);
   if (state !== 'completed' && state !== 'cancelled') {
     throw new RetryRefusedError(
       `Campaign ${campaignId} is ${state}; retry it when it has ended. Its own retries follow the retry: settings of its file.`,
     );
   }
+}
+
+function refuseUnlessEnded(campaign: Campaign | undefined, now: number): void {
+  if (campaign === undefined) throw new RetryRefusedError('The campaign is not in this database.');
+  refuseUnlessRetriable(campaign);
+  const { campaignId, rules } = campaign;
   if (rules.endsAt !== null && rules.endsAt <= now) {
     throw new RetryRefusedError(
       `Campaign ${campaignId} ended for good at ${new Date(rules.endsAt).toISOString()} (ends_at): nobody would be called. Start a new campaign with the rows that are left.`,

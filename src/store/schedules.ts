@@ -1,4 +1,6 @@
 import type { Selectable } from 'kysely';
+import type { CampaignState } from '../domain/lifecycle.ts';
+import { listCampaigns, type Campaign } from './campaigns.ts';
 import { appendEvents, type CampaignEvent } from './events.ts';
 import type { Queries, Store } from './open-store.ts';
 import type { Database } from './schema.ts';
@@ -13,6 +15,8 @@ export interface Schedule {
   /** The campaign file's text as of then. */
   content: string;
   listSource: string;
+  /** Address of the service that its firings call with. */
+  accountId: string;
   createdAt: number;
 }
 
@@ -23,6 +27,7 @@ function toSchedule(row: Selectable<Database['schedules']>): Schedule {
     filePath: row.file_path,
     content: row.content,
     listSource: row.list_source,
+    accountId: row.account_id,
     createdAt: row.created_at,
   };
 }
@@ -30,7 +35,8 @@ function toSchedule(row: Selectable<Database['schedules']>): Schedule {
 /** Writes a schedule, or writes it anew: it is Temporal that knows whether one runs. */
 export async function putSchedule(store: Store, schedule: Schedule): Promise<void> {
   const { campaignId: campaign_id, filePath: file_path, content, listSource: list_source } = schedule;
-  const values = { campaign_id, file_path, content, list_source, created_at: schedule.createdAt };
+  const { accountId: account_id, createdAt: created_at } = schedule;
+  const values = { campaign_id, file_path, content, list_source, account_id, created_at };
   await store.db
     .insertInto('schedules')
     .values({ schedule_id: schedule.scheduleId, ...values })
@@ -74,16 +80,47 @@ export async function noteFiring(store: Store, parentId: string, firing: Firing,
   });
 }
 
+/**
+ * The campaigns that firings of a schedule have left in the database, newest first: also of one that the log tells of as failed, since its
+ * workflow may have been lost after the import.
+ */
+export async function firingCampaigns(
+  db: Queries,
+  { campaignId: parentId, scheduleId }: Pick<Schedule, 'campaignId' | 'scheduleId'>,
+  wanted: (campaign: Campaign) => boolean = () => true,
+): Promise<Campaign[]> {
+  const known = (await listCampaigns(db)).filter((each) => each.campaignId.startsWith(`${parentId}-`) && wanted(each));
+  // Most of the time there is none, and the log need not be read.
+  if (known.length === 0) return [];
+  const firings = await readFirings(db, parentId, null);
+  const ids = new Set(firings.filter((firing) => firing.scheduleId === scheduleId).map(({ campaignId }) => campaignId));
+  const byId = new Map(known.map((campaign) => [campaign.campaignId, campaign]));
+  return [...ids].flatMap((id) => byId.get(id) ?? []);
+}
+
+const goingStates: readonly CampaignState[] = ['scheduled', 'running', 'paused', 'draining'];
+
+/** A campaign of an earlier firing that has not ended, whatever has become of its workflow: another one beside it would call the same people. */
+export async function findGoingFiring(
+  db: Queries,
+  schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>,
+): Promise<Campaign | undefined> {
+  return (await firingCampaigns(db, schedule, ({ state }) => goingStates.includes(state)))[0];
+}
+
 /** The firing that the log tells of last. */
 export async function lastFiring(db: Queries, parentId: string, scheduleId: string): Promise<Firing | undefined> {
+  return (await readFirings(db, parentId, 20)).find((firing) => firing.scheduleId === scheduleId);
+}
+
+async function readFirings(db: Queries, parentId: string, limit: number | null): Promise<Firing[]> {
   const rows = await db
     .selectFrom('events')
     .select('data')
     .where('campaign_id', '=', parentId)
     .where('type', 'in', ['schedule.fired', 'schedule.failed'] satisfies CampaignEvent['type'][])
     .orderBy('seq', 'desc')
-    .limit(20)
+    .$if(limit !== null, (query) => query.limit(limit ?? 0))
     .execute();
-  const firings = rows.map(({ data }) => JSON.parse(data ?? '{}') as Firing);
-  return firings.find((firing) => firing.scheduleId === scheduleId);
+  return rows.map(({ data }) => JSON.parse(data ?? '{}') as Firing);
 }

@@ -51,6 +51,9 @@ export interface Database {
     resume_at: number | null;
     /** When it last began to dial: what ended before does not open the breaker. */
     dials_since: number;
+    /** The last wish of a person to pause or to go on: which it was of those that the workflow's run was told. */
+    wish_run: string | null;
+    wish_number: number | null;
   };
   /** The numbers that call for a campaign. */
   callers: {
@@ -77,6 +80,8 @@ export interface Database {
     content: string;
     /** Pattern of a path, or a URL. */
     list_source: string;
+    /** Address of the service that its firings call with. */
+    account_id: string;
     created_at: number;
   };
   rounds: {

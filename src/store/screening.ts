@@ -2,7 +2,9 @@ import type { Selectable } from 'kysely';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { judgeScreening, needsScreening, writeScreening, type ScreeningVerdict } from '../domain/screening.ts';
 import { changeCampaignState, toCampaign, type Campaign } from './campaigns.ts';
+import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { appendEvents } from './events.ts';
+import { unsentStates } from './ledger-older.ts';
 import { lockBatch, type Queries, type Store } from './open-store.ts';
 import { releaseBatch, type Release } from './release.ts';
 import type { Database } from './schema.ts';
@@ -18,8 +20,6 @@ function silentSinceOf(reason: string | null): number | null {
     reason?.startsWith(`${silentReason}:`) === true ? Number(reason.slice(silentReason.length + 1)) : Number.NaN;
   return Number.isSafeInteger(since) ? since : null;
 }
-
-const unsent: readonly Database['batches']['state'][] = ['intent', 'not_sent'];
 
 type AttemptRow = Selectable<Database['attempts']>;
 
@@ -40,7 +40,7 @@ export async function findUnscreened(db: Queries, batchId: string, now: number):
     .select(['campaign_id', 'state'])
     .where('batch_id', '=', batchId)
     .executeTakeFirst();
-  if (batch === undefined || !unsent.includes(batch.state)) return null;
+  if (batch === undefined || !unsentStates.includes(batch.state)) return null;
   const row = await db
     .selectFrom('campaigns')
     .selectAll()
@@ -77,7 +77,7 @@ export async function storeScreening(
   const { batchId, askedAt, verdicts } = input;
   await store.transaction(async (tx) => {
     const batch = await lockBatch(tx, store, batchId);
-    if (!unsent.includes(batch.state)) return;
+    if (!unsentStates.includes(batch.state)) return;
     const groups = new Map<string, string[]>();
     for (const [attemptId, verdict] of verdicts) {
       const text = writeScreening(verdict, askedAt);
@@ -109,16 +109,16 @@ export async function storeScreening(
 
 /**
  * Notes that the hook gave no answer about a batch: the batch waits. After `longestSilenceMs` of it the batch is given back and the
- * campaign paused with `evidence`; a person resumes it. Answers whether nothing is left to wait for.
+ * campaign paused with `evidence` and `place`, the hook as people may see it; a person resumes it. Answers whether nothing is left to wait for.
  */
 export async function noteSilentHook(
   store: Store,
-  input: { batchId: string; now: number; evidence: string; fault: string },
+  input: { batchId: string; now: number; place: string; evidence: string; fault: string },
 ): Promise<boolean> {
-  const { batchId, now, evidence, fault } = input;
+  const { batchId, now, place, evidence, fault } = input;
   return store.transaction(async (tx) => {
     const batch = await lockBatch(tx, store, batchId);
-    if (!unsent.includes(batch.state)) return true;
+    if (!unsentStates.includes(batch.state)) return true;
     const campaignId = batch.campaign_id;
     const since = silentSinceOf(batch.reason);
     if (since === null) {
@@ -129,9 +129,10 @@ export async function noteSilentHook(
       return false;
     }
     if (now - since < longestSilenceMs) return false;
+    if (await countAsPlacedIfSeen(tx, store, batch, now)) return true;
     await releaseBatch(tx, store, batch, silentReason, now);
     const minutes = Math.floor((now - since) / 60_000);
-    const reason = `The pre-dial hook has given no answer that can be used for ${minutes} min (the last time: ${evidence}), and without it nobody is called. Mend it, then resume.`;
+    const reason = `The pre-dial hook has given no answer that can be used for ${minutes} min (${place}; the last time: ${evidence}), and without it nobody is called. Mend it, then resume.`;
     await changeCampaignState(tx, campaignId, 'paused', reason, now);
     return true;
   });
@@ -168,7 +169,7 @@ export async function silentHookSince(db: Queries, { campaignId }: Campaign): Pr
     .selectFrom('batches')
     .select('reason')
     .where('campaign_id', '=', campaignId)
-    .where('state', 'in', unsent)
+    .where('state', 'in', unsentStates)
     .execute();
   return rows.map(({ reason }) => silentSinceOf(reason)).find((since) => since !== null) ?? null;
 }

@@ -12,6 +12,8 @@ export async function createSecondSchema(db: Kysely<Database>): Promise<void> {
     'alter table campaigns add column draining text',
     'alter table campaigns add column resume_at bigint',
     'alter table campaigns add column dials_since bigint not null default 0',
+    'alter table campaigns add column wish_run text',
+    'alter table campaigns add column wish_number bigint',
     'alter table recipients add column not_before bigint',
     'alter table recipients add column expires_at bigint',
     'alter table recipients add column caller text',
@@ -24,7 +26,7 @@ export async function createSecondSchema(db: Kysely<Database>): Promise<void> {
       out bigint not null, reason text, checked_at bigint, given bigint not null, primary key (campaign_id, phone_number_id))`,
     `create table schedules (
       schedule_id text not null primary key, campaign_id text not null, file_path text not null, content text not null,
-      list_source text not null, created_at bigint not null)`,
+      list_source text not null, account_id text not null, created_at bigint not null)`,
     'create index recipients_external on recipients (campaign_id, external_id) where external_id is not null',
     'create index attempts_settled on attempts (campaign_id, settled_at, disposition) where disposition is not null',
     `update campaigns set state = 'draft' where state = 'ready'`,

@@ -149,6 +149,23 @@ export async function listSuppressions(
   return (await rows.orderBy('e164').orderBy('scope').limit(limit).execute()).map(toSuppression);
 }
 
+/** How many entries from imported lists, for this campaign or all, end after `from` and at `to` or before (epoch milliseconds). */
+export async function countImportedEndings(
+  db: Queries,
+  campaignId: string,
+  { from, to }: { from: number; to: number },
+): Promise<number> {
+  const { ending } = await db
+    .selectFrom('suppressions')
+    .select((eb) => eb.fn.countAll().as('ending'))
+    .where('scope', 'in', [accountScope, campaignId])
+    .where('source', 'like', 'import:%')
+    .where('expires_at', '>', from)
+    .where('expires_at', '<=', to)
+    .executeTakeFirstOrThrow();
+  return Number(ending);
+}
+
 function toSuppression(row: {
   e164: string;
   scope: string;

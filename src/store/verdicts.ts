@@ -3,6 +3,8 @@ import type { PostVerdict } from '../domain/ledger.ts';
 import { notePace } from './account-pace.ts';
 import { changeCampaignState } from './campaigns.ts';
 import { appendEvents } from './events.ts';
+import { findEvidenceFor } from './evidence.ts';
+import { olderWhileSubmitting } from './ledger-older.ts';
 import { lockBatch, type Queries, type Store } from './open-store.ts';
 import { applyRefusal } from './refusal.ts';
 import { releaseBatchAttempts } from './release.ts';
@@ -154,10 +156,20 @@ export async function confirmBatch(
   return true;
 }
 
+async function isSeen(tx: Queries, batch: BatchRow): Promise<boolean> {
+  const open = await tx
+    .selectFrom('attempts')
+    .selectAll()
+    .where('batch_id', '=', batch.batch_id)
+    .where('state', '=', 'open')
+    .execute();
+  return findEvidenceFor(tx, batch, open);
+}
+
 async function applyNotSent(tx: Queries, store: Store, batch: BatchRow, input: VerdictInput): Promise<void> {
-  if (!(await store.compareAndSetBatch(tx, batch.batch_id, ['posting', 'unknown'], 'not_sent'))) return;
-  await tx.updateTable('batches').set({ verdict_at: input.now }).where('batch_id', '=', batch.batch_id).execute();
-  await logState(tx, batch, 'not_sent', input.now);
+  const seen = batch.state === 'unknown' && (await isSeen(tx, batch));
+  const moved = !seen && (await store.compareAndSetBatch(tx, batch.batch_id, ['posting', 'unknown'], 'not_sent'));
+  if (!seen && !moved) return;
   if (input.notBefore != null) {
     const campaign = await tx
       .selectFrom('campaigns')
@@ -166,6 +178,10 @@ async function applyNotSent(tx: Queries, store: Store, batch: BatchRow, input: V
       .executeTakeFirstOrThrow();
     await holdAccount(tx, campaign.account_id, input.notBefore);
   }
+  // A record that shows a call outranks the word that there was none: it stays unknown.
+  if (seen) return;
+  await tx.updateTable('batches').set({ verdict_at: input.now }).where('batch_id', '=', batch.batch_id).execute();
+  await logState(tx, batch, 'not_sent', input.now);
   if (batch.state === 'unknown') {
     // Nobody comes back for a batch that was given up as unknown: its recipients go back in line.
     await store.compareAndSetBatch(tx, batch.batch_id, ['not_sent'], 'released');
@@ -195,12 +211,16 @@ export async function holdAccount(tx: Queries, accountId: string, notBefore: num
 
 /**
  * Writes what is known about a POST, from the process that made it, at whatever time: it outranks missing evidence. The first
- * verdict of a POST stays; repeating the call is harmless. Answers the batch's state afterwards.
+ * verdict of a POST stays; repeating the call is harmless. Answers the batch's state afterwards. Throws `LedgerOlderError` when the
+ * database has lost the batch, or that it was posted.
  */
 export async function recordVerdict(store: Store, input: VerdictInput): Promise<BatchState> {
   return store.transaction(async (tx) => {
     const batch = await lockBatch(tx, store, input.batchId);
-    if (!(await settlePost(tx, input))) return batch.state;
+    if (!(await settlePost(tx, input))) {
+      if (input.k > batch.posts) throw olderWhileSubmitting(input.batchId, input.k);
+      return batch.state;
+    }
     const { campaign_id: campaignId, batch_id: batchId } = batch;
     const data = { k: input.k, verdict: input.verdict, status: input.status ?? null };
     await appendEvents(tx, [{ at: input.now, campaignId, type: 'post.verdict', batchId, data }]);

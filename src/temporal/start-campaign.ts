@@ -7,10 +7,13 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { campaignQueues, campaignWorkflowId, type CampaignInput } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
+import { serviceAddress } from '../convai/base-url.ts';
 import { failureTypes } from '../domain/failure-types.ts';
 import { requireHookSecret } from '../hooks/secret.ts';
-import { findCampaign, reviveCampaign } from '../store/campaigns.ts';
+import { isSameService, otherServiceText } from '../domain/service-address.ts';
+import { findCampaign, reviveCampaign, type Campaign } from '../store/campaigns.ts';
 import { openRound, type Round } from '../store/rounds.ts';
+import { unsentStates, type LedgerOlderError } from '../store/ledger-older.ts';
 import type { Store } from '../store/open-store.ts';
 import { batchIdOf } from '../store/planning.ts';
 import { campaignTimeouts } from './worker.ts';
@@ -21,10 +24,16 @@ export class WorkflowConflictError extends Error {
   readonly exitCode = 1;
 }
 
+/** Thrown when a campaign was started against another service than the one of the settings; nothing was done. */
+export class OtherServiceError extends Error {
+  override readonly name = 'OtherServiceError' as const;
+  readonly exitCode = 2;
+}
+
 /**
  * Starts the workflow of the round that a campaign is to run now, or attaches to the one that runs. Idempotent: a crash between
  * the database and Temporal is mended by running it again. Answers undefined when nothing is left to run. Throws
- * WorkflowConflictError when the name is taken by another database's campaign, or by a run that ended without this database; and
+ * OtherServiceError; WorkflowConflictError when the name is taken by another database's campaign, or by a run that ended without this database; and
  * ConfigError when the campaign has hooks and there is no secret to sign with.
  */
 export async function startCampaign(
@@ -33,7 +42,10 @@ export async function startCampaign(
 ): Promise<{ round: Round; attached: boolean } | undefined> {
   const { config, store, client } = deps;
   const campaign = await findCampaign(store.db, campaignId);
-  if (campaign !== undefined) requireHookSecret(config, campaignId, campaign.rules);
+  if (campaign !== undefined) {
+    requireHookSecret(config, campaignId, campaign.rules);
+    requireService(config, campaign);
+  }
   const round = await openRound(store, campaignId, campaignWorkflowId, deps.now);
   if (round === undefined) return undefined;
   const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId);
@@ -65,28 +77,41 @@ export async function startCampaign(
   }
 }
 
+/** Throws OtherServiceError, before anything is changed by the clock of a service that is not the campaign's. */
+export function requireService(config: Config, campaign: Campaign): void {
+  const address = serviceAddress(config.SVC_BASE_URL);
+  if (!isSameService(campaign.accountId, address))
+    throw new OtherServiceError(`${otherServiceText(campaign, address)}.`);
+}
+
 /**
  * A run that failed because the ledger had lost a batch may go on only once the ledger has it again: started on the older
  * one, it would call those people a second time.
  */
 async function requireLedgerCaughtUp(client: Client, store: Store, round: Round): Promise<void> {
-  const missing = await missingBatchOf(client, round.workflowId);
-  if (missing === undefined) return;
+  const lost = await lostBatchOf(client, round.workflowId);
+  if (lost === undefined) return;
+  const { missing, submitted = true } = lost;
   const found =
-    missing !== null &&
-    (await store.db
-      .selectFrom('batches')
-      .select('batch_id')
-      .where('batch_id', '=', batchIdOf(round.campaignId, round.round, missing))
-      .executeTakeFirst()) !== undefined;
-  if (found) return;
+    missing === null
+      ? undefined
+      : await store.db
+          .selectFrom('batches')
+          .select('state')
+          .where('batch_id', '=', batchIdOf(round.campaignId, round.round, missing))
+          .executeTakeFirst();
+  if (found !== undefined && !(submitted && unsentStates.includes(found.state))) return;
+  const what = found === undefined ? 'is missing' : 'is still to be sent in it';
   throw new WorkflowConflictError(
-    `Campaign ${round.campaignId} has stopped because this database is older than its progress: batch ${missing ?? 1} is missing. Restore a newer database; going on with this one could call people twice.`,
+    `Campaign ${round.campaignId} has stopped because this database is older than its progress: batch ${missing ?? 1} ${what}. Restore a newer database; going on with this one could call people twice.`,
   );
 }
 
+/** What a failure for a ledger that is too old tells of it. Those of earlier versions had submitted the batch. */
+type LostBatch = Pick<LedgerOlderError, 'missing'> & Partial<Pick<LedgerOlderError, 'submitted'>>;
+
 /** The batch whose absence ended the last run of a workflow; undefined when it did not end so. */
-async function missingBatchOf(client: Client, workflowId: string): Promise<number | null | undefined> {
+async function lostBatchOf(client: Client, workflowId: string): Promise<LostBatch | undefined> {
   const handle = client.workflow.getHandle(workflowId);
   try {
     const { status } = await handle.describe();
@@ -97,7 +122,7 @@ async function missingBatchOf(client: Client, workflowId: string): Promise<numbe
     if (!(error instanceof WorkflowFailedError)) throw error;
     for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause) {
       if (!(cause instanceof ApplicationFailure) || cause.type !== failureTypes.ledgerOlder) continue;
-      return (cause.details?.[0] as { missing: number | null } | undefined)?.missing ?? null;
+      return (cause.details?.[0] as LostBatch | undefined) ?? { missing: null };
     }
   }
   return undefined;

@@ -4,7 +4,7 @@ import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { campaignQueues, type CampaignTimeouts } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
-import { parseBaseUrl } from '../convai/base-url.ts';
+import { serviceAddress } from '../convai/base-url.ts';
 import { createConvaiClient } from '../convai/client.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/open-store.ts';
@@ -54,11 +54,10 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     },
     readsPerSecond: config.SVC_READS_PER_SECOND,
   });
-  const { origin, prefix } = parseBaseUrl(config.SVC_BASE_URL, true);
   return {
     store,
     client,
-    accountId: `${origin}${prefix}`,
+    accountId: serviceAddress(config.SVC_BASE_URL),
     serviceClock: keepServiceClock(config.SVC_BASE_URL),
     logger,
     hookSecret: config.CARILLON_HOOK_SECRET,

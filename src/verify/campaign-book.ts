@@ -1,13 +1,17 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import type { BatchState } from '../domain/ledger.ts';
+import type { CampaignEvent } from '../store/events.ts';
 import type { ScreeningBook } from './judge-screening.ts';
 
 /** One attempt. */
 export interface AttemptBook {
   recipientId: string;
-  /** When it was first posted; null: not yet. */
+  /** When it was first posted, and to which number; null: not yet. */
   postedAt: number | null;
+  number: string | null;
   ended: boolean;
+  /** How it ended, as last corrected; null: it has not, or was given back. */
+  disposition: string | null;
   counted: boolean;
   /** Which budget of its recipient it uses up. */
   budget: number;
@@ -23,10 +27,21 @@ export interface BatchBook {
   calls: string[];
 }
 
+/** An outcome that the log has told of, until the next line of its row shows what it follows from. */
+export interface PendingOutcome {
+  event: CampaignEvent;
+  /** The outcome that the row had before. */
+  before: string | null;
+  /** Whether a line since that one allows another. */
+  explained: boolean;
+}
+
 /** What the log has told of a campaign so far. */
 export interface CampaignBook {
   rules: CampaignRules;
   rows: number;
+  /** 1, but for a test call, which keeps the number that its row has in the list. */
+  firstRow: number;
   rejected: number;
   state: string;
   attempts: Map<string, AttemptBook>;
@@ -34,10 +49,18 @@ export interface CampaignBook {
   /** Attempts of each recipient that use up its present budget. */
   counted: Map<string, Set<AttemptBook>>;
   outcomes: Map<string, string>;
+  /** Outcomes not judged yet, by recipient. */
+  pending: Map<string, PendingOutcome>;
+  /** Recipients about whom something was told since their outcome that may change it. */
+  moved: Set<string>;
+  /** Recipients that have lost their outcome and wait again. */
+  requeued: Set<string>;
   /** How often a person had a row retried. */
   budgets: Map<string, number>;
-  /** The newest attempt of each recipient. */
-  latest: Map<string, AttemptBook>;
+  /** The attempts of each recipient, in order. */
+  calls: Map<string, AttemptBook[]>;
+  /** The number of the last batch of each round. */
+  batchesOf: Map<string, number>;
   /** Caller numbers that have been taken out. */
   callersOut: Set<string>;
   screened: ScreeningBook;
@@ -48,21 +71,42 @@ export interface CampaignBook {
 }
 
 /** The book of a campaign that has just been imported. */
-export function openBook(rules: CampaignRules, rows: number, rejected: number): CampaignBook {
+export function openBook(
+  rules: CampaignRules,
+  { rows, firstRow, rejected }: Pick<CampaignBook, 'rows' | 'firstRow' | 'rejected'>,
+): CampaignBook {
   return {
     rules,
     rows,
+    firstRow,
     rejected,
     state: 'draft',
     attempts: new Map(),
     batches: new Map(),
     counted: new Map(),
     outcomes: new Map(),
+    pending: new Map(),
+    moved: new Set(),
+    requeued: new Set(),
     budgets: new Map(),
-    latest: new Map(),
+    calls: new Map(),
+    batchesOf: new Map(),
     callersOut: new Set(),
     screened: new Map(),
     withdrawn: new Set(),
     edits: { added: 0, corrected: 0, withdrawn: 0 },
   };
+}
+
+/** The attempts of a recipient, in order. */
+export function callsOf(campaign: CampaignBook, recipientId: string): readonly AttemptBook[] {
+  return campaign.calls.get(recipientId) ?? [];
+}
+
+/** Whether the list has this row: those that were imported and those that were added are numbered without a gap. */
+export function isRowOf(campaign: CampaignBook, campaignId: string, recipientId: string): boolean {
+  if (!recipientId.startsWith(`${campaignId}/`)) return false;
+  const row = recipientId.slice(campaignId.length + 1);
+  const { firstRow, rows } = campaign;
+  return /^[1-9]\d*$/.test(row) && Number(row) >= firstRow && Number(row) < firstRow + rows;
 }

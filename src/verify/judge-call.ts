@@ -1,8 +1,8 @@
 import { windowAt } from '../domain/calling-window.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { earliest } from '../domain/eligibility.ts';
-import { capsAllowAt } from '../domain/frequency-caps.ts';
-import { calendarsFor } from '../domain/legal-hours.ts';
+import { callsAllowedAt } from '../domain/legal-caps.ts';
+import { calendarsFor, type RecipientPlace } from '../domain/legal-hours.ts';
 import type { CampaignEvent } from '../store/events.ts';
 import type { LogRule } from './log-rules.ts';
 import type { Callee, NumberBook } from './number-book.ts';
@@ -25,7 +25,7 @@ export function judgeCall(rules: CampaignRules, numbers: NumberBook, event: Camp
   if (other !== undefined && other !== event.attemptId)
     found.push(['calls_overlap', `call ${event.attemptId} began while ${other} to the same number was open`]);
   const calls = { number: numbers.placedTo('number', number), person: numbers.placedTo('person', person) };
-  const allowedAt = capsAllowAt(rules.caps, calls, event.at);
+  const allowedAt = callsAllowedAt(rules, placeOf(event), calls, event.at);
   if (allowedAt > event.at)
     found.push([
       'cap_exceeded',
@@ -34,8 +34,14 @@ export function judgeCall(rules: CampaignRules, numbers: NumberBook, event: Camp
   return found;
 }
 
-function judgeHours(rules: CampaignRules, { attemptId, at, data = {} }: CampaignEvent): [LogRule, string] | null {
-  const place = { country: data['country'] as string | null, regions: data['regions'] as string[] | null };
+/** Where the log says that a call went. What it does not tell is not known, and then every law of the country holds. */
+function placeOf({ data = {} }: CampaignEvent): RecipientPlace {
+  const { country = null, regions = null } = data as Partial<RecipientPlace>;
+  return { country, regions };
+}
+
+function judgeHours(rules: CampaignRules, event: CampaignEvent): [LogRule, string] | null {
+  const { attemptId, at, data = {} } = event;
   const zones = data['zones'] as string[] | undefined;
   if (zones === undefined) return ['log_incomplete', `the log does not tell where call ${attemptId} went`];
   if (rules.startsAt !== null && at < rules.startsAt)
@@ -44,6 +50,6 @@ function judgeHours(rules: CampaignRules, { attemptId, at, data = {} }: Campaign
     return ['outside_hours', `call ${attemptId} was placed before its row allowed it`];
   const marginMs = rules.timing.dispatchMarginMs;
   const endsAt = earliest(rules.endsAt, typeof data['expiresAt'] === 'number' ? data['expiresAt'] : null);
-  const window = windowAt({ calendars: calendarsFor(rules, place), zones, at, marginMs, endsAt });
+  const window = windowAt({ calendars: calendarsFor(rules, placeOf(event)), zones, at, marginMs, endsAt });
   return window.open ? null : ['outside_hours', `call ${attemptId} was placed when it must not be (${window.reason})`];
 }

@@ -1,5 +1,6 @@
 import type { CampaignEvent } from '../store/events.ts';
-import type { CampaignBook } from './campaign-book.ts';
+import { retriableOutcomes } from '../store/retry-ended.ts';
+import { callsOf, type CampaignBook } from './campaign-book.ts';
 import type { LogRule } from './log-rules.ts';
 
 /** Outcomes that a correction may take back: such a recipient was never called, or under a number that does not exist. */
@@ -24,6 +25,17 @@ export function judgeEdit(campaign: CampaignBook, event: CampaignEvent): [LogRul
   return [...judgeOpen(campaign, event), ...correct(campaign, event, recipientId)];
 }
 
+/** A person gave the row a budget anew, which only somebody who was not reached may get. */
+export function judgeRetry(campaign: CampaignBook, { recipientId = '' }: CampaignEvent): [LogRule, string][] {
+  const outcome = campaign.outcomes.get(recipientId);
+  campaign.outcomes.delete(recipientId);
+  campaign.requeued.add(recipientId);
+  campaign.counted.delete(recipientId);
+  campaign.budgets.set(recipientId, (campaign.budgets.get(recipientId) ?? 0) + 1);
+  if (outcome !== undefined && (retriableOutcomes as readonly string[]).includes(outcome)) return [];
+  return [['reached_dialled', `${recipientId} was put back in line although the outcome was ${outcome}`]];
+}
+
 /** Nobody is called whom a person took out of the campaign. */
 export function judgeWithdrawn(campaign: CampaignBook, event: CampaignEvent): [LogRule, string][] {
   if (!campaign.withdrawn.has(event.recipientId ?? '')) return [];
@@ -31,7 +43,7 @@ export function judgeWithdrawn(campaign: CampaignBook, event: CampaignEvent): [L
 }
 
 function judgeOpen(campaign: CampaignBook, { recipientId, type }: CampaignEvent): [LogRule, string][] {
-  if (campaign.latest.get(recipientId ?? '')?.ended !== false) return [];
+  if (callsOf(campaign, recipientId ?? '').at(-1)?.ended !== false) return [];
   const what = type === 'recipient.withdrawn' ? 'withdrawn' : 'changed';
   return [['open_changed', `${recipientId} was ${what} while a call to them was planned or open`]];
 }
@@ -51,8 +63,8 @@ function correct(campaign: CampaignBook, event: CampaignEvent, recipientId: stri
       'log_incomplete',
       `${recipientId} was corrected as rejected, and all rejected rows were corrected before`,
     ]);
-  // Another number is called with a budget of its own.
-  if (told === 'undialable') {
+  // Another number is called with a budget of its own. Logs of earlier versions do not tell; there every such row had one.
+  if (told === 'undialable' && event.data?.['numberChanged'] !== false) {
     campaign.counted.delete(recipientId);
     campaign.budgets.set(recipientId, (campaign.budgets.get(recipientId) ?? 0) + 1);
   }

@@ -4,11 +4,14 @@ import type { CampaignEvent } from '../store/events.ts';
 import { openBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { countAttempt, judgeBudget } from './judge-budget.ts';
 import { calleeOf, judgeCall } from './judge-call.ts';
-import { judgeEdit, judgeWithdrawn } from './judge-edit.ts';
+import { judgeEdit, judgeRetry, judgeWithdrawn } from './judge-edit.ts';
+import { judgeEnd } from './judge-end.ts';
+import { isTalk, judgeOutcome, judgeReached, noteOutcome, takePending } from './judge-outcome.ts';
+import { planAttempt, planBatch } from './judge-plan.ts';
 import { judgeScreened, noteScreening } from './judge-screening.ts';
 import { mayMove, type LogRule, type LogViolation } from './log-rules.ts';
 import { NumberBook } from './number-book.ts';
-import { retriableOutcomes } from '../store/retry-ended.ts';
+import { accountScope } from '../store/suppressions.ts';
 
 /**
  * Proves the promises from the event log alone: fed every event of a database in the order of the log, it keeps what it needs to know
@@ -18,6 +21,8 @@ export class LogJudge {
   readonly #campaigns = new Map<string, CampaignBook>();
   readonly #numbers = new NumberBook();
   readonly #violations: LogViolation[] = [];
+  /** Of each number whose person opted out in a call: the lines that tell so, until the number stands on the do-not-call list. */
+  readonly #unlisted = new Map<string, CampaignEvent[]>();
   #lastSeq = 0;
   #events = 0;
   #calls = 0;
@@ -29,7 +34,9 @@ export class LogJudge {
     this.#lastSeq = event.seq;
     const data = event.data ?? {};
     if (event.type === 'suppression.added') {
-      this.#numbers.suppress(String(data['e164']), String(data['scope']), readInstant(data['expiresAt']));
+      const [number, scope, expiresAt] = [String(data['e164']), String(data['scope']), readInstant(data['expiresAt'])];
+      this.#numbers.suppress(number, scope, expiresAt);
+      if (scope === accountScope && expiresAt === null) this.#unlisted.delete(number);
       return;
     }
     if (event.type === 'suppression.removed') {
@@ -50,9 +57,19 @@ export class LogJudge {
 
   /** What is wrong, in the order of the log, and how much there was to judge. */
   finish(): { violations: LogViolation[]; events: number; calls: number; campaigns: string[] } {
-    for (const [campaignId, campaign] of this.#campaigns) this.#judgeEnd(campaignId, campaign);
-    const campaigns = [...this.#campaigns.keys()];
-    return { violations: this.#violations, events: this.#events, calls: this.#calls, campaigns };
+    for (const [campaignId, campaign] of this.#campaigns) {
+      for (const pending of campaign.pending.values())
+        this.#violateAll(pending.event, judgeOutcome(campaign, pending, false));
+      for (const [rule, what] of judgeEnd(campaign))
+        this.#violations.push({ rule, campaignId, seq: null, at: null, what });
+    }
+    for (const event of [...this.#unlisted.values()].flat()) {
+      const what = `somebody opted out in call ${event.attemptId}, and the number was not put on the do-not-call list`;
+      this.#violate(event, 'opt_out_unlisted', what);
+    }
+    const last = Number.MAX_SAFE_INTEGER;
+    const violations = this.#violations.toSorted((a, b) => (a.seq ?? last) - (b.seq ?? last));
+    return { violations, events: this.#events, calls: this.#calls, campaigns: [...this.#campaigns.keys()] };
   }
 
   #open(event: CampaignEvent, data: Record<string, unknown>): void {
@@ -61,19 +78,26 @@ export class LogJudge {
       this.#violate(event, 'log_incomplete', 'the import does not tell the rules of its campaign');
       return;
     }
-    this.#campaigns.set(
-      event.campaignId,
-      openBook(completeRules(rules), Number(data['rows']), Number(data['rejected'])),
-    );
+    const count = (name: string, missing: number) => Number(data[name] ?? missing);
+    const book = { rows: count('rows', NaN), firstRow: count('firstRow', 1), rejected: count('rejected', NaN) };
+    this.#campaigns.set(event.campaignId, openBook(completeRules(rules), book));
   }
 
   #follow(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
+    const rowId = event.recipientId ?? campaign.attempts.get(event.attemptId ?? '')?.recipientId;
+    const told = rowId === undefined ? null : takePending(campaign, rowId, event);
+    if (told?.brought === false) this.#violateAll(told.pending.event, judgeOutcome(campaign, told.pending, false));
+    this.#step(campaign, event, data);
+    if (told?.brought === true) this.#violateAll(told.pending.event, judgeOutcome(campaign, told.pending, true));
+  }
+
+  #step(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
     switch (event.type) {
       case 'campaign.state':
         this.#moveCampaign(campaign, event, String(data['to']));
         break;
       case 'batch.planned':
-        campaign.batches.set(event.batchId ?? '', { state: 'intent', k: 0, provenIdle: true, calls: [] });
+        this.#violateAll(event, planBatch(campaign, event));
         break;
       case 'batch.screened':
         noteScreening(campaign, event);
@@ -90,7 +114,7 @@ export class LogJudge {
         this.#moveBatch(campaign, event, data['state'] as BatchState);
         break;
       case 'attempt.planned':
-        this.#plan(campaign, event);
+        this.#violateAll(event, planAttempt(campaign, event));
         break;
       case 'attempt.posted':
         this.#dial(campaign, event);
@@ -109,18 +133,16 @@ export class LogJudge {
         campaign.callersOut.delete(String(data['phoneNumberId']));
         break;
       case 'recipient.outcome':
-        // Null: it is taken back, and the recipient waits again.
-        if (typeof data['outcome'] === 'string') campaign.outcomes.set(event.recipientId ?? '', data['outcome']);
-        else campaign.outcomes.delete(event.recipientId ?? '');
+        this.#violateAll(event, noteOutcome(campaign, event));
         break;
       case 'recipient.retried':
-        this.#retry(campaign, event);
+        this.#violateAll(event, judgeRetry(campaign, event));
         break;
       case 'recipient.added':
       case 'recipient.corrected':
       case 'recipient.withdrawn':
       case 'campaign.edited':
-        for (const [rule, what] of judgeEdit(campaign, event)) this.#violate(event, rule, what);
+        this.#violateAll(event, judgeEdit(campaign, event));
         break;
       case 'attempt.matched':
       case 'recipient.deferred':
@@ -140,17 +162,11 @@ export class LogJudge {
     }
   }
 
-  #plan(campaign: CampaignBook, { attemptId = '', recipientId = '' }: CampaignEvent): void {
-    const budget = campaign.budgets.get(recipientId) ?? 0;
-    const attempt = { recipientId, postedAt: null, ended: false, counted: false, budget };
-    campaign.attempts.set(attemptId, attempt);
-    campaign.latest.set(recipientId, attempt);
-  }
-
   #moveCampaign(campaign: CampaignBook, event: CampaignEvent, to: string): void {
     if (!mayMove(campaign.state, to))
       this.#violate(event, 'illegal_change', `the campaign went from ${campaign.state} to ${to}`);
     campaign.state = to;
+    campaign.requeued.clear();
   }
 
   #moveBatch(campaign: CampaignBook, event: CampaignEvent, to: BatchState): void {
@@ -212,22 +228,16 @@ export class LogJudge {
     }
     if (attempt.ended) this.#violate(event, 'dialled_twice', `call ${attemptId} was placed again after its end`);
     const { recipientId } = attempt;
-    const wrong = [
+    this.#violateAll(event, [
       ...judgeCall(campaign.rules, this.#numbers, event),
       ...judgeBudget(campaign, this.#numbers, attempt, event),
       ...judgeWithdrawn(campaign, event),
       ...judgeScreened(campaign, event),
-    ];
-    for (const [rule, what] of wrong) this.#violate(event, rule, what);
-    const outcome = campaign.outcomes.get(recipientId);
-    if (outcome === 'completed' || outcome === 'opted_out')
-      this.#violate(
-        event,
-        'reached_dialled',
-        `call ${attemptId} was placed although the outcome was ${outcome} already`,
-      );
+      ...judgeReached(campaign, recipientId, event),
+    ]);
     attempt.postedAt ??= event.at;
     const callee = calleeOf(event);
+    attempt.number = callee.number;
     this.#numbers.openCallTo(callee.number, attemptId);
     this.#numbers.place(attemptId, event.at, callee);
     campaign.batches.get(event.batchId ?? '')?.calls.push(attemptId);
@@ -242,25 +252,13 @@ export class LogJudge {
     }
     countAttempt(campaign, attempt, counts);
     this.#numbers.setCounted(event.attemptId ?? '', counts);
-    if (data['disposition'] === 'answered' || data['disposition'] === 'opted_out')
-      this.#numbers.noteTalk(event.attemptId ?? '');
+    const { disposition } = data;
+    attempt.disposition = typeof disposition === 'string' ? disposition : null;
+    if (isTalk(attempt)) this.#numbers.noteTalk(event.attemptId ?? '');
+    if (disposition === 'opted_out' && attempt.number !== null)
+      this.#unlisted.set(attempt.number, [...(this.#unlisted.get(attempt.number) ?? []), event]);
     attempt.ended = true;
     this.#numbers.closeCall(event.attemptId ?? '');
-  }
-
-  /** A person gave the row a budget anew, which only somebody who was not reached may get. */
-  #retry(campaign: CampaignBook, event: CampaignEvent): void {
-    const recipientId = event.recipientId ?? '';
-    const outcome = campaign.outcomes.get(recipientId);
-    if (outcome === undefined || !(retriableOutcomes as readonly string[]).includes(outcome))
-      this.#violate(
-        event,
-        'reached_dialled',
-        `${recipientId} was put back in line although the outcome was ${outcome}`,
-      );
-    campaign.outcomes.delete(recipientId);
-    campaign.counted.delete(recipientId);
-    campaign.budgets.set(recipientId, (campaign.budgets.get(recipientId) ?? 0) + 1);
   }
 
   #release(campaign: CampaignBook, event: CampaignEvent): void {
@@ -274,19 +272,8 @@ export class LogJudge {
     this.#numbers.closeCall(event.attemptId ?? '');
   }
 
-  #judgeEnd(campaignId: string, campaign: CampaignBook): void {
-    if (campaign.state !== 'completed' && campaign.state !== 'cancelled') return;
-    const missing = (rule: LogRule, what: string): void =>
-      void this.#violations.push({ rule, campaignId, seq: null, at: null, what });
-    const answered = campaign.outcomes.size + campaign.rejected;
-    if (answered !== campaign.rows)
-      missing('outcome_missing', `${campaign.rows} rows were imported, and ${answered} have an outcome`);
-    for (const [attemptId, attempt] of campaign.attempts) {
-      if (!attempt.ended) missing('log_incomplete', `call ${attemptId} has no end in the log`);
-    }
-    const { added, corrected, withdrawn } = campaign.edits;
-    if (added + corrected + withdrawn > 0)
-      missing('log_incomplete', 'rows were changed, and their number was never told');
+  #violateAll(event: CampaignEvent, found: readonly [LogRule, string][]): void {
+    for (const [rule, what] of found) this.#violate(event, rule, what);
   }
 
   #violate({ campaignId, seq, at }: CampaignEvent, rule: LogRule, what: string): void {

@@ -7,7 +7,8 @@ export const logRules = {
   outside_hours:
     'every call lies within start, end and expiry, campaign hours, holidays and law, in every zone of the number',
   suppressed_dialled: 'no number on the do-not-call list is dialled',
-  cap_exceeded: 'no number and no person is called more often than the caps of the campaign allow, over all campaigns',
+  cap_exceeded:
+    'no number and no person is called more often than the caps of campaign and law allow, over all campaigns',
   budget_exceeded: 'nobody is called more often than the campaign allows',
   reached_dialled: 'nobody is called again who was reached or opted out',
   withdrawn_dialled: 'nobody is called whom a person withdrew and did not put back',
@@ -15,7 +16,11 @@ export const logRules = {
   unscreened_dialled: 'nobody is called without a fresh yes of the pre-dial hook, where the campaign has one',
   dialled_while_stopped: 'no call begins while the campaign is not running',
   caller_out_dialled: 'no call begins from a number that has been taken out',
-  outcome_missing: 'when a campaign has ended, every row has exactly one outcome',
+  outcome_missing: 'when a campaign has ended, every row of its list has exactly one outcome, and nobody else has one',
+  outcome_changed:
+    'an outcome stays, unless a call, its correction or the word of a person follows that allows another',
+  outcome_unproven: 'every outcome is what the calls of its row show',
+  opt_out_unlisted: 'the number of everybody who opts out in a call is put on the do-not-call list, for ever',
   illegal_change: 'batches and campaigns change their state only as they may',
   log_incomplete: 'every step stands in the log after the one that it follows from',
 } as const;

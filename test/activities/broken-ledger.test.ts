@@ -15,7 +15,7 @@ function withoutGuard(store: Store): Store {
   };
 }
 
-test('a ledger whose compare-and-set always succeeds is caught dialling twice', { timeout: 240_000 }, async () => {
+test('a ledger whose compare-and-set always succeeds is caught dialling twice', { timeout: 600_000 }, async () => {
   const caught: number[] = [];
   for (const seed of range(1, 60)) {
     const mix = drawMix(seed);

@@ -20,7 +20,7 @@ import { countOutstanding, isOutstanding } from '../../src/store/counters.ts';
 import { importCampaign, type ImportRow } from '../../src/store/import-campaign.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { isPlanReady } from '../../src/store/planning.ts';
-import { resolveUnresolved } from '../../src/store/resolve.ts';
+import { RedialRefusedError, resolveUnresolved } from '../../src/store/resolve.ts';
 import { openRound } from '../../src/store/rounds.ts';
 import type { LogViolation } from '../../src/verify/log-rules.ts';
 import { verifyLog } from '../../src/verify/verify-log.ts';
@@ -442,7 +442,10 @@ export class Drive {
     if (this.#mix.redial && !campaign.redialled) {
       campaign.redialled = true;
       await this.clock.pass(Math.round(this.#random.between(0, hourMs)));
-      await resolveUnresolved(store, campaignId, 'redial', this.clock.now());
+      // After the campaign's end nobody is called again, and the rows stay as they are.
+      await resolveUnresolved(store, campaignId, 'redial', this.clock.now()).catch((error: unknown) => {
+        if (!(error instanceof RedialRefusedError)) throw error;
+      });
       const round = await openRound(store, campaignId, campaignWorkflowId, this.clock.now());
       if (round !== undefined) {
         Object.assign(campaign, { round: round.round, submitted: 0, dialled: false, planAt: this.clock.now() });

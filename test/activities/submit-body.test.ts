@@ -43,7 +43,7 @@ async function submitFirst(yaml: string, list: string): Promise<{ body: unknown;
       logger: createLogger('silent'),
       nowReal: Date.now,
       monotonicMs: () => performance.now(),
-      accountId: 'test',
+      accountId: sandbox.url,
       workerId: 'test',
       stopping: new AbortController().signal,
       limits: {

@@ -95,7 +95,7 @@ async function submitLimited(seconds: number): Promise<{ waitMs: number; second:
       logger: createLogger('silent'),
       nowReal: Date.now,
       monotonicMs: () => performance.now(),
-      accountId: 'test',
+      accountId: sandbox.url,
       workerId: 'test',
       stopping: new AbortController().signal,
       limits: {

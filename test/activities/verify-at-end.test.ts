@@ -25,7 +25,7 @@ test.for(dialects)(
       toRealMs: (ms) => ms / 60,
       atReal: (instant) => instant,
     };
-    const deps = { store, serviceClock: async () => clock } as ActivityDependencies;
+    const deps = { store, accountId: 'http://service', serviceClock: async () => clock } as ActivityDependencies;
     await pauseCampaign(store, campaignId, 'the number is not verified', noon);
     expect(await verify(deps, { campaignId })).toEqual({ ok: false, inMs: hourMs / 60 });
     now = endsAt;
@@ -42,6 +42,6 @@ test('without an end only a person helps', async () => {
   await beginCampaign(store);
   const clock = { now: () => noon } as ServiceClock;
   await pauseCampaign(store, campaignId, 'the number is not verified', noon);
-  const deps = { store, serviceClock: async () => clock } as ActivityDependencies;
+  const deps = { store, accountId: 'http://service', serviceClock: async () => clock } as ActivityDependencies;
   expect(await verify(deps, { campaignId })).toEqual({ ok: false, inMs: null });
 });

@@ -1,7 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { campaignRules, readCampaignFile, refuseEndedCampaign } from '../../src/campaign/campaign-file.ts';
+import {
+  campaignRules,
+  readCampaignFile,
+  refuseEndedCampaign,
+  refusePassedTimes,
+} from '../../src/campaign/campaign-file.ts';
 import { CampaignFileError } from '../../src/campaign/errors.ts';
 import { messageOf, minimalCampaign, temporaryFolder, writeCampaign } from './campaign-folder.ts';
 
@@ -335,6 +340,23 @@ test('a campaign whose end has passed is refused at its start only', async () =>
   );
 });
 
+test('a campaign whose start has passed is refused where it would begin to call at once', async () => {
+  const file = await readYaml(`${minimalCampaign}starts_at: 2026-11-30T09:00:00-05:00\n`);
+  expect(() => refusePassedTimes(file, Date.UTC(2026, 10, 30, 14))).not.toThrow();
+  expect(() => refusePassedTimes(file, Date.UTC(2026, 10, 30, 14, 1))).toThrow(
+    /:6: starts_at: 2026-11-30T14:00:00\.000Z has passed \(it is 2026-11-30T14:01:00\.000Z\), so that calls would begin at once; write a later time/,
+  );
+  const ended = await readYaml(`${minimalCampaign}ends_at: 2026-11-30T17:00:00-05:00\n`);
+  expect(() => refusePassedTimes(ended, Date.UTC(2026, 10, 30, 22))).toThrow(/ends_at: .* has passed/);
+});
+
+test('caps that hold somebody back are all kept', async () => {
+  const caps =
+    'caps: [{ calls: 3, within: 24h }, { calls: 5, within: 7d }, { by: person, calls: 3, within: 24h }, { after_talk: 7d }, { by: person, after_talk: 3d }]';
+  const yaml = `${minimalCampaign.replace('phone: phone', 'phone: phone, id: patient_id')}${caps}\n`;
+  expect(campaignRules(await readYaml(yaml), columns, start).caps).toHaveLength(5);
+});
+
 test('the list is found beside the campaign file, wherever the command runs', async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder, 'a'));
@@ -413,13 +435,38 @@ test.each([
   ],
   [
     'hours: any\ncaps: [{ calls: 3, within: 24h }, { calls: 4, within: 1d }]',
-    /^6 caps\[1\]: .*two caps over the same time/,
+    /^6 caps\[1\]: .*leave one of them out: caps\[0\] allows fewer calls over the same time/,
+  ],
+  [
+    'hours: any\ncaps: [{ calls: 3, within: 24h }, { calls: 3, within: 1d }]',
+    /^6 caps\[1\]: .*leave it out: it stands twice, as caps\[0\] too$/,
+  ],
+  [
+    'hours: any\ncaps: [{ after_talk: 3d }, { calls: 1, within: 1d }, { after_talk: 7d }]',
+    /^6 caps\[0\]: \{ after_talk: '3d' \} cannot be used; leave it out: caps\[2\] waits longer after a talk/,
+  ],
+  [
+    'hours: any\ncaps: [{ after_talk: 7d }, { after_talk: 168h }]',
+    /^6 caps\[1\]: .*leave it out: it stands twice, as caps\[0\] too$/,
   ],
   [
     'hours: any\ncaps: [{ calls: 3, within: 7d }, { calls: 4, within: 1d }]',
     /^6 caps\[1\]: \{ calls: 4, within: '1d' \} cannot be used; leave it out: caps\[0\] allows no more calls in a longer time/,
   ],
-  ['hours: { mon: ["09:00-12:00", "11:00-17:00"] }', /^5 hours\.mon: .*windows that do not overlap/],
+  [
+    'hours: { mon: ["09:00-12:00", "11:00-17:00"] }',
+    /^5 hours\.mon: .*write windows that do not overlap: "09:00-12:00" and "11:00-17:00" overlap/,
+  ],
+  ['hours: { mon: ["08:00-09:00", "22:00-02:00", "23:00-23:30"] }', /"22:00-02:00" and "23:00-23:30" overlap/],
+  ['hours: any\nholidays: US', /^6 holidays: "US" cannot be used; write a list such as \[US\]/],
+  [
+    'hours: any\npacing: { max_concurrent_calls: 0 }',
+    /^6 pacing\.max_concurrent_calls: 0 cannot be used; write a whole number from 1 to 100000$/,
+  ],
+  [
+    'hours: any\npacing: { max_concurrent_calls: 0, refill_threshold: 5 }',
+    /^6 pacing\.max_concurrent_calls: 0 .* to 100000$/,
+  ],
   ['hours: { mon: "17:00-17:00" }', /^5 hours\.mon: "17:00-17:00" cannot be used/],
   ['hours: any\nholidays: [XX]', /^6 holidays\[0\]: "XX" cannot be used; write a country such as US/],
   ['hours: any\nholidays: [US-ZZ]', /^6 holidays\[0\]: "US-ZZ" cannot be used/],

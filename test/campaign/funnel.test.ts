@@ -171,6 +171,8 @@ test('each reason is told of the row it belongs to', () => {
     ].map((reason) => ({ reason, count: 1 })),
     dialable: 5,
     start: { at: monday, open: 1, outsideHours: 1, notBefore: 1, capped: 2, nextAt: monday + hourMs },
+    // A week later at nine, the row that is due after the end.
+    opensAfterEnd: monday + 7 * 24 * hourMs - hourMs,
   });
   const later = (hours: number): number => monday + hours * hourMs;
   expect(counter.groups().map(({ count, notBefore }) => [count, notBefore])).toEqual([

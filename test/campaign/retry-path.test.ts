@@ -92,3 +92,17 @@ test('no order of dispositions takes longer than the longest path', () => {
     { seed: 3, numRuns: 300 },
   );
 });
+
+test('a path that was asked before answers as a new one does', () => {
+  const rules = rulesWith({ no_answer: ['next_day'] }, { maxAttempts: 2 });
+  const asked = likelyRetries(rules);
+  const zones = fc.subarray(['America/New_York', 'Asia/Tokyo', 'Europe/London', 'Asia/Kathmandu']);
+  // Half hours of four weeks with changes of clocks in New York and London, in any order.
+  const instant = fc.integer({ min: 0, max: 48 * 28 }).map((halves) => Date.UTC(2026, 2, 5) + halves * 30 * minuteMs);
+  fc.assert(
+    fc.property(zones, instant, (those, at) => {
+      expect(asked.retryAt(1, at, those)).toBe(likelyRetries(rules).retryAt(1, at, those));
+    }),
+    { seed: 5, numRuns: 500 },
+  );
+});

@@ -3,6 +3,7 @@ import { readConfig } from '../../src/config.ts';
 import { writeAccount } from '../../src/store/account-pace.ts';
 import { listCampaigns } from '../../src/store/campaigns.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { connectTemporal } from '../../src/temporal/connection.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { createWorld, until, type CampaignWorld } from './campaign-world.ts';
 
@@ -124,6 +125,35 @@ test('an ended campaign is refused, with the way to go on', async () => {
   });
 });
 
+test('a failed campaign is refused by whatever would change it, with the way to go on, and without Temporal', async () => {
+  const world = await createWorld(server.address);
+  await world.run('start', world.writeCampaign({ rows: 2 }));
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  await store.db.updateTable('campaigns').set({ state: 'failed' }).execute();
+  await store.close();
+  Object.assign(world.env, { TEMPORAL_ADDRESS: '127.0.0.1:9' });
+  const commands = [
+    ['adjust', world.id, '--priority', '5'],
+    ['update', world.id, world.path('list.csv')],
+    ['withdraw', world.id, '--row', '1'],
+    ['retry', world.id, '--outcome', 'exhausted', '--yes'],
+    ['pause', world.id],
+    ['resume', world.id],
+    ['drain', world.id, '--yes'],
+    ['cancel', world.id, '--yes'],
+  ];
+  for (const command of commands) {
+    const ended = await world.run(...command);
+    expect.soft(ended, command[0]).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /has failed,.*: mend what carillon status .* names; then carillon start with its file/,
+      ),
+    });
+    expect.soft(ended.stderr, command[0]).not.toContain('carillon retry');
+  }
+});
+
 test.each<[string, string[], RegExp]>([
   ['no campaign', [], /Name a campaign, such as carillon adjust reminders, or .*--account/],
   ['both', ['spring', '--account'], /Both a campaign \(spring\) and --account/],
@@ -158,3 +188,54 @@ test.each<[string, string[], RegExp]>([
     stderr: expect.stringMatching(message),
   });
 });
+
+test('a campaign waits for its own service, and goes with it when a person says that it has moved', async () => {
+  const world = await createWorld(server.address);
+  const path = world.writeCampaign({ rows: 4, yaml: ['retry: { max_attempts: 1 }'] });
+  await world.run('start', path);
+  const old = 'https://voice.example/old';
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  await store.db.updateTable('campaigns').set({ account_id: old }).execute();
+  const here = world.sandbox.url;
+  const says = `Campaign ${world.id} was started against the service at ${old}, and SVC_BASE_URL here is ${here}: nothing is done for it here.`;
+  expect(await world.run('start', path)).toMatchObject({ code: 2, stderr: expect.stringContaining(says) });
+
+  const worker = await world.work();
+  await until(async () => (await failuresOf(world)).some((message) => message.startsWith(says)), 60_000);
+  expect(world.sandbox.calls()).toEqual([]);
+
+  const move = ['adjust', '--account', '--moved-from'];
+  for (const { flags, why } of [
+    { flags: ['adjust', world.id, '--moved-from', old], why: '--moved-from is for the whole account' },
+    { flags: [...move, 'old', '--yes'], why: '--moved-from is "old"; write the old address in full' },
+    { flags: [...move, 'https://me:secret@voice.example', '--yes'], why: 'holds a user name or password' },
+    { flags: [...move, old, '--keep-free', '5%'], why: '--moved-from goes alone' },
+    { flags: [...move, old], why: 'with all its calls and records? If it is another service, people are called twice' },
+  ]) {
+    const refused = await world.run(...flags);
+    expect(refused, flags.join(' ')).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+    expect(refused.stderr).not.toContain('secret');
+  }
+  expect(await world.run(...move, 'https://elsewhere.example', '--yes')).toMatchObject({
+    code: 0,
+    stdout: 'No campaign of this database belongs to https://elsewhere.example; nothing was changed.\n',
+  });
+  expect(await world.run(...move, `${old}/`, '--yes')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`1 campaign moved from ${old}/ to ${here}.`),
+  });
+  await until(async () => (await listCampaigns(store.db))[0]?.state === 'completed');
+  await store.close();
+  expect(world.sandbox.calls().map((call) => call.nth)).toEqual([1, 1, 1, 1]);
+  expect(await world.run('verify', world.id)).toMatchObject({ code: 0 });
+  worker.signal('SIGTERM');
+  expect((await worker.ended).stderr).toContain(`Warning: ${says}`);
+}, 120_000);
+
+/** What the activities of the campaign that are tried again last failed with. */
+async function failuresOf(world: CampaignWorld): Promise<string[]> {
+  const { client, connection } = await connectTemporal(readConfig(world.env));
+  const { raw } = await client.workflow.getHandle(`campaign/${world.id}/1`).describe();
+  await connection.close();
+  return (raw.pendingActivities ?? []).map(({ lastFailure }) => lastFailure?.message ?? '');
+}

@@ -64,7 +64,7 @@ test('a campaign goes from its file to a results file with one line per row', as
     code: 0,
     stdout: expect.stringMatching(/has ended \(completed\).*carillon results autumn-/),
   });
-  expect(await world.run('pause', world.id)).toMatchObject({ code: 1, stderr: expect.stringContaining('has ended') });
+  expect(await world.run('pause', world.id)).toMatchObject({ code: 2, stderr: expect.stringContaining('has ended') });
 
   worker.signal('SIGTERM');
   expect(await worker.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('The worker has stopped.') });

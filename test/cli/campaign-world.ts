@@ -111,6 +111,9 @@ export async function createWorld(
         "variables: { values: { name: '{{ name }}' } }",
         'hours: any',
         'law: off',
+        ...(yaml.some((line) => line.startsWith('opt_out'))
+          ? []
+          : ['opt_out: [{ collected: asked_to_stop, equals: true }]']),
         ...yaml,
       ];
       writeFileSync(join(folder, 'campaign.yaml'), `${file.join('\n')}\n`);

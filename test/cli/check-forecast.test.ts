@@ -71,7 +71,13 @@ test('a campaign that cannot call everybody even at best ends with code 1', asyn
   const { code, stdout } = await world.run('check', world.campaignPath);
   expect(stdout.replaceAll('\n', ' ')).toMatch(/even at best \d\d recipients would never be called/);
   expect(code).toBe(1);
-  expect(await reportOf(world)).toMatchObject({ startable: false, forecast: { canFinish: false } });
+  const report = await reportOf(world);
+  expect(report).toMatchObject({ startable: false, forecast: { canFinish: false } });
+  // What is told of the best case is what can happen in it: one call each half minute, until ten minutes before the end.
+  expect(report.forecast?.earliest.calls).toBeLessThan(30);
+  expect(stdout).toMatch(
+    new RegExp(`earliest +cut off by ends_at +${String(report.forecast?.earliest.calls)} +1\\d\n`),
+  );
 });
 
 test('starts per minute are told as the reason when lines do not help', async () => {
@@ -82,7 +88,7 @@ test('starts per minute are told as the reason when lines do not help', async ()
   });
   const { stdout } = await world.run('check', world.campaignPath);
   expect(stdout.replaceAll('\n', ' ')).toMatch(
-    /It needs \d+ min more \(now 10\)\. No number of concurrent calls is enough, because pacing\.starts_per_minute/,
+    /It needs \d+ min more\. No number of concurrent calls is enough, because pacing\.starts_per_minute/,
   );
 });
 

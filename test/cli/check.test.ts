@@ -133,8 +133,60 @@ test('a campaign whose end has passed is refused', async () => {
   await expect(runCheck(captureIo(), { ...options, campaignPath })).rejects.toThrow(/ends_at: .* has passed/);
 });
 
+test('--rows tells of each row that is left out why it would never be called', async () => {
+  const yaml = `${minimalCampaign.replace('hours: any', 'hours: { mon: "09:00-17:00" }')}ends_at: 2026-01-05T22:00:00Z\n`;
+  const list = 'phone,until\n+12125550101,\n+18005550104,\n+12125550102,2026-01-04\n+12125550103,2026-01-05\nx,\n';
+  const { campaignPath, folder } = await writeCampaign(
+    yaml.replace('phone: phone', 'phone: phone, expires_at: until'),
+    list,
+  );
+  const rowsPath = join(folder, 'rows.jsonl');
+  await runCheck(captureIo(), { campaignPath, json: true, rowsPath });
+  const lines = (await readFile(rowsPath, 'utf8')).trimEnd().split('\n');
+  const found = lines.map((line) => JSON.parse(line) as { row: number; verdict: string; reason: string | null });
+  expect(found.map(({ row, verdict, reason }) => [row, verdict, reason])).toEqual([
+    [1, 'accepted', null],
+    [2, 'excluded', 'no_open_window_before_end'],
+    [3, 'excluded', 'row_expired'],
+    [4, 'accepted', null],
+    [5, 'rejected', 'invalid_phone'],
+  ]);
+});
+
+test('an end before the hours of everybody is refused, with the first instant at which somebody could be called', async () => {
+  const yaml = `${minimalCampaign.replace('hours: any', 'hours: { tue: "09:00-17:00", wed: "09:00-17:00" }')}ends_at: 2026-01-06T14:05:00Z\n`;
+  const list = 'phone\n+13105550103\n+12125550101\n';
+  const { campaignPath } = await writeCampaign(yaml, list);
+  const io = captureIo();
+  const error: unknown = await runCheck(io, { ...options, campaignPath }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    exitCode: 2,
+    message: expect.stringMatching(
+      /:6: ends_at: 2026-01-06T14:05:00\.000Z is too early: nobody of the list can be called before it\. The first hours open 2026-01-06T14:00:00\.000Z, and a call must begin longer than advanced\.dispatch_margin \(10m\) before the end; write a later time$/,
+    ),
+  });
+  expect(io.written().stdout).toContain('Cannot start: nobody of the list can be called before ends_at.');
+  const later = await writeCampaign(yaml.replace('14:05:00Z', '14:10:01Z'), list);
+  expect(await runCheck(captureIo(), { ...options, campaignPath: later.campaignPath })).toMatchObject({ dialable: 1 });
+});
+
+test('rows that have all expired, or wait for more than the end, are no fault of ends_at', async () => {
+  const yaml = `${minimalCampaign.replace('phone: phone', 'phone: phone, expires_at: until')}ends_at: 2026-01-06T14:05:00Z\n`;
+  const { campaignPath } = await writeCampaign(yaml, 'phone,until\n+12125550101,2026-01-04\n');
+  const io = captureIo();
+  expect(await runCheck(io, { ...options, campaignPath })).toMatchObject({ dialable: 0, forecast: null });
+  expect(io.exitCode).toBe(1);
+});
+
+test('a start that has passed is refused', async () => {
+  const yaml = `${minimalCampaign}starts_at: 2025-01-05T15:30:00Z\n`;
+  const { campaignPath } = await writeCampaign(yaml, 'phone\n+12125550101\n');
+  await expect(runCheck(captureIo(), { ...options, campaignPath })).rejects.toThrow(/:6: starts_at: .* has passed/);
+});
+
 test('progress appears on a terminal only, and only when a check takes long', async () => {
-  const { campaignPath } = await writeCampaign(minimalCampaign, `phone\n${'x\n'.repeat(5000)}+12125550101\n`);
+  const yaml = `${minimalCampaign}opt_out: [{ collected: opt_out, equals: true }]\n`;
+  const { campaignPath } = await writeCampaign(yaml, `phone\n${'x\n'.repeat(5000)}+12125550101\n`);
   const slow = (): (() => number) => {
     let calls = 0;
     return () => monday + 1500 * calls++;

@@ -2,14 +2,25 @@ import { connect } from 'node:net';
 import { existsSync } from 'node:fs';
 import { kill } from 'node:process';
 import { expect, test } from 'vitest';
+import { readAllEvents } from '../../src/store/events.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { putSchedule } from '../../src/store/schedules.ts';
+import { beginProven, noon } from '../store/scenario.ts';
 import { createWorld, until, type CampaignWorld, type RunningCommand } from './campaign-world.ts';
 
-/** `carillon dev` in a folder of its own, on any ports. */
-async function beginDev(): Promise<{ world: CampaignWorld; dev: RunningCommand; ready: Record<string, unknown> }> {
+const anyPorts = ['--port', '0', '--temporal-port', '0'];
+
+async function createDevWorld(): Promise<CampaignWorld> {
   const world = await createWorld('');
   world.env['XDG_STATE_HOME'] = world.path('state');
   for (const name of ['HOME', 'PATH', 'XDG_CACHE_HOME']) world.env[name] = process.env[name] ?? '';
-  const dev = world.begin('dev', '--port', '0', '--temporal-port', '0', '--speed', '600', '--json');
+  return world;
+}
+
+/** `carillon dev` in a folder of its own, on any ports. */
+async function beginDev(): Promise<{ world: CampaignWorld; dev: RunningCommand; ready: Record<string, unknown> }> {
+  const world = await createDevWorld();
+  const dev = world.begin('dev', ...anyPorts, '--speed', '600', '--json');
   await until(() => dev.io.written().stdout.includes('\n'), 60_000);
   return { world, dev, ready: JSON.parse(dev.io.written().stdout) as Record<string, unknown> };
 }
@@ -53,3 +64,26 @@ test('dev ends with the reason when Temporal dies', async () => {
   expect(code).toBe(1);
   expect(stderr).toMatch(/The Temporal dev server ended \(signal SIGKILL\).*Everything else is stopped/s);
 }, 90_000);
+
+test('dev leaves alone a database whose campaigns or schedules belong to another service', async () => {
+  const world = await createDevWorld();
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  const scenario = await beginProven(store);
+  await scenario.dial(1);
+  const before = await readAllEvents(store.db, 0, 1_000);
+  const refused = await world.run('dev', ...anyPorts, '--json');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toMatch(
+    /The database \(.*carillon\.db\) has a campaign that has not ended, spring, of the service at http:\/\/service, and not of this sandbox at http:\/\/127\.0\.0\.1:\d+\. Nothing was touched\. .*CARILLON_DB to a new file/,
+  );
+  expect(await readAllEvents(store.db, 0, 1_000)).toEqual(before);
+
+  await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
+  const facts = { filePath: '/srv/campaign.yaml', content: 'id: daily', listSource: 'list.csv', createdAt: noon };
+  await putSchedule(store, { scheduleId: 's', campaignId: 'daily', accountId: 'https://voice.example', ...facts });
+  await store.close();
+  expect(await world.run('dev', ...anyPorts)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/has a schedule, daily, of the service at https:\/\/voice\.example/),
+  });
+}, 120_000);

@@ -194,12 +194,15 @@ test('a PostgreSQL that answers is told with its version; wrong ones are faults 
 });
 
 test.each([
-  ['2025c', '2026-01-15', 'ok'],
-  ['2025c', '2026-11-15', 'warning'],
-  ['2031a', '2031-05-01', 'ok'],
-  ['unheard', '2026-01-15', 'warning'],
-])('time-zone data %s on %s is %s', (release, day, status) => {
-  expect(checkTimeZoneData(Date.parse(day), release).status).toBe(status);
+  ['2025c', '2026-01-15', 'ok', '2025c, about 1 months old'],
+  ['2025c', '2026-11-15', 'warning', '2025c, about 11 months old'],
+  ['2026f', '2026-11-21', 'ok', '2026f, about 1 months old'],
+  ['2026e', '2026-11-21', 'warning', '2026e, older than 2026f'],
+  ['2026g', '2027-11-21', 'ok', '2026g, newer than the releases that this version of Carillon knows'],
+  ['2031a', '2031-05-01', 'ok', '2031a, newer than the releases that this version of Carillon knows'],
+  ['unheard', '2026-01-15', 'warning', 'Node does not tell which it has'],
+])('time-zone data %s on %s is %s', (release, day, status, detail) => {
+  expect(checkTimeZoneData(Date.parse(day), release)).toMatchObject({ status, detail });
 });
 
 test.each([

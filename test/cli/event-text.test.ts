@@ -23,6 +23,10 @@ test.each([
     'a person changed limits of the account: part kept free from 0 % to 12.5 %',
   ],
   [
+    event('account.adjusted', { from: { service: 'https://old.example' }, to: { service: 'https://new.example' } }),
+    "a person moved the campaign to its service's new address, https://new.example",
+  ],
+  [
     event('account.pace', { from: 1000, to: 500 }),
     'the service limits requests: all limits are at 50 %, and rise as it accepts batches',
   ],
@@ -38,11 +42,11 @@ test.each([
   ],
   [
     event('hook.failed', { hook: 'pre_dial', fault: 'timeout' }),
-    'batch 4: the pre-dial hook gives no answer (no answer in time); nobody of it is called until it does',
+    'batch 4: the pre-dial hook (pre_dial.url) gives no answer (no answer in time); nobody of it is called until it does',
   ],
   [
     event('hook.failed', { hook: 'on_completion', round: 1, fault: 'status', status: 410 }),
-    'the completion hook could not be told of the end (it refuses or fails, status 410)',
+    'the completion hook (on_completion.url) could not be told of the end (it refuses or fails, status 410)',
   ],
   [event('hook.delivered', { hook: 'on_completion', round: 1 }), 'the completion hook was told of the end'],
   [event('batch.posting', { k: 2, size: 1 }), 'batch 4: sending 1 call again, POST 2'],

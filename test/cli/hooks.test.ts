@@ -82,15 +82,19 @@ test('the doctor says whether there is a secret, and not which', async () => {
 
 test('status tells of a hook that is silent, and whether the end was heard', () => {
   const now = Date.UTC(2030, 0, 15, 15);
+  const secretly = 'https://planted:secret@hooks.example.com:8443/planted-path?key=planted';
   const linesOf = (standing: Parameters<typeof hookLines>[0]) =>
     hookLines(
       standing,
+      { preDial: { url: secretly, timeoutMs: 5_000 }, onCompletion: { url: secretly } },
       realClock(() => now),
       now,
     );
   expect(linesOf({ silentSince: null, completion: null })).toEqual([]);
   expect(linesOf({ silentSince: now - 4 * minuteMs, completion: null })).toEqual([
-    'the pre-dial hook has given no answer for 4 min; nobody is called until it does',
+    'the pre-dial hook (pre_dial.url at hooks.example.com:8443) has given no answer for 4 min; nobody is called until it does',
   ]);
-  expect(linesOf({ silentSince: null, completion: 'delivered' })).toEqual(['completion hook: told of the end']);
+  expect(linesOf({ silentSince: null, completion: 'delivered' })).toEqual([
+    'completion hook (on_completion.url at hooks.example.com:8443): told of the end',
+  ]);
 });

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { endCampaign } from '../../src/store/campaigns.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { beginProven, noon } from '../store/scenario.ts';
 import { createWorld, until, type CampaignWorld } from './campaign-world.ts';
 
 let server: DevServer;
@@ -68,6 +71,34 @@ test('a lost batch is decided on by a person, not too early, and redialled in th
       /^verify: every promise was kept \(\d+ events of 1 campaign with 6 calls\)\nok {4}no request repeats/,
     ),
   });
+});
+
+test('while a campaign drains, and for one of another service, nobody is redialled', async () => {
+  const world = await createWorld(server.address);
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  const scenario = await beginProven(store);
+  await scenario.plan(1);
+  await scenario.post(1);
+  await scenario.verdict(1, 'unknown');
+  await scenario.sweep(noon + 3_600_000);
+  await endCampaign(store, 'spring', 'drained', noon + 3_600_000);
+  const refusals = [
+    await world.run('resolve', 'spring', '--redial', '--yes'),
+    await world.run('retry', 'spring', '--outcome', 'unresolved', '--yes'),
+  ];
+  for (const refused of refusals)
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Campaign spring was started against the service at http://service,'),
+    });
+  await store.db.updateTable('campaigns').set({ account_id: world.sandbox.url }).execute();
+  const draining = await world.run('resolve', 'spring', '--redial', '--yes');
+  expect(draining).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/Campaign spring is draining: nobody is dialled, so its rows stay unresolved\./),
+  });
+  expect(await scenario.batch(1)).toMatchObject({ state: 'held' });
+  await store.close();
 });
 
 test('what is given up stays unresolved, and the decision is on record', async () => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import type { ScheduleView } from '../../src/cli/schedule-view.ts';
@@ -173,6 +174,45 @@ test('a firing is skipped while the campaign of the one before still runs', { ti
 });
 
 test(
+  'beside a campaign of an earlier firing nothing is fired, also when its workflow is gone',
+  { timeout },
+  async () => {
+    const world = await createWorld(server.address);
+    const path = world.writeCampaign({ rows: 2, yaml: ['retry: { max_attempts: 1 }'] });
+    await world.run('schedule', 'create', path, ...yearly);
+    await world.work();
+    const id = await trigger(world);
+    await untilEnd(world, id);
+    // As `carillon retry` leaves it, and as one whose workflow was terminated: it runs, and no firing is under way.
+    const store = await openStore({ sqlitePath: world.path('carillon.db') });
+    await store.db.updateTable('campaigns').set({ state: 'running' }).execute();
+    await store.db.updateTable('rounds').set({ ended_at: null }).execute();
+    await until('the firing is over', async () => !(await viewOf(world)).isRunning, often);
+    expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        new RegExp(
+          `Campaign ${id} of an earlier firing is running\\. .*schedule continue ${world.id}; to end it: carillon cancel ${id}`,
+        ),
+      ),
+    });
+
+    // What comes by itself is skipped by the worker, which says why; and then there still is something to go on with.
+    const { client, connection } = await connectTemporal(readConfig(world.env));
+    onTestFinished(() => connection.close());
+    await client.schedule.getHandle((await viewOf(world)).scheduleId).trigger('SKIP');
+    const reason = `Skipped: campaign ${id} of an earlier firing is running. When nothing of it moves: carillon schedule continue ${world.id}.`;
+    await until('it is skipped', async () => (await viewOf(world)).last?.reason === reason, often);
+    const continued = await world.run('schedule', 'continue', world.id);
+    expect(continued.stdout + continued.stderr).toContain(`campaign/${id}/1`);
+
+    await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
+    await store.close();
+    expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
+  },
+);
+
+test(
   'a firing without its list fails with the reason, and the next one is made all the same',
   { timeout },
   async () => {
@@ -202,9 +242,16 @@ test.each([
     list: `${numberAt(1)},Ann\n${numberAt(2)},Ben\n`,
     says: /^The list here\.csv cannot be used with this campaign file: carillon check/,
   },
-])('a firing with $what fails, and no number of it is told', { timeout }, async ({ list, says }) => {
+  {
+    what: 'a list of which all rows have expired',
+    list: `phone,name,until\n${numberAt(1)},Ann,2020-01-01\n${numberAt(2)},Ben,2020-01-02\n`,
+    columns: ', expires_at: until',
+    says: /^None of the 2 rows of the list can be called before ends_at of the campaign file, or before the row ends/,
+  },
+])('a firing with $what fails, and no number of it is told', { timeout }, async ({ list, columns = '', says }) => {
   const world = await createWorld(server.address);
   const path = world.writeCampaign({});
+  writeFileSync(path, world.read('campaign.yaml').replace('phone: phone', `phone: phone${columns}`));
   await world.run('schedule', 'create', path, ...yearly, '--list', 'here.csv');
   writeFileSync(world.path('here.csv'), list);
   await world.work();

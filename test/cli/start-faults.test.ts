@@ -113,7 +113,7 @@ test('hours in which the law lets nobody of the list be called start no campaign
   const onSundays = readFileSync(path, 'utf8').replace('hours: any\nlaw: off', 'hours: { sun: "10:00-18:00" }');
   writeFileSync(path, onSundays);
   const refusal =
-    /campaign\.yaml:\d+: hours\.sun: "10:00-18:00" leaves no time .* rule us-al \(state telemarketing hours/;
+    /campaign\.yaml:\d+: hours\.sun: "10:00-18:00" leaves no time .* rule us-al \(dropcowboy\.com\/state-compliance/;
   for (const command of ['check', 'start']) {
     expect(await world.run(command, path)).toMatchObject({ code: 2, stderr: expect.stringMatching(refusal) });
   }
@@ -134,6 +134,40 @@ test('a campaign whose end has passed is not started', async () => {
     code: 2,
     stderr: expect.stringMatching(/ends_at: .*has passed/),
   });
+});
+
+test('a campaign with too little time for its list is not imported, unless some are enough', async () => {
+  const world = await createWorld(server.address);
+  const soon = new Date(world.sandbox.clock.now() + 15 * 60_000).toISOString();
+  const path = world.writeCampaign({
+    rows: 300,
+    yaml: [
+      `ends_at: ${soon}`,
+      'pacing: { max_concurrent_calls: 1, batch_size: 1 }',
+      'advanced: { dispatch_margin: 10m }',
+    ],
+  });
+  const slow = await world.run('start', path);
+  expect(slow).toMatchObject({ code: 2, stdout: '' });
+  expect(slow.stderr).toMatch(/campaign\.yaml:\d+: ends_at: .*(even at best \d+ recipients|is too early)/);
+  await expectNothingImported(world);
+});
+
+test('a start that has passed is refused, and does not matter to a campaign that exists', async () => {
+  const world = await createWorld(server.address, { speed: 1 });
+  const path = world.writeCampaign({ rows: 2, yaml: ['starts_at: 2020-01-01T00:00:00Z'] });
+  for (const command of ['check', 'start', 'run']) {
+    expect(await world.run(command, path)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/campaign\.yaml:\d+: starts_at: 2020-01-01T00:00:00\.000Z has passed/),
+    });
+  }
+  await expectNothingImported(world);
+  const ahead = new Date(world.sandbox.clock.now() + 3_600_000).toISOString();
+  world.writeCampaign({ rows: 2, yaml: [`starts_at: ${ahead}`] });
+  expect(await world.run('start', path)).toMatchObject({ code: 0 });
+  await world.sandbox.advance(2 * 3_600_000);
+  expect(await world.run('start', path)).toMatchObject({ code: 0, stdout: expect.stringContaining('already running') });
 });
 
 /** The world's database as a file of its own: SQLite shares what it knows of a file among all connections of a process. */
@@ -192,3 +226,20 @@ test('a command that only reads makes no database', async () => {
   expect(code).toBe(2);
   expect(stderr).toMatch(/There is no database at .*carillon\.db\. Run this where the campaign was started/);
 });
+
+test.each(['status', 'start', 'worker'])(
+  '%s refuses a DATABASE_URL of another kind, without its value',
+  async (name) => {
+    const world = await createWorld(server.address);
+    const path = world.writeCampaign({ rows: 2 });
+    for (const url of ['mysql://carillon:planted@db/carillon', 'planted', 'POSTGRES//planted']) {
+      Object.assign(world.env, { DATABASE_URL: url });
+      const { code, stderr } = await world.run(name, ...(name === 'start' ? [path] : []));
+      expect(code).toBe(2);
+      expect(stderr).toMatch(
+        /DATABASE_URL is no address of PostgreSQL: it must begin with postgres:\/\/ or postgresql:\/\//,
+      );
+      expect(stderr).not.toContain('planted');
+    }
+  },
+);

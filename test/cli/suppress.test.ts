@@ -57,14 +57,19 @@ test('a number is added, told, listed and removed', async () => {
   expect(left.map((line) => (JSON.parse(line) as { e164: string }).e164)).toEqual(['+12125550101']);
 });
 
-test('an entry with an expiry holds until then', async () => {
+test('an entry with a last day holds to the end of that day everywhere on earth', async () => {
   const { run } = createFolder();
   await run('add', '+12125550100', '--expires', '2026-01-16');
-  expect((await run('check', '+12125550100')).stdout).toContain('until 2026-01-16T00:00Z');
-  expect(await run('add', '+12125550101', '--expires', '2026-01-15')).toMatchObject({
+  expect((await run('check', '+12125550100')).stdout).toContain('until 2026-01-17T12:00Z');
+  // The 14th has just ended on the last clock of the earth, and the 15th has begun there.
+  expect(await run('add', '+12125550101', '--expires', '2026-01-13')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('--expires is 2026-01-15, which has passed'),
+    stderr: expect.stringContaining('--expires is 2026-01-13, which has passed'),
   });
+  expect(await run('add', '+12125550101', '--expires', '2026-01-14')).toMatchObject({ code: 2 });
+  expect(await run('add', '+12125550101', '--expires', '2026-01-15')).toMatchObject({ code: 0 });
+  for (const none of ['2026-02-30', '2026-1-20', ' 2026-01-20'])
+    expect(await run('add', '+12125550102', '--expires', none)).toMatchObject({ code: 2 });
   expect(await run('add', '+12125550101', '--expires', 'soon')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('write a duration such as 90d'),
@@ -77,14 +82,14 @@ test('a file is imported with its good lines, bad ones are named, and a second t
   const file = path('list.csv');
   const imported = await run('import', file, '--column', 'phone', '--region', 'US');
   expect(imported.stdout).toBe(
-    '2 numbers added, 1 stood there already. 1 line is no number and protects nobody: mend and import the file again.\n',
+    '2 numbers added, 0 stood there already, 1 line repeats a number of the file. 1 line is no number and protects nobody: mend and import the file again.\n',
   );
   expect(imported).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(`${file}:3: letters are not read as digits`),
   });
   const again = await run('import', file, '--column', 'phone', '--region', 'US', '--json');
-  expect(JSON.parse(again.stdout)).toEqual({ rows: 4, added: 0, known: 3, bad: 1 });
+  expect(JSON.parse(again.stdout)).toEqual({ rows: 4, added: 0, known: 2, repeated: 1, bad: 1 });
 });
 
 test('a file may have a single column without a header, and a column that is not there is named', async () => {

@@ -13,6 +13,17 @@ test.each([
   expect(parseRetryAfter(value, null, 0)).toBe(expected);
 });
 
+test.each([
+  ['86400', 86_400_000],
+  ['86401', 86_400_000],
+  // Not three centuries: an instant in epoch seconds.
+  ['1900000000', 86_400_000],
+  ['Mon, 07 Nov 1994 08:49:37 GMT', 86_400_000],
+  ['Wed, 01 Jan 2031 00:00:00 GMT', 86_400_000],
+])('%j is a wait of a day at most', (value, expected) => {
+  expect(parseRetryAfter(value, date, 0)).toBe(expected);
+});
+
 test('a date counts from the Date header of the same answer, not from our clock', () => {
   expect(parseRetryAfter('Sun, 06 Nov 1994 08:50:07 GMT', date, Date.UTC(2030, 0, 1))).toBe(30_000);
 });

@@ -5,7 +5,7 @@ import { calendarsFor, type RecipientPlace } from '../../src/domain/legal-hours.
 const calendar = { hours: null, closedOn: [] };
 
 function law(id: string, country: string, region: string | null): LegalHours {
-  return { id, country, region, hours: {}, closedOn: [], from: null, until: null, source: 'test' };
+  return { id, country, region, hours: {}, closedOn: [], from: null, until: null, caps: [], source: 'test' };
 }
 
 const rules = {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import {
   campaignStates,
@@ -33,4 +34,24 @@ test('whoever waits when a campaign drains was cancelled, or came too late', () 
     ['drained', 'cancelled'],
     ['campaign_end', 'expired'],
   ]);
+});
+
+/** The changes that a document's table names: rows that begin with `from`, `from` → `to`, `to`. */
+function documentedChanges(text: string): string[] {
+  const rows = text.matchAll(/^\| (`[^|]*` → `[^|]*`) +\|/gm);
+  return [...rows].flatMap(([, cell = '']) => {
+    const [from = [], to = []] = cell.split('→').map((side) => side.match(/[a-z]+/g) ?? []);
+    return from.flatMap((before) => to.map((after) => `${before} → ${after}`));
+  });
+}
+
+test('the documented changes of a campaign are those of the program, each once', () => {
+  const page = readFileSync(new URL('../../docs/lifecycle.md', import.meta.url), 'utf8');
+  // What is still being imported is seen by nobody.
+  const shown = campaignStates.filter((state) => state !== 'importing');
+  const legal = shown.flatMap((before) => campaignTransitions[before].map((after) => `${before} → ${after}`));
+  expect(documentedChanges(page).toSorted()).toEqual(legal.toSorted());
+  expect(documentedChanges(page.replace('`paused`, `draining` →', '`paused` →')).toSorted()).not.toEqual(
+    legal.toSorted(),
+  );
 });

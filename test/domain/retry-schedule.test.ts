@@ -38,9 +38,27 @@ test.each<[Disposition, number, number]>([
   ['unreached', 1, 2 * hourMs],
   ['voicemail', 1, 24 * hourMs],
   ['failed', 1, 10 * minuteMs],
-])('by default %s for the %i. time is retried after %i ms', (disposition, sameDisposition, delayMs) => {
-  const next = afterAttempt(settled(disposition, { sameDisposition }));
-  expect(next).toEqual({ kind: 'retry', at: 1_000 + delayMs, countsAs: true });
+])(
+  'by default %s for the %i. time is retried after %i ms where no zone is known',
+  (disposition, sameDisposition, delayMs) => {
+    const next = afterAttempt(settled(disposition, { sameDisposition }));
+    expect(next).toEqual({ kind: 'retry', at: 1_000 + delayMs, countsAs: true });
+  },
+);
+
+test('by default whom two calls did not reach is called again from the next local day on', () => {
+  const settledAt = Date.parse('2030-01-15T20:00:00-05:00');
+  const at = (sameDisposition: number) => {
+    const next = afterAttempt(
+      settled('no_answer', { sameDisposition, settledAt, zones: ['America/New_York', 'America/Chicago'] }),
+    );
+    return next.kind === 'retry' ? new Date(next.at).toISOString() : next.kind;
+  };
+  expect([at(1), at(2), at(3)]).toEqual([
+    '2030-01-16T03:00:00.000Z',
+    '2030-01-16T06:00:00.000Z',
+    '2030-01-16T06:00:00.000Z',
+  ]);
 });
 
 test.each([
@@ -90,6 +108,19 @@ test('rules may retry an attempt of which nobody knows whether it was placed', (
   expect(afterAttempt(settled('unknown', { rules: retrying, countedAttempts: 5 }))).toMatchObject({
     outcome: 'exhausted',
   });
+});
+
+test('what a person has given up is dialled by no rule', () => {
+  const retrying = { ...rules, delays: { ...defaultRetryDelays, unknown: [hourMs] } };
+  for (const countedAttempts of [1, 5]) {
+    const { result, ...rest } = settled('unknown', { rules: retrying, countedAttempts });
+    expect(afterAttempt({ ...rest, result: { ...result, detail: 'given_up' } })).toEqual({
+      kind: 'final',
+      outcome: 'unresolved',
+      reason: 'given_up',
+      countsAs: true,
+    });
+  }
 });
 
 test('an uncounted failure leaves the budget alone until too many come in a row', () => {

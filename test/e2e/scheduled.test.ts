@@ -111,7 +111,7 @@ test(
 
 test('a firing whose campaign is ended by hand says so, and the next one comes', { timeout }, async () => {
   const world = await createWorld(server.address);
-  const path = world.writeCampaign({ rows: 4 });
+  const path = world.writeCampaign({ rows: 4, yaml: ['retry: { max_attempts: 1 }'] });
   const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'UTC'];
   await world.run('schedule', 'create', path, ...yearly);
   await world.work();
@@ -137,13 +137,19 @@ test('a firing whose campaign is ended by hand says so, and the next one comes',
     ['schedule.failed', campaignId],
   ]);
   await until('the firing is over', async () => !(await describe(world)).isRunning, { everyMs: 250 });
+  // Its people have calls open, or wait: the next firing would call them beside it.
+  expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`Campaign ${campaignId} of an earlier firing is running.`),
+  });
   expect(await world.run('schedule', 'continue', world.id)).toMatchObject({
     code: 0,
     stdout: `Campaign ${campaignId} goes on: carillon status ${campaignId}\n`,
   });
   expect((await world.run('schedule', 'continue', world.id)).stdout).toContain('is running already');
-  expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({ code: 0 });
-  const hasEnded = async () => (await world.run('status', campaignId)).stdout.includes('completed');
+  const stateOf = async () => JSON.parse((await world.run('status', campaignId, '--json')).stdout) as { state: string };
+  const hasEnded = async () => (await stateOf()).state === 'completed';
   await until('the campaign of the first firing has ended', hasEnded, { everyMs: 250 });
+  expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({ code: 0 });
   expect(await world.run('verify')).toMatchObject({ code: 0 });
 });

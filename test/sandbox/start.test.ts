@@ -164,5 +164,5 @@ test('the help has examples', () => {
   const command = sandboxCommand();
   command.configureOutput({ writeOut: (text) => (help += text) });
   command.outputHelp();
-  expect(help).toContain('$ carillon sandbox --port 0 --json');
+  expect(help).toContain('\n  carillon sandbox --port 0 --json');
 });

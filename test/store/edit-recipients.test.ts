@@ -66,8 +66,8 @@ test.for(dialects)('an upload adds, corrects and leaves rows alone, and says whi
   const events = await readEvents(scenario.store.db, 'spring', 0, 100);
   expect(events.slice(-4).map(({ type, recipientId, data }) => [type, recipientId, data])).toEqual([
     ['recipient.added', 'spring/5', undefined],
-    ['recipient.corrected', 'spring/2', { outcome: null }],
-    ['recipient.corrected', 'spring/3', { outcome: null }],
+    ['recipient.corrected', 'spring/2', { outcome: null, numberChanged: false }],
+    ['recipient.corrected', 'spring/3', { outcome: null, numberChanged: true }],
     ['campaign.edited', undefined, { added: 1, corrected: 2, withdrawn: 0 }],
   ]);
   // The same upload once more changes nothing and leaves no trace.
@@ -293,15 +293,18 @@ test.for(dialects)('an upload and a batch on its way take turns: %s', async (dia
   const corrected = listRows(40).map((row, index) => uploadRow(row.row, row.externalId, numberOf(100 + index)));
   const editor = new RecipientEditor(store, { campaignId: 'spring', restore: false, dryRun: false });
   const edits: Promise<unknown>[] = [];
+  let sent: Promise<unknown> = Promise.resolve();
   for (let part = 0; part < 20; part += 1) {
     edits.push(editor.apply(corrected.slice(part * 2, part * 2 + 2), noon));
     if (part % 4 === 0) {
       const n = part / 4 + 1;
+      // A batch is planned when the one before it has its verdict.
+      await sent;
       await Promise.all([otherScenario.plan(n), ...edits.splice(0)]);
-      edits.push(otherScenario.post(n));
+      sent = otherScenario.post(n).then(() => otherScenario.verdict(n, 'confirmed'));
     }
   }
-  await Promise.all(edits);
+  await Promise.all([...edits, sent]);
   const recipients = new Map((await scenario.recipients()).map((row) => [row.recipient_id, row]));
   const attempts = await scenario.attempts();
   expect(attempts.length).toBeGreaterThan(4);

@@ -82,7 +82,7 @@ test.for(dialects)(
   async (dialect) => {
     const week = (from: number, to: number) =>
       Object.fromEntries(weekdays.map((day) => [day, [{ from: from * 60, to: to * 60 }]]));
-    const rule = { country: 'US', closedOn: [], from: null, until: null, source: 'test' };
+    const rule = { country: 'US', closedOn: [], from: null, until: null, caps: [], source: 'test' };
     const law = [
       { ...rule, id: 'us', region: null, hours: week(6, 21) },
       { ...rule, id: 'us-ky', region: 'KY', hours: week(10, 21) },

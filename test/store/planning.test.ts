@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createBatch } from '../../src/store/create-batch.ts';
-import { LedgerOlderError } from '../../src/store/planning.ts';
+import { LedgerOlderError } from '../../src/store/ledger-older.ts';
 import { buildRows, hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { agentId, answered, beginProven, noon, numbers, Scenario } from './scenario.ts';
 import { dialects, emptyDatabase, openAt, openTestStore } from './test-stores.ts';

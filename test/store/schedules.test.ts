@@ -21,6 +21,7 @@ const schedule: Schedule = {
   filePath: '/srv/calls/campaign.yaml',
   content: 'id: spring\nname: "Frühling"\n',
   listSource: 'lists/{{ date }}.csv',
+  accountId: 'http://service',
   createdAt: noon,
 };
 

@@ -235,18 +235,17 @@ test.for(dialects)('an answer, or the evidence of one, ends the row of unknown b
 });
 
 test.for(dialects)('a planned batch of a campaign with an unknown one is held back too: %s', async (dialect) => {
-  const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 1, refillThreshold: 1 };
-  const scenario = await beginProven(await openCleanStore(dialect), { rows: two, rules: { pacing } });
-  await scenario.plan(1);
-  await scenario.plan(2);
-  await scenario.post(1);
-  await scenario.verdict(1, 'unknown');
-  expect(await scenario.post(2, noon + 1)).toEqual({ kind: 'blocked', until: noon + 30_001 });
+  const scenario = await posted(dialect);
+  // Refused for one of its calls: its halves are planned.
+  await scenario.verdict(1, 'refused', { status: 422 });
+  await scenario.post(2);
+  await scenario.verdict(2, 'unknown');
+  expect(await scenario.post(3, noon + 1)).toEqual({ kind: 'blocked', until: noon + 30_001 });
   // No read has succeeded since, however long ago it was.
   const later = noon + 10 * minuteMs;
-  expect(await scenario.post(2, later)).toEqual({ kind: 'blocked', until: later + 30_000 });
+  expect(await scenario.post(3, later)).toEqual({ kind: 'blocked', until: later + 30_000 });
   await scenario.sweep(later);
-  expect(await scenario.post(2, later)).toMatchObject({ kind: 'post' });
+  expect(await scenario.post(3, later)).toMatchObject({ kind: 'post' });
 });
 
 const late: { state: BatchState; verdict: VerdictInput['verdict']; status: number; after: BatchState }[] = [

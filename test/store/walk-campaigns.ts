@@ -1,3 +1,4 @@
+import type { LegalHours } from '../../src/domain/campaign-rules.ts';
 import type { AttemptResult, Disposition } from '../../src/domain/disposition.ts';
 import { Random } from '../../src/sandbox/random.ts';
 import { adjustAccount, adjustCampaign } from '../../src/store/adjustments.ts';
@@ -27,6 +28,18 @@ const ends: [Disposition, ...Disposition[]] = [
 /** Numbers that both campaigns have in common, and some of their own. */
 const pool = numbers(24);
 
+const lawOfTheirState: LegalHours = {
+  id: 'us-ny-calls',
+  country: 'US',
+  region: 'NY',
+  hours: null,
+  closedOn: [],
+  from: null,
+  until: null,
+  caps: [{ by: 'number', calls: 2, withinMs: 45 * minuteMs }],
+  source: 'test',
+};
+
 interface Walker {
   scenario: Scenario;
   /** The batch that is planned or sent next. */
@@ -45,6 +58,7 @@ function drawRules(random: Random): RulesChanges {
       { by: 'number', calls: 3, withinMs: hourMs },
       { by: 'person', calls: 2, withinMs: 20 * minuteMs },
     ],
+    law: [lawOfTheirState],
     startsAt: random.chance(0.3) ? noon + 5 * minuteMs : null,
     endsAt: random.chance(0.4) ? noon + 3 * hourMs : null,
     retry: {

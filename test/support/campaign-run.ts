@@ -193,7 +193,7 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
     const chunks = (async function* () {
       yield rows;
     })();
-    const input = { campaignId, name: null, fileHash: `hash-${campaignId}`, rules, accountId: sandbox.url };
+    const input = { campaignId, name: null, fileHash: `hash-${campaignId}`, rules, accountId: config.SVC_BASE_URL };
     await importCampaign(store, input, chunks, now);
     await startCampaign({ config, store, client: temporal.client, now }, campaignId);
   };

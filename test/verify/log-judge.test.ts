@@ -22,9 +22,9 @@ const [ana, ben] = ['+12125550100', '+12125550101'];
 
 type Draft = Omit<NewEvent, 'campaignId'> & { campaignId?: string };
 
-function batch(n: number, at: number, calls: [attemptId: string, number: string][]): Draft[] {
-  const batchId = `spring/1/${n}`;
-  const recipientId = (attemptId: string) => attemptId.replace(/#.*/, '');
+function batch(n: number, at: number, calls: [attemptId: string, number: string][], round = 1): Draft[] {
+  const batchId = `spring/${round}/${n}`;
+  const recipientId = (attemptId: string) => attemptId.replace(/\/\d+$/, '');
   return [
     { at, type: 'batch.planned', batchId, data: { size: calls.length } },
     ...calls.map(([attemptId]) => ({
@@ -62,14 +62,14 @@ const kept: readonly Draft[] = [
   { at: ten, type: 'campaign.state', data: { from: 'draft', to: 'running' } },
   { at: ten, type: 'round.started', data: { round: 1 } },
   ...batch(1, ten, [
-    ['spring/1#1', ana],
-    ['spring/2#1', ben],
+    ['spring/1/1', ana],
+    ['spring/2/1', ben],
   ]),
-  settled('spring/1#1', ten + 5 * minuteMs, 'answered'),
+  settled('spring/1/1', ten + 5 * minuteMs, 'answered'),
   outcome('spring/1', ten + 5 * minuteMs, 'completed'),
-  settled('spring/2#1', ten + 5 * minuteMs, 'busy'),
-  ...batch(2, ten + hourMs, [['spring/2#2', ben]]),
-  settled('spring/2#2', ten + hourMs + minuteMs, 'answered'),
+  settled('spring/2/1', ten + 5 * minuteMs, 'busy'),
+  ...batch(2, ten + hourMs, [['spring/2/2', ben]]),
+  settled('spring/2/2', ten + hourMs + minuteMs, 'answered'),
   outcome('spring/2', ten + hourMs + minuteMs, 'completed'),
   { at: ten + 2 * hourMs, type: 'campaign.state', data: { from: 'running', to: 'completed' } },
   { at: ten + 2 * hourMs, type: 'round.ended', data: { round: 1 } },
@@ -228,17 +228,312 @@ const elsewhere = (id: string, when: number, more: Record<string, unknown> = {})
   [
     { at: when, type: 'campaign.imported' as const, data: { rows: 2, rejected: 1, rules: { ...rules, caps: [] } } },
     { at: when, type: 'campaign.state' as const, data: { to: 'running' } },
-    ...batch(1, when, [[`${id}/1#1`, ben]]).map((event) =>
+    ...batch(1, when, [[`${id}/1/1`, ben]]).map((event) =>
       event.type === 'attempt.posted' ? withData(more)(event) : event,
     ),
     {
       at: when + minuteMs,
       type: 'attempt.settled' as const,
-      attemptId: `${id}/1#1`,
+      attemptId: `${id}/1/1`,
       data: { disposition: 'busy', counted: true },
     },
     { at: when + minuteMs, type: 'recipient.outcome' as const, recipientId: `${id}/1`, data: { outcome: 'exhausted' } },
   ].map((event) => ({ ...event, campaignId: id }));
+
+/** The log in the order in which a database has it: an outcome stands before the end of the call that brings it. */
+const written: readonly Draft[] = kept.map((event, index) => {
+  if (event.type === 'recipient.outcome') return kept[index - 1] ?? event;
+  const next = kept[index + 1];
+  return event.type === 'attempt.settled' && next?.type === 'recipient.outcome' ? next : event;
+});
+const isOutcomeOf = (row: string) => (event: Draft) => event.type === 'recipient.outcome' && event.recipientId === row;
+const isEndOf = (attemptId: string) => (event: Draft) =>
+  event.type === 'attempt.settled' && event.attemptId === attemptId;
+
+/** The log with the events there changed. */
+function rewritten(which: (event: Draft) => boolean, change: (event: Draft) => Draft): Draft[] {
+  return written.map((event) => (which(event) ? change(event) : event));
+}
+
+const later = written.findIndex((event) => event.batchId === 'spring/1/2');
+/** Ben is not reached by both calls. */
+const usedUp = rewritten(isEndOf('spring/2/2'), withData({ disposition: 'busy' })).map((event) =>
+  isOutcomeOf('spring/2')(event) ? withData({ outcome: 'exhausted', reason: 'attempts_used_up' })(event) : event,
+);
+const optedOut = rewritten(isEndOf('spring/1/1'), withData({ disposition: 'opted_out' })).map((event) =>
+  isOutcomeOf('spring/1')(event) ? withData({ outcome: 'opted_out' })(event) : event,
+);
+const listed = (data: Record<string, unknown>): Draft[] =>
+  optedOut.flatMap((event) =>
+    isEndOf('spring/1/1')(event)
+      ? [event, { at: event.at, type: 'suppression.added', attemptId: 'spring/1/1', data: { e164: ana, ...data } }]
+      : [event],
+  );
+const isOfBatch = (batchId: string, attemptIds: readonly string[]) => (event: Draft) =>
+  event.batchId === batchId || attemptIds.includes(event.attemptId ?? '');
+
+/** Single changes of a clean log, and the line that has to be named. */
+const outcomeCorruptions: [rule: LogRule, what: string, log: Draft[], line: (event: Draft) => boolean][] = [
+  [
+    'outcome_changed',
+    'a second outcome',
+    [...usedUp, outcome('spring/2', ten + 2 * hourMs, 'cancelled')],
+    ({ data }) => data?.['outcome'] === 'cancelled',
+  ],
+  [
+    'outcome_changed',
+    'somebody who was reached and is exhausted later',
+    written.toSpliced(later, 0, outcome('spring/1', ten + 30 * minuteMs, 'exhausted')),
+    ({ data }) => data?.['outcome'] === 'exhausted',
+  ],
+  [
+    'outcome_changed',
+    'the same outcome twice',
+    written.toSpliced(later, 0, outcome('spring/1', ten + 30 * minuteMs, 'completed')),
+    (event) => isOutcomeOf('spring/1')(event) && event.at === ten + 30 * minuteMs,
+  ],
+  [
+    'outcome_changed',
+    'an outcome that is taken back for no reason',
+    [...usedUp, { at: ten + 2 * hourMs, type: 'recipient.outcome', recipientId: 'spring/2', data: { outcome: null } }],
+    ({ data }) => data?.['outcome'] === null,
+  ],
+  [
+    'log_incomplete',
+    'an outcome that is taken back and was never there',
+    written.toSpliced(later, 0, {
+      at: ten + 2 * hourMs,
+      type: 'recipient.outcome',
+      recipientId: 'spring/2',
+      data: { outcome: null },
+    }),
+    ({ data }) => data?.['outcome'] === null,
+  ],
+  [
+    'outcome_missing',
+    'an outcome of a row that there is not, in place of one that there is',
+    rewritten(isOutcomeOf('spring/2'), (event) => ({ ...event, recipientId: 'spring/99' })),
+    isOutcomeOf('spring/99'),
+  ],
+  [
+    'outcome_unproven',
+    'an outcome of a rejected row, in place of one that was called',
+    rewritten(isOutcomeOf('spring/2'), (event) => ({ ...event, recipientId: 'spring/3' })),
+    isOutcomeOf('spring/3'),
+  ],
+  [
+    'outcome_unproven',
+    'attempts used up although the call was answered',
+    rewritten(isOutcomeOf('spring/1'), withData({ outcome: 'exhausted' })),
+    isOutcomeOf('spring/1'),
+  ],
+  [
+    'outcome_unproven',
+    'attempts used up although the last call was answered',
+    rewritten(isOutcomeOf('spring/2'), withData({ outcome: 'exhausted' })),
+    isOutcomeOf('spring/2'),
+  ],
+  [
+    'outcome_unproven',
+    'cancelled although the call was answered',
+    rewritten(isOutcomeOf('spring/1'), withData({ outcome: 'cancelled' })),
+    isOutcomeOf('spring/1'),
+  ],
+  [
+    'outcome_unproven',
+    'completed although no call was answered',
+    rewritten(isEndOf('spring/2/2'), withData({ disposition: 'busy' })),
+    isOutcomeOf('spring/2'),
+  ],
+  [
+    'outcome_unproven',
+    'opted out although nobody said so',
+    rewritten(isOutcomeOf('spring/1'), withData({ outcome: 'opted_out' })),
+    isOutcomeOf('spring/1'),
+  ],
+  [
+    'outcome_unproven',
+    'unresolved although the end of the call is known',
+    usedUp.map((event) => (isOutcomeOf('spring/2')(event) ? withData({ outcome: 'unresolved' })(event) : event)),
+    isOutcomeOf('spring/2'),
+  ],
+  [
+    'outcome_unproven',
+    'completed, and the batch with the call is not there',
+    written.filter((event) => !isOfBatch('spring/1/2', ['spring/2/2'])(event)),
+    isOutcomeOf('spring/2'),
+  ],
+  [
+    'outcome_unproven',
+    'attempts used up, and the batch with the last is not there',
+    usedUp.filter((event) => !isOfBatch('spring/1/2', ['spring/2/2'])(event)),
+    isOutcomeOf('spring/2'),
+  ],
+  [
+    'outcome_unproven',
+    'attempts used up, and none of them is there',
+    usedUp
+      .filter((event) => !isOfBatch('spring/1/2', ['spring/2/1', 'spring/2/2'])(event))
+      .map((event) => (isOutcomeOf('spring/2')(event) ? withData({ reason: null })(event) : event)),
+    isOutcomeOf('spring/2'),
+  ],
+  [
+    'outcome_unproven',
+    'no retry after an end that no call had',
+    usedUp.map((event) =>
+      isOutcomeOf('spring/2')(event) ? withData({ reason: 'no_retry_after_voicemail' })(event) : event,
+    ),
+    isOutcomeOf('spring/2'),
+  ],
+  [
+    'outcome_unproven',
+    'completed long before a late record shows an answered call',
+    [
+      ...kept.map((event) => (isEndOf('spring/2/2')(event) ? withData({ disposition: 'busy' })(event) : event)),
+      {
+        at: ten + 3 * hourMs,
+        type: 'attempt.corrected',
+        attemptId: 'spring/2/2',
+        data: { disposition: 'answered', counted: true },
+      },
+    ],
+    isOutcomeOf('spring/2'),
+  ],
+  [
+    'log_incomplete',
+    'a batch that is missing before another',
+    written.filter((event) => !isOfBatch('spring/1/1', ['spring/1/1', 'spring/2/1'])(event)),
+    ({ type, batchId }) => type.endsWith('.planned') && batchId === 'spring/1/2',
+  ],
+  [
+    'log_incomplete',
+    'a call that is missing before another of its row',
+    written.filter((event) => !isOfBatch('', ['spring/2/1'])(event)),
+    ({ type, attemptId }) => type === 'attempt.planned' && attemptId === 'spring/2/2',
+  ],
+  [
+    'log_incomplete',
+    'a call to a row that there is not',
+    written.toSpliced(
+      later,
+      0,
+      ...batch(1, ten + 30 * minuteMs, [['spring/4/1', '+12125550102']], 2),
+      settled('spring/4/1', ten + 31 * minuteMs, 'busy'),
+    ),
+    ({ type, attemptId }) => type === 'attempt.planned' && attemptId === 'spring/4/1',
+  ],
+  ['opt_out_unlisted', 'an opt-out that is not put on the list', optedOut, isEndOf('spring/1/1')],
+  [
+    'opt_out_unlisted',
+    'an opt-out that is put on the list of one campaign',
+    listed({ scope: 'spring' }),
+    isEndOf('spring/1/1'),
+  ],
+  [
+    'opt_out_unlisted',
+    'an opt-out that is put on the list for a time',
+    listed({ scope: 'account', expiresAt: ten + 24 * hourMs }),
+    isEndOf('spring/1/1'),
+  ],
+  [
+    'opt_out_unlisted',
+    'an opt-out for which another number is put on the list',
+    listed({ scope: 'account', e164: ben }),
+    isEndOf('spring/1/1'),
+  ],
+  [
+    'reached_dialled',
+    'a call after one that was answered, whose outcome is not told',
+    written
+      .toSpliced(
+        later,
+        0,
+        ...batch(1, ten + 30 * minuteMs, [['spring/1/2', ana]], 2),
+        settled('spring/1/2', ten + 31 * minuteMs, 'busy'),
+      )
+      .filter((event) => !isOutcomeOf('spring/1')(event)),
+    ({ type, attemptId }) => type === 'attempt.posted' && attemptId === 'spring/1/2',
+  ],
+];
+
+test.each(outcomeCorruptions)('the line is named: %s, %s', (rule, _what, log, line) => {
+  const named = judge(log).violations.flatMap(({ rule: broken, seq }) =>
+    broken === rule && seq !== null ? [seq] : [],
+  );
+  expect(log.flatMap((event, index) => (line(event) ? [index + 1] : []))).toEqual(named);
+});
+
+test('a row that was called and has no outcome is named, also where a rejected one has it', () => {
+  const swapped = rewritten(isOutcomeOf('spring/2'), (event) => ({
+    ...event,
+    recipientId: 'spring/3',
+    data: { outcome: 'expired' },
+  }));
+  expect(judge(swapped).violations.map(({ rule, what }) => [rule, what])).toEqual([
+    ['outcome_missing', 'spring/2 was to be called and has no outcome'],
+  ]);
+});
+
+test('who was put back in line after the end waits for the next round, and has an outcome when that has ended', () => {
+  const evening = ten + 3 * hourMs;
+  const retried: Draft[] = [
+    ...usedUp,
+    { at: evening, type: 'recipient.retried', recipientId: 'spring/2', data: { outcome: 'exhausted' } },
+  ];
+  expect(judge(retried).violations).toEqual([]);
+  const rounds: Draft[] = ['running', 'completed'].map((to) => ({ at: evening, type: 'campaign.state', data: { to } }));
+  expect(judge([...retried, ...rounds]).violations.map(({ rule }) => rule)).toEqual(['outcome_missing']);
+});
+
+test('an outcome may change with what is heard of its calls, and by the word of a person', () => {
+  expect(judge(written).violations).toEqual([]);
+  expect(judge(usedUp).violations).toEqual([]);
+  expect(judge(listed({ scope: 'account' })).violations).toEqual([]);
+  const late = ten + 3 * hourMs;
+  const told = (outcomeNow: string | null, reason: string | null = null): Draft => ({
+    at: late,
+    type: 'recipient.outcome',
+    recipientId: 'spring/2',
+    data: { outcome: outcomeNow, reason },
+  });
+  const corrected = (disposition: string): Draft => ({
+    at: late,
+    type: 'attempt.corrected',
+    attemptId: 'spring/2/2',
+    data: { disposition, counted: true },
+  });
+  const unresolved = usedUp.map((event) =>
+    isEndOf('spring/2/2')(event)
+      ? withData({ disposition: 'unknown' })(event)
+      : isOutcomeOf('spring/2')(event)
+        ? withData({ outcome: 'unresolved', reason: 'unknown' })(event)
+        : event,
+  );
+  const legal: [what: string, log: Draft[]][] = [
+    ['a late record shows an answered call', [...usedUp, told('completed', 'answered'), corrected('answered')]],
+    [
+      'a late record shows that nobody answered',
+      [...written, told('exhausted', 'attempts_used_up'), corrected('busy')],
+    ],
+    ['it shows another kind of talk', [...written, told('completed', 'silent'), corrected('answered')]],
+    ['a call is planned again for a late record', [...written, told(null), corrected('voicemail')]],
+    ['a person gives up', [...unresolved, told('unresolved', 'given_up')]],
+    ['a person has somebody redialled', [...unresolved, told(null)]],
+    // Logs of the first schema do not tell that an outcome was taken back.
+    ['an outcome was taken back in silence', [...usedUp, corrected('voicemail'), told('cancelled', 'cancelled')]],
+  ];
+  for (const [what, log] of legal) expect(judge(log).violations, what).toEqual([]);
+});
+
+test('attempts of other campaigns to the number may have used up its budget', () => {
+  const shared = { ...rules, retry: { ...rules.retry, maxAttemptsPerNumber: 1 } };
+  const log: Draft[] = [
+    { at: ten, type: 'campaign.imported', data: { rows: 1, rejected: 0, rules: shared } },
+    outcome('spring/1', ten, 'exhausted'),
+  ];
+  expect(judge(log).violations).toEqual([]);
+});
+
 const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
   ['dialled_twice', 'a second request after one whose fate is unknown', kept.toSpliced(verdict, 0, { ...repeated })],
   [
@@ -254,7 +549,7 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
       verdict,
       { campaignId: 'autumn', at: ten, type: 'campaign.imported', data: { rows: 1, rejected: 0, rules } },
       { campaignId: 'autumn', at: ten, type: 'campaign.state', data: { to: 'running' } },
-      ...batch(1, ten, [['autumn/1#1', ana]]).map((event) => ({ ...event, campaignId: 'autumn' })),
+      ...batch(1, ten, [['autumn/1/1', ana]]).map((event) => ({ ...event, campaignId: 'autumn' })),
     ),
   ],
   [
@@ -300,7 +595,7 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
       at('batch.planned', 1),
       ...elsewhere('autumn', ten + 30 * minuteMs, { e164: '+12125550177', person: 'b' }),
     ).map((event) =>
-      event.attemptId === 'spring/2#2' && event.type === 'attempt.posted' ? withData({ person: 'b' })(event) : event,
+      event.attemptId === 'spring/2/2' && event.type === 'attempt.posted' ? withData({ person: 'b' })(event) : event,
     ),
   ],
   [
@@ -313,8 +608,8 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
     'a third attempt of two',
     inserted(
       at('recipient.outcome', 1),
-      ...batch(3, ten + 1.5 * hourMs, [['spring/2#3', ben]]),
-      settled('spring/2#3', ten + 1.6 * hourMs, 'busy'),
+      ...batch(3, ten + 1.5 * hourMs, [['spring/2/3', ben]]),
+      settled('spring/2/3', ten + 1.6 * hourMs, 'busy'),
     ),
   ],
   [
@@ -322,8 +617,8 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
     'a call after the goal was reached',
     inserted(
       at('campaign.state', 1),
-      ...batch(3, ten + 1.5 * hourMs, [['spring/1#2', ana]]),
-      settled('spring/1#2', ten + 1.6 * hourMs, 'busy'),
+      ...batch(3, ten + 1.5 * hourMs, [['spring/1/2', ana]]),
+      settled('spring/1/2', ten + 1.6 * hourMs, 'busy'),
     ),
   ],
   [
@@ -350,7 +645,7 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
     'unscreened_dialled',
     'a call that the pre-dial hook did not allow',
     asking(kept).map((event) =>
-      event.type === 'batch.screened' ? withData({ eligible: ['spring/9#1'] })(event) : event,
+      event.type === 'batch.screened' ? withData({ eligible: ['spring/9/1'] })(event) : event,
     ),
   ],
   [
@@ -376,7 +671,7 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
   ],
   ['log_incomplete', 'a batch that was never planned', without(at('batch.planned', 1))],
   ['log_incomplete', 'a call that was never planned', without(at('attempt.planned'))],
-  ['log_incomplete', 'an end without a call', inserted(at('campaign.state', 1), settled('spring/7#1', ten, 'busy'))],
+  ['log_incomplete', 'an end without a call', inserted(at('campaign.state', 1), settled('spring/7/1', ten, 'busy'))],
   ['log_incomplete', 'a call without an end', without(at('attempt.settled'))],
   ['log_incomplete', 'a campaign without its import', without(0)],
   ['log_incomplete', 'a verdict of a request that was never begun', changed(verdict, withData({ k: 2 }))],
@@ -386,6 +681,7 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
     changed(secondDial, ({ data: _data, ...event }) => ({ ...event, data: { k: 1, e164: ben } })),
   ],
   ...editCorruptions(),
+  ...outcomeCorruptions.map(([rule, what, log]): [LogRule, string, Draft[]] => [rule, what, log]),
 ];
 
 test('a number that has been taken in again may call', () => {
@@ -415,8 +711,8 @@ test('what is allowed is no violation', () => {
   const rerun = [
     ...notSent,
     ...batch(1, ten + 1, [
-      ['spring/1#1', ana],
-      ['spring/2#1', ben],
+      ['spring/1/1', ana],
+      ['spring/2/1', ben],
     ]).slice(3),
   ].map((event) =>
     event.type === 'batch.posting' || event.type === 'attempt.posted' || event.type === 'post.verdict'
@@ -429,29 +725,29 @@ test('what is allowed is no violation', () => {
   const exhausted = kept.map((event) =>
     event.recipientId === 'spring/2' && event.type === 'recipient.outcome'
       ? withData({ outcome: 'exhausted' })(event)
-      : event.attemptId === 'spring/2#2' && event.type === 'attempt.settled'
+      : event.attemptId === 'spring/2/2' && event.type === 'attempt.settled'
         ? withData({ disposition: 'busy' })(event)
         : event,
   );
   const again: Draft[] = [
     { at: ten + 3 * hourMs, type: 'recipient.retried', recipientId: 'spring/2', data: { outcome: 'exhausted' } },
     { at: ten + 3 * hourMs, type: 'campaign.state', data: { to: 'running' } },
-    ...batch(3, ten + 3 * hourMs, [['spring/2#3', ben]]),
-    settled('spring/2#3', ten + 3.1 * hourMs, 'busy'),
+    ...batch(3, ten + 3 * hourMs, [['spring/2/3', ben]]),
+    settled('spring/2/3', ten + 3.1 * hourMs, 'busy'),
     {
       at: ten + 3.1 * hourMs,
       type: 'attempt.corrected',
-      attemptId: 'spring/2#2',
+      attemptId: 'spring/2/2',
       data: { disposition: 'busy', counted: true },
     },
-    ...batch(4, ten + 4.5 * hourMs, [['spring/2#4', ben]]),
-    settled('spring/2#4', ten + 4.6 * hourMs, 'busy'),
+    ...batch(4, ten + 4.5 * hourMs, [['spring/2/4', ben]]),
+    settled('spring/2/4', ten + 4.6 * hourMs, 'busy'),
     outcome('spring/2', ten + 4.6 * hourMs, 'exhausted'),
   ];
   expect(judge([...exhausted, ...again]).violations).toEqual([]);
   const fifth = [
-    ...batch(5, ten + 4.9 * hourMs, [['spring/2#5', ben]]),
-    settled('spring/2#5', ten + 5 * hourMs, 'busy'),
+    ...batch(5, ten + 4.9 * hourMs, [['spring/2/5', ben]]),
+    settled('spring/2/5', ten + 5 * hourMs, 'busy'),
   ];
   expect(judge([...exhausted, ...again, ...fifth]).violations.map(({ rule }) => rule)).toContain('budget_exceeded');
   // Rows are added, corrected and withdrawn, and one that is rejected or withdrawn comes back.
@@ -466,12 +762,17 @@ test('what is allowed is no violation', () => {
     outcome('spring/4', ten + 30 * minuteMs, 'cancelled'),
     edit('recipient.corrected', 4, { outcome: 'cancelled' }),
     edited(0, 1, 0),
-    ...batch(7, ten + 40 * minuteMs, [
-      ['spring/3#1', cy],
-      ['spring/4#1', dan],
-    ]),
+    ...batch(
+      1,
+      ten + 40 * minuteMs,
+      [
+        ['spring/3/1', cy],
+        ['spring/4/1', dan],
+      ],
+      2,
+    ),
     ...['spring/3', 'spring/4'].flatMap((row) => [
-      settled(`${row}#1`, ten + 45 * minuteMs, 'answered'),
+      settled(`${row}/1`, ten + 45 * minuteMs, 'answered'),
       outcome(row, ten + 45 * minuteMs, 'completed'),
     ]),
   ];
@@ -485,10 +786,15 @@ test('what is allowed is no violation', () => {
   ];
   const running = undialable.toSpliced(1, 0, { at: ten, type: 'campaign.state', data: { to: 'running' } });
   const another = [
-    ...batch(8, ten + 3 * hourMs, [['spring/2#3', dan]]),
-    settled('spring/2#3', ten + 4 * hourMs, 'busy'),
+    ...batch(3, ten + 3 * hourMs, [['spring/2/3', dan]]),
+    settled('spring/2/3', ten + 4 * hourMs, 'busy'),
   ];
   expect(judge([...running, ...another]).violations).toEqual([]);
+  // With its number as it was it has what was left.
+  const sameNumber = [...running, ...another].map((event) =>
+    event.type === 'recipient.corrected' ? withData({ numberChanged: false })(event) : event,
+  );
+  expect(judge(sameNumber).violations.map(({ rule }) => rule)).toEqual(['budget_exceeded']);
   // An entry that was over, and one that was taken off again.
   const over = { ...suppression, data: { ...suppression.data, expiresAt: ten + minuteMs } };
   expect(judge(inserted(at('batch.planned', 1), over)).violations).toEqual([]);
@@ -500,13 +806,18 @@ test('what is allowed is no violation', () => {
   );
   expect(judge(earlier).violations.filter(({ campaignId }) => campaignId === 'spring')).toEqual([]);
   // A correction gives an attempt back.
-  const corrected: Draft = { at: ten, type: 'attempt.corrected', attemptId: 'spring/2#1', data: { counted: false } };
+  const corrected: Draft = {
+    at: ten,
+    type: 'attempt.corrected',
+    attemptId: 'spring/2/1',
+    data: { disposition: 'failed', counted: false },
+  };
   const third = [
-    ...batch(3, ten + 1.5 * hourMs, [['spring/2#3', ben]]),
-    settled('spring/2#3', ten + 1.6 * hourMs, 'busy'),
+    ...batch(3, ten + 1.5 * hourMs, [['spring/2/3', ben]]),
+    settled('spring/2/3', ten + 1.6 * hourMs, 'answered'),
   ];
   const tried = inserted(at('recipient.outcome', 1), corrected, ...third).map((event) =>
-    event.attemptId === 'spring/2#2' && event.type === 'attempt.settled'
+    event.attemptId === 'spring/2/2' && event.type === 'attempt.settled'
       ? withData({ disposition: 'busy' })(event)
       : event,
   );
@@ -518,13 +829,13 @@ test('budgets of numbers and renewed budgets are judged by when their attempts w
   const withRetry = (retry: object): Draft[] => {
     const own = buildRules({ ...long, retry });
     return [
-      { at: ten, type: 'campaign.imported', data: { hash: 'x', rows: 1, rejected: 0, rules: own } },
+      { at: ten, type: 'campaign.imported', data: { hash: 'x', rows: 2, rejected: 0, rules: own } },
       { at: ten, type: 'campaign.state', data: { from: 'draft', to: 'running' } },
     ];
   };
   const call = (n: number, at: number): Draft[] => [
-    ...batch(n, at, [[`spring/2#${n}`, ben]]),
-    settled(`spring/2#${n}`, at + minuteMs, 'busy'),
+    ...batch(n, at, [[`spring/2/${n}`, ben]]),
+    settled(`spring/2/${n}`, at + minuteMs, 'busy'),
   ];
   const renewed = { maxAttempts: 2, resetAfterMs: 24 * hourMs };
   const twice = [...withRetry(renewed), ...call(1, ten), ...call(2, ten + hourMs)];
@@ -538,6 +849,7 @@ test('budgets of numbers and renewed budgets are judged by when their attempts w
       campaignId: 'autumn',
       ...(draft.batchId === undefined ? {} : { batchId: draft.batchId.replace('spring', 'autumn') }),
       ...(draft.attemptId === undefined ? {} : { attemptId: draft.attemptId.replace('spring', 'autumn') }),
+      ...(draft.recipientId === undefined ? {} : { recipientId: draft.recipientId.replace('spring', 'autumn') }),
     }));
   const shared = { maxAttempts: 2, maxAttemptsPerNumber: 2 };
   const both = [...withRetry(shared), ...autumn(withRetry(shared)), ...call(1, ten), ...autumn(call(1, ten + hourMs))];
@@ -548,7 +860,7 @@ test('budgets of numbers and renewed budgets are judged by when their attempts w
   const uncounted: Draft = {
     at: ten + hourMs + 2 * minuteMs,
     type: 'attempt.corrected',
-    attemptId: 'autumn/2#1',
+    attemptId: 'autumn/2/1',
     campaignId: 'autumn',
     data: { disposition: 'failed', counted: false },
   };
@@ -560,13 +872,13 @@ test('a call before the start of the campaign, or too near to the end of its row
     {
       at: ten,
       type: 'campaign.imported',
-      data: { hash: 'x', rows: 1, rejected: 0, rules: buildRules({ startsAt }) },
+      data: { hash: 'x', rows: 2, rejected: 0, rules: buildRules({ startsAt }) },
     },
     { at: ten, type: 'campaign.state', data: { from: 'draft', to: 'running' } },
-    ...batch(1, ten + hourMs, [['spring/2#1', ben]]).map((event) =>
+    ...batch(1, ten + hourMs, [['spring/2/1', ben]]).map((event) =>
       event.type === 'attempt.posted' ? { ...event, data: { ...event.data, ...posted } } : event,
     ),
-    settled('spring/2#1', ten + hourMs + minuteMs, 'busy'),
+    settled('spring/2/1', ten + hourMs + minuteMs, 'busy'),
   ];
   const rulesOf = (drafts: Draft[]) => judge(drafts).violations.map(({ rule }) => rule);
   expect(rulesOf(begin(ten + hourMs, { expiresAt: ten + 2 * hourMs }))).toEqual([]);

@@ -1,0 +1,44 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { failureTypes } from '../src/domain/failure-types.ts';
+import { isSameService, otherServiceText } from '../src/domain/service-address.ts';
+import type { Campaign } from '../src/store/campaigns.ts';
+import { findOpenElsewhere } from '../src/store/service-move.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+type Own = Pick<ActivityDependencies, 'store' | 'accountId'>;
+
+/**
+ * Throws unless the campaign was started against this worker's service: another one has another clock and none of its calls. The
+ * failure is retried, so that the work waits for a worker with the right service.
+ */
+export function requireOwnService(
+  deps: Pick<Own, 'accountId'>,
+  campaign: Pick<Campaign, 'campaignId' | 'accountId'>,
+): void {
+  if (!isSameService(campaign.accountId, deps.accountId)) throw otherService(deps, campaign);
+}
+
+/** The same, for the campaign of a batch; one that is not there is left to whoever asks the ledger for it. */
+export async function requireOwnBatch(deps: Own, batchId: string): Promise<void> {
+  const campaign = await deps.store.db
+    .selectFrom('batches')
+    .innerJoin('campaigns', 'campaigns.campaign_id', 'batches.campaign_id')
+    .select(['campaigns.campaign_id as campaignId', 'campaigns.account_id as accountId'])
+    .where('batches.batch_id', '=', batchId)
+    .executeTakeFirst();
+  if (campaign !== undefined) requireOwnService(deps, campaign);
+}
+
+/** The same, for all whose calls a sweep of this agent's list would conclude about. */
+export async function requireOwnAgent(deps: Own, agentId: string): Promise<void> {
+  const campaign = await findOpenElsewhere(deps.store.db, agentId, deps.accountId);
+  if (campaign !== undefined) throw otherService(deps, campaign);
+}
+
+function otherService(
+  deps: Pick<Own, 'accountId'>,
+  campaign: Pick<Campaign, 'campaignId' | 'accountId'>,
+): ApplicationFailure {
+  const message = `${otherServiceText(campaign, deps.accountId)}, then restart this worker.`;
+  return ApplicationFailure.create({ type: failureTypes.otherService, message });
+}

@@ -1,0 +1,25 @@
+const namesOfThisMachine: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Whether two addresses name the same service: this machine's names are one, and a slash at the end means nothing. */
+export function isSameService(one: string, other: string): boolean {
+  return one === other || plainName(one) === plainName(other);
+}
+
+function plainName(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const { protocol, hostname, port, pathname } = new URL(address);
+  const host = namesOfThisMachine.includes(hostname) ? 'localhost' : hostname;
+  return `${protocol}//${host}:${port}${pathname.replace(/\/+$/, '')}`;
+}
+
+/**
+ * Why nothing may be done here for a campaign of another service, and what to do. `address`: the service here. Its clock and its
+ * records know nothing of the campaign's calls: they would all look as if they had never been placed.
+ */
+export function otherServiceText(campaign: { campaignId: string; accountId: string }, address: string): string {
+  const { campaignId, accountId } = campaign;
+  return (
+    `Campaign ${campaignId} was started against the service at ${accountId}, and SVC_BASE_URL here is ${address}: nothing is done for it here. ` +
+    `Set SVC_BASE_URL to its service. If that has moved, with its calls and records: carillon adjust --account --moved-from ${accountId}`
+  );
+}

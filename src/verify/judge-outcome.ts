@@ -1,0 +1,114 @@
+import { givenUp } from '../domain/retry-schedule.ts';
+import type { CampaignEvent, EventType } from '../store/events.ts';
+import { callsOf, isRowOf, type AttemptBook, type CampaignBook, type PendingOutcome } from './campaign-book.ts';
+import type { LogRule } from './log-rules.ts';
+
+type Found = [rule: LogRule, what: string][];
+
+/** Lines that stand right behind the outcome that they bring, in the same transaction. */
+const bringsOutcome: readonly EventType[] = ['attempt.settled', 'attempt.corrected', 'attempt.released'];
+/** Lines after which an outcome may be another one. Logs of the first schema tell in no other way that an outcome was taken back. */
+const mayFollow: readonly EventType[] = ['attempt.planned', 'attempt.settled', 'attempt.corrected'];
+
+/** An outcome that the log tells of is kept until the next line of its row: only then is it known what it follows from. */
+export function noteOutcome(campaign: CampaignBook, event: CampaignEvent): Found {
+  const { recipientId = '', campaignId, data = {} } = event;
+  if (!isRowOf(campaign, campaignId, recipientId))
+    return [['outcome_missing', `${recipientId} has an outcome and is no row of the list`]];
+  const { outcome } = data;
+  const before = campaign.outcomes.get(recipientId) ?? null;
+  const pending = { event, before, explained: campaign.moved.delete(recipientId) };
+  // Null: it is taken back, and the recipient waits again.
+  if (typeof outcome === 'string') campaign.outcomes.set(recipientId, outcome);
+  else campaign.outcomes.delete(recipientId);
+  if (typeof outcome === 'string') campaign.requeued.delete(recipientId);
+  else campaign.requeued.add(recipientId);
+  // Who was never to be called has no line that could bring it.
+  if (!campaign.calls.has(recipientId)) return judgeOutcome(campaign, pending, false);
+  campaign.pending.set(recipientId, pending);
+  return [];
+}
+
+/** The outcome that has waited for this line of its row, and whether the line is the one that brought it. */
+export function takePending(
+  campaign: CampaignBook,
+  rowId: string,
+  event: CampaignEvent,
+): { pending: PendingOutcome; brought: boolean } | null {
+  const pending = campaign.pending.get(rowId);
+  const brought = pending !== undefined && pending.event.at === event.at && bringsOutcome.includes(event.type);
+  if (!brought && campaign.outcomes.has(rowId) && mayFollow.includes(event.type)) campaign.moved.add(rowId);
+  if (pending === undefined) return null;
+  campaign.pending.delete(rowId);
+  return { pending, brought };
+}
+
+/** What is wrong with an outcome, by the calls of its row as they stand now. `brought`: the line behind it is the one that it follows from. */
+export function judgeOutcome(
+  campaign: CampaignBook,
+  { event, before, explained }: PendingOutcome,
+  brought: boolean,
+): Found {
+  const { recipientId = '', data = {} } = event;
+  const outcome = typeof data['outcome'] === 'string' ? data['outcome'] : null;
+  if (outcome === null && before === null)
+    return [['log_incomplete', `${recipientId} lost an outcome, and the log has none of it`]];
+  const found: Found = [];
+  // A person decides about a call of which nobody knows whether it was placed.
+  const decided = before === 'unresolved' && (outcome === null || (outcome === before && data['reason'] === givenUp));
+  if (before !== null && !brought && !explained && !decided) {
+    const change = outcome === null ? `lost its outcome ${before}` : `got outcome ${outcome} after ${before}`;
+    found.push(['outcome_changed', `${recipientId} ${change}, and no line tells why`]);
+  }
+  const doubt = outcome === null ? null : doubtOf(campaign, recipientId, outcome, data['reason']);
+  if (doubt !== null) found.push(['outcome_unproven', `${recipientId} has outcome ${outcome}, and ${doubt}`]);
+  return found;
+}
+
+/** Outcomes that say that the person was reached. */
+const reached: readonly string[] = ['completed', 'opted_out'];
+
+/** Why the calls of a row do not bear out its outcome; null: they do, or it needs none. */
+function doubtOf(campaign: CampaignBook, rowId: string, outcome: string, reason: unknown): string | null {
+  const calls = callsOf(campaign, rowId);
+  const ends = calls.flatMap(({ disposition }) => disposition ?? []);
+  const talk = calls.find(isTalk)?.disposition;
+  if (talk != null && !reached.includes(outcome)) return `a call of it ended as ${talk}`;
+  if (outcome === 'completed' && !ends.includes('answered')) return 'no call of it was answered';
+  if (outcome === 'opted_out' && !ends.includes('opted_out')) return 'nobody opted out in a call of it';
+  if (outcome === 'unresolved' && !ends.includes('unknown')) return 'no call of it has an unknown end';
+  return outcome === 'exhausted' ? doubtOfExhausted(campaign, rowId, ends, reason) : null;
+}
+
+function doubtOfExhausted(
+  campaign: CampaignBook,
+  rowId: string,
+  ends: readonly string[],
+  reason: unknown,
+): string | null {
+  const last = /^no_retry_after_(\w+)$/.exec(String(reason))?.[1];
+  if (last !== undefined && !ends.includes(last)) return `no call of it ended as ${last}`;
+  const { maxAttempts, maxAttemptsPerNumber, resetAfterMs } = campaign.rules.retry;
+  // Other campaigns may have used up the budget of the number, and what is renewed was used up at one time only.
+  if (maxAttemptsPerNumber !== null || resetAfterMs !== null) return null;
+  if (ends.length === 0) return 'no call of it has ended';
+  const counted = campaign.counted.get(rowId)?.size ?? 0;
+  if (reason === 'attempts_used_up' && counted < maxAttempts)
+    return `the log has ${counted} of its ${maxAttempts} attempts`;
+  return null;
+}
+
+/** Whether somebody was talked to in the call. */
+export function isTalk({ disposition }: AttemptBook): boolean {
+  return disposition === 'answered' || disposition === 'opted_out';
+}
+
+/** Nobody is called again who was reached: by the outcome, or by a call whose outcome the log does not tell. */
+export function judgeReached(campaign: CampaignBook, rowId: string, { attemptId }: CampaignEvent): Found {
+  const outcome = campaign.outcomes.get(rowId) ?? '';
+  if (reached.includes(outcome))
+    return [['reached_dialled', `call ${attemptId} was placed although the outcome was ${outcome} already`]];
+  const talk = callsOf(campaign, rowId).find(isTalk)?.disposition;
+  if (talk == null) return [];
+  return [['reached_dialled', `call ${attemptId} was placed although a call before it ended as ${talk}`]];
+}

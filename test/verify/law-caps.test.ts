@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { completeRules, type LegalHours } from '../../src/domain/campaign-rules.ts';
+import type { CampaignEvent } from '../../src/store/events.ts';
+import { judgeCall } from '../../src/verify/judge-call.ts';
+import { NumberBook } from '../../src/verify/number-book.ts';
+import { buildRules, hourMs } from '../support/campaign-rules.ts';
+
+/** A Tuesday, 10:00 in New York. */
+const ten = Date.UTC(2030, 0, 15, 15);
+const number = '+13055550100';
+const law: LegalHours[] = [
+  {
+    id: 'us-fl-calls',
+    country: 'US',
+    region: 'FL',
+    hours: null,
+    closedOn: [],
+    from: null,
+    until: null,
+    caps: [{ by: 'number', calls: 3, withinMs: 24 * hourMs }],
+    source: 'test',
+  },
+];
+
+/** What the judge says of a call to the number after calls at these times, of whatever campaigns. */
+function judge(at: number, place: Record<string, unknown>, calls: readonly number[], rules = buildRules({ law })) {
+  const numbers = new NumberBook();
+  for (const [index, call] of calls.entries()) numbers.place(`other/${index}#1`, call, { number, person: null });
+  const data = { e164: number, zones: ['America/New_York'], ...place };
+  const event: CampaignEvent = {
+    seq: 9,
+    campaignId: 'spring',
+    type: 'attempt.posted',
+    attemptId: 'spring/1#1',
+    at,
+    data,
+  };
+  return judgeCall(rules, numbers, event).map(([rule]) => rule);
+}
+
+const three = [ten, ten + hourMs, ten + 2 * hourMs];
+
+test.each<[string, Record<string, unknown>, string[]]>([
+  ['the state', { country: 'US', regions: ['FL'] }, ['cap_exceeded']],
+  ['a state that is one of several', { country: 'US', regions: ['GA', 'FL'] }, ['cap_exceeded']],
+  ['no known state', { country: 'US', regions: null }, ['cap_exceeded']],
+  ['another state', { country: 'US', regions: ['GA'] }, []],
+  ['another country', { country: 'CA', regions: ['ON'] }, []],
+])('a fourth call in 24 hours to somebody in %s is judged by the law there', (_, place, expected) => {
+  expect(judge(ten + 24 * hourMs - 1, place, three)).toEqual(expected);
+  expect(judge(ten + 24 * hourMs, place, three)).toEqual([]);
+  expect(judge(ten + 3 * hourMs, place, three.slice(1))).toEqual([]);
+});
+
+test('a campaign with law: off, or of a version that knew no caps by law, is not held to them', () => {
+  const place = { country: 'US', regions: ['FL'] };
+  expect(judge(ten + 3 * hourMs, place, three, buildRules())).toEqual([]);
+  const older = law.map(({ caps: _caps, ...rule }) => rule);
+  expect(judge(ten + 3 * hourMs, place, three, completeRules({ ...buildRules(), law: older }))).toEqual([]);
+});
