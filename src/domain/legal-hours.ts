@@ -23,7 +23,7 @@ export function calendarsFor(
 ): readonly DatedCalendar[] {
   let byPlace = cache.get(rules);
   if (byPlace === undefined) cache.set(rules, (byPlace = new Map()));
-  const key = `${place.country ?? ''}:${place.regions?.join() ?? '*'}`;
+  const key = placeKey(place);
   let calendars = byPlace.get(key);
   if (calendars === undefined) {
     calendars = [rules.calendar, ...lawFor(rules, place)];
@@ -32,9 +32,24 @@ export function calendarsFor(
   return calendars;
 }
 
+/** Law by place, as above: caps ask for it as well. */
+const lawCache = new WeakMap<object, Map<string, readonly LegalHours[]>>();
+
 /** The law that holds where a recipient may be. */
-export function lawFor(rules: Pick<CampaignRules, 'law'>, place: RecipientPlace): readonly LegalHours[] {
-  return rules.law.filter((law) => holdsAt(law, place));
+export function lawFor({ law }: Pick<CampaignRules, 'law'>, place: RecipientPlace): readonly LegalHours[] {
+  let byPlace = lawCache.get(law);
+  if (byPlace === undefined) lawCache.set(law, (byPlace = new Map()));
+  const key = placeKey(place);
+  let found = byPlace.get(key);
+  if (found === undefined) {
+    found = law.filter((rule) => holdsAt(rule, place));
+    byPlace.set(key, found);
+  }
+  return found;
+}
+
+function placeKey({ country, regions }: RecipientPlace): string {
+  return `${country ?? ''}:${regions?.join() ?? '*'}`;
 }
 
 function holdsAt(law: LegalHours, { country, regions }: RecipientPlace): boolean {
