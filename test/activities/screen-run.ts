@@ -121,7 +121,7 @@ export class ScreenRun {
     } catch (error) {
       if (!(error instanceof ApplicationFailure)) throw error;
       expect(error.category).toBe('BENIGN');
-      expect(`${error.message} ${JSON.stringify(error.details)}`).not.toMatch(/555/);
+      expect(`${error.message} ${JSON.stringify(error.details)}`).not.toMatch(/\d555\d{4}/);
       return { waits: error.type, inMs: error.nextRetryDelay };
     }
   }

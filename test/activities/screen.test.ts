@@ -94,7 +94,7 @@ test.each(silences)('while the hook %s nobody is called, and then all are', asyn
   expect(run.posts.map(({ numbers }) => numbers)).toEqual([[first, second, third]]);
   expect(await run.standing()).toEqual({ silentSince: null, completion: null });
   expect(await run.violations()).toEqual([]);
-  expect(run.log()).not.toMatch(/555|planted|a-secret/);
+  expect(run.log()).not.toMatch(/\d555\d{4}|planted|a-secret/);
 });
 
 test.for(dialects)('a hook that is silent for a quarter of an hour pauses the campaign: %s', async (dialect) => {

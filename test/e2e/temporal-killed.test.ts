@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { withRun } from '../support/campaign-run.ts';
+import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
 
@@ -25,7 +25,7 @@ test.for([
   'Temporal killed while batch $n is on its way does not stop the campaign ($dialect)',
   { timeout: 150_000 },
   async ({ n, dialect, seed }) => {
-    await withRun({ id: `temporal-${seed}`, seed, temporal, sandbox: { dialect } }, async (run) => {
+    await withRun({ id: `temporal-${seed}`, seed, temporal, sandbox: { dialect }, settings: patient }, async (run) => {
       const gate = run.sandbox.gates.set('batch_work_done', n);
       const worker = run.startWorker();
       await run.start();

@@ -35,7 +35,7 @@ test.concurrent.for(kills)(
     const { dialect } = kill;
     const sandbox = { dialect, ...('listOrder' in kill ? { listOrder: kill.listOrder } : {}) };
     await withRun({ id, seed: kill.seed, temporal, sandbox }, async (run) => {
-      await killInGap(run, kill.gap, kill.n);
+      const posts = await killInGap(run, kill.gap, kill.n);
       run.startWorker();
       await run.untilEnd();
 
@@ -45,15 +45,15 @@ test.concurrent.for(kills)(
       const neverSent = kill.gap === 'posting_committed';
       const ledger = await judgeRun(run, {
         dialect,
-        lostReplies: lost ? [`${batchId}/1`] : [],
+        lostReplies: lost ? [`${batchId}/${posts}`] : [],
         destroyed: neverSent || (lost && dialect === 'spec') ? [batchId] : [],
       });
       const batch = ledger.batches.find((row) => row.batch_id === batchId);
-      if (neverSent) expect(batch).toMatchObject({ state: 'held', posts: 1 });
+      if (neverSent) expect(batch).toMatchObject({ state: 'held', posts });
       else
         expect(batch).toMatchObject({
           state: 'confirmed',
-          posts: 1,
+          posts,
           accepted_by: kill.gap === 'verdict_committed' ? 'reply' : 'evidence',
         });
     });

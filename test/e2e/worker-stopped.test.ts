@@ -23,7 +23,7 @@ test.concurrent.for([601, 602])(
   { timeout: 150_000 },
   async (seed) => {
     const id = `planned-${seed}`;
-    await withRun({ id, seed, temporal, sandbox: { dialect: 'spec' } }, async (run) => {
+    await withRun({ id, seed, temporal, sandbox: { dialect: 'spec' }, settings: patient }, async (run) => {
       const workflowId = campaignWorkflowId(id, 1);
       await run.start();
       // The planner waits, with the numbers already looked at, until the account may be used.
@@ -44,11 +44,12 @@ test.concurrent.for([601, 602])(
       await run.untilBatch(1, ['intent']);
       await first.kill();
       expect(run.sandbox.calls()).toEqual([]);
+      expect(await run.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
       run.toTemporal.drop();
       run.startWorker();
       await run.untilEnd();
       const ledger = await judgeRun(run, { dialect: 'spec' });
-      expect(ledger.batches.find((row) => row.n === 1)).toMatchObject({ state: 'confirmed', posts: 1 });
+      expect(ledger.batches.find((row) => row.n === 1)).toMatchObject({ state: 'confirmed', accepted_by: 'reply' });
     });
   },
 );

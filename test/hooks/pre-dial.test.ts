@@ -137,7 +137,7 @@ test.each(failures)('a hook that %s allows nobody (%s)', async (_what, fault, st
   const hook = await startHookServer(answer);
   const error = await faultOf(ask(hook.url));
   expect(error).toMatchObject({ fault, status });
-  expect(error.message).not.toMatch(/planted|555|secret/);
+  expect(error.message).not.toMatch(/planted|\d555\d{4}|secret/);
   expect(hook.calls).toHaveLength(1);
 });
 

@@ -16,8 +16,11 @@ async function untilGate(run: CampaignRun, gate: string, point: BatchPoint): Pro
   if (info === null) throw new Error(`No batch came to ${point}`);
 }
 
-/** Starts a worker and the campaign, and kills the worker (SIGKILL) at its nth POST in the gap, which it proves to have met. */
-export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<void> {
+/**
+ * Starts a worker and the campaign, and kills the worker (SIGKILL) at its nth POST in the gap, which it proves to have met. Answers how
+ * many POSTs the batch had begun by then: more than one where a machine was too slow for the first.
+ */
+export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<number> {
   const { gates } = run.sandbox;
   const held = gap === 'posting_committed' ? run.toService.holdBack('POST ', n) : undefined;
   const point = gap === 'request_received' ? 'batch_received' : 'batch_work_done';
@@ -38,14 +41,15 @@ export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<
     await run.untilBatch(n, ['confirmed']);
   }
   await worker.kill();
-  await expectGap(run, gap, n);
+  const posts = await expectGap(run, gap, n);
   gates.release();
   run.toService.drop();
   run.toTemporal.drop();
+  return posts;
 }
 
-/** What database and service show right after the kill. */
-async function expectGap(run: CampaignRun, gap: Gap, n: number): Promise<void> {
+/** What database and service show right after the kill; answers the batch's POSTs so far. */
+async function expectGap(run: CampaignRun, gap: Gap, n: number): Promise<number> {
   const batch = await run.batch(n);
   const requestId = `${batch?.batch_id}/${batch?.posts}`;
   const entry = run.sandbox.journal().find((request) => request.requestId === requestId);
@@ -55,6 +59,7 @@ async function expectGap(run: CampaignRun, gap: Gap, n: number): Promise<void> {
   const queued = run.sandbox.calls().filter((call) => call.requestId === requestId).length;
   expect(queued).toBe(gap === 'posting_committed' || gap === 'request_received' ? 0 : batch?.size);
   if (gap === 'reply_sent' || gap === 'verdict_committed') expect(entry?.ending).toBe('sent');
+  return batch?.posts ?? 0;
 }
 
 /** Whether the activity of that name is under way, as the server sees it. */
