@@ -17,6 +17,7 @@ import { downloadList, ListDownloadError } from '../src/campaign/list-download.t
 import { readHeader } from '../src/campaign/list-header.ts';
 import { placeOfList, readListSource, type ListPlace } from '../src/campaign/list-source.ts';
 import { readRecipients, type ListRow } from '../src/campaign/recipients.ts';
+import { dialsFrom } from '../src/domain/campaign-rules.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { firingCampaignId } from '../src/domain/firing-time.ts';
 import { isSameService } from '../src/domain/service-address.ts';
@@ -185,7 +186,7 @@ async function importList(
     const header = await readHeader(file);
     const rules = campaignRules(file, header.columns, now);
     refuseEndedCampaign(file, now);
-    const funnel = hasAnEnd(rules) ? new FunnelCounter(rules, Math.max(now, rules.startsAt ?? now)) : null;
+    const funnel = hasAnEnd(rules) ? new FunnelCounter(rules, dialsFrom(rules, now)) : null;
     const rows = readDialable(readRecipients(file, header, rules), funnel, async () => {
       if ((await campaignHash(file)) !== before)
         throw comesToNothing(`The list ${place.name} was changed while it was read.`, true);

@@ -1,5 +1,5 @@
 import { windowAt, windowHorizonMs, type DatedCalendar } from '../domain/calling-window.ts';
-import type { CampaignRules, LegalHours } from '../domain/campaign-rules.ts';
+import { dialsFrom, type CampaignRules, type LegalHours } from '../domain/campaign-rules.ts';
 import { calendarsFor, lawFor, type RecipientPlace } from '../domain/legal-hours.ts';
 import type { ListRow } from './recipients.ts';
 
@@ -65,7 +65,7 @@ export class WindowCensus {
 
   /** What is impossible in a campaign that begins at `at`, or at its own start if that is later. Its end is not looked at: that is a matter of time, not of rules. */
   find(at: number): ImpossibleWindows {
-    const begins = Math.max(at, this.#rules.startsAt ?? at);
+    const begins = dialsFrom(this.#rules, at);
     const known = [...this.#places.values()].filter(({ zones }) => zones.length > 0);
     const closed = neverOpen(this.#rules, known, begins).sort((a, b) => b.rows - a.rows || a.firstRow - b.firstRow);
     const places = closed.map((place, index) => ({

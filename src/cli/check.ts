@@ -18,7 +18,7 @@ import { readRecipients, type ListRow } from '../campaign/recipients.ts';
 import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
 import { readConfig, type Config } from '../config.ts';
 import { openCheckedLedger, unasked, type CheckedLedger, type LedgerState } from './check-ledger.ts';
-import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { dialsFrom, type CampaignRules } from '../domain/campaign-rules.ts';
 import { hookSettings } from '../hooks/secret.ts';
 import { checkService, clockOfService, type ServiceState } from './check-service.ts';
 import type { Io } from './io.ts';
@@ -101,7 +101,7 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
   if (options.rowsPath !== null) await refuseToOverwrite(options.rowsPath, [file.path, file.listPath]);
   const header = await readHeader(file);
   const rules = campaignRules(file, header.columns, now);
-  const startsAt = Math.max(now, rules.startsAt ?? now);
+  const startsAt = dialsFrom(rules, now);
   const preflight = new Preflight(rules, startsAt);
   const census = new WindowCensus(rules);
   const ledger = offline

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { refuseEndedCampaign } from '../campaign/campaign-file.ts';
 import { parseDuration } from '../campaign/duration.ts';
 import { FictionalNumbers } from '../campaign/fictional-numbers.ts';
+import { dialsFrom } from '../domain/campaign-rules.ts';
 import { importCampaign } from '../store/import-campaign.ts';
 import { connectTemporal } from '../temporal/connection.ts';
 import { startCampaign } from '../temporal/start-campaign.ts';
@@ -91,7 +92,7 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
     );
   const beganAt = performance.now();
   const read = await readCampaign(path, flags.startAt ?? io.now());
-  const startAt = flags.startAt ?? Math.max(io.now(), read.rules.startsAt ?? 0);
+  const startAt = flags.startAt ?? dialsFrom(read.rules, io.now());
   refuseEndedCampaign(read.file, startAt);
   const settings: RehearsalSettings = { speed: flags.speed, startAt, seed: flags.seed, dialect: flags.dialect };
   const numbers = new FictionalNumbers(settings.seed);

@@ -9,7 +9,7 @@ import { hasAnEnd, refuseTooEarlyEnd } from '../campaign/end-check.ts';
 import { CampaignFileError, type CampaignProblem } from '../campaign/errors.ts';
 import { FunnelCounter, isForWantOfTime, type Funnel } from '../campaign/funnel.ts';
 import type { ListRow } from '../campaign/recipients.ts';
-import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { dialsFrom, type CampaignRules } from '../domain/campaign-rules.ts';
 import type { Forecast } from '../domain/forecast.ts';
 import { neverCalledText, shortfallText } from './forecast-text.ts';
 import { plural } from './printable.ts';
@@ -34,7 +34,7 @@ export class StartTime {
   readonly #startsAt: number;
 
   constructor(rules: CampaignRules, now: number) {
-    this.#startsAt = Math.max(now, rules.startsAt ?? now);
+    this.#startsAt = dialsFrom(rules, now);
     this.#funnel = hasAnEnd(rules) ? new FunnelCounter(rules, this.#startsAt) : null;
   }
 

@@ -185,6 +185,11 @@ const addedToLaw = { caps: [] };
 const addedToRetry = { maxAttemptsPerNumber: null, resetAfterMs: null, jitterMs: 0 };
 const addedToPacing = { warmUpMs: 0, priority: 10 };
 
+/** When a campaign begins to dial, if nothing is dialled before `at`. */
+export function dialsFrom({ startsAt }: Pick<CampaignRules, 'startsAt'>, at: number): number {
+  return Math.max(at, startsAt ?? at);
+}
+
 /** Rules of an earlier version with the settings added since, all of them switched off. */
 export function completeRules(stored: object): CampaignRules {
   const { fromPhoneNumberId, ...rules } = stored as StoredRules & CampaignRules;

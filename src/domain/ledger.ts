@@ -16,6 +16,9 @@ export const batchTransitions: Readonly<Record<BatchState, readonly BatchState[]
   given_up: [],
 };
 
+/** States in which a batch is to be sent, for the first time or again. */
+export const unsentStates: readonly BatchState[] = ['intent', 'not_sent'];
+
 /** What is known about one POST. A missing verdict means that the process that made it has not said. */
 export type PostVerdict = 'confirmed' | 'refused' | 'not_sent' | 'unknown';
 

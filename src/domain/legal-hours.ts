@@ -10,8 +10,20 @@ export interface RecipientPlace {
   regions: readonly string[] | null;
 }
 
-/** Calendars by place, per rules object: a plan asks for many recipients of few places. */
-const cache = new WeakMap<object, Map<string, readonly DatedCalendar[]>>();
+/** What was found for each place, per object that it was found in: a plan asks for many recipients of few places. */
+type FoundByPlace<Found> = WeakMap<object, Map<string, Found>>;
+
+function findOnce<Found>(known: FoundByPlace<Found>, owner: object, place: RecipientPlace, find: () => Found): Found {
+  let byPlace = known.get(owner);
+  if (byPlace === undefined) known.set(owner, (byPlace = new Map()));
+  const key = `${place.country ?? ''}:${place.regions?.join() ?? '*'}`;
+  let found = byPlace.get(key);
+  if (found === undefined) byPlace.set(key, (found = find()));
+  return found;
+}
+
+const calendars: FoundByPlace<readonly DatedCalendar[]> = new WeakMap();
+const laws: FoundByPlace<readonly LegalHours[]> = new WeakMap();
 
 /**
  * Every calendar that must be open for a recipient: the campaign's, the law of the country, and the law of each part of it in
@@ -21,35 +33,12 @@ export function calendarsFor(
   rules: Pick<CampaignRules, 'calendar' | 'law'>,
   place: RecipientPlace,
 ): readonly DatedCalendar[] {
-  let byPlace = cache.get(rules);
-  if (byPlace === undefined) cache.set(rules, (byPlace = new Map()));
-  const key = placeKey(place);
-  let calendars = byPlace.get(key);
-  if (calendars === undefined) {
-    calendars = [rules.calendar, ...lawFor(rules, place)];
-    byPlace.set(key, calendars);
-  }
-  return calendars;
+  return findOnce(calendars, rules, place, () => [rules.calendar, ...lawFor(rules, place)]);
 }
-
-/** Law by place, as above: caps ask for it as well. */
-const lawCache = new WeakMap<object, Map<string, readonly LegalHours[]>>();
 
 /** The law that holds where a recipient may be. */
 export function lawFor({ law }: Pick<CampaignRules, 'law'>, place: RecipientPlace): readonly LegalHours[] {
-  let byPlace = lawCache.get(law);
-  if (byPlace === undefined) lawCache.set(law, (byPlace = new Map()));
-  const key = placeKey(place);
-  let found = byPlace.get(key);
-  if (found === undefined) {
-    found = law.filter((rule) => holdsAt(rule, place));
-    byPlace.set(key, found);
-  }
-  return found;
-}
-
-function placeKey({ country, regions }: RecipientPlace): string {
-  return `${country ?? ''}:${regions?.join() ?? '*'}`;
+  return findOnce(laws, law, place, () => law.filter((rule) => holdsAt(rule, place)));
 }
 
 function holdsAt(law: LegalHours, { country, regions }: RecipientPlace): boolean {

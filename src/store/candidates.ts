@@ -88,28 +88,33 @@ export async function sortCandidates(
   const numbers = candidates.flatMap((row) => (row.e164 === null ? [] : [row.e164]));
   const suppressed = await findSuppressed(tx, input.campaignId, numbers, input.now);
   const busy = await findBusyNumbers(tx, numbers);
-  const callees = candidates.map(calleeOf);
-  const capsAllowAt = await readCaps(tx, rules, callees, input.now);
+  const callees = candidates.map((row) => ({ row, callee: calleeOf(row) }));
+  const capsAllowAt = await readCaps(
+    tx,
+    rules,
+    callees.map(({ callee }) => callee),
+    input.now,
+  );
   const budgetAllowsAt = await readBudgets(tx, rules.retry, candidates.map(budgetedOf), input.now);
   const sorting: Sorting = { dial: [], finishes: [], deferrals: new Map() };
-  for (const row of candidates) {
+  for (const { row, callee } of callees) {
     if (sorting.dial.length >= slots) break;
     const verdict = judgeEligibility({
       at: input.now,
       endsAt: rules.endsAt,
       rowEndsAt: row.expires_at,
       rowStartsAt: row.not_before,
-      calendars: calendarsFor(rules, placeOf(row)),
+      calendars: calendarsFor(rules, callee.place),
       zones: JSON.parse(row.zones) as string[],
       marginMs: rules.timing.dispatchMarginMs,
       suppressed: row.e164 !== null && suppressed.has(row.e164),
       numberBusy: row.e164 !== null && busy.has(row.e164),
-      capsAllowAt: capsAllowAt(calleeOf(row)),
+      capsAllowAt: capsAllowAt(callee),
       budgetAllowsAt: budgetAllowsAt(budgetedOf(row)),
       attempted: row.tier === 0,
     });
     if (verdict.verdict === 'dial') {
-      if (callers !== null && !callers.takes({ caller: row.caller, ...placeOf(row) })) continue;
+      if (callers !== null && !callers.takes({ caller: row.caller, ...callee.place })) continue;
       sorting.dial.push(row);
       if (row.e164 !== null) busy.add(row.e164);
     } else if (verdict.verdict === 'final') {

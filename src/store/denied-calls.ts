@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
+import { unsentStates } from '../domain/ledger.ts';
 import { appendEvents } from './events.ts';
 import { findEvidenceFor } from './evidence.ts';
-import { unsentStates } from './ledger-older.ts';
 import type { Queries, Store } from './open-store.ts';
 import { releaseAttempts } from './release.ts';
 import type { Database } from './schema.ts';

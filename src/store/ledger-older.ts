@@ -1,5 +1,3 @@
-import type { BatchState } from '../domain/ledger.ts';
-
 /** Thrown when the database was set back behind the campaign's progress: dialling on could repeat calls. Never retried. */
 export class LedgerOlderError extends Error {
   override readonly name = 'LedgerOlderError' as const;
@@ -14,9 +12,6 @@ export class LedgerOlderError extends Error {
     this.submitted = submitted;
   }
 }
-
-/** States in which a batch is to be sent, for the first time or again. */
-export const unsentStates: readonly BatchState[] = ['intent', 'not_sent'];
 
 const olderWords = "The ledger is older than the campaign's progress";
 

@@ -1,6 +1,6 @@
 import { CallerSorting } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
-import type { BatchState } from '../domain/ledger.ts';
+import { unsentStates, type BatchState } from '../domain/ledger.ts';
 import { outcomeOfWaiting, type DrainReason } from '../domain/lifecycle.ts';
 import { earliest } from '../domain/eligibility.ts';
 import { lockAccount } from './account-pace.ts';
@@ -17,7 +17,7 @@ import {
   type Outstanding,
 } from './counters.ts';
 import { createBatch, type RenderRecipient } from './create-batch.ts';
-import { LedgerOlderError, olderBeforePlanning, unsentStates } from './ledger-older.ts';
+import { LedgerOlderError, olderBeforePlanning } from './ledger-older.ts';
 import { slotsNow } from './line-limits.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import { finishRecipients } from './recipients.ts';

@@ -1,14 +1,13 @@
 import type { Selectable } from 'kysely';
 import { judgeEligibility } from '../domain/eligibility.ts';
 import { calendarsFor, type RecipientPlace } from '../domain/legal-hours.ts';
-import type { BatchState } from '../domain/ledger.ts';
+import { unsentStates, type BatchState } from '../domain/ledger.ts';
 import { readCallersOut } from './callers.ts';
 import { readBudgets } from './attempt-budgets.ts';
 import { budgetedOf, placeOf } from './candidates.ts';
 import { toCampaign, type Campaign } from './campaigns.ts';
 import { countAsPlacedIfSeen, settleDeniedCalls } from './denied-calls.ts';
 import { appendEvents, type NewEvent } from './events.ts';
-import { unsentStates } from './ledger-older.ts';
 import { lockBatch, type Queries, type Store } from './open-store.ts';
 import { releaseAttempts, releaseBatch, type Release } from './release.ts';
 import { lockPeople, readCaps } from './placed-calls.ts';

@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { unsentStates } from '../domain/ledger.ts';
 import { judgeScreening, needsScreening, writeScreening, type ScreeningVerdict } from '../domain/screening.ts';
 import { changeCampaignState, toCampaign, type Campaign } from './campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { appendEvents } from './events.ts';
-import { unsentStates } from './ledger-older.ts';
 import { lockBatch, type Queries, type Store } from './open-store.ts';
 import { releaseBatch, type Release } from './release.ts';
 import type { Database } from './schema.ts';

@@ -168,8 +168,7 @@ async function isSeen(tx: Queries, batch: BatchRow): Promise<boolean> {
 
 async function applyNotSent(tx: Queries, store: Store, batch: BatchRow, input: VerdictInput): Promise<void> {
   const seen = batch.state === 'unknown' && (await isSeen(tx, batch));
-  const moved = !seen && (await store.compareAndSetBatch(tx, batch.batch_id, ['posting', 'unknown'], 'not_sent'));
-  if (!seen && !moved) return;
+  if (!seen && !(await store.compareAndSetBatch(tx, batch.batch_id, ['posting', 'unknown'], 'not_sent'))) return;
   if (input.notBefore != null) {
     const campaign = await tx
       .selectFrom('campaigns')

@@ -9,11 +9,12 @@ import { campaignQueues, campaignWorkflowId, type CampaignInput } from '../../wo
 import type { Config } from '../config.ts';
 import { serviceAddress } from '../convai/base-url.ts';
 import { failureTypes } from '../domain/failure-types.ts';
+import { unsentStates } from '../domain/ledger.ts';
 import { requireHookSecret } from '../hooks/secret.ts';
 import { isSameService, otherServiceText } from '../domain/service-address.ts';
 import { findCampaign, reviveCampaign, type Campaign } from '../store/campaigns.ts';
 import { openRound, type Round } from '../store/rounds.ts';
-import { unsentStates, type LedgerOlderError } from '../store/ledger-older.ts';
+import type { LedgerOlderError } from '../store/ledger-older.ts';
 import type { Store } from '../store/open-store.ts';
 import { batchIdOf } from '../store/planning.ts';
 import { campaignTimeouts } from './worker.ts';

@@ -113,12 +113,16 @@ test('two campaigns that share one line both come to their ends', async () => {
     expect(call.queuedAt).toBeGreaterThanOrEqual(calls[index]?.endedAt ?? Infinity);
 }, 120_000);
 
+async function setState(world: CampaignWorld, state: 'completed' | 'failed'): Promise<void> {
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  await store.db.updateTable('campaigns').set({ state }).execute();
+  await store.close();
+}
+
 test('an ended campaign is refused, with the way to go on', async () => {
   const world = await createWorld(server.address);
   await world.run('start', world.writeCampaign({ rows: 2 }));
-  const store = await openStore({ sqlitePath: world.path('carillon.db') });
-  await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
-  await store.close();
+  await setState(world, 'completed');
   expect(await world.run('adjust', world.id, '--priority', '5')).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/is completed, so there is no pace to change\. carillon retry/),
@@ -128,9 +132,7 @@ test('an ended campaign is refused, with the way to go on', async () => {
 test('a failed campaign is refused by whatever would change it, with the way to go on, and without Temporal', async () => {
   const world = await createWorld(server.address);
   await world.run('start', world.writeCampaign({ rows: 2 }));
-  const store = await openStore({ sqlitePath: world.path('carillon.db') });
-  await store.db.updateTable('campaigns').set({ state: 'failed' }).execute();
-  await store.close();
+  await setState(world, 'failed');
   Object.assign(world.env, { TEMPORAL_ADDRESS: '127.0.0.1:9' });
   const commands = [
     ['adjust', world.id, '--priority', '5'],
