@@ -28,14 +28,35 @@ function cachePrepared(database: SqliteDatabase, limit = 400): SqliteDatabase {
   };
 }
 
+const betweenTriesMs = 10;
+
+/** Two processes that open a new file at once: turning it into a WAL file is the one step at which SQLite fails instead of waiting. */
+function setJournal(database: InstanceType<typeof LibsqlDatabase>, mode: string, waitMs: number): void {
+  const giveUpAt = performance.now() + waitMs;
+  for (;;) {
+    try {
+      database.exec(`PRAGMA journal_mode=${mode}`);
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= giveUpAt) throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, betweenTriesMs);
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+}
+
 /** Opens the file with what the ledger needs: every commit on disk before it returns, and waiting instead of failing on a lock. */
 export function openSqliteFile(
   path: string,
   options: { journal?: 'wal' | 'delete'; busyTimeoutMs?: number } = {},
 ): SqliteDatabase {
   const database = new LibsqlDatabase(path);
-  database.exec(`PRAGMA busy_timeout=${options.busyTimeoutMs ?? busyTimeoutMs}`);
-  database.exec(`PRAGMA journal_mode=${options.journal ?? 'wal'}`);
+  const waitMs = options.busyTimeoutMs ?? busyTimeoutMs;
+  database.exec(`PRAGMA busy_timeout=${waitMs}`);
+  setJournal(database, options.journal ?? 'wal', waitMs);
   database.exec('PRAGMA synchronous=FULL');
   return database;
 }

@@ -1,6 +1,6 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore, StoreError } from '../../src/store/open-store.ts';
@@ -22,6 +22,19 @@ test.for(dialects)('several processes may open a new database at the same time: 
   const ids = await Promise.all(Array.from({ length: 3 }, () => openInAnotherProcess(location)));
   expect(ids[0]).toMatch(/^[0-9a-f]{12}$/);
   expect(new Set(ids).size).toBe(1);
+});
+
+test('a new file that another process is writing to is waited for, and not refused at once', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'carillon-open-')), 'new.db');
+  onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));
+  const other = openSqliteFile(path, { journal: 'delete' });
+  other.prepare('begin immediate').run([]);
+  const began = performance.now();
+  expect(() => openSqliteFile(path, { busyTimeoutMs: 100 })).toThrow(/locked/);
+  expect(performance.now() - began).toBeGreaterThanOrEqual(100);
+  other.prepare('commit').run([]);
+  openSqliteFile(path, { busyTimeoutMs: 100 }).close();
+  other.close();
 });
 
 test('another database has another ledger id', async () => {
