@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { fetch } from 'undici';
 
-const probeLimitMs = 500;
+const probeLimitMs = 2_000;
 
 /** Who listens on a port of this machine, for a sentence: another sandbox, or the program by name where the system tells. */
 export async function describePortHolder(host: string, port: number): Promise<string> {

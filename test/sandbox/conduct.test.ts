@@ -78,7 +78,7 @@ test.each([
 test('more requests at once than allowed are noticed', async () => {
   const sandbox = await startTestSandbox({
     conduct: { maxParallelRequests: 2 },
-    faults: [{ operation: 2, effect: { type: 'delay', ms: 50 } }],
+    faults: [{ operation: 2, effect: { type: 'delay', ms: 1_000 } }],
   });
   await Promise.all([1, 2].map(() => sandbox.get('/v1/convai/agents')));
   expect(failed(sandbox.conduct())).toEqual([]);

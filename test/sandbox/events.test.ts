@@ -129,6 +129,7 @@ test('a reader that comes back goes on where it was', async () => {
   await expect.poll(() => first.filter(({ type }) => type === 'request').length).toBe(1);
   await sandbox.advance(60_000);
   await expect.poll(() => calls(first).length).toBe(4);
+  await expect.poll(() => first.some(({ type }) => type === 'clock')).toBe(true);
   const seen = first[2];
   const rest = first.filter(({ id }) => id > (seen?.id ?? 0));
   const byHeader = await follow(sandbox, { headers: { 'last-event-id': String(seen?.id) } });

@@ -359,8 +359,8 @@ test.each(faultPresets.map((preset) => [preset.id, preset] as const))(
     await sandbox.request('GET', `${list}?cursor=${first?.body?.next_cursor}`, undefined, patience).catch(() => null);
     const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: number }] };
     const path = '/v1/convai/phone-numbers/batch-calls';
-    const drops = rule.effect.type === 'drop' ? { signal: AbortSignal.timeout(100) } : patience;
-    await sandbox.request('POST', path, body, drops).catch(() => null);
+    const signal = AbortSignal.timeout(rule.effect.type === 'drop' ? 3_000 : 10_000);
+    await sandbox.request('POST', path, body, { signal }).catch(() => null);
     for (let read = 0; read < 30; read += 1) {
       if ((await sandbox.get('/_sandbox/faults')).body.faults[0].hits > 0) return;
       await sandbox.get(`${list}/${id}`).catch(() => null);

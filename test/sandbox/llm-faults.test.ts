@@ -16,7 +16,7 @@ import {
 
 /** Patience that a busy machine does not exhaust; each fault that is about waiting shortens the one limit that it is about. */
 const limits = { connectMs: 30_000, firstTokenMs: 30_000, idleMs: 30_000, wholeMs: 60_000, answerBytes: 20_000 };
-const shortMs = 500;
+const shortMs = 1_000;
 const sse = { 'content-type': 'text/event-stream' };
 const twoItems = { data_collection: { chairs: { type: 'integer' }, colour: { type: 'string' } } };
 const disabled = { backup_llm_config: { preference: 'disabled' } };
@@ -52,13 +52,13 @@ const faults: Record<string, Fault> = {
   'never answers': {
     answer: () => undefined,
     code: 'timeout',
-    reason: 'llm_timeout: no word within 500 ms',
+    reason: 'llm_timeout: no word within 1000 ms',
     limits: { firstTokenMs: shortMs },
   },
   'sends headers and nothing more': {
     answer: (response) => response.writeHead(200, sse).flushHeaders(),
     code: 'timeout',
-    reason: 'llm_timeout: no word within 500 ms',
+    reason: 'llm_timeout: no word within 1000 ms',
     limits: { firstTokenMs: shortMs },
   },
   'keeps the line open with comments alone': {
@@ -68,7 +68,7 @@ const faults: Record<string, Fault> = {
       response.on('close', () => clearInterval(timer));
     },
     code: 'timeout',
-    reason: 'llm_timeout: no word within 500 ms',
+    reason: 'llm_timeout: no word within 1000 ms',
     limits: { firstTokenMs: shortMs },
   },
   'sends parts without a word for ever': {
@@ -78,13 +78,13 @@ const faults: Record<string, Fault> = {
       response.on('close', () => clearInterval(timer));
     },
     code: 'timeout',
-    reason: 'llm_timeout: no word within 500 ms',
+    reason: 'llm_timeout: no word within 1000 ms',
     limits: { firstTokenMs: shortMs },
   },
   'stops in the middle': {
     answer: (response) => begin(response),
     code: 'timeout',
-    reason: 'llm_timeout: no further word within 500 ms',
+    reason: 'llm_timeout: no further word within 1000 ms',
     limits: { idleMs: shortMs },
   },
   'talks without end': {
@@ -94,7 +94,7 @@ const faults: Record<string, Fault> = {
       response.on('close', () => clearInterval(timer));
     },
     code: 'timeout',
-    reason: 'llm_timeout: no end within 500 ms',
+    reason: 'llm_timeout: no end within 1000 ms',
     limits: { wholeMs: shortMs },
   },
   'is reset in the middle': {

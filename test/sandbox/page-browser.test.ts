@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest';
 import { until } from '../support/until.ts';
 import { apiKey, browserTest, fillSandbox, look, ownKey, startPageSandbox } from './page-window.ts';
 
-const slow = { timeout: 15_000, interval: 50 };
+const slow = { timeout: 60_000, interval: 50 };
 const liveLink = '#link[data-link="on"]';
 const controlToken = 'token-of-the-page-test-0123';
 

@@ -141,7 +141,7 @@ test('what was answered is kept, even if the process is killed the moment after'
       .slice(2),
   ).toEqual(names);
   expect(sandbox.calls().map(({ nth }) => nth)).toEqual([1, 2]);
-}, 90_000);
+});
 
 test('the service time of the file is never gone back behind', async () => {
   const path = await dataPath();
@@ -256,7 +256,7 @@ test('two sandboxes do not share a file', async () => {
   const [said] = (await once(child.stdout, 'data')) as [Buffer];
   expect(said.toString()).toContain('is in use by another sandbox');
   expect((await sandbox.batch(['+12125550101'])).status).toBe(200);
-}, 60_000);
+});
 
 test('without its key, with another one, or with another seed, a file stays closed', async () => {
   const path = await dataPath();

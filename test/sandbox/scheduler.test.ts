@@ -29,6 +29,7 @@ test('things run in order of time, then of entry, and are told the instant they 
       expect(scheduler.pending).toBe(delays.length - expected.length);
       scheduler.close();
     }),
+    { seed: 1 },
   );
 });
 

@@ -73,7 +73,7 @@ export async function openWindow(options: WindowOptions): Promise<TestWindow> {
     return route.abort();
   });
   const page = context.pages()[0] ?? (await context.newPage());
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {

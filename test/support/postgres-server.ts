@@ -91,8 +91,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     '--locale=C',
   ];
   await run(join(programs, 'bin', 'initdb'), cluster, asUser);
-  // Picked as late as can be: somebody else may take it before it is used.
-  const [port = 0] = await pickFreePorts(1);
+  let port = 0;
   const urlOf = (name: string) => `postgres://carillon:${password}@127.0.0.1:${port}/${name}`;
 
   let server: ChildProcess | undefined;
@@ -118,7 +117,16 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   };
   const killWithUs = () => server?.kill('SIGKILL');
   process.once('exit', killWithUs);
-  await start();
+  // Somebody else may take the port before it is used.
+  for (let tries = 1; ; tries += 1) {
+    [port = 0] = await pickFreePorts(1);
+    try {
+      await start();
+      break;
+    } catch (error) {
+      if (tries === 3) throw error;
+    }
+  }
   return {
     url: urlOf('postgres'),
     createDatabase: async (name) => {
