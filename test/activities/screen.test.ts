@@ -78,7 +78,7 @@ const silences: [what: string, fault: string, answer: HookAnswer][] = [
 ]; // prettier-ignore
 
 test.each(silences)('while the hook %s nobody is called, and then all are', async (_what, fault, answer) => {
-  const run = await beginScreened({ timeoutMs: fault === 'timeout' ? 150 : 20_000 });
+  const run = await beginScreened({ timeoutMs: fault === 'timeout' ? 1_500 : 20_000 });
   run.hook.answerWith(answer);
   await run.plan(1);
   for (let tries = 0; tries < 3; tries += 1) {

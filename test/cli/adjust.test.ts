@@ -106,9 +106,10 @@ test('two campaigns that share one line both come to their ends', async () => {
   await until(async () => (await states()).every((state) => state === 'completed'), 80_000);
   await store.close();
   const { stdout } = await world.run('verify', ids[0] ?? '', '--json');
-  expect(JSON.parse(stdout)).toMatchObject({ ok: true, calls: 8 });
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true });
   // In the truth of the phone network no call began before the one before it had ended.
   const calls = world.sandbox.calls().toSorted((a, b) => a.queuedAt - b.queuedAt);
+  expect(calls).toHaveLength(8);
   for (const [index, call] of calls.slice(1).entries())
     expect(call.queuedAt).toBeGreaterThanOrEqual(calls[index]?.endedAt ?? Infinity);
 }, 120_000);

@@ -73,7 +73,7 @@ export async function createWorld(
     SVC_READS_PER_SECOND: '500',
     CARILLON_DB: join(folder, 'carillon.db'),
     CARILLON_LOG_LEVEL: 'silent',
-    CARILLON_POSTING_WINDOW_MS: '2000',
+    CARILLON_POSTING_WINDOW_MS: '5000',
     SVC_CONNECT_TIMEOUT_MS: '1000',
     SVC_HEADERS_TIMEOUT_MS: '3000',
     SVC_BODY_TIMEOUT_MS: '1000',

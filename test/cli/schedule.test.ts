@@ -147,7 +147,7 @@ test(
 );
 
 test('a firing is skipped while the campaign of the one before still runs', { timeout }, async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld(server.address, {}, { SVC_HEADERS_TIMEOUT_MS: '60000' });
   const path = world.writeCampaign({ rows: 4 });
   await world.run('schedule', 'create', path, ...yearly);
   await world.work();

@@ -137,7 +137,7 @@ test('a campaign whose end has passed is not started', async () => {
 });
 
 test('a campaign with too little time for its list is not imported, unless some are enough', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld(server.address, { speed: 1 });
   const soon = new Date(world.sandbox.clock.now() + 15 * 60_000).toISOString();
   const path = world.writeCampaign({
     rows: 300,
@@ -149,7 +149,7 @@ test('a campaign with too little time for its list is not imported, unless some 
   });
   const slow = await world.run('start', path);
   expect(slow).toMatchObject({ code: 2, stdout: '' });
-  expect(slow.stderr).toMatch(/campaign\.yaml:\d+: ends_at: .*(even at best \d+ recipients|is too early)/);
+  expect(slow.stderr).toMatch(/campaign\.yaml:\d+: ends_at: .*even at best \d+ recipients/);
   await expectNothingImported(world);
 });
 

@@ -55,7 +55,7 @@ test(
       server.address,
       {},
       {
-        CARILLON_HEARTBEAT_TIMEOUT_MS: '2000',
+        CARILLON_HEARTBEAT_TIMEOUT_MS: '6000',
         CARILLON_STICKY_TIMEOUT_MS: '1000',
         CARILLON_SHORT_TIMEOUT_MS: '4000',
         CARILLON_SUBMIT_SLACK_MS: '500',
@@ -110,7 +110,7 @@ test(
 );
 
 test('a firing whose campaign is ended by hand says so, and the next one comes', { timeout }, async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld(server.address, {}, { SVC_HEADERS_TIMEOUT_MS: '60000' });
   const path = world.writeCampaign({ rows: 4, yaml: ['retry: { max_attempts: 1 }'] });
   const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'UTC'];
   await world.run('schedule', 'create', path, ...yearly);
@@ -149,7 +149,7 @@ test('a firing whose campaign is ended by hand says so, and the next one comes',
   expect((await world.run('schedule', 'continue', world.id)).stdout).toContain('is running already');
   const stateOf = async () => JSON.parse((await world.run('status', campaignId, '--json')).stdout) as { state: string };
   const hasEnded = async () => (await stateOf()).state === 'completed';
-  await until('the campaign of the first firing has ended', hasEnded, { everyMs: 250 });
+  await until('the campaign of the first firing has ended', hasEnded, { everyMs: 250, limitMs: 120_000 });
   expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({ code: 0 });
   expect(await world.run('verify')).toMatchObject({ code: 0 });
 });

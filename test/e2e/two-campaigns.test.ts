@@ -52,7 +52,7 @@ async function countRuns(workflowId: string): Promise<number> {
 }
 
 test.concurrent('a long campaign continues as new, and nothing is lost or doubled', { timeout }, async () => {
-  await withRun({ id: 'long', seed: 901, temporal, recipients: 60, batchSize: 4 }, async (run) => {
+  await withRun({ id: 'long', seed: 901, temporal, recipients: 60, batchSize: 4, settings: patient }, async (run) => {
     run.startWorker();
     await run.start();
     const { submitted } = await run.untilEnd();
@@ -125,7 +125,7 @@ test.concurrent.for([
   'two campaigns call the same people for one agent at the same time, one call at a time ($dialect)',
   { timeout },
   async ({ dialect, seed }) => {
-    await withRun({ id: `first-${seed}`, seed, temporal, sandbox: { dialect } }, async (run) => {
+    await withRun({ id: `first-${seed}`, seed, temporal, sandbox: { dialect }, settings: patient }, async (run) => {
       // 70 seeds further the numbers are the same and the words are others.
       const second = { id: `second-${seed}`, list: plantList(seed + 70, 24) };
       expect(second.list.rows.map((row) => row.e164)).toEqual(run.list.rows.map((row) => row.e164));

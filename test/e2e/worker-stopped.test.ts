@@ -31,7 +31,10 @@ test.concurrent.for([601, 602])(
       await holdAccount(run.store.db, accountId, Date.now() + 1_000 * 3_600_000);
       const first = run.startWorker();
       const handle = run.client.workflow.getHandle(workflowId);
-      await until('the planner waits', async () => (await handle.query(statusQuery)).waitingFor === 'blocked');
+      await until(
+        'the planner waits',
+        async () => (await handle.query(statusQuery).catch(() => null))?.waitingFor === 'blocked',
+      );
       await run.store.db.updateTable('accounts').set({ not_before: 0 }).execute();
       // Planning needs the database's write lock.
       const lock = openSqliteFile(run.sqlitePath);

@@ -84,5 +84,5 @@ export async function openWindow(options: WindowOptions): Promise<TestWindow> {
 
 async function closeAll(context: BrowserContext, profile: string): Promise<void> {
   await context.close();
-  await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+  await rm(profile, { recursive: true, force: true, maxRetries: 20 });
 }

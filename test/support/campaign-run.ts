@@ -143,10 +143,10 @@ export const patient = { SVC_HEADERS_TIMEOUT_MS: '20000' };
 /** Short enough that a killed worker costs seconds, long enough for a machine with two busy cores. */
 const limits = {
   SVC_CONNECT_TIMEOUT_MS: '1000',
-  SVC_HEADERS_TIMEOUT_MS: '3000',
-  SVC_BODY_TIMEOUT_MS: '500',
+  SVC_HEADERS_TIMEOUT_MS: '8000',
+  SVC_BODY_TIMEOUT_MS: '2000',
   SVC_READS_PER_SECOND: '500',
-  CARILLON_HEARTBEAT_TIMEOUT_MS: '2000',
+  CARILLON_HEARTBEAT_TIMEOUT_MS: '6000',
   CARILLON_COLLECT_MAX_MS: '20000',
   CARILLON_POSTING_WINDOW_MS: '4000',
   CARILLON_SUBMIT_SLACK_MS: '500',
