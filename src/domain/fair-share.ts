@@ -5,18 +5,20 @@ export interface Demand {
   weight: number;
   /** Lines that it could use now. */
   lines: number;
+  /** When it last took lines; 0 before the first. */
+  tookAt: number;
 }
 
 /**
  * Shares out lines: nobody gets more than it could use, what one leaves is there for the others, and everybody who wants a line gets
- * one before anybody gets a second, the heavier first. Beyond that no line could be moved to one who is worse off for its weight
- * (weighted max-min). The order of the demands does not matter.
+ * one before anybody gets a second. Where there are fewer lines than that the heavier get them, and equals take turns. Beyond that no line
+ * could be moved to one who is worse off for its weight (weighted max-min). The order of the demands does not matter.
  */
 export function fairShares(limit: number, demands: readonly Demand[]): Map<string, number> {
   const wanting = demands.filter(({ lines }) => lines > 0).toSorted(byWeight);
   const shares = new Map(demands.map(({ id }) => [id, 0]));
   if (wanting.length >= limit) {
-    for (const { id } of wanting.slice(0, Math.max(0, limit))) shares.set(id, 1);
+    for (const { id } of wanting.toSorted(byTurn).slice(0, Math.max(0, limit))) shares.set(id, 1);
     return shares;
   }
   const level = highestLevel(limit, wanting);
@@ -30,12 +32,17 @@ export function fairShares(limit: number, demands: readonly Demand[]): Map<strin
   for (; left > 0; left -= 1) {
     const next = wanting
       .filter(({ id, lines }) => (shares.get(id) ?? 0) < lines)
-      .map((demand) => ({ demand, perWeight: ((shares.get(demand.id) ?? 0) + 1) / demand.weight }))
-      .toSorted((a, b) => a.perWeight - b.perWeight || byWeight(a.demand, b.demand))[0];
+      .map((demand) => ({ demand, lines: (shares.get(demand.id) ?? 0) + 1 }))
+      // Lines per weight, without fractions: equals are equal.
+      .toSorted((a, b) => a.lines * b.demand.weight - b.lines * a.demand.weight || byWeight(a.demand, b.demand))[0];
     if (next === undefined) break;
-    shares.set(next.demand.id, (shares.get(next.demand.id) ?? 0) + 1);
+    shares.set(next.demand.id, next.lines);
   }
   return shares;
+}
+
+function byTurn(a: Demand, b: Demand): number {
+  return b.weight - a.weight || a.tookAt - b.tookAt || byWeight(a, b);
 }
 
 function byWeight(a: Demand, b: Demand): number {
@@ -46,7 +53,10 @@ function linesAt(level: number, { weight, lines }: Demand): number {
   return Math.min(lines, Math.max(1, Math.floor(level * weight)));
 }
 
-/** Lines per weight that can be given to all, as far as one look after the other can tell: never too high. */
+/** Below any difference between two fractions of whole lines and whole weights up to 100. */
+const hair = 1e-7;
+
+/** Lines per weight that can be given to all. A hair too low, so that no rounding decides between lines that are equal there. */
 function highestLevel(limit: number, demands: readonly Demand[]): number {
   let low = 0;
   let high = Math.max(0, ...demands.map(({ weight, lines }) => lines / weight));
@@ -56,5 +66,5 @@ function highestLevel(limit: number, demands: readonly Demand[]): number {
     if (given <= limit) low = level;
     else high = level;
   }
-  return low;
+  return low - hair;
 }

@@ -69,10 +69,28 @@ async function readBeginning(db: Queries, { campaignId, round, rules }: Campaign
   return Math.max(row?.started_at ?? 0, rules.startsAt ?? 0);
 }
 
-function demandOf(campaign: Campaign, own: Own, { due, canary }: Asking): Demand {
+async function demandOf(db: Queries, campaign: Campaign, own: Own, { due, canary }: Asking): Promise<Demand> {
   const startsLeft = own.startsPerMinute === null ? Infinity : Math.max(0, own.startsPerMinute - own.starts.count);
   const lines = Math.min(own.entitled, own.open + Math.min(due, startsLeft, canary ?? Infinity));
-  return { id: campaign.campaignId, weight: campaign.rules.pacing.priority, lines };
+  return {
+    id: campaign.campaignId,
+    weight: campaign.rules.pacing.priority,
+    lines,
+    tookAt: await lastPlanAt(db, campaign),
+  };
+}
+
+/** When the campaign last planned a batch in this round; 0 before the first. */
+async function lastPlanAt(db: Queries, { campaignId, round }: Campaign): Promise<number> {
+  const row = await db
+    .selectFrom('batches')
+    .select('planned_at')
+    .where('campaign_id', '=', campaignId)
+    .where('round', '=', round)
+    .orderBy('n', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.planned_at ?? 0;
 }
 
 /** The campaigns of an account whose calls may be on the line. Of one that failed nobody collects: it would hold its lines for ever. */
@@ -96,7 +114,7 @@ async function readShare(
   const all = linesOf(account);
   if (all === null) return null;
   const lines = atPace(all, account.pace);
-  const demands = [demandOf(campaign, own, asking)];
+  const demands = [await demandOf(db, campaign, own, asking)];
   let open = own.open;
   // Those who dial nothing new keep the lines that they have, and have no say in who gets the others.
   let keptByOthers = 0;
@@ -105,7 +123,7 @@ async function readShare(
     const limits = await readOwnLimits(db, other, account, asking.now);
     open += limits.open;
     if (other.state === 'running' && (await blockedUntil(db, other, asking.now)) === null)
-      demands.push(demandOf(other, limits, await askingOf(db, other, asking.now)));
+      demands.push(await demandOf(db, other, limits, await askingOf(db, other, asking.now)));
     else keptByOthers += limits.open;
   }
   const share = fairShares(lines - keptByOthers, demands).get(campaign.campaignId) ?? 0;

@@ -143,6 +143,27 @@ test.for(dialects)('shares go by priority, and those who dial nothing have no sa
   expect(await limitsOf(one)).toMatchObject({ account: { lines: 6, share: 4, free: 4 }, allowed: 4 });
 });
 
+test.for(dialects)('of equals that share one line each has its turn: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 1 }, now: noon });
+  const pacing = { maxConcurrentCalls: 5, batchSize: 5, refillThreshold: 1 };
+  const all = [];
+  for (const index of [0, 1, 2]) all.push(await begin(store, `equal-${index}`, pacing, 3, index * 100));
+  const turns: string[] = [];
+  const planned = [1, 1, 1];
+  for (let at = noon; turns.length < 9; at += 10_000) {
+    expect(at).toBeLessThan(noon + 100 * 10_000);
+    for (const [index, scenario] of all.entries()) {
+      const n = planned[index] ?? 0;
+      if ((await scenario.plan(n, at)).kind !== 'batch') continue;
+      planned[index] = n + 1;
+      turns.push(scenario.campaignId);
+      await settle(scenario, await scenario.dial(n, at), at);
+    }
+  }
+  for (let turn = 0; turn < 9; turn += 3) expect(new Set(turns.slice(turn, turn + 3)).size).toBe(3);
+});
+
 /** Transactions of this database that wait for a lock. */
 async function countWaiting(store: Store): Promise<number> {
   const { rows } = await sql<{ count: number }>`
