@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Io } from '../../src/cli/io.ts';
 import type { SandboxOptions } from '../../src/sandbox/settings.ts';
@@ -51,6 +51,9 @@ export interface RunningCommand {
 }
 
 export const speed = 600;
+
+/** What `carillon verify` answers when nothing is wrong; a test that expects it shows the violations otherwise. */
+export const proven = { code: 0, stdout: expect.stringMatching(/^verify: every promise was kept/) as string };
 
 let worlds = 0;
 
