@@ -90,7 +90,7 @@ async function play(id: string, points: readonly { place: Place; nth: number }[]
 
 test(
   'ten times killed, a campaign ends with the outcomes of one that was never disturbed',
-  { timeout: 400_000 },
+  { timeout: 900_000 },
   async () => {
     const random = new Random(seed, 'kills');
     const points = Array.from({ length: kills }, () => ({
