@@ -129,12 +129,12 @@ async function insertRecipients(
   dialect: StoreDialect,
   values: readonly Insertable<Database['recipients']>[],
 ): Promise<void> {
-  const query = tx.insertInto('recipients').values(values);
+  const query = () => tx.insertInto('recipients').values(values);
   if (values.length < rowsPerInsert) {
-    await query.execute();
+    await query().execute();
     return;
   }
-  const known = fullInserts.get(dialect) ?? query.compile().sql;
+  const known = fullInserts.get(dialect) ?? query().compile().sql;
   fullInserts.set(dialect, known);
   await tx.executeQuery(
     CompiledQuery.raw(
