@@ -1,42 +1,48 @@
+import { Context } from '@temporalio/activity';
 import { endCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../src/store/campaigns.ts';
 import { readStatus } from '../src/store/campaign-status.ts';
 import { readRoundEnd, type RoundEnd } from '../src/store/round-end.ts';
 import { closeRound } from '../src/store/rounds.ts';
-import type { WishOrder } from '../src/store/wishes.ts';
+import type { Wish, WishedChange } from '../src/store/wishes.ts';
 import type { CampaignProgress } from './collect.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 
-export type StateChange = 'pause' | 'resume' | 'drain' | 'cancel';
-
 export interface ChangeStateInput {
   campaignId: string;
-  change: StateChange;
-  /** Absent in what earlier versions scheduled. */
-  order?: WishOrder;
+  change: WishedChange;
+  /** Absent: made here and now. */
+  wish?: Omit<Wish, 'waitedMs'>;
 }
 
-/**
- * Commits a person's wish to the database; from then on no POST begins that the new state forbids. Idempotent. A pause or resume that
- * comes after a later one changes nothing; an end always holds, since nothing undoes it.
- */
+/** Commits a person's wish to the database, once; from then on no POST begins that the new state forbids. */
 export async function changeState(deps: ActivityDependencies, input: ChangeStateInput): Promise<{ changed: boolean }> {
   try {
     // The instant is for the log alone: a service that does not answer must not keep a person from pausing.
-    const now = await deps.serviceClock().then(serviceNow, () => Math.round(deps.nowReal()));
+    const clock = await deps.serviceClock().catch(() => ({ now: deps.nowReal, speed: 1 }));
+    const now = Math.round(clock.now());
+    const wish =
+      input.wish === undefined ? undefined : { ...input.wish, waitedMs: Math.ceil(waitedMs() * clock.speed) };
+    const { campaignId } = input;
     switch (input.change) {
       case 'pause':
-        return { changed: await pauseCampaign(deps.store, input.campaignId, 'paused by a person', now, input.order) };
+        return { changed: await pauseCampaign(deps.store, campaignId, 'paused by a person', now, wish) };
       case 'resume':
-        return { changed: await resumeCampaign(deps.store, input.campaignId, now, input.order) };
+        return { changed: await resumeCampaign(deps.store, campaignId, now, wish) };
       case 'drain':
-        return { changed: await endCampaign(deps.store, input.campaignId, 'drained', now) };
+        return { changed: await endCampaign(deps.store, campaignId, 'drained', now, wish) };
       case 'cancel':
-        return { changed: await endCampaign(deps.store, input.campaignId, 'cancelled', now) };
+        return { changed: await endCampaign(deps.store, campaignId, 'cancelled', now, wish) };
     }
   } catch (error) {
     throw toFailure(error);
   }
+}
+
+/** How long ago the activity was first to run; 0 at its first try. By the server's clock alone. */
+function waitedMs(): number {
+  const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
+  return attempt === 1 ? 0 : Math.max(1, currentAttemptScheduledTimestampMs - scheduledTimestampMs);
 }
 
 export interface AccountResult {

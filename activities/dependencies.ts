@@ -2,6 +2,7 @@ import type { ConvaiClient } from '../src/convai/client.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import type { Logger } from '../src/logger.ts';
 import type { Store } from '../src/store/open-store.ts';
+import type { Witness } from './witness.ts';
 
 /** What the activities work with; a test hands in its own. */
 export interface ActivityDependencies {
@@ -22,6 +23,8 @@ export interface ActivityDependencies {
   workerId: string;
   /** Aborted when the process is asked to stop: long activities then end with what they have. */
   stopping: AbortSignal;
+  /** Opened by each submit; its heartbeats go on until it is closed. */
+  openWitness: () => Witness;
   limits: {
     /** How long after `posting` is committed the POST may still begin. */
     postingWindowMs: number;

@@ -13,14 +13,22 @@ const slowAnswerMs = 1_000;
 /**
  * Asks the pre-dial hook about the people of a batch that is to be sent, when the campaign has one, and keeps its answer for the dial
  * transaction. Throws a wait while the hook gives no answer that can be used: then nothing is sent. Asking twice is harmless.
+ * `beat` is called while a slow answer is waited for.
  */
-export async function screen(deps: ActivityDependencies, clock: ServiceClock, batchId: string): Promise<void> {
+export async function screen(
+  deps: ActivityDependencies,
+  clock: ServiceClock,
+  batchId: string,
+  beat: () => void,
+): Promise<void> {
   const { store, logger } = deps;
   const askedAt = serviceNow(clock);
   const batch = await findUnscreened(store.db, batchId, askedAt);
   if (batch === null) return;
   const { campaign, preDial, calls } = batch;
   const began = deps.monotonicMs();
+  // The first beat comes when the answer is late already.
+  const beats = setInterval(beat, 2 * slowAnswerMs);
   try {
     const verdicts = await askPreDial(
       {
@@ -55,6 +63,8 @@ export async function screen(deps: ActivityDependencies, clock: ServiceClock, ba
     const silence = { batchId, now: serviceNow(clock), place, evidence: message, fault };
     if (fault !== 'stopped' && (await noteSilentHook(store, silence))) return;
     throw expectedWait({ type: failureTypes.screening, message: `The pre-dial hook gave no answer (${fault})` });
+  } finally {
+    clearInterval(beats);
   }
   if (deps.monotonicMs() - began <= slowAnswerMs) return;
   throw expectedWait({ type: failureTypes.screening, message: 'The pre-dial hook answered late', retryInMs: 1 });

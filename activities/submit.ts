@@ -9,16 +9,22 @@ import {
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import { withOpeningLine } from '../src/domain/conversation-override.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
-import type { BatchState } from '../src/domain/ledger.ts';
+import { undecidedStates, type BatchState } from '../src/domain/ledger.ts';
 import { failCampaign } from '../src/store/campaigns.ts';
+import type { ClockDoubt } from '../src/store/clocks.ts';
 import { campaignIdOf, LedgerOlderError } from '../src/store/ledger-older.ts';
-import { longestSubmitMs, openPosting, type PostingStep } from '../src/store/posting.ts';
-import { recordVerdict, type VerdictInput } from '../src/store/verdicts.ts';
+import { longestSubmitMs, openPosting } from '../src/store/posting.ts';
+import type { PostingStep } from '../src/store/posting-step.ts';
+import type { VerdictInput } from '../src/store/posts.ts';
+import { recordVerdict } from '../src/store/verdicts.ts';
 import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf, expectedWait, toFailure } from './failures.ts';
+import { lookBeforeRepost } from './look-before-repost.ts';
 import { requireOwnBatch } from './own-service.ts';
 import { screen } from './screen.ts';
+import { readServiceTime } from './watch-clocks.ts';
+import type { Witness } from './witness.ts';
 
 export type SubmitResult =
   | { kind: 'verdict'; state: BatchState }
@@ -28,6 +34,11 @@ export type SubmitResult =
 type PostStep = Extract<PostingStep, { kind: 'post' }>;
 
 const recordTries = 3;
+
+const clockDoubts: Readonly<Record<ClockDoubt, string>> = {
+  clock_unread: "A connection failed, and the service's clock could not be read since",
+  clocks_apart: "The service's clock and this machine's are too far apart",
+};
 
 function buildBody(step: PostStep): BatchCallsRequest {
   const { rules } = step.campaign;
@@ -68,7 +79,7 @@ function verdictOf(error: unknown, clock: ServiceClock, now: number): Omit<Verdi
     return { verdict: 'refused', now, status: 422, message: error.problems.join('; ') };
   if (!(error instanceof ConvaiError)) return { verdict: 'unknown', now, message: codeOf(error) };
   const status = 'status' in error && typeof error.status === 'number' ? error.status : null;
-  const facts = { now, status, serviceRequestId: error.requestId };
+  const facts = { now, status, serviceRequestId: error.requestId, serviceDate: error.serviceMs };
   if (error.knowledge === 'not_sent') return { ...facts, verdict: 'not_sent' };
   if (error.knowledge === 'queued_nothing') {
     const retryAfterMs = error instanceof RateLimitedError ? error.retryAfterMs : null;
@@ -99,6 +110,7 @@ async function post(
       verdict: 'confirmed',
       now: serviceNow(clock),
       status: 200,
+      serviceDate: placed.serviceDate?.serverMs ?? null,
       serviceBatchId: placed.batchId,
       callsInitiated: placed.callsInitiated,
     };
@@ -132,6 +144,25 @@ async function record(deps: ActivityDependencies, verdict: VerdictInput): Promis
   }
 }
 
+/** Notes with Temporal that the POST is about to be made. Where that is not certain, answers the verdict of one that was never begun. */
+async function findUnwitnessed(
+  deps: ActivityDependencies,
+  clock: ServiceClock,
+  witness: Witness,
+  post: { batchId: string; k: number },
+): Promise<VerdictInput | null> {
+  try {
+    await witness.note(post.k);
+    return null;
+  } catch (error) {
+    deps.logger.warn(
+      { ...post, error: codeOf(error) },
+      'Temporal did not take down that a POST begins: nothing is sent',
+    );
+    return { ...post, verdict: 'not_sent', now: serviceNow(clock), unwitnessed: true };
+  }
+}
+
 /** How long a submit that sent nothing waits before it is tried again; undefined leaves it to the retry policy. */
 function retryInMs(verdict: VerdictInput, clock: ServiceClock): number | undefined {
   if (verdict.notBefore == null) return undefined;
@@ -152,11 +183,26 @@ async function failIfOlder(deps: ActivityDependencies, batchId: string, error: u
  * retried when the ledger has lost the batch.
  */
 export async function submit(deps: ActivityDependencies, input: { batchId: string }): Promise<SubmitResult> {
+  const witness = deps.openWitness();
+  try {
+    return await submitOnce(deps, input, witness);
+  } finally {
+    witness.close();
+  }
+}
+
+async function submitOnce(
+  deps: ActivityDependencies,
+  input: { batchId: string },
+  witness: Witness,
+): Promise<SubmitResult> {
   let clock: ServiceClock | undefined;
   try {
     clock = await deps.serviceClock();
     await requireOwnBatch(deps, input.batchId);
-    await screen(deps, clock, input.batchId);
+    await screen(deps, clock, input.batchId, () => witness.beat());
+    await lookBeforeRepost(deps, clock, input.batchId, () => witness.beat());
+    const time = await readServiceTime(deps, clock, input.batchId);
     const { postingWindowMs, httpTimeoutMs } = deps.limits;
     // Taken before the ledger is asked: a wall clock that is set back meanwhile must not move this one.
     const deadlineMonotonic = deps.monotonicMs() + postingWindowMs;
@@ -167,13 +213,25 @@ export async function submit(deps: ActivityDependencies, input: { batchId: strin
       postingWindowMs,
       httpTimeoutMs,
       speed: clock.speed,
+      ...time,
+      witnessed: witness.earlier,
     });
     if (step.kind === 'verdict') return step;
     if (step.kind === 'blocked') {
       const waitMs = clock.toRealMs(step.until - clock.now());
-      throw expectedWait({ type: failureTypes.blocked, message: 'The ledger allows no POST yet', retryInMs: waitMs });
+      const message = time.clockDoubt === null ? 'The ledger allows no POST yet' : clockDoubts[time.clockDoubt];
+      throw expectedWait({ type: failureTypes.blocked, message, retryInMs: waitMs });
     }
-    const verdict = await post(deps, clock, input.batchId, step, deadlineMonotonic);
+    if (step.kind === 'unsure') {
+      const { k, entry, error } = step;
+      const own = { batchId: input.batchId, k, entry, verdict: 'not_sent' as const, now: serviceNow(clock) };
+      const said = await record(deps, own);
+      if (said.kind === 'unrecorded' || !undecidedStates.includes(said.state)) return said;
+      throw error;
+    }
+    const verdict =
+      (await findUnwitnessed(deps, clock, witness, { batchId: input.batchId, k: step.k })) ??
+      (await post(deps, clock, input.batchId, step, deadlineMonotonic));
     const result = await record(deps, verdict);
     if (result.kind === 'unrecorded' || result.state !== 'not_sent') return result;
     const limited = verdict.status === 429;
@@ -181,7 +239,7 @@ export async function submit(deps: ActivityDependencies, input: { batchId: strin
       type: limited ? failureTypes.rateLimited : failureTypes.notSent,
       message: limited
         ? `The service limits requests (429), POST ${verdict.k}`
-        : `The service could not be reached, POST ${verdict.k}`,
+        : `${verdict.unwitnessed ? 'Temporal did not take down the POST' : 'The service could not be reached'}, POST ${verdict.k}`,
       retryInMs: retryInMs(verdict, clock),
     });
   } catch (error) {

@@ -4,39 +4,33 @@ import type { ConversationPage } from '../src/convai/client.ts';
 import { ConvaiError, RateLimitedError } from '../src/convai/errors.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import type { CampaignRules } from '../src/domain/campaign-rules.ts';
-import type { RecordPointers } from '../src/domain/conversation-facts.ts';
 import type { CorrelationClock } from '../src/domain/correlation.ts';
 import {
   listDueReads,
   noteVanished,
   readOvertaken,
-  storeListed,
   storeRead,
   type ConversationRow,
 } from '../src/store/conversations.ts';
-import { lockOwner, matchRecords, oldestUnmatchedPost, settleFromRecord } from '../src/store/matching.ts';
+import { asStorable, storeListed } from '../src/store/listed-records.ts';
+import { concludeSweep } from '../src/store/conclude.ts';
+import { conclusionDueSince } from '../src/store/open-batches.ts';
+import { matchRecords, oldestCampaignStart, oldestOpenPost } from '../src/store/matching.ts';
+import { lockOwner, refuseOtherOwner, settleFromRecord } from '../src/store/record-results.ts';
 import { lockCampaignsOf, type Queries } from '../src/store/open-store.ts';
-import { readPointers } from '../src/store/record-pointers.ts';
-import {
-  concludeSweep,
-  conclusionDueSince,
-  keepLease,
-  leaseAgent,
-  noteReadSucceeded,
-  releaseLease,
-} from '../src/store/sweeps.ts';
+import { followPossibleOptOuts } from '../src/store/possible-opt-outs.ts';
+import { readAgentRecords, type AgentRecords } from '../src/store/agent-records.ts';
+import { keepLease, leaseAgent, noteReadSucceeded, releaseLease } from '../src/store/sweeps.ts';
 import { noteUnreadable } from '../src/store/unreadable.ts';
 import { assumedClock, isBetterReading, readClock } from './clock-reading.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
+import { keepQuiet, quietTime } from './quiet-time.ts';
+import { watchClocks } from './watch-clocks.ts';
 
 const pageSize = 100;
 const readsAtOnce = 8;
 const readsPerSweep = 400;
-/** Until when (monotonic clock) the service asked this process to leave its records alone, per client. */
-const quietUntil = new WeakMap<ActivityDependencies['client'], number>();
-/** A clock may have been set back by as much between a POST and the sweep that looks for its records. */
-const clockStepMs = 60_000;
 
 export interface SweepResult {
   /** `busy`: another process sweeps this agent. `failed`: nothing could be read. */
@@ -46,15 +40,16 @@ export interface SweepResult {
 }
 
 /** Whose records are read, and how. */
-interface Swept {
+interface Swept extends AgentRecords {
   agentId: string;
-  pointers: RecordPointers;
-  analysisWaitMs: number;
+  timing: CampaignRules['timing'];
 }
 
 interface ListWalk {
   /** Everything that began since then is among `listed`; null: the list was not read as far as needed. */
   coveredFrom: number | null;
+  /** The same where it was read as far as it was to be, and not only to records that had been final before. */
+  deepFrom: number | null;
   listed: Set<string>;
   /** Start of the oldest entry seen. */
   oldestSeen: number | null;
@@ -79,13 +74,14 @@ function isNewestFirst(page: ConversationPage, before: number | null): boolean {
 async function walkList(
   deps: ActivityDependencies,
   clock: ServiceClock,
-  { agentId, pointers }: Swept,
+  { agentId, pointers, optOut, timing }: Swept,
   until: number,
   deep: boolean,
   onPage: () => void,
 ): Promise<ListWalk> {
   const walk: ListWalk = {
     coveredFrom: null,
+    deepFrom: null,
     listed: new Set(),
     oldestSeen: null,
     ordered: true,
@@ -103,15 +99,14 @@ async function walkList(
     const now = serviceNow(clock);
     const reading = readClock(page.serviceDate, clock, deps.nowReal());
     if (reading !== undefined && isBetterReading(reading, walk.clockReading)) walk.clockReading = reading;
-    const facts = page.conversations.map((entry) => factsFromListEntry(entry, pointers));
+    const facts = page.conversations.map((entry) => asStorable(factsFromListEntry(entry, pointers)));
     const { allFinal } = await deps.store.transaction(async (tx) => {
       await noteReadSucceeded(tx, agentId, now);
-      // Asked after the page was read: the POST of whatever it shows was committed before. What is excluded by its age must be older
-      // by more than the clocks may differ.
-      const oldest = await oldestUnmatchedPost(tx, agentId, until);
-      const since =
-        oldest === null ? null : oldest + walk.clockReading.offsetMs - walk.clockReading.uncertaintyMs - clockStepMs;
-      return storeListed(tx, agentId, facts, since, now);
+      const oldest = await oldestCampaignStart(tx, agentId, until);
+      const { offsetMs, uncertaintyMs } = walk.clockReading;
+      // What is excluded by its age must be older by more than the clocks may differ, or may have been set meanwhile.
+      const oursSince = oldest === null ? null : oldest + offsetMs - uncertaintyMs - timing.lateLookbackMs;
+      return storeListed(tx, agentId, facts, { oursSince, listens: optOut.length > 0, offsetMs }, now);
     });
     walk.ordered &&= isNewestFirst(page, walk.oldestSeen);
     for (const { conversationId, startedAt } of facts) {
@@ -121,10 +116,13 @@ async function walkList(
     // In the service's own time, and past the whole second in which a call may have begun.
     const horizon = until + walk.clockReading.offsetMs - walk.clockReading.uncertaintyMs - 2_000;
     const reachedUntil = walk.oldestSeen !== null && walk.oldestSeen < horizon;
-    if (walk.ordered && (reachedUntil || (allFinal && !deep))) walk.coveredFrom = walk.oldestSeen;
-    else if (page.hasMore !== true && page.nextCursor === null) {
+    if (walk.ordered && (reachedUntil || (allFinal && !deep))) {
+      walk.coveredFrom = walk.oldestSeen;
+      if (reachedUntil) walk.deepFrom = until;
+    } else if (page.hasMore !== true && page.nextCursor === null) {
       // A full page that names no cursor may be the whole list or a list that cannot be read on.
-      if (page.hasMore === false || page.conversations.length < pageSize) walk.coveredFrom = until;
+      if (page.hasMore === false || page.conversations.length < pageSize)
+        [walk.coveredFrom, walk.deepFrom] = [until, 0];
     } else if (page.nextCursor !== null && !cursors.has(page.nextCursor)) {
       cursors.add(page.nextCursor);
       cursor = page.nextCursor;
@@ -149,7 +147,8 @@ function patienceWith(error: unknown): number | null {
 async function readOne(
   deps: ActivityDependencies,
   clock: ServiceClock,
-  { agentId, pointers, analysisWaitMs }: Swept,
+  { agentId, pointers, optOut, timing }: Swept,
+  offsetMs: number,
   conversationId: string,
 ): Promise<void> {
   let row: ConversationRow;
@@ -157,9 +156,11 @@ async function readOne(
     const record = await deps.client.getConversation(conversationId);
     const facts = factsFromRecord(record, agentId, pointers);
     row = await deps.store.transaction(async (tx) => {
-      await lockOwner(tx, deps.store, conversationId);
+      const owner = await lockOwner(tx, deps.store, conversationId);
       const now = serviceNow(clock);
-      const stored = await storeRead(tx, conversationId, facts, analysisWaitMs, now);
+      const { analysisWaitMs, ringLimitMs } = timing;
+      const stored = await storeRead(tx, conversationId, facts, { analysisWaitMs, ringLimitMs, optOut, offsetMs }, now);
+      refuseOtherOwner(stored, owner);
       await settleFromRecord(tx, stored, now, stored.becameFinal);
       return stored;
     });
@@ -167,13 +168,17 @@ async function readOne(
     const patienceMs = patienceWith(error);
     if (patienceMs === null) throw error;
     const gone = await deps.store.transaction(async (tx) => {
-      await lockOwner(tx, deps.store, conversationId);
+      const owner = await lockOwner(tx, deps.store, conversationId);
       const now = serviceNow(clock);
       const stored = await noteUnreadable(tx, conversationId, patienceMs, now);
-      if (stored !== undefined) await settleFromRecord(tx, stored, now, true);
+      if (stored === undefined) return undefined;
+      refuseOtherOwner(stored, owner);
+      await settleFromRecord(tx, stored, now, true);
       return stored;
     });
-    if (gone === undefined) throw error;
+    // It stays a record that may be anybody's; the others are read all the same.
+    if (gone === undefined)
+      return deps.logger.warn({ conversationId, error: codeOf(error) }, 'a record cannot be read');
     row = gone;
   }
   deps.logger.debug({ conversationId, attemptId: row.attempt_id, final: row.final }, 'conversation read');
@@ -185,6 +190,7 @@ async function readDue(
   clock: ServiceClock,
   swept: Swept,
   unownedSince: number | null,
+  offsetMs: number,
   onRead: () => void,
 ): Promise<boolean> {
   const due = await listDueReads(deps.store.db, swept.agentId, serviceNow(clock), unownedSince, readsPerSweep);
@@ -195,7 +201,7 @@ async function readDue(
     for (const conversationId of queue) {
       if (failure !== undefined) return;
       try {
-        await readOne(deps, clock, swept, conversationId);
+        await readOne(deps, clock, swept, offsetMs, conversationId);
         onRead();
       } catch (error) {
         ok = false;
@@ -220,29 +226,28 @@ export async function sweepAgent(
   timing: CampaignRules['timing'],
   onProgress: () => void,
 ): Promise<SweepResult> {
-  const quietMs = (quietUntil.get(deps.client) ?? 0) - deps.monotonicMs();
+  const quietMs = quietTime(deps);
   if (quietMs > 0) return { kind: 'failed', waitMs: quietMs };
   const { leaseMs } = deps.limits;
   // Not the worker's name alone: campaigns of one worker may have the same agent.
   const owner = `${deps.workerId}/${randomUUID()}`;
-  if (!(await leaseAgent(deps.store, agentId, owner, deps.nowReal(), leaseMs))) return { kind: 'busy', waitMs: 0 };
-  const keep = (tx: Queries) => keepLease(tx, agentId, owner, deps.nowReal(), leaseMs);
+  if (!(await leaseAgent(deps.store, agentId, owner, leaseMs))) return { kind: 'busy', waitMs: 0 };
+  const keep = (tx: Queries) => keepLease(tx, deps.store, agentId, owner, leaseMs);
   const renewal = setInterval(() => void keep(deps.store.db).catch(() => {}), leaseMs / 3);
   const begunAt = serviceNow(clock);
   try {
-    const openSince = await oldestUnmatchedPost(deps.store.db, agentId, 0, true);
-    const until = Math.min(openSince ?? begunAt, begunAt - timing.lateLookbackMs);
+    const openSince = await oldestOpenPost(deps.store.db, agentId);
     const dueSince = await conclusionDueSince(deps.store.db, agentId, begunAt);
-    const unownedSince = dueSince === null ? null : Math.min(until, dueSince);
-    const pointers = await readPointers(deps.store.db, agentId);
-    const swept = { agentId, pointers, analysisWaitMs: timing.analysisWaitMs };
-    const read = () => readDue(deps, clock, swept, unownedSince, onProgress);
+    const until = Math.min(openSince ?? begunAt, begunAt - timing.lateLookbackMs, dueSince ?? begunAt);
+    const unownedSince = dueSince === null ? null : until;
+    const swept = { agentId, timing, ...(await readAgentRecords(deps.store.db, agentId)) };
+    const read = (offsetMs: number) => readDue(deps, clock, swept, unownedSince, offsetMs, onProgress);
     let walk: ListWalk;
     try {
       walk = await walkList(deps, clock, swept, until, dueSince !== null, onProgress);
     } catch (error) {
       // The list of an agent that was deleted is refused for ever; records that are known can still be read one by one.
-      if (patienceWith(error) === missingPatienceMs) await read();
+      if (patienceWith(error) === missingPatienceMs) await read(assumedClock.offsetMs);
       throw error;
     }
     let complete = walk.coveredFrom !== null;
@@ -252,7 +257,9 @@ export async function sweepAgent(
       if ((await deps.store.transaction((tx) => noteVanished(tx, agentId, span, walk.listed, now))) > 0)
         complete = false;
     }
-    if (!(await read())) complete = false;
+    if (!(await read(walk.clockReading.offsetMs))) complete = false;
+    // Before anything is concluded: what was open while a clock was set ends in nothing negative.
+    await watchClocks(deps, clock, timing.clockToleranceMs);
     await deps.store.transaction(async (tx) => {
       if (!(await keep(tx))) {
         complete = false;
@@ -261,16 +268,15 @@ export async function sweepAgent(
       await lockCampaignsOf(tx, deps.store, agentId);
       const now = serviceNow(clock);
       if (walk.ordered && walk.oldestSeen !== null) await readOvertaken(tx, agentId, walk.oldestSeen, now);
-      await matchRecords(tx, deps.store, agentId, walk.clockReading, until, now);
-      if (complete) await concludeSweep(tx, deps.store, agentId, begunAt, now);
+      await matchRecords(tx, deps.store, agentId, walk.clockReading, until, timing, now);
+      await followPossibleOptOuts(tx, agentId, timing, now);
+      if (complete) await concludeSweep(tx, deps.store, agentId, { begunAt, deepFrom: walk.deepFrom }, now);
     });
     return { kind: complete ? 'complete' : 'incomplete', waitMs: 0 };
   } catch (error) {
-    const waitMs =
-      error instanceof RateLimitedError && error.retryAfterMs !== null ? clock.toRealMs(error.retryAfterMs) : 0;
+    const waitMs = keepQuiet(deps, clock, error);
     deps.logger.warn({ agentId, error: codeOf(error) }, 'the list of conversations could not be read');
     if (!isServiceFault(error)) throw error;
-    if (waitMs > 0) quietUntil.set(deps.client, deps.monotonicMs() + waitMs);
     return { kind: 'failed', waitMs };
   } finally {
     clearInterval(renewal);

@@ -43,6 +43,8 @@ async function buildRules(): Promise<CampaignRules> {
       lateDeliveryMs: 15 * minuteMs,
       lateLookbackMs: 120 * minuteMs,
       pollMs: 10_000,
+      clockToleranceMs: 300_000,
+      ringLimitMs: 60_000,
     },
   });
 }

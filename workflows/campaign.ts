@@ -4,6 +4,7 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
+  currentUpdateInfo,
   log,
   ParentClosePolicy,
   proxyActivities,
@@ -15,6 +16,7 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Activities } from '../activities/index.ts';
+import { undecidedStates } from '../src/domain/ledger.ts';
 import type { completionNotice } from './completion-notice.ts';
 import {
   cancelUpdate,
@@ -48,10 +50,11 @@ function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
     startToCloseTimeout: timeouts.shortMs,
     retry: retryForEver,
   });
-  // No heartbeat and no cancellation: a POST that is under way ends by itself, and the ledger guards against a second one.
+  // No cancellation: a POST that is under way ends by itself, and the ledger guards against a second one.
   const posting = proxyActivities<Pick<Activities, 'submit'>>({
     taskQueue: queues.submit,
     startToCloseTimeout: timeouts.submitMs,
+    heartbeatTimeout: timeouts.submitHeartbeatMs,
     retry: retryForEver,
   });
   const collecting = proxyActivities<Pick<Activities, 'collect'>>({
@@ -103,11 +106,14 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
 
   /** Wishes that this run was told. All have been granted before it continues as new. */
   let wishes = 0;
-  const change = async (wish: StateChange): Promise<boolean> => {
+  const change = async (wished: StateChange): Promise<boolean> => {
     wishes += 1;
-    const order = { run: workflowInfo().runId, number: wishes };
+    const { runId: run, firstExecutionRunId } = workflowInfo();
+    // The same after a reset, which tells a new run what the old one was told.
+    const id = `${firstExecutionRunId}/${currentUpdateInfo()?.id ?? `${run}/${wishes}`}`;
+    const wish = { id, run, number: wishes };
     const { changed } = await CancellationScope.nonCancellable(() =>
-      short.changeState({ campaignId, change: wish, order }),
+      short.changeState({ campaignId, change: wished, wish }),
     );
     changes += 1;
     return changed;
@@ -153,8 +159,8 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
       const result = await CancellationScope.nonCancellable(() => posting.submit({ batchId }));
       if (result.kind === 'verdict') break;
       const { state } = await CancellationScope.nonCancellable(() => short.recordPostVerdict(result.verdict));
-      // Nothing was sent: the batch is still to be submitted, or nobody would ever come back for it.
-      if (state !== 'not_sent') break;
+      // The batch is still to be submitted, or nobody would ever come back for it.
+      if (!undecidedStates.includes(state)) break;
     }
     counters.submitted += 1;
     collectWanted = true;

@@ -49,6 +49,8 @@ export interface CampaignQueues {
 export interface CampaignTimeouts {
   /** A worker that is silent for this long is taken for dead, and its collect starts elsewhere. */
   heartbeatMs: number;
+  /** As `heartbeatMs`, for a submit: whoever goes on with it sends nothing, so it may be short. */
+  submitHeartbeatMs: number;
   /** Longer than posting window and HTTP limits together: a submit is never given up while its POST may be under way. */
   submitMs: number;
   collectMs: number;

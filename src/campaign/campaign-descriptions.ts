@@ -57,6 +57,8 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   'pacing.priority': 'Weight among campaigns that share an account, 1 to 100.',
   on_unknown:
     'What happens to calls of which nobody knows whether they were placed: hold (a person decides) or redial.',
+  shared_words:
+    'What happens to people whose calls the service could not tell apart: wait (one is called at a time) or unresolved (all are, and those in doubt end unresolved).',
   breaker: 'When the campaign pauses by itself because too many calls fail, or off.',
   'breaker.failure_share': 'Share of failed calls, such as 50%.',
   'breaker.window': 'Calls of this last stretch of time count.',
@@ -86,5 +88,9 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   'advanced.analysis_wait': 'How long the results of a finished call are awaited.',
   'advanced.late_delivery': 'How long a server that hung may still act on a request.',
   'advanced.late_lookback': 'How far back each look at the list of the service reads at least.',
+  'advanced.clock_tolerance':
+    'By how much a time in a record may be off, and clocks may differ for anybody to be dialled.',
+  'advanced.ring_limit':
+    'A record without words may have lasted this long and still count as a call that nobody answered, where the service counts the ringing.',
   'advanced.poll': 'Pause between two looks at the list while calls are open.',
 };

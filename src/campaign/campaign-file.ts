@@ -141,7 +141,10 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
       lateDeliveryMs: advanced.late_delivery,
       lateLookbackMs: advanced.late_lookback,
       pollMs: advanced.poll,
+      clockToleranceMs: advanced.clock_tolerance,
+      ringLimitMs: advanced.ring_limit,
     },
+    sharedWords: settings.shared_words,
   };
 }
 

@@ -29,7 +29,7 @@ export interface WindowNeeds {
   /** The fewest concurrent calls that are enough; null when no number is. */
   concurrentCalls: number | null;
   /** What keeps more calls from being enough. */
-  limitedBy: 'account_limit' | 'starts_per_minute' | 'warm_up' | 'delays' | 'windows' | null;
+  limitedBy: 'shared_words' | 'account_limit' | 'starts_per_minute' | 'warm_up' | 'delays' | 'windows' | null;
 }
 
 export interface CampaignForecast {
@@ -63,7 +63,8 @@ export interface Range {
 
 /**
  * When the campaign would end, whether its windows are long enough, and what it costs at most, for those who can be called. Nothing of the
- * kind is promised: other campaigns, refusals of the service and its speed are left out.
+ * kind is promised: other campaigns, refusals of the service and its speed are left out. `wordsLines`: calls that the opening lines let be
+ * open at once; null: any number.
  */
 export function forecastCampaign(
   rules: CampaignRules,
@@ -71,15 +72,19 @@ export function forecastCampaign(
   startsAt: number,
   assumptions: ForecastAssumptions,
   accountLines: number | null = null,
+  wordsLines: number | null = null,
 ): CampaignForecast {
   const { callMs } = assumptions;
   const lines = linesFor(rules, accountLines);
   const inputOf = inputFor(rules, groups, startsAt, lines);
+  const tellable = Math.min(lines, wordsLines ?? Infinity);
+  const inputByWords = inputFor(rules, groups, startsAt, tellable);
   const usual = usualCourse(rules, assumptions);
   const longest = longestRetries(rules.retry, rules.timing.settleMs);
+  // At best the records show whose they are, and words do not matter.
   const earliest = forecast(inputOf(bestCourse));
-  const likely = forecast(inputOf(usual));
-  const latest = forecast(inputOf({ answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest }));
+  const likely = forecast(inputByWords(usual));
+  const latest = forecast(inputByWords({ answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest }));
   const people = groups.reduce((sum, { count }) => sum + count, 0);
   // A failure of the carrier uses up no attempt, up to so many times before each that counts.
   const mostCalls = people * (longest.retries + 1) * (rules.retry.maxUncounted + 1);
@@ -91,7 +96,7 @@ export function forecastCampaign(
     likely,
     latest,
     canFinish: earliest.neverCalled === 0,
-    needs: findNeeds(rules, inputOf(usual), likely, { people, lines, accountLines }),
+    needs: findNeeds(rules, inputByWords(usual), likely, { people, lines: tellable, accountLines, wordsLines }),
     calls: { fewest: earliest.calls, likely: likely.calls, most: mostCalls },
     minutes: {
       fewest: inMinutes(earliest.callMs),
@@ -153,11 +158,18 @@ function warmingUp(lines: number, warmUpMs: number): ForecastInput['linesAt'] {
   return (sinceMs) => warmUpLines({ lines, warmUpMs, sinceMs });
 }
 
+interface Room {
+  people: number;
+  lines: number;
+  accountLines: number | null;
+  wordsLines: number | null;
+}
+
 function findNeeds(
   { pacing: { warmUpMs } }: CampaignRules,
   input: ForecastInput,
   likely: Forecast,
-  { people, lines, accountLines }: { people: number; lines: number; accountLines: number | null },
+  { people, lines, accountLines, wordsLines }: Room,
 ): WindowNeeds | null {
   const missing = likely.neverCalled > 0 ? 'first_attempts' : 'further_attempts';
   const lackOf = (result: Forecast): number =>
@@ -168,18 +180,21 @@ function findNeeds(
   const withLines = (lines: number): Partial<ForecastInput> => ({ linesAt: warmingUp(lines, warmUpMs) });
   // More lines than people are of no use.
   const enough = Math.min(mostLines, Math.max(people, lines));
-  const allowed = Math.min(enough, accountLines ?? enough);
+  const allowed = Math.min(enough, accountLines ?? enough, wordsLines ?? enough);
   const base = { missing, recipients, moreMs: findMoreTime(input, missing, lackOf) } as const;
   if (allowed > lines && fits(withLines(allowed))) {
     const concurrentCalls = leastThat((lines) => fits(withLines(lines)), lines, allowed);
     return { ...base, concurrentCalls, limitedBy: null };
   }
   const limits: [WindowNeeds['limitedBy'], Partial<ForecastInput>][] = [
+    ['shared_words', withLines(Math.min(enough, accountLines ?? enough))],
     ['account_limit', withLines(enough)],
     ['starts_per_minute', { ...withLines(enough), startsPerMinute: null }],
     ['warm_up', { linesAt: () => enough, startsPerMinute: null }],
   ];
-  const limit = limits.find(([, changes]) => fits(changes))?.[0];
+  const limit = limits
+    .filter(([by]) => by !== 'shared_words' || wordsLines !== null)
+    .find(([, changes]) => fits(changes))?.[0];
   return {
     ...base,
     concurrentCalls: null,

@@ -138,6 +138,8 @@ const advanced = z.strictObject(
     late_delivery: duration(0).prefault('15m'),
     late_lookback: duration(60_000).prefault('2h'),
     poll: duration(1000).prefault('10s'),
+    clock_tolerance: duration(10_000).prefault('5m'),
+    ring_limit: duration(0).prefault('60s'),
   },
   { error: 'write a mapping of durations' },
 );
@@ -178,6 +180,7 @@ const campaign = z.strictObject(
     retry: retry.prefault({}),
     pacing: pacing.prefault({}),
     on_unknown: z.literal(['hold', 'redial'], { error: 'write hold or redial' }).default('hold'),
+    shared_words: z.literal(['wait', 'unresolved'], { error: 'write wait or unresolved' }).default('wait'),
     breaker: breaker.prefault({}),
     pre_dial: preDial.optional(),
     on_completion: onCompletion.optional(),

@@ -26,7 +26,10 @@ const resultColumns = [
   'ended_at',
   'duration_seconds',
   'audio',
+  'candidates',
 ] as const;
+/** Results of earlier versions end here. */
+const lastOfAll = 'audio';
 
 /** Names of the columns: those of the list, then the added ones. An added one whose name the list uses gets a prefix. */
 export function resultsHeader({ columns, collectedKeys, evaluationKeys }: ResultsTable): string[] {
@@ -46,7 +49,8 @@ export function resultsHeader({ columns, collectedKeys, evaluationKeys }: Result
 
 /** How the header of a campaign's results begins, whatever was collected: by this such a file can be told from any other. */
 export function resultsHeaderStart(columns: readonly string[]): string[] {
-  return resultsHeader({ columns, collectedKeys: [], evaluationKeys: [] });
+  const header = resultsHeader({ columns, collectedKeys: [], evaluationKeys: [] });
+  return header.slice(0, columns.length + resultColumns.indexOf(lastOfAll) + 1);
 }
 
 export interface ResultCells {
@@ -77,6 +81,7 @@ export function resultCells(row: ResultRow, { columns, collectedKeys, evaluation
       isoInstant(row.endedAt),
       row.durationMs === null ? null : row.durationMs / 1000,
       row.audio,
+      row.candidates.length === 0 ? null : row.candidates.join(' '),
       ...collectedKeys.map((key) => pick(row.collected, key)),
       ...evaluationKeys.map((key) => pick(row.evaluation, key)),
     ],

@@ -14,7 +14,7 @@ export async function* csvLines(rows: AsyncIterable<ResultRow>, table: ResultsTa
     const { original, added } = resultCells(row, table);
     records.push([
       ...original,
-      ...added.map((value) => (typeof value === 'string' ? guard(value) : String(value ?? ''))),
+      ...added.map((value) => (typeof value === 'string' ? guardCell(value) : String(value ?? ''))),
     ]);
     if (records.length < linesPerChunk) continue;
     yield stringify(records);
@@ -51,6 +51,6 @@ function asJson({ row, cells, ...result }: ResultRow, columns: readonly string[]
 }
 
 /** Spreadsheets run a cell that begins with one of these as a formula; a leading apostrophe makes it text. */
-function guard(cell: string): string {
+export function guardCell(cell: string): string {
   return /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell;
 }

@@ -11,9 +11,10 @@ import { readRecipients, type ListRow } from '../campaign/recipients.ts';
 import type { Config } from '../config.ts';
 import type { CallerStanding } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { hasEnded } from '../domain/lifecycle.ts';
 import { requireHookSecret } from '../hooks/secret.ts';
 import { linesOf, readAccount } from '../store/account-pace.ts';
-import { findCampaign, type Campaign } from '../store/campaigns.ts';
+import { findCampaign, toCampaign, type Campaign } from '../store/campaigns.ts';
 import { nextDueAt } from '../store/counters.ts';
 import { importCampaign } from '../store/import-campaign.ts';
 import type { Store } from '../store/open-store.ts';
@@ -83,7 +84,10 @@ export async function startFromFile(io: Io, read: ReadCampaign, input: StartInpu
     if (ended && (await nextDueAt(store.db, existing.campaignId)) === null)
       return { kind: 'ended', campaign: existing };
   }
-  if (existing === undefined) requireHookSecret(config, read.file.id, read.rules);
+  if (existing === undefined) {
+    requireHookSecret(config, read.file.id, read.rules);
+    await refuseOtherSharedWords(store, read);
+  }
   const clock = await readClock(config);
   if (existing === undefined) {
     refusePassedTimes(read.file, clock.now());
@@ -106,6 +110,21 @@ export async function startFromFile(io: Io, read: ReadCampaign, input: StartInpu
     campaign,
     round: started.round,
   };
+}
+
+/** Refuses a second way to treat calls of one agent that begin with the same words: the looser one would undo the stricter. */
+async function refuseOtherSharedWords(store: Store, { file, rules }: ReadCampaign): Promise<void> {
+  const rows = await store.db.selectFrom('campaigns').selectAll().where('agent_id', '=', rules.agentId).execute();
+  const other = rows
+    .map(toCampaign)
+    .filter((campaign) => campaign.state !== 'importing' && !hasEnded(campaign))
+    .find((campaign) => campaign.rules.sharedWords !== rules.sharedWords);
+  if (other === undefined) return;
+  const message =
+    `campaign ${file.id} says ${rules.sharedWords}, and campaign ${other.campaignId}, which has not ended, says ${other.rules.sharedWords} ` +
+    `for the same agent ${rules.agentId}: write ${other.rules.sharedWords}, wait for the end of ${other.campaignId}, or use another agent`;
+  const path = 'shared_words';
+  throw new CampaignFileError(file.path, [{ line: file.lineOf([path]), path, message }]);
 }
 
 /** Asks the service for agent and numbers; answers what it says of each number. Throws CallerRefusedError when no call could be made. */

@@ -3,7 +3,7 @@ import { outcomes } from '../domain/outcome.ts';
 import type { Campaign } from '../store/campaigns.ts';
 import type { CampaignStatus } from '../store/campaign-status.ts';
 import { instantText } from './forecast-text.ts';
-import { count, plural, printable } from './printable.ts';
+import { count, printable } from './printable.ts';
 
 const stateWords: Readonly<Record<Campaign['state'], string>> = {
   importing: 'being imported',
@@ -74,18 +74,6 @@ export function renderOutcomes(campaign: Campaign, status: CampaignStatus, colou
     lines.push(...dispositions.map(([name, times]) => `  ${name.padEnd(16)}${count(times).padStart(9)}`));
   }
   return `${lines.join('\n')}\n`;
-}
-
-/** What to do about recipients of whom nobody knows whether they were called. */
-export function unresolvedLines(campaign: Campaign, status: CampaignStatus): string[] {
-  if (status.unresolved === 0) return [];
-  return [
-    '',
-    `${plural(status.unresolved, 'row')} unresolved: their batch was sent, its answer was lost and the service's records show no trace. Nobody can`,
-    `know whether they were called, so Carillon does not call them again by itself. You decide:`,
-    `  carillon resolve ${campaign.campaignId} --redial     dial them (one or the other may then be called twice)`,
-    `  carillon resolve ${campaign.campaignId} --give-up    leave them as they are`,
-  ];
 }
 
 function table(rows: readonly (readonly [string, number])[], status: CampaignStatus): string[] {

@@ -15,6 +15,7 @@ import { WindowCensus, type ImpossibleWindows } from '../campaign/impossible-win
 import { readHeader } from '../campaign/list-header.ts';
 import { Preflight, type CheckedRow, type PreflightReport } from '../campaign/preflight.ts';
 import { readRecipients, type ListRow } from '../campaign/recipients.ts';
+import { lookAhead, type WordsOutlook } from '../campaign/words-outlook.ts';
 import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
 import { readConfig, type Config } from '../config.ts';
 import { openCheckedLedger, unasked, type CheckedLedger, type LedgerState } from './check-ledger.ts';
@@ -23,6 +24,7 @@ import { hookSettings } from '../hooks/secret.ts';
 import { checkService, clockOfService, type ServiceState } from './check-service.ts';
 import type { Io } from './io.ts';
 import { lawAsJson } from './law-text.ts';
+import { checkRecords, type RecordsState } from './check-records.ts';
 import { renderCheck } from './preflight-text.ts';
 import { RowProgress } from './row-progress.ts';
 
@@ -42,6 +44,8 @@ export interface CheckReport extends PreflightReport {
   forecast: CampaignForecast | null;
   service: ServiceState;
   ledger: LedgerState;
+  records: RecordsState;
+  words: WordsOutlook;
   /** What a person should know although nothing is wrong with the file. */
   warnings: string[];
 }
@@ -115,8 +119,15 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
     await ledger.close();
   }
   const counts = preflight.report();
+  const records: RecordsState = offline
+    ? { asked: false, reason: 'left out by --offline' }
+    : await checkRecords(config, rules);
+  const shown = records.asked ? records : null;
+  const words = lookAhead(rules, counts.openingLines, { ...counts, startsAt }, assumptions, shown);
   const report: CheckReport = {
     ...counts,
+    records,
+    words,
     forecast:
       counts.dialable === 0
         ? null
@@ -126,6 +137,7 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
             startsAt,
             assumptions,
             ledger.state.asked ? ledger.state.accountLines : null,
+            words.openAtOnce,
           ),
     service: offline ? { asked: false, reason: 'left out by --offline' } : await checkService(config, rules),
     ledger: ledger.state,

@@ -76,8 +76,8 @@ export function checkClock(date: ServiceDate | null): Finding {
   if (date === null) {
     return warning(
       name,
-      'the service sends no Date header',
-      "Keep this machine's clock right (NTP): the offset cannot be measured.",
+      'the service sends no Date header of its own',
+      "Keep this machine's clock right (NTP): the offset cannot be measured, and records are compared with twice the tolerance.",
     );
   }
   const offsetMs = date.serverMs + 500 - (date.sentAtMs + date.receivedAtMs) / 2;

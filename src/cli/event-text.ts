@@ -2,7 +2,7 @@ import { fullPace } from '../domain/pace-control.ts';
 import { faultWords, type CallerFault } from '../domain/caller-choice.ts';
 import type { CampaignEvent, EventType } from '../store/events.ts';
 import { tellHook } from './hook-text.ts';
-import { percent, plural, printable } from './printable.ts';
+import { percent, plural, printable, span } from './printable.ts';
 
 /** What people want to hear of as it happens; what befalls each single recipient is counted instead. */
 export const toldEvents: readonly EventType[] = [
@@ -16,12 +16,14 @@ export const toldEvents: readonly EventType[] = [
   'round.ended',
   'caller.out',
   'caller.in',
+  'clock.stepped',
   'batch.screened',
   'batch.posting',
   'batch.state',
   'hook.delivered',
   'hook.failed',
   'post.verdict',
+  'recipient.decided',
   'suppression.added',
   'suppression.removed',
 ];
@@ -50,6 +52,8 @@ export function tellEvent(event: CampaignEvent): string | null {
       return `caller number ${callerName(data)} is taken out: it ${faultWords[data['reason'] as CallerFault] ?? 'may not call'}`;
     case 'caller.in':
       return `caller number ${callerName(data)} may call again`;
+    case 'clock.stepped':
+      return tellStep(data['clock'] === 'machine' ? "a worker's clock" : "the service's clock", number(data['byMs']));
     case 'batch.screened':
     case 'hook.delivered':
     case 'hook.failed':
@@ -62,12 +66,17 @@ export function tellEvent(event: CampaignEvent): string | null {
       return tellVerdict(event, String(data['verdict']), data['status']);
     case 'batch.state':
       return tellBatchState(event, data);
+    case 'recipient.decided':
+      return tellDecision(event, data);
     case 'suppression.added':
+      if (typeof data['source'] === 'string' && data['source'].startsWith('possible:'))
+        return 'somebody opted out in a record that belongs to nobody: every number it may belong to is called no more';
       return event.attemptId === undefined
         ? 'a number was put on the do-not-call list of this campaign'
         : `${rowName(event)} asked not to be called again, and will not be`;
     case 'suppression.removed':
       return 'a number was taken off the do-not-call list of this campaign';
+    case 'campaign.rows':
     case 'attempt.planned':
     case 'attempt.posted':
     case 'attempt.released':
@@ -130,6 +139,11 @@ function tellPace(from: number, to: number): string | null {
   return to === fullPace ? 'the service has accepted enough batches: all limits are at 100 % again' : null;
 }
 
+function tellStep(whose: string, byMs: number): string {
+  const way = byMs < 0 ? 'back' : 'forward';
+  return `${whose} was set ${way} by ${span(Math.abs(byMs))}: calls that were open then end in nothing negative`;
+}
+
 function tellState(to: string, reason: unknown): string {
   const why = typeof reason === 'string' && reason !== '' ? `: ${printable(reason)}` : '';
   const words: Readonly<Record<string, string>> = {
@@ -151,7 +165,9 @@ function tellVerdict(event: CampaignEvent, verdict: string, status: unknown): st
   if (verdict === 'confirmed') return null;
   if (verdict === 'refused') {
     const next =
-      status === 400 || status === 422 ? '; smaller batches will show which of its calls it does not take' : '';
+      status === 400 || status === 422
+        ? '; smaller batches will show which of its calls it does not take, once the records bear the refusal out'
+        : '';
     return `${name}: refused by the service${code}${next}`;
   }
   if (verdict === 'not_sent') {
@@ -172,7 +188,9 @@ function tellBatchState(event: CampaignEvent, data: Record<string, unknown>): st
     case 'held':
       return `${name}: no trace of it in the records; a person has to decide (carillon resolve)`;
     case 'redial':
-      return `${name}: a person said to dial again`;
+      return data['by'] === 'campaign'
+        ? `${name}: no trace of it in the records; dialled again, as the campaign file says (on_unknown)`
+        : `${name}: a person said to dial again`;
     case 'given_up':
       return `${name}: a person gave it up`;
     case 'released':
@@ -180,6 +198,17 @@ function tellBatchState(event: CampaignEvent, data: Record<string, unknown>): st
     default:
       return null;
   }
+}
+
+function tellDecision(event: CampaignEvent, data: Record<string, unknown>): string {
+  const conversation = printable(String(data['conversation']));
+  const words: Readonly<Record<string, string>> = {
+    theirs: `${conversation} is the record of its call`,
+    not_theirs: `${conversation} is not the record of its call`,
+    redial: 'it is to be dialled again',
+    give_up: 'it is left as it is',
+  };
+  return `${rowName(event)}: a person said that ${words[String(data['decision'])] ?? 'something is so'}`;
 }
 
 /** `batch 3`: the last part of its id. */

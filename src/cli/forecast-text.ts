@@ -91,6 +91,8 @@ export function shortfallText({ endsAt }: CampaignRules, { needs, lines: linesNo
 function limitText({ limitedBy, moreMs }: WindowNeeds): string {
   const begin = moreMs === null ? 'The reason:' : 'No number of concurrent calls is enough, because';
   switch (limitedBy) {
+    case 'shared_words':
+      return `${begin} too many opening lines are the same (see below).`;
     case 'account_limit':
       return `${begin} the account allows no more (carillon adjust --account).`;
     case 'starts_per_minute':

@@ -8,6 +8,7 @@ import type { ServiceState } from './check-service.ts';
 import { cannotFinishLine, instantText, renderForecast } from './forecast-text.ts';
 import { renderLaw } from './law-text.ts';
 import { count, printable } from './printable.ts';
+import { renderOpeningLines } from './words-text.ts';
 import { wrapped } from './wrapped.ts';
 
 /** The report of `check` for people, in lines of at most 80 characters as far as the words of others allow. */
@@ -31,7 +32,7 @@ export function renderCheck(
     ...renderExamples(report.examples),
     ...(report.forecast === null ? [] : renderForecast(rules, report.forecast)),
     ...renderService(report.service),
-    ...renderOpeningLines(report),
+    ...renderOpeningLines(rules, report),
     '',
     ...wrapped(obstacle === null ? renderVerdict(report) : `Cannot start: ${obstacle}.`),
   ];
@@ -116,17 +117,6 @@ function renderExamples(examples: readonly RenderedExample[]): string[] {
     ...(override === undefined ? [] : [`      conversation_config_override = ${printable(JSON.stringify(override))}`]),
   ]);
   return ['', 'Examples', ...lines];
-}
-
-function renderOpeningLines({ accepted, openingLines }: PreflightReport): string[] {
-  if (accepted < 2) return [];
-  if (openingLines.advice === null) return ['', 'Opening lines: every recipient has one of their own.'];
-  const share = `${(openingLines.share * 100).toFixed(openingLines.share < 0.1 ? 1 : 0)} %`;
-  return [
-    '',
-    `Opening lines: ${count(openingLines.shared)} recipients (${share}) share theirs with another.`,
-    ...wrapped(openingLines.advice, '  '),
-  ];
 }
 
 function renderVerdict({ accepted, rejected, forecast, service }: CheckReport): string {

@@ -2,6 +2,7 @@ import { localHour } from '../domain/local-hour.ts';
 import { outcomes } from '../domain/outcome.ts';
 import { readAggregates, type Aggregate } from '../store/aggregates.ts';
 import type { Campaign } from '../store/campaigns.ts';
+import { countUnresolved } from '../store/doubt-counts.ts';
 import type { Store } from '../store/open-store.ts';
 import { groupCalls, type CallDimension, type CallGroup } from '../store/report.ts';
 
@@ -48,6 +49,8 @@ export interface Report {
   /** All calls together; null when no table of calls was asked for. */
   calls: Omit<CallLine, 'value'> | null;
   outcome?: CountLine[];
+  /** Unresolved rows by what keeps anybody from knowing what became of them; beside the outcomes, where there are any. */
+  doubt?: CountLine[];
   disposition?: CallLine[];
   attempt?: CallLine[];
   /** In the recipient's own time, by the first of its possible zones; hours without a call are left out. */
@@ -75,6 +78,7 @@ export async function readReport(
   const groups =
     callDimensions.length > 0 || wants('disposition') ? await groupCalls(store, campaignId, callDimensions) : null;
   const calls = groups ?? [];
+  const doubt = wants('outcome') ? doubtLines(await countUnresolved(store.db, campaignId)) : [];
   return {
     campaignId,
     name,
@@ -82,6 +86,7 @@ export async function readReport(
     rows: { total: rowsTotal, ended },
     calls: groups === null ? null : sumUp(groups),
     ...(wants('outcome') ? { outcome: outcomeLines(aggregates, rowsTotal) } : {}),
+    ...(doubt.length > 0 ? { doubt } : {}),
     ...(wants('disposition') ? { disposition: mostFirst(divide(calls, (group) => group.disposition ?? 'open')) } : {}),
     ...(wants('attempt') ? { attempt: inOrder(divide(calls, (group) => group.attempt ?? 0)) } : {}),
     ...(wants('hour') ? { hour: inOrder(divide(calls, hourOf)) } : {}),
@@ -146,6 +151,13 @@ function outcomeLines(aggregates: readonly Aggregate[], total: number): CountLin
   return lines
     .filter(([, count]) => count > 0)
     .map(([value, count]) => ({ value, count, share: total === 0 ? 0 : rounded(count / total) }));
+}
+
+function doubtLines(unresolved: Readonly<Record<string, number>>): CountLine[] {
+  const causes = Object.entries(unresolved);
+  const all = causes.reduce((sum, [, count]) => sum + count, 0);
+  const lines = causes.map(([value, count]) => ({ value, count, share: rounded(count / all) }));
+  return lines.toSorted((a, b) => b.count - a.count || a.value.localeCompare(b.value));
 }
 
 function valueTables(aggregates: readonly Aggregate[], kind: 'collected' | 'evaluation'): Record<string, CountLine[]> {

@@ -1,5 +1,6 @@
 import pc from 'picocolors';
 import { campaignTitle, stateText } from './campaign-text.ts';
+import { causeText } from './doubt-text.ts';
 import { count, plural } from './printable.ts';
 import type { CallLine, CountLine, Report } from './report-model.ts';
 import { renderTable, type Column } from './table.ts';
@@ -22,6 +23,7 @@ export function renderReport(campaign: Campaign, report: Report, width: number |
   return [
     `${bold(`${campaignTitle(campaign)}: ${stateText(campaign)}`)}\n${summary(report)}\n`,
     report.outcome === undefined ? '' : counts('outcome', 'rows', report.outcome),
+    report.doubt === undefined ? '' : counts('unresolved because', 'rows', report.doubt.map(toWords)),
     calls('call ended', report.disposition),
     calls('attempt', report.attempt),
     calls('local hour', report.hour),
@@ -29,6 +31,10 @@ export function renderReport(campaign: Campaign, report: Report, width: number |
     values('collected', report.collected),
     values('evaluation', report.evaluation),
   ].join('');
+}
+
+function toWords(line: CountLine): CountLine {
+  return { ...line, value: causeText(line.value) };
 }
 
 function summary({ rows, calls }: Report): string {

@@ -1,28 +1,37 @@
 import { Command, Option } from 'commander';
-import { readConfig, type Config } from '../config.ts';
+import { readConfig } from '../config.ts';
 import type { ServiceClock } from '../convai/service-clock.ts';
-import { hasEnded } from '../domain/lifecycle.ts';
-import { findCampaign, type Campaign } from '../store/campaigns.ts';
+import type { Campaign } from '../store/campaigns.ts';
 import { giveUpOpen } from '../store/give-up-open.ts';
 import type { Store } from '../store/open-store.ts';
 import { resolveUnresolved, type Resolution } from '../store/resolve.ts';
-import { requireService, startCampaign } from '../temporal/start-campaign.ts';
-import { sendUpdate } from './campaign-message.ts';
+import { requireService } from '../temporal/start-campaign.ts';
 import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { processInput, type PersonInput } from './person-input.ts';
 import { plural, span } from './printable.ts';
+import { resolveCandidates, resolveRow, type RowDecision } from './resolve-candidates.ts';
 import { readClock } from './service-access.ts';
+import { setGoing } from './set-going.ts';
 import { openTemporal, type TemporalAccess } from './temporal-access.ts';
 
 const examples = `
-A recipient is unresolved when the answer to a batch was lost (a timeout, a cut connection, an error of the service) and the
-service's records show no trace of its call. Carillon never calls such a recipient again by itself; you decide for all of a
-campaign. To be sure, look into the service's own call history first.
+A recipient is unresolved when nobody can know whether the call was made, or whose record is whose: the answer to a batch was
+lost, or a record may be that of several calls. Carillon never calls such a recipient again by itself; you decide.
 
-  --redial    they wait again and are dialled. If the lost batch was carried out after all, they are called twice.
+  --redial    those without a record wait again and are dialled. If a lost batch was carried out after all, they are called
+              twice. Rows whose records cannot be told apart are left: decide about them with --candidates.
   --give-up   they keep the outcome "unresolved".
+
+  --candidates FILE   row by row, with the records that may be theirs. FILE does not exist: it is written as CSV. Fill in its
+                      column "decision" and run the same command again: all of it is done, or nothing.
+                        theirs      this conversation is the row's call: the row ends as the record says
+                        not_theirs  it is not
+                        redial      none of the row's records is its call: dial the row again
+                        give_up     leave the row as it is
+                      An empty decision changes nothing.
+  --row N             one row of the list, with --conversation ID (theirs), --not ID, --redial or --give-up
 
 Redialling after the campaign's end starts its next round; it is refused while the campaign drains, and once its ends_at has
 passed. Batches that something may still be heard of are left alone.
@@ -35,6 +44,9 @@ Examples:
   carillon resolve reminders --redial
   carillon resolve reminders --redial --yes
   carillon resolve reminders --give-up
+  carillon resolve reminders --candidates doubt.csv
+  carillon resolve reminders --row 12 --conversation conv_7d1
+  carillon resolve reminders --row 12 --redial --yes
   carillon resolve reminders --give-up --open`;
 
 export interface ResolveOptions {
@@ -60,19 +72,68 @@ export function resolveCommand(io: Io, input: PersonInput = processInput()): Com
     .option('--open', 'with --give-up: open calls, too, that the service can no longer be asked about', false)
     .option('-y, --yes', 'do not ask; needed for --redial where nobody can be asked', false)
     .addHelpText('after', examples)
-    .action(async (campaignId: string, flags: { redial?: boolean; giveUp?: boolean; open: boolean; yes: boolean }) => {
-      if (flags.redial !== true && flags.giveUp !== true)
-        throw new DecisionError('Say which: carillon resolve <campaign> --redial, or --give-up. --help explains both.');
-      const decision = flags.redial === true ? 'redial' : 'give_up';
-      if (flags.open && decision === 'redial')
-        throw new DecisionError(
-          '--open goes with --give-up only: a call that may still be under way is never redialled.',
-        );
-      await runResolve(io, input, { campaignId, decision, open: flags.open, yes: flags.yes });
-    });
+    .option(
+      '--candidates <file>',
+      'write the rows in doubt with the records that may be theirs, or take the edited file back',
+    )
+    .option('--row <number>', 'decide about one row of the list')
+    .option('--conversation <id>', 'with --row: this conversation is the record of its call')
+    .option('--not <id>', 'with --row: this conversation is not')
+    .action((campaignId: string, flags: Flags) => decide(io, input, campaignId, flags));
 }
 
-const answerLimitMs = 20_000;
+interface Flags {
+  redial?: boolean;
+  giveUp?: boolean;
+  open: boolean;
+  yes: boolean;
+  candidates?: string;
+  row?: string;
+  conversation?: string;
+  not?: string;
+}
+
+async function decide(io: Io, input: PersonInput, campaignId: string, flags: Flags): Promise<void> {
+  const { open, yes } = flags;
+  if (flags.candidates !== undefined) {
+    if (decisionsOf(flags).length > 0 || flags.row !== undefined || open)
+      throw new DecisionError('--candidates goes alone: the file says what is decided about each row.');
+    return resolveCandidates(io, input, { campaignId, path: flags.candidates, yes });
+  }
+  const decisions = decisionsOf(flags);
+  const [decision] = decisions;
+  if (flags.row !== undefined) {
+    if (decision === undefined || decisions.length > 1 || open)
+      throw new DecisionError('With --row say one thing: --conversation ID, --not ID, --redial or --give-up.');
+    return resolveRow(io, input, { campaignId, row: readRow(flags.row), ...decision, yes });
+  }
+  if (flags.conversation !== undefined || flags.not !== undefined)
+    throw new DecisionError('Say whose record it is, or is not: add --row and its number in the list.');
+  if (decision === undefined)
+    throw new DecisionError(
+      'Say which: carillon resolve <campaign> --redial, --give-up, or --candidates FILE. --help explains them.',
+    );
+  const all = flags.redial === true ? 'redial' : 'give_up';
+  if (open && all === 'redial')
+    throw new DecisionError('--open goes with --give-up only: a call that may still be under way is never redialled.');
+  await runResolve(io, input, { campaignId, decision: all, open, yes });
+}
+
+function decisionsOf(flags: Flags): RowDecision[] {
+  return [
+    ...(flags.redial === true ? [{ decision: 'redial' as const, conversationId: null }] : []),
+    ...(flags.giveUp === true ? [{ decision: 'give_up' as const, conversationId: null }] : []),
+    ...(flags.conversation === undefined ? [] : [{ decision: 'theirs' as const, conversationId: flags.conversation }]),
+    ...(flags.not === undefined ? [] : [{ decision: 'not_theirs' as const, conversationId: flags.not }]),
+  ];
+}
+
+function readRow(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new DecisionError(
+    `--row ${text}: a row of the list by its number, such as 12 (the first below the header is 1).`,
+  );
+}
 
 async function runResolve(io: Io, input: PersonInput, options: ResolveOptions): Promise<void> {
   const config = readConfig(io.env);
@@ -121,31 +182,9 @@ async function giveUpOpenCalls(
   return null;
 }
 
-/** Makes the redialled recipients move: the next round of an ended campaign, or a new look of a running one. */
-async function setGoing(
-  deps: { config: Config; store: Store; temporal: TemporalAccess; clock: ServiceClock },
-  before: Campaign,
-): Promise<string> {
-  const { config, store, temporal } = deps;
-  const id = before.campaignId;
-  const campaign = (await findCampaign(store.db, id)) ?? before;
-  if (hasEnded(campaign)) {
-    const now = Math.round(deps.clock.now());
-    const started = await startCampaign({ config, store, client: temporal.client, now }, id);
-    return started === undefined ? '' : ` Round ${started.round.round} has been started: carillon status ${id}`;
-  }
-  if (campaign.state === 'paused') return ` The campaign is paused: carillon resume ${id} sets it going.`;
-  // A running campaign is told to go on, which changes nothing but makes it look again at who waits.
-  if (campaign.state === 'running') {
-    const { ledgerId } = store;
-    await sendUpdate(config, temporal, { campaign, wish: 'resume', ledgerId, limitMs: answerLimitMs });
-  }
-  return '';
-}
-
 function tellResolution(
   { campaignId, decision }: ResolveOptions,
-  { recipients, tooEarly, decidableAt }: Resolution,
+  { recipients, apart, tooEarly, decidableAt }: Resolution,
   clock: ServiceClock,
   { going, given }: { going: string; given: number },
 ): string {
@@ -153,8 +192,12 @@ function tellResolution(
   if (recipients > 0) {
     const what = decision === 'redial' ? 'will be dialled again' : 'stay unresolved; the decision is on record';
     lines.push(`${plural(recipients, 'recipient')} of campaign ${campaignId} ${what}.${going}`);
-  } else if (given === 0) {
+  } else if (given === 0 && apart === 0) {
     lines.push(`No recipient of campaign ${campaignId} is unresolved${tooEarly > 0 ? ' yet' : ''}.${going}`);
+  }
+  if (apart > 0) {
+    const look = `carillon resolve ${campaignId} --candidates FILE`;
+    lines.push(`${plural(apart, 'row')} whose records cannot be told apart are left; decide about them with ${look}.`);
   }
   if (tooEarly > 0) {
     const until =

@@ -1,10 +1,12 @@
 import { Command } from 'commander';
 import { hasEnded } from '../domain/lifecycle.ts';
+import { countDoubt } from '../store/doubt-counts.ts';
 import { keepServiceClock } from '../temporal/clock-keeper.ts';
 import { openCampaignSession, tellStart, type CampaignSession, type StartOptions } from './campaign-session.ts';
 import { CampaignReader, type Snapshot } from './campaign-snapshot.ts';
-import { renderOutcomes, unresolvedLines } from './campaign-text.ts';
+import { renderOutcomes } from './campaign-text.ts';
 import { createCampaignView } from './campaign-view.ts';
+import { unresolvedLines } from './doubt-text.ts';
 import type { Io } from './io.ts';
 import { statusAsJson } from './status-json.ts';
 import { superviseCampaign } from './supervision.ts';
@@ -54,7 +56,8 @@ export async function runRun(io: Io, options: RunOptions): Promise<void> {
     }
     if (!options.json) {
       io.stdout.write(renderOutcomes(campaign, status, io.colour));
-      for (const line of unresolvedLines(campaign, status)) io.stdout.write(`${line}\n`);
+      const doubt = await countDoubt(session.store.db, campaign, status, Date.now());
+      for (const line of unresolvedLines(campaign, doubt)) io.stdout.write(`${line}\n`);
       io.stdout.write(`\nEvery row with its outcome: carillon results ${campaign.campaignId}\n`);
     }
     io.exitCode = campaign.state === 'completed' ? 0 : 1;

@@ -3,21 +3,17 @@ import { campaignWorkflowId, statusQuery, type CampaignCounters } from '../../wo
 import { readConfig, type Config } from '../config.ts';
 import type { ServiceClock } from '../convai/service-clock.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
+import { readAccount } from '../store/account-pace.ts';
 import { listCampaigns, type Campaign } from '../store/campaigns.ts';
 import { readCallerUse, type CallerUse } from '../store/callers.ts';
 import { readHookStanding, type HookStanding } from '../store/hook-standing.ts';
 import { readStatus, type CampaignStatus } from '../store/campaign-status.ts';
+import { countDoubt, type DoubtCounts } from '../store/doubt-counts.ts';
 import { readLineLimits, type LineLimits } from '../store/line-limits.ts';
 import type { Store } from '../store/open-store.ts';
 import { callerUseAsJson, callerUseLines } from './caller-text.ts';
-import {
-  campaignTitle,
-  dispositionCounts,
-  outcomeCounts,
-  pauseLines,
-  stateText,
-  unresolvedLines,
-} from './campaign-text.ts';
+import { campaignTitle, dispositionCounts, outcomeCounts, pauseLines, stateText } from './campaign-text.ts';
+import { apartText, unresolvedLines } from './doubt-text.ts';
 import { hookLines, hooksAsJson } from './hook-text.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
@@ -90,8 +86,10 @@ async function printOne(io: Io, config: Config, store: Store, campaignId: string
   const workflow = isOver ? null : await askWorkflow(io, config, campaign);
   const clock = await readClockOrReal(config, limitMs, () => io.now());
   const limits = isOver ? null : await readLineLimits(store.db, campaign, Math.round(clock.now()));
+  const clocksApartMs = isOver ? 0 : (await readAccount(store.db, campaign.accountId)).clocksApartMs;
   const callers = await readCallerUse(store.db, campaign);
   const hooks = await readHookStanding(store.db, campaign);
+  const doubt = await countDoubt(store.db, campaign, status, Math.round(clock.now()));
   if (json) {
     const pacing = limits === null ? null : pacingAsJson(limits);
     const answer = {
@@ -99,19 +97,29 @@ async function printOne(io: Io, config: Config, store: Store, campaignId: string
       callers: callerUseAsJson(callers),
       hooks: hooksAsJson(hooks),
       pacing,
+      doubt,
+      clocksApartMs,
       workflow,
     };
     io.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
     return;
   }
-  const lines = describe(campaign, status, { limits, callers, hooks }, clock, io.now());
+  const lines = describe(campaign, status, { limits, callers, hooks, doubt, clocksApartMs }, clock, io.now());
   io.stdout.write(`${[...lines, ...describeWorkflow(workflow)].join('\n')}\n`);
+}
+
+interface Standing {
+  limits: LineLimits | null;
+  callers: readonly CallerUse[];
+  hooks: HookStanding;
+  doubt: DoubtCounts;
+  clocksApartMs: number;
 }
 
 function describe(
   campaign: Campaign,
   status: CampaignStatus,
-  { limits, callers, hooks }: { limits: LineLimits | null; callers: readonly CallerUse[]; hooks: HookStanding },
+  { limits, callers, hooks, doubt, clocksApartMs }: Standing,
   clock: ServiceClock,
   now: number,
 ): string[] {
@@ -128,13 +136,21 @@ function describe(
       `${count(status.total)}: ${count(status.done)} done, ${count(status.open)} with a call open, ${count(status.waiting)} waiting${due}`,
     ),
     ...(limits === null ? [] : pacingLines(limits, clock, now)).flatMap(([label, text]) => line(label, text)),
+    ...line('Clocks', clocksText(clocksApartMs)),
     ...callerUseLines(callers).flatMap((text, index) => line(index === 0 ? 'Numbers' : '', text)),
     ...hookLines(hooks, campaign.rules, clock, now).flatMap((text, index) => line(index === 0 ? 'Hooks' : '', text)),
     ...line('Outcomes', outcomeCounts(status)),
     ...line('Calls', dispositionCounts(status)),
     ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),
-    ...unresolvedLines(campaign, status),
+    ...line('Apart', apartText(campaign, doubt)),
+    ...unresolvedLines(campaign, doubt),
   ];
+}
+
+function clocksText(apartMs: number): string {
+  if (apartMs === 0) return '';
+  const way = apartMs > 0 ? 'ahead of' : 'behind';
+  return `the service's is ${span(Math.abs(apartMs))} ${way} a worker's: nobody is dialled until they agree (set the machine's clock, NTP)`;
 }
 
 type WorkflowAnswer = CampaignCounters | { unknown: string };
@@ -169,6 +185,7 @@ const waitWords: Readonly<Record<string, string>> = {
   pacing: 'the next minute (starts_per_minute)',
   blocked: 'the service to allow requests again',
   canary: 'a first conversation',
+  words: 'open calls with the same words to end',
   paused: 'carillon resume',
   scheduled: 'its start time',
   collecting: 'the last results',

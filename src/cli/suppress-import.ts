@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { readNumberList } from '../campaign/number-list.ts';
 import { RowIndex } from '../campaign/row-index.ts';
 import { readConfig } from '../config.ts';
-import { addSuppressions, type Suppression } from '../store/suppressions.ts';
+import { importSuppressions } from '../store/suppression-import.ts';
 import type { Io } from './io.ts';
 import { openLedger } from './ledger-access.ts';
 import { count, plural } from './printable.ts';
@@ -15,11 +15,10 @@ export interface ImportFlags extends EntryFlags {
   json: boolean;
 }
 
-const rowsPerCommit = 5_000;
 const mostShown = 10;
 
 /** Streams a file into the do-not-call list. Exits with 1 when a line was no number: somebody on it would be called. */
-export async function importSuppressions(io: Io, path: string, flags: ImportFlags): Promise<void> {
+export async function importNumbers(io: Io, path: string, flags: ImportFlags): Promise<void> {
   const config = readConfig(io.env);
   const store = await openLedger(config);
   const progress = new RowProgress(io);
@@ -29,27 +28,26 @@ export async function importSuppressions(io: Io, path: string, flags: ImportFlag
     const now = await nowOf(config, io);
     const entry = readEntryFlags(flags, now);
     await requireScope(store, entry.scope);
-    let pending = new Map<string, Suppression>();
-    const flush = async (): Promise<void> => {
-      counts.added += await addSuppressions(store, [...pending.values()], now);
-      pending = new Map();
-    };
     const { column = null, region = null, delimiter } = flags;
-    for await (const rows of readNumberList({ path, delimiter, column, region })) {
-      for (const { line, e164, hint } of rows) {
-        counts.rows += 1;
-        if (e164 !== null) {
-          if (lines.rowOf(Number(e164.slice(1)), counts.rows) !== null) counts.repeated += 1;
-          else pending.set(e164, { ...entry, e164, source: `import:${basename(path)}` });
-        } else {
-          counts.bad += 1;
-          if (counts.bad <= mostShown) io.stderr.write(`${path}:${line}: ${hint ?? 'no number'}\n`);
+    async function* readParts(): AsyncGenerator<string[]> {
+      for await (const rows of readNumberList({ path, delimiter, column, region })) {
+        const numbers: string[] = [];
+        for (const { line, e164, hint } of rows) {
+          counts.rows += 1;
+          if (e164 !== null) {
+            if (lines.rowOf(Number(e164.slice(1)), counts.rows) !== null) counts.repeated += 1;
+            else numbers.push(e164);
+          } else {
+            counts.bad += 1;
+            if (counts.bad <= mostShown) io.stderr.write(`${path}:${line}: ${hint ?? 'no number'}\n`);
+          }
         }
+        yield numbers;
+        progress.update(counts.rows);
       }
-      if (pending.size >= rowsPerCommit) await flush();
-      progress.update(counts.rows);
     }
-    await flush();
+    const terms = { ...entry, source: `import:${basename(path)}` };
+    counts.added = await importSuppressions(store, terms, readParts(), { now, nowReal: io.now() });
   } finally {
     progress.clear();
     await store.close();

@@ -7,7 +7,7 @@ import { writeJson } from './json-output.ts';
 import { openExistingLedger, openLedger } from './ledger-access.ts';
 import { processInput, type PersonInput } from './person-input.ts';
 import { plural } from './printable.ts';
-import { importSuppressions, type ImportFlags } from './suppress-import.ts';
+import { importNumbers, type ImportFlags } from './suppress-import.ts';
 import { listEntries, renderEntries, type ListFlags } from './suppress-list.ts';
 import { addEntryFlags, nowOf, readEntryFlags, readNumbers, requireScope, type EntryFlags } from './suppress-flags.ts';
 
@@ -41,7 +41,7 @@ export function suppressCommand(io: Io, input: PersonInput = processInput()): Co
       'after',
       '\nBad lines are told and left out, and repeating the import changes nothing. A list that has to be renewed is imported without\n--expires and again at least every 31 days: entries that run out let everybody on them be called, if the renewal is forgotten.\n\nExample:\n  carillon suppress import do-not-call.csv --column phone --region US',
     )
-    .action((file: string, flags: ImportFlags) => importSuppressions(io, file, flags));
+    .action((file: string, flags: ImportFlags) => importNumbers(io, file, flags));
   command
     .command('remove')
     .description('Allow calls to these numbers again')

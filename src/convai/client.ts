@@ -1,9 +1,8 @@
 import type { z } from 'zod';
-import { headerOf } from './answer-errors.ts';
+import { readDate, type ServiceReadings } from './clock-readings.ts';
 import { BadResponseError, RequestInvalidError, type RequestFacts } from './errors.ts';
 import { iteratePages, readPage, type Page } from './pagination.ts';
 import { parseJson } from './refusal-detail.ts';
-import { parseHttpDate } from './retry-after.ts';
 import * as requests from './schemas-requests.ts';
 import * as responses from './schemas-responses.ts';
 import { createTransport, type RequestInfo, type Success, type WriteRequest } from './transport.ts';
@@ -22,6 +21,8 @@ export interface ConvaiClientOptions {
   onRequest?: (info: RequestInfo) => void;
   /** Real epoch milliseconds; default `Date.now`. */
   nowReal?: () => number;
+  /** A clock that never jumps; default `performance.now`. */
+  monotonicMs?: () => number;
 }
 
 /** One reading of the service's clock: its Date header, and when the request left and its answer came, on our clock. */
@@ -73,6 +74,7 @@ export function createConvaiClient(options: ConvaiClientOptions) {
     timeouts: { connectMs: 10_000, headersMs: 60_000, bodyMs: 30_000, ...options.timeouts },
     readsPerSecond: options.readsPerSecond ?? 20,
     nowReal: options.nowReal ?? Date.now,
+    monotonicMs: options.monotonicMs,
     onRequest: options.onRequest,
   });
 
@@ -210,6 +212,9 @@ export function createConvaiClient(options: ConvaiClientOptions) {
       return { batchId: placed.batch_id, callsInitiated: placed.calls_initiated, serviceDate: serviceDateOf(success) };
     },
 
+    /** What the answers to all requests of this client, refusals too, told of the service's clock. */
+    clockReadings: (): ServiceReadings => transport.clockReadings(),
+
     /** Ends reads under way and waits for writes; later calls are refused unsent. */
     close: (): Promise<void> => transport.close(),
   };
@@ -263,7 +268,6 @@ function problemsOf(error: z.ZodError, prefix: (string | number)[] = []): string
 }
 
 function serviceDateOf(success: Success): ServiceDate | null {
-  const date = headerOf(success.headers, 'date');
-  const serverMs = date === null ? null : parseHttpDate(date);
+  const serverMs = readDate(success.headers);
   return serverMs === null ? null : { serverMs, sentAtMs: success.sentAtMs, receivedAtMs: success.receivedAtMs };
 }

@@ -17,6 +17,8 @@ export interface RequestFacts {
   path: string;
   /** The id sent as `x-request-id`, else the one that the service gave in its answer. */
   requestId: string | null;
+  /** The service's clock in the answer's Date, in epoch milliseconds; null or absent: it told none. */
+  serviceMs?: number | null;
 }
 
 /**
@@ -27,6 +29,8 @@ export abstract class ConvaiError extends Error {
   readonly method: string;
   readonly path: string;
   readonly requestId: string | null;
+  /** As in `RequestFacts`. */
+  readonly serviceMs: number | null;
   abstract readonly knowledge: Knowledge;
 
   constructor(request: RequestFacts, message: string, cause?: unknown) {
@@ -34,6 +38,7 @@ export abstract class ConvaiError extends Error {
     this.method = request.method;
     this.path = request.path;
     this.requestId = request.requestId;
+    this.serviceMs = request.serviceMs ?? null;
   }
 }
 

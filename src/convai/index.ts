@@ -8,6 +8,7 @@ export {
   type PlaceBatchOptions,
   type ServiceDate,
 } from './client.ts';
+export type { ClockReading, ServiceReadings } from './clock-readings.ts';
 export type { RequestInfo } from './transport.ts';
 export { parseBaseUrl, type BaseUrl } from './base-url.ts';
 export {

@@ -74,7 +74,6 @@ export function factsFromRecord(
     conversationId: text(fields['conversation_id']) ?? '',
     agentId: text(metadata['agent_id'], fields['agent_id']) ?? agentIdFallback,
     direction,
-    // On an inbound call the external number is the caller's.
     calleeNumber:
       direction === 'inbound'
         ? null
@@ -109,7 +108,16 @@ export function factsFromRecord(
     collected,
     evaluation,
     ...pointedValues(record, pointers.values),
+    ...callerOf(direction, e164(phoneCall['external_number'])),
   };
+}
+
+/** On an inbound call the external number is the caller's. */
+function callerOf(
+  direction: ConversationFacts['direction'],
+  number: string | null,
+): Pick<ConversationFacts, 'callerNumber'> {
+  return direction === 'inbound' && number !== null ? { callerNumber: number } : {};
 }
 
 function firstAt(record: unknown, pointers: readonly string[]): string | null {

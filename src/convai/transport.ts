@@ -1,6 +1,7 @@
 import { Client, Pool } from 'undici';
 import { errorOfFailure, errorOfStatus, requestIdOf } from './answer-errors.ts';
 import { parseBaseUrl } from './base-url.ts';
+import { createClockReadings, readDate, type ServiceReadings } from './clock-readings.ts';
 import { ConvaiOptionsError, NotSentError, OutcomeUnknownError, type RequestFacts } from './errors.ts';
 import { codeOf, exchange, timeoutCode, type Answer, type ExchangeFailure, type ExchangeRequest } from './exchange.ts';
 import { createTokenBucket } from './token-bucket.ts';
@@ -14,6 +15,8 @@ export interface TransportOptions {
   timeouts: { connectMs: number; headersMs: number; bodyMs: number };
   readsPerSecond: number;
   nowReal: () => number;
+  /** Default `performance.now`. */
+  monotonicMs?: (() => number) | undefined;
   onRequest?: ((info: RequestInfo) => void) | undefined;
 }
 
@@ -44,6 +47,8 @@ export interface Transport {
   read(path: string, query?: Record<string, string | undefined>): Promise<Success>;
   /** Sent at most once, over a connection of its own. */
   write(request: WriteRequest): Promise<Success>;
+  /** What all answers so far told of the service's clock. */
+  clockReadings(): ServiceReadings;
   /** Ends reads, waits for writes. */
   close(): Promise<void>;
 }
@@ -53,7 +58,7 @@ const maxReadConnections = 32;
 
 export function createTransport(options: TransportOptions): Transport {
   const { origin, prefix } = parseBaseUrl(options.baseUrl, options.allowInsecure);
-  const { apiKey, timeouts, nowReal } = options;
+  const { apiKey, timeouts, nowReal, monotonicMs = () => performance.now() } = options;
   if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new ConvaiOptionsError(
       'The API key is empty or holds characters that a header cannot carry. Check SVC_API_KEY.',
@@ -63,6 +68,7 @@ export function createTransport(options: TransportOptions): Transport {
   const connection = { connect: { timeout: timeouts.connectMs }, headersTimeout: 0, bodyTimeout: 0, maxResponseSize };
   const pool = new Pool(origin, { ...connection, connections: maxReadConnections });
   const bucket = createTokenBucket({ perSecond: options.readsPerSecond });
+  const readings = createClockReadings(monotonicMs);
   const writes = new Set<Promise<unknown>>();
   let closed = false;
 
@@ -74,6 +80,7 @@ export function createTransport(options: TransportOptions): Transport {
 
   const run = async (dispatcher: Client | Pool, request: ExchangeRequest, sent: RequestFacts): Promise<Success> => {
     const startedAt = performance.now();
+    const begunAt = monotonicMs();
     let result: Answer | ExchangeFailure | null = null;
     try {
       result = await exchange(dispatcher, request);
@@ -85,11 +92,21 @@ export function createTransport(options: TransportOptions): Transport {
         requestId: sent.requestId ?? requestIdOf(result?.headers ?? null),
       });
     }
-    const facts = { ...sent, requestId: sent.requestId ?? requestIdOf(result.headers) };
+    noteClock(result, begunAt);
+    const requestId = sent.requestId ?? requestIdOf(result.headers);
+    const facts = { ...sent, requestId, serviceMs: readDate(result.headers) };
     const context = { request: facts, origin, redact };
     if (result.kind === 'failure') throw errorOfFailure(result, context);
     if (result.status < 200 || result.status > 299) throw errorOfStatus(result, context);
     return { ...result, request: facts };
+  };
+
+  const noteClock = (result: Answer | ExchangeFailure, begunAt: number) => {
+    const { status } = result;
+    if (status !== null) readings.noteAnswer(result.headers, begunAt, status < 300);
+    // A broken answer is no sign that the next one comes from the same process.
+    if (result.kind === 'failure' && result.reason !== 'not_begun' && result.reason !== 'too_large')
+      readings.noteFailedConnection();
   };
 
   const report = (info: RequestInfo) => {
@@ -165,6 +182,7 @@ export function createTransport(options: TransportOptions): Transport {
         writes.delete(writing);
       }
     },
+    clockReadings: () => readings.read(),
     async close() {
       closed = true;
       bucket.close();

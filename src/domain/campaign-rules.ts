@@ -169,7 +169,13 @@ export interface CampaignRules {
     lateLookbackMs: number;
     /** Pause between two sweeps while calls are open. */
     pollMs: number;
+    /** By how much a time in a record may be off. */
+    clockToleranceMs: number;
+    /** An empty transcript may have lasted so long, where the service counts the ringing, and nobody spoke. */
+    ringLimitMs: number;
   };
+  /** What is done where records cannot tell two calls apart: one of them waits, or both are dialled and may end in doubt. */
+  sharedWords: 'wait' | 'unresolved';
 }
 
 /** Rules as a campaign of an earlier version has them stored. */
@@ -183,6 +189,7 @@ export function readRules(text: string): CampaignRules {
 const addedToList = { zipColumn: null, notBeforeColumn: null, expiresAtColumn: null };
 const addedToLaw = { caps: [] };
 const addedToRetry = { maxAttemptsPerNumber: null, resetAfterMs: null, jitterMs: 0 };
+const addedToTiming = { clockToleranceMs: 300_000, ringLimitMs: 60_000 };
 const addedToPacing = { warmUpMs: 0, priority: 10 };
 
 /** When a campaign begins to dial, if nothing is dialled before `at`. */
@@ -206,5 +213,7 @@ export function completeRules(stored: object): CampaignRules {
     onCompletion: rules.onCompletion ?? null,
     dispositions: rules.dispositions ?? [],
     correlation: rules.correlation ?? { calleeNumber: [], batchId: [], reference: [] },
+    timing: { ...addedToTiming, ...rules.timing },
+    sharedWords: rules.sharedWords ?? 'wait',
   };
 }

@@ -12,6 +12,8 @@ export interface ConversationFacts {
   /** E.164 number of the callee. */
   calleeNumber: string | null;
   batchId: string | null;
+  /** E.164 number of the caller, in a record of an inbound call that shows it. */
+  callerNumber?: string;
   /** Strings echoed from the per-call variables or collected values, where a reference of ours may stand. */
   references: string[];
   status: ConversationStatus | null;

@@ -1,12 +1,16 @@
 import type { ConversationFacts } from './conversation-facts.ts';
+import { isNearLine, namesSomebodyElse, shapeOf, sharesFewWords, wordingOf } from './line-words.ts';
 
 /** An attempt that was, or may have been, sent to the service. */
 export interface CorrelationAttempt {
   attemptId: string;
   agentId: string;
   e164: string;
-  /** Instant before the (first) POST, as service time on the worker's clock. */
+  /** Instant before the (first) POST, on the service's clock. */
   postedAt: number;
+  /** Between these instants, on the service's clock, a record may have started that is possible at all. */
+  possibleFrom: number;
+  possibleUntil: number;
   /** `postedAt` of the next attempt to the same recipient or number, or null. */
   supersededAt: number | null;
   /** The service's id of the batch; null when its reply was lost. */
@@ -15,10 +19,14 @@ export interface CorrelationAttempt {
   reference: string | null;
   /** The rendered `first_message`; null when the agent's own line was used. */
   openingLine: string | null;
+  /** What it was rendered from. */
+  template: string | null;
   /** Whether it still awaits its result. Late records of settled attempts are matched as well. */
   open: boolean;
   /** Set when its conversation is known; no other can be its own then. */
   conversationId: string | null;
+  /** When that began. */
+  rangAt: number | null;
 }
 
 export interface CorrelationClock {
@@ -47,6 +55,9 @@ export interface AttemptIndex {
   byBatch: ReadonlyMap<string, readonly CorrelationAttempt[]>;
   byNumber: ReadonlyMap<string, readonly CorrelationAttempt[]>;
   byLine: ReadonlyMap<string, readonly CorrelationAttempt[]>;
+  /** The lines of all attempts in near form, sorted, each once. */
+  nearLines: readonly string[];
+  all: readonly CorrelationAttempt[];
 }
 
 /** Times of the service are given to the second, and clocks drift. */
@@ -61,6 +72,8 @@ export function indexAttempts(attempts: readonly CorrelationAttempt[], clock: Co
     byBatch: groupBy(byPost, (attempt) => attempt.serviceBatchId),
     byNumber: groupBy(byPost, (attempt) => attempt.e164),
     byLine: groupBy(byPost, (attempt) => comparableLine(attempt.openingLine)),
+    nearLines: [...new Set(byPost.flatMap(({ openingLine }) => wordingOf(openingLine)?.near ?? []))].sort(),
+    all: byPost,
   };
 }
 
@@ -81,12 +94,16 @@ export function readClues(
 
 /** Whether nothing in the record contradicts that it is the attempt's. */
 export function fitsAttempt(attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex): boolean {
+  if (!agreesInFacts(attempt, clue, index)) return false;
+  // What names the attempt needs no clock, and a clock that was set back between POST and sweep must not disown it.
+  const named = clue.named.includes(attempt) || (clue.batchId !== null && clue.batchId === attempt.serviceBatchId);
+  return named || clue.startedAt === null || clue.startedAt >= attempt.postedAt - index.toleranceMs;
+}
+
+function agreesInFacts(attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex): boolean {
   if (clue.agentId !== null && clue.agentId !== attempt.agentId) return false;
   if (clue.calleeNumber !== null && clue.calleeNumber !== attempt.e164) return false;
   if (clue.named.some((named) => named !== attempt)) return false;
-  // What names the attempt needs no clock, and a clock that was set back between POST and sweep must not disown it.
-  const named = clue.named.includes(attempt) || (clue.batchId !== null && clue.batchId === attempt.serviceBatchId);
-  if (!named && clue.startedAt !== null && clue.startedAt < attempt.postedAt - index.toleranceMs) return false;
   if (clue.batchId === null || clue.batchId === attempt.serviceBatchId) return true;
   // The batch of an attempt whose reply was lost has an id that is not known, but not that of another batch of ours.
   return attempt.serviceBatchId === null && !index.byBatch.has(clue.batchId);
@@ -94,9 +111,29 @@ export function fitsAttempt(attempt: CorrelationAttempt, clue: Clue, index: Atte
 
 /** As `fitsAttempt`, and started in the attempt's own time: after its POST, and before the next one unless the batch id says so. */
 export function fitsWindow(attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex): boolean {
-  if (clue.startedAt === null || !fitsAttempt(attempt, clue, index)) return false;
+  if (clue.startedAt === null || clue.startedAt > attempt.possibleUntil) return false;
+  if (!fitsAttempt(attempt, clue, index)) return false;
   if (attempt.supersededAt === null || clue.startedAt < attempt.supersededAt + index.toleranceMs) return true;
   return clue.batchId !== null && clue.batchId === attempt.serviceBatchId;
+}
+
+/** Whether the record is possible for the attempt by everything but its words: nothing contradicts, as far as clocks can be trusted. */
+export function isPossible(attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex): boolean {
+  const { startedAt } = clue;
+  if (startedAt !== null && (startedAt < attempt.possibleFrom || startedAt > attempt.possibleUntil)) return false;
+  return agreesInFacts(attempt, clue, index);
+}
+
+/**
+ * What the words of a record say against its being the attempt's. `few_shared`: they are other words, which says something only while the
+ * agent is known to speak the attempt's.
+ */
+export function wordsAgainst(attempt: CorrelationAttempt, line: string | null): 'somebody_else' | 'few_shared' | null {
+  const [shown, own] = [wordingOf(line), wordingOf(attempt.openingLine)];
+  if (shown === null || own === null || isNearLine(shown, own)) return null;
+  const shape = attempt.template === null ? null : shapeOf(attempt.template);
+  if (shape !== null && namesSomebodyElse(shape, shown, own)) return 'somebody_else';
+  return sharesFewWords(shown, own) ? 'few_shared' : null;
 }
 
 export function comparableLine(line: string | null): string | null {

@@ -4,19 +4,22 @@ import {
   fitsAttempt,
   fitsWindow,
   indexAttempts,
+  isPossible,
   readClues,
+  wordsAgainst,
   type AttemptIndex,
   type Clue,
   type CorrelationAttempt,
   type CorrelationClock,
 } from './correlation-evidence.ts';
+import { hasNearLine, isNearLine, wordingOf } from './line-words.ts';
 
 export type { CorrelationAttempt, CorrelationClock };
 
 export interface ConversationMatch {
   attemptId: string;
   conversationId: string;
-  evidence: 'reference' | 'batch_and_number' | 'number' | 'opening_line';
+  evidence: 'reference' | 'batch_and_number' | 'number' | 'opening_line' | 'near_line';
 }
 
 /**
@@ -30,12 +33,15 @@ export interface ConversationMatch {
  * attempt, since clocks may be set back. Several attempts for one record, or several records for one
  * attempt, are a tie, which another kind of evidence may decide and nothing else does.
  *
- * There is no match by elimination between people: calls that are not ours exist and unanswered calls may leave no record, so
- * that one of two people with the same opening line has a conversation does not give the other one the next record with it.
+ * There is no match by elimination between people whose calls were open together: calls that are not ours exist and unanswered calls
+ * may leave no record, so that one of two people with the same opening line has a conversation does not give the other one the next
+ * record with it. Only whoever had their conversation before the other was called at all drops out.
  * Between attempts to *one* number the person is certain, hence one that has its conversation drops out. Around
  * the later POST, where clocks cannot tell to which of two attempts a record belongs, the later one takes it when the
  * earlier is settled and would have said the same words: it was given up after its deadline. If the words differ, only the
  * words, or a stronger fact, decide.
+ *
+ * A line that was cut or written otherwise matches where it is near (`isNearLine`) and possible for one attempt alone.
  *
  * What no rule can see: a call of another system to the same number or with the same words, whose record carries
  * neither batch id nor reference.
@@ -92,7 +98,29 @@ const stages: readonly Stage[] = [
     candidates: (clue, index) => (clue.line === null ? none : (index.byLine.get(clue.line) ?? none)),
     fits: fitsWindow,
   },
+  {
+    evidence: 'near_line',
+    byTime: false,
+    candidates: nearLines,
+    fits: (attempt, clue, index) =>
+      // Whoever has a record of their own can have no other one.
+      attempt.conversationId === null
+        ? isPossible(attempt, clue, index) && wordsAgainst(attempt, clue.line) === null
+        : isNear(attempt, clue, index),
+  },
 ];
+
+function isNear(attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex): boolean {
+  const [shown, own] = [wordingOf(clue.line), wordingOf(attempt.openingLine)];
+  return shown !== null && own !== null && isNearLine(shown, own) && fitsWindow(attempt, clue, index);
+}
+
+/** Everybody, where somebody's line is near: each further one whose record it may be is one too many. */
+function nearLines(clue: Clue, index: AttemptIndex): readonly CorrelationAttempt[] {
+  if (clue.line === null || index.byLine.has(clue.line)) return none;
+  const shown = wordingOf(clue.line);
+  return shown !== null && hasNearLine(shown, index.nearLines) ? index.all : none;
+}
 
 function numbersCalled(clue: Clue, index: AttemptIndex): readonly CorrelationAttempt[] {
   return clue.calleeNumber === null ? none : (index.byNumber.get(clue.calleeNumber) ?? none);
@@ -138,17 +166,35 @@ function chooseAttempt(
   stage: Stage,
 ): CorrelationAttempt | 'tie' | null {
   const fitting: CorrelationAttempt[] = [];
+  let firstFree: CorrelationAttempt | undefined;
   for (const attempt of candidates) {
     // Those that follow were posted later, so none of them fits either.
     if (stage.byTime && clue.startedAt !== null && clue.startedAt < attempt.postedAt - index.toleranceMs) break;
     if (!stage.fits(attempt, clue, index)) continue;
-    if (fitting[0] !== undefined && fitting[0].e164 !== attempt.e164) return 'tie';
     fitting.push(attempt);
+    // Whoever has no record yet never drops out.
+    if (!matched.has(attempt)) {
+      if (firstFree !== undefined && firstFree.e164 !== attempt.e164) return 'tie';
+      firstFree ??= attempt;
+    }
   }
+  const left = fitting.filter((attempt) => !hadItsCall(attempt, fitting, matched));
+  if (left.some(({ e164 }) => e164 !== left[0]?.e164)) return 'tie';
   const free = fitting.filter((attempt) => !yields(attempt, fitting) && !matched.has(attempt));
   const [only] = free;
   if (only === undefined) return null;
   return free.length === 1 ? only : 'tie';
+}
+
+/** Whether an attempt had its conversation before another one, which has none yet, was posted. */
+function hadItsCall(
+  attempt: CorrelationAttempt,
+  fitting: readonly CorrelationAttempt[],
+  matched: ReadonlySet<CorrelationAttempt>,
+): boolean {
+  const { rangAt } = attempt;
+  if (rangAt === null || !matched.has(attempt)) return false;
+  return fitting.some((other) => !matched.has(other) && other.postedAt > rangAt);
 }
 
 /** Whether a settled attempt leaves the record to a later one that would have said the same words to the same number. */

@@ -15,6 +15,12 @@ export const dispositions = [
 ] as const;
 export type Disposition = (typeof dispositions)[number];
 
+/** Detail of a call whose record could not be told apart from those of others: only a person releases its row. */
+export const notToldApart = 'records_not_told_apart';
+
+/** Detail of a call that was taken for not placed, until an answer or a record showed that it was. */
+export const acceptedLate = 'accepted_late';
+
 export interface AttemptResult {
   disposition: Disposition;
   /** `silent`: the line was answered but only the agent spoke. */

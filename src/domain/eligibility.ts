@@ -3,6 +3,8 @@ import type { Outcome } from './outcome.ts';
 
 /** A number that is on another open call is looked at again after this long (service time). */
 export const numberBusyRecheckMs = 60_000;
+/** Hours that are open by one clock only are looked at again after this long at least (service time). */
+const hoursRecheckMs = 60_000;
 
 export interface EligibilityInput {
   /** Service time of the decision. */
@@ -92,6 +94,19 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
   if (window.opensAt !== null) return { verdict: 'wait', until: window.opensAt, reason: 'outside_hours' };
   if (window.reason === 'unknown_zone') return { verdict: 'final', outcome: 'undialable', reason: 'unknown_timezone' };
   return tooLate('no_open_window_before_end');
+}
+
+/**
+ * As `judgeEligibility`; the hours, and the ends of campaign and row, must allow the call at `serviceNow` too, which another clock shows.
+ * Caps and budgets are kept by one clock alone. Nothing is final by the other one, which may be wrong.
+ */
+export function judgeByBothClocks(serviceNow: number, input: EligibilityInput): Eligibility {
+  const verdict = judgeEligibility(input);
+  if (verdict.verdict !== 'dial') return verdict;
+  const there = judgeEligibility({ ...input, at: serviceNow, capsAllowAt: serviceNow, budgetAllowsAt: serviceNow });
+  if (there.verdict === 'dial') return verdict;
+  const waitMs = there.verdict === 'wait' ? there.until - serviceNow : 0;
+  return { verdict: 'wait', until: input.at + Math.max(hoursRecheckMs, waitMs), reason: 'outside_hours' };
 }
 
 /** The earlier of two instants that may be missing. */

@@ -1,4 +1,4 @@
-/** How often one number, or one person, may be called over all campaigns. Only calls that were placed count. */
+/** How often the phone of one number, or of one person, may ring over all campaigns. Only calls that were placed count. */
 export type FrequencyCap = {
   by: 'number' | 'person';
 } & (
@@ -14,6 +14,7 @@ export type FrequencyCap = {
 
 /** A call that was placed, by whatever campaign. */
 export interface PlacedCall {
+  /** When it rang; while that is not known, the last instant at which it may ring. */
   at: number;
   /** Somebody was talked to. */
   talked: boolean;
@@ -24,7 +25,10 @@ export function capsLookBackMs(caps: readonly FrequencyCap[]): number {
   return Math.max(0, ...caps.map((cap) => ('afterTalkMs' in cap ? cap.afterTalkMs : cap.withinMs)));
 }
 
-/** The earliest instant, `at` or later, at which one more call keeps every cap. `calls` are those to the number or the person. */
+/**
+ * The earliest instant, `at` or later, from which on one more call may be requested: however long the service queues it then, no stretch of
+ * time holds more rings than a cap allows. `calls` are those to the number or the person.
+ */
 export function capsAllowAt(
   caps: readonly FrequencyCap[],
   calls: Readonly<Record<FrequencyCap['by'], readonly PlacedCall[]>>,

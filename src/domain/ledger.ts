@@ -6,18 +6,22 @@ export type BatchState =
 export const batchTransitions: Readonly<Record<BatchState, readonly BatchState[]>> = {
   intent: ['posting', 'released'],
   posting: ['confirmed', 'refused', 'not_sent', 'unknown'],
-  not_sent: ['posting', 'released'],
+  not_sent: ['posting', 'released', 'unknown'],
   unknown: ['confirmed', 'not_sent', 'refused', 'held'],
   held: ['confirmed', 'redial', 'given_up'],
   confirmed: [],
-  refused: [],
+  // By late proof: whatever was said or decided, a record or an answer shows that the batch was placed.
+  refused: ['unknown'],
   released: [],
-  redial: [],
-  given_up: [],
+  redial: ['confirmed'],
+  given_up: ['confirmed'],
 };
 
 /** States in which a batch is to be sent, for the first time or again. */
 export const unsentStates: readonly BatchState[] = ['intent', 'not_sent'];
+
+/** States in which a batch has no verdict yet: its submit is not over. */
+export const undecidedStates: readonly BatchState[] = [...unsentStates, 'posting'];
 
 /** What is known about one POST. A missing verdict means that the process that made it has not said. */
 export type PostVerdict = 'confirmed' | 'refused' | 'not_sent' | 'unknown';

@@ -1,5 +1,5 @@
 import type { CampaignRules, RetryDelays, RetryDisposition } from './campaign-rules.ts';
-import type { AttemptResult } from './disposition.ts';
+import { acceptedLate, notToldApart, type AttemptResult } from './disposition.ts';
 import type { Outcome } from './outcome.ts';
 import { retryAt } from './retry-delay.ts';
 
@@ -60,6 +60,8 @@ export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
 
   // A person gave it up: whatever is done about unknown calls otherwise, this one is over.
   if (isGivenUp(result)) return final('unresolved', givenUp);
+  if (result.disposition === 'unknown' && (result.detail === notToldApart || result.detail === acceptedLate))
+    return final('unresolved', result.detail);
   switch (result.disposition) {
     case 'answered':
       return final('completed', result.detail ?? 'answered');

@@ -3,6 +3,7 @@ import { Recordings } from './audio/recordings.ts';
 import { createSpeech, type Speech } from './audio/speak.ts';
 import type { Clock } from './clock.ts';
 import { ClockMover } from './clock-mover.ts';
+import { ClockSteps } from './clock-steps.ts';
 import { ServiceEvents } from './events.ts';
 import { followCalls } from './follow-calls.ts';
 import { FaultBook } from './faults/fault-book.ts';
@@ -48,6 +49,7 @@ export class Service {
   /** What can be followed live. */
   readonly events = new ServiceEvents();
   readonly clockMover: ClockMover;
+  readonly clockSteps = new ClockSteps();
   /** Keeps the state in a file; null when it is in memory only. */
   storage: Storage | null = null;
   /** What agents' own models were asked. */
@@ -119,6 +121,7 @@ export class Service {
     for (const modelId of this.settings.unavailableModels) this.unavailableModels.add(modelId);
     this.recordings.clear();
     this.webhooks.reset();
+    this.clockSteps.clear();
     this.state = new ServiceState();
     this.network = new PhoneNetwork(this);
     seedService(this);

@@ -17,6 +17,10 @@ export interface Account {
   pace: number;
   /** Service time at which the pace was last cut; 0 before the first. */
   cutAt: number;
+  /** By how many real milliseconds the service's clock is too far ahead of a worker's for anybody to be dialled; 0: it is not. */
+  clocksApartMs: number;
+  /** When a step of a clock was last noticed (service time); 0: never. */
+  steppedAt: number;
 }
 
 export async function readAccount(db: Queries, accountId: string): Promise<Account> {
@@ -27,6 +31,8 @@ export async function readAccount(db: Queries, accountId: string): Promise<Accou
     keepFree: row?.keep_free ?? 0,
     pace: row?.pace ?? fullPace,
     cutAt: row?.pace_at ?? 0,
+    clocksApartMs: row?.clocks_apart_ms ?? 0,
+    steppedAt: row?.stepped_at ?? 0,
   };
 }
 

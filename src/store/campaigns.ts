@@ -5,7 +5,7 @@ import { refillAt } from '../domain/pacing.ts';
 import { appendEvents } from './events.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import type { Database } from './schema.ts';
-import { noteWish, type WishOrder } from './wishes.ts';
+import { grantWish, noteWish, type Wish } from './wishes.ts';
 
 export interface Campaign {
   campaignId: string;
@@ -21,6 +21,8 @@ export interface Campaign {
   rowsRejected: number;
   round: number;
   callerProven: boolean;
+  /** Whether the service has shown one record of this campaign. */
+  recordShown: boolean;
   canaryFrom: number;
   draining: DrainReason | null;
   /** A paused campaign goes on by itself at this instant. */
@@ -48,6 +50,7 @@ export function toCampaign(row: Selectable<Database['campaigns']>): Campaign {
     rowsRejected: row.rows_rejected,
     round: row.round,
     callerProven: row.caller_proven === 1,
+    recordShown: row.record_shown === 1,
     canaryFrom: row.canary_from,
     draining: row.draining,
     resumeAt: row.resume_at,
@@ -84,7 +87,7 @@ export async function listCampaigns(db: Queries): Promise<Campaign[]> {
 
 /**
  * Changes a campaign's state in the caller's transaction and logs it. Answers whether the campaign is in `to` afterwards;
- * repeating a change is harmless, an illegal one changes nothing.
+ * repeating a change is harmless, an illegal one changes nothing. A pause that nobody wished is not undone by a wish from before it.
  */
 export async function changeCampaignState(
   tx: Queries,
@@ -93,21 +96,33 @@ export async function changeCampaignState(
   reason: string | null,
   now: number,
 ): Promise<boolean> {
+  const { changed, moved } = await moveCampaign(tx, campaignId, to, reason, now);
+  if (moved && to === 'paused') await noteWish(tx, { campaignId, change: 'pause', now });
+  return changed;
+}
+
+async function moveCampaign(
+  tx: Queries,
+  campaignId: string,
+  to: CampaignState,
+  reason: string | null,
+  now: number,
+): Promise<{ changed: boolean; moved: boolean }> {
   const before = await tx
     .selectFrom('campaigns')
     .select(['state', 'state_reason'])
     .where('campaign_id', '=', campaignId)
     .executeTakeFirst();
-  if (before === undefined) return false;
-  if (before.state === to) return true;
-  if (!campaignTransitions[before.state].includes(to)) return false;
+  if (before === undefined) return { changed: false, moved: false };
+  if (before.state === to) return { changed: true, moved: false };
+  if (!campaignTransitions[before.state].includes(to)) return { changed: false, moved: false };
   await tx
     .updateTable('campaigns')
     .set({ state: to, state_reason: reason, resume_at: null, ...(to === 'running' ? { dials_since: now } : {}) })
     .where('campaign_id', '=', campaignId)
     .execute();
   await appendEvents(tx, [{ at: now, campaignId, type: 'campaign.state', data: { from: before.state, to, reason } }]);
-  return true;
+  return { changed: true, moved: true };
 }
 
 /** From here on nobody new is dialled. Those who wait get their outcome from the planner, open calls from the collector. */
@@ -130,64 +145,60 @@ export function dialledState(rules: CampaignRules, now: number): 'scheduled' | '
   return rules.startsAt !== null && now < rules.startsAt ? 'scheduled' : 'running';
 }
 
-/**
- * Pauses dialling: what is planned is given back at its next look, what is open is still collected. `order`: changes nothing, and
- * answers false, when a later wish is committed already.
- */
+/** Pauses dialling: what is planned is given back at its next look, what is open is still collected. */
 export async function pauseCampaign(
   store: Store,
   campaignId: string,
   reason: string,
   now: number,
-  order?: WishOrder,
+  wish?: Wish,
 ): Promise<boolean> {
   return store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
-    if (!(await noteWish(tx, campaignId, order))) return false;
-    // One that would go on by itself stays paused from here on.
-    await tx
-      .updateTable('campaigns')
-      .set({ state_reason: reason, resume_at: null })
-      .where('campaign_id', '=', campaignId)
-      .where('state', '=', 'paused')
-      .where('resume_at', 'is not', null)
-      .execute();
-    return changeCampaignState(tx, campaignId, 'paused', reason, now);
+    return grantWish(tx, { campaignId, change: 'pause', now }, wish, async () => {
+      // One that would go on by itself stays paused from here on.
+      await tx
+        .updateTable('campaigns')
+        .set({ state_reason: reason, resume_at: null })
+        .where('campaign_id', '=', campaignId)
+        .where('state', '=', 'paused')
+        .where('resume_at', 'is not', null)
+        .execute();
+      return (await moveCampaign(tx, campaignId, 'paused', reason, now)).changed;
+    });
   });
 }
 
-/** Goes on dialling. A person has looked: what had stopped the campaign by itself starts to count anew. `order`: as for a pause. */
-export async function resumeCampaign(
-  store: Store,
-  campaignId: string,
-  now: number,
-  order?: WishOrder,
-): Promise<boolean> {
+/** Goes on dialling. A person has looked: what had stopped the campaign by itself starts to count anew. */
+export async function resumeCampaign(store: Store, campaignId: string, now: number, wish?: Wish): Promise<boolean> {
   return store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
-    if (!(await noteWish(tx, campaignId, order))) return false;
-    const campaign = await findCampaign(tx, campaignId);
-    if (campaign?.state === 'running' || campaign?.state === 'scheduled') return true;
-    if (campaign?.state !== 'paused') return false;
-    await tx
-      .updateTable('rounds')
-      .set({ unknown_streak: 0, refused_streak: 0 })
-      .where('campaign_id', '=', campaignId)
-      .where('round', '=', campaign.round)
-      .execute();
-    const last = await tx
-      .selectFrom('batches')
-      .select((eb) => eb.fn.max('n').as('n'))
-      .where('campaign_id', '=', campaignId)
-      .where('round', '=', campaign.round)
-      .executeTakeFirst();
-    await tx
-      .updateTable('campaigns')
-      .set({ canary_from: last?.n ?? 0 })
-      .where('campaign_id', '=', campaignId)
-      .execute();
-    return changeCampaignState(tx, campaignId, dialledState(campaign.rules, now), null, now);
+    return grantWish(tx, { campaignId, change: 'resume', now }, wish, () => goOn(tx, campaignId, now));
   });
+}
+
+async function goOn(tx: Queries, campaignId: string, now: number): Promise<boolean> {
+  const campaign = await findCampaign(tx, campaignId);
+  if (campaign?.state === 'running' || campaign?.state === 'scheduled') return true;
+  if (campaign?.state !== 'paused') return false;
+  await tx
+    .updateTable('rounds')
+    .set({ unknown_streak: 0, refused_streak: 0 })
+    .where('campaign_id', '=', campaignId)
+    .where('round', '=', campaign.round)
+    .execute();
+  const last = await tx
+    .selectFrom('batches')
+    .select((eb) => eb.fn.max('n').as('n'))
+    .where('campaign_id', '=', campaignId)
+    .where('round', '=', campaign.round)
+    .executeTakeFirst();
+  await tx
+    .updateTable('campaigns')
+    .set({ canary_from: last?.n ?? 0 })
+    .where('campaign_id', '=', campaignId)
+    .execute();
+  return changeCampaignState(tx, campaignId, dialledState(campaign.rules, now), null, now);
 }
 
 /** Ends a campaign: `cancelled` as cancelled, `drained` as completed with what it has. Open calls are still collected. */
@@ -196,10 +207,12 @@ export async function endCampaign(
   campaignId: string,
   why: Extract<DrainReason, 'cancelled' | 'drained'>,
   now: number,
+  wish?: Wish,
 ): Promise<boolean> {
+  const change = why === 'cancelled' ? 'cancel' : 'drain';
   return store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
-    return drainCampaign(tx, campaignId, why, now);
+    return grantWish(tx, { campaignId, change, now }, wish, () => drainCampaign(tx, campaignId, why, now));
   });
 }
 

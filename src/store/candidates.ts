@@ -1,23 +1,32 @@
 import type { Selectable } from 'kysely';
 import type { CallerSorting } from '../domain/caller-choice.ts';
-import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { judgeEligibility } from '../domain/eligibility.ts';
 import { calendarsFor, type RecipientPlace } from '../domain/legal-hours.ts';
 import { readBudgets, type Budgeted } from './attempt-budgets.ts';
+import type { Campaign } from './campaigns.ts';
 import { appendEvents } from './events.ts';
+import { readHindrances, type Callee as GuardedCallee, type Hindrance } from './dial-guard.ts';
 import type { Queries } from './open-store.ts';
 import { readCaps, type Callee } from './placed-calls.ts';
 import type { Finish } from './recipients.ts';
+import { hasFreeWords } from './shared-words.ts';
 import type { Database } from './schema.ts';
 import { findSuppressed } from './suppressions.ts';
 
 type RecipientRow = Selectable<Database['recipients']>;
+type CampaignKey = Pick<Campaign, 'campaignId' | 'rules'>;
 
 /** Recipients looked at in one transaction; more than a batch, since many may be deferred. */
 export const candidatesPerLook = 1000;
 
 /** Retries first, then file order; only those that are due. */
-export async function selectDue(tx: Queries, campaignId: string, now: number, limit: number): Promise<RecipientRow[]> {
+export async function selectDue(
+  tx: Queries,
+  { campaignId, rules }: CampaignKey,
+  now: number,
+  limit: number,
+  wordsKept: boolean,
+): Promise<RecipientRow[]> {
   const rows: RecipientRow[] = [];
   for (const tier of [0, 1]) {
     if (rows.length >= limit) break;
@@ -28,6 +37,7 @@ export async function selectDue(tx: Queries, campaignId: string, now: number, li
       .where('state', '=', 'waiting')
       .where('tier', '=', tier)
       .where('due_at', '<=', now)
+      .$if(wordsKept, (query) => query.where(hasFreeWords(rules.agentId)))
       .orderBy('due_at')
       .orderBy('row_number')
       .limit(limit - rows.length)
@@ -66,6 +76,8 @@ export function budgetedOf(row: RecipientRow): Budgeted {
 export interface Sorting {
   dial: RecipientRow[];
   finishes: Finish[];
+  /** Those whose earlier call leaves open what became of it, by recipient. */
+  doubtful: Map<string, Extract<Hindrance, { kind: 'doubt' }>>;
   /** Those that wait for the same thing until the same instant, together. */
   deferrals: Map<string, Deferral>;
 }
@@ -79,14 +91,15 @@ interface Deferral {
 /** Applies every rule to the candidates, in order, until the batch is full. With `callers`, those who get another number stay in line. */
 export async function sortCandidates(
   tx: Queries,
-  rules: CampaignRules,
+  campaign: Campaign,
   candidates: RecipientRow[],
   slots: number,
-  input: { campaignId: string; now: number },
+  input: { now: number; wordsKept: boolean },
   callers: CallerSorting | null = null,
 ): Promise<Sorting> {
+  const { campaignId, rules } = campaign;
   const numbers = candidates.flatMap((row) => (row.e164 === null ? [] : [row.e164]));
-  const suppressed = await findSuppressed(tx, input.campaignId, numbers, input.now);
+  const suppressed = await findSuppressed(tx, campaignId, numbers, input.now);
   const busy = await findBusyNumbers(tx, numbers);
   const callees = candidates.map((row) => ({ row, callee: calleeOf(row) }));
   const capsAllowAt = await readCaps(
@@ -96,9 +109,12 @@ export async function sortCandidates(
     input.now,
   );
   const budgetAllowsAt = await readBudgets(tx, rules.retry, candidates.map(budgetedOf), input.now);
-  const sorting: Sorting = { dial: [], finishes: [], deferrals: new Map() };
+  const hindrances = await readHindrances(tx, campaign, candidates.map(toGuarded), input.now);
+  const sorting: Sorting = { dial: [], finishes: [], doubtful: new Map(), deferrals: new Map() };
+  const words = new Set<string>();
   for (const { row, callee } of callees) {
     if (sorting.dial.length >= slots) break;
+    if (input.wordsKept && row.words_key !== null && words.has(row.words_key)) continue;
     const verdict = judgeEligibility({
       at: input.now,
       endsAt: rules.endsAt,
@@ -113,21 +129,34 @@ export async function sortCandidates(
       budgetAllowsAt: budgetAllowsAt(budgetedOf(row)),
       attempted: row.tier === 0,
     });
-    if (verdict.verdict === 'dial') {
+    const hindrance = hindrances.get(row.recipient_id);
+    if (verdict.verdict === 'dial' && hindrance?.kind === 'doubt') sorting.doubtful.set(row.recipient_id, hindrance);
+    else if (verdict.verdict === 'dial' && hindrance?.kind === 'wait')
+      defer(sorting, row, Math.max(hindrance.until, input.now + 1), 'evidence');
+    else if (verdict.verdict === 'dial') {
       if (callers !== null && !callers.takes({ caller: row.caller, ...callee.place })) continue;
       sorting.dial.push(row);
       if (row.e164 !== null) busy.add(row.e164);
+      if (row.words_key !== null) words.add(row.words_key);
     } else if (verdict.verdict === 'final') {
       sorting.finishes.push({ recipientId: row.recipient_id, outcome: verdict.outcome, reason: verdict.reason });
     } else {
-      const until = Math.max(verdict.until, input.now + 1);
-      const key = `${until} ${verdict.reason}`;
-      const deferral = sorting.deferrals.get(key) ?? { until, reason: verdict.reason, ids: [] };
-      deferral.ids.push(row.recipient_id);
-      sorting.deferrals.set(key, deferral);
+      defer(sorting, row, Math.max(verdict.until, input.now + 1), verdict.reason);
     }
   }
   return sorting;
+}
+
+function defer({ deferrals }: Sorting, row: RecipientRow, until: number, reason: string): void {
+  const key = `${until} ${reason}`;
+  const deferral = deferrals.get(key) ?? { until, reason, ids: [] };
+  deferral.ids.push(row.recipient_id);
+  deferrals.set(key, deferral);
+}
+
+/** As the look at earlier calls wants it. */
+export function toGuarded(row: RecipientRow): GuardedCallee {
+  return { recipientId: row.recipient_id, e164: row.e164 ?? '', attempted: row.attempts > 0 };
 }
 
 export async function deferRecipients(
@@ -149,8 +178,14 @@ export async function deferRecipients(
   );
 }
 
-/** How many recipients are due, counted no further than `limit`. */
-export async function countDue(db: Queries, campaignId: string, now: number, limit: number): Promise<number> {
+/** How many recipients are due, counted no further than `limit`; with `wordsKept`, only those whose words no open call begins with. */
+export async function countDue(
+  db: Queries,
+  { campaignId, rules }: CampaignKey,
+  now: number,
+  limit: number,
+  wordsKept: boolean,
+): Promise<number> {
   const row = await db
     .selectFrom(
       db
@@ -160,6 +195,7 @@ export async function countDue(db: Queries, campaignId: string, now: number, lim
         .where('state', '=', 'waiting')
         .where('tier', 'in', [0, 1])
         .where('due_at', '<=', now)
+        .$if(wordsKept, (query) => query.where(hasFreeWords(rules.agentId)))
         .limit(limit)
         .as('due'),
     )

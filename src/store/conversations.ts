@@ -1,8 +1,13 @@
 import { sql, type Selectable } from 'kysely';
 import type { ConversationFacts } from '../domain/conversation-facts.ts';
-import { isCallOver, isFinal, isFinished } from '../domain/disposition.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { heardOptOut, isCallOver, isFinal, isFinished } from '../domain/disposition.ts';
+import { talkIn } from '../domain/recorded-talk.ts';
+import { learnFromRecord } from './agent-habits.ts';
 import type { Queries } from './open-store.ts';
+import { heardState } from './possible-opt-outs.ts';
 import type { Database } from './schema.ts';
+import { Overtaken } from './transaction.ts';
 
 export type ConversationRow = Selectable<Database['conversations']>;
 
@@ -16,7 +21,11 @@ const resultsPauseMs = 60_000;
 const firstLookMs = 20_000;
 
 /** When a record that is not final is worth reading (again). `read`: this look was a read of the record itself. */
-function nextReadAt(facts: ConversationFacts, row: { reads: number; first_seen_at: number }, now: number): number {
+export function nextReadAt(
+  facts: ConversationFacts,
+  row: { reads: number; first_seen_at: number },
+  now: number,
+): number {
   if (facts.status === 'done' || facts.status === 'failed') return row.reads === 0 ? now : now + resultsPauseMs;
   if (facts.status === 'processing') return now + (row.reads === 0 ? analysisGraceMs : resultsPauseMs);
   if (facts.status !== null) return now + listedStatePauseMs;
@@ -41,19 +50,17 @@ export function mergeFacts(known: ConversationFacts, listed: ConversationFacts):
     durationMs: listed.durationMs ?? known.durationMs,
     callResult: known.callResult ?? listed.callResult,
     terminationReason: known.terminationReason ?? listed.terminationReason,
+    ...callerOf(known.callerNumber ?? listed.callerNumber),
     ...pointedOf({ ...listed.pointed, ...known.pointed }),
   };
 }
 
-function pointedOf(pointed: Record<string, string>): Pick<ConversationFacts, 'pointed'> {
-  return Object.keys(pointed).length === 0 ? {} : { pointed };
+function callerOf(number: string | undefined): Pick<ConversationFacts, 'callerNumber'> {
+  return number === undefined ? {} : { callerNumber: number };
 }
 
-/** A service without paging may list everything at once; a statement takes a limited number of values. */
-const rowsPerStatement = 500;
-
-function* partsOf<Row>(rows: readonly Row[]): Generator<Row[]> {
-  for (let start = 0; start < rows.length; start += rowsPerStatement) yield rows.slice(start, start + rowsPerStatement);
+function pointedOf(pointed: Record<string, string>): Pick<ConversationFacts, 'pointed'> {
+  return Object.keys(pointed).length === 0 ? {} : { pointed };
 }
 
 /** What only the list told stays known when the record is read. */
@@ -69,90 +76,6 @@ function keepListed(read: ConversationFacts, known: ConversationFacts): Conversa
 /** For comparing two readings: an address that is signed anew for each reader is no change. */
 function withoutAudio(facts: ConversationFacts): string {
   return JSON.stringify({ ...facts, audio: null });
-}
-
-export interface ListedPage {
-  /** Every entry was stored as final before: nothing new can hide among older ones of a list in order. */
-  allFinal: boolean;
-}
-
-/**
- * Stores what a page of the list shows. Entries that cannot be ours, being older than every unmatched attempt or inbound, are
- * final at once. `oldestUnmatched`: earliest POST (service time) among attempts without a conversation, or null.
- */
-export async function storeListed(
-  tx: Queries,
-  agentId: string,
-  entries: readonly ConversationFacts[],
-  oldestUnmatched: number | null,
-  now: number,
-): Promise<ListedPage> {
-  const named = entries.filter((facts) => facts.conversationId !== '');
-  if (named.length === 0) return { allFinal: false };
-  const byId = new Map<string, ConversationRow>();
-  for (const part of partsOf(named)) {
-    const ids = part.map((facts) => facts.conversationId);
-    const known = await tx.selectFrom('conversations').selectAll().where('conversation_id', 'in', ids).execute();
-    for (const row of known) byId.set(row.conversation_id, row);
-  }
-  const added = new Map<string, ConversationRow>();
-  let allFinal = true;
-  for (const facts of named) {
-    const row = byId.get(facts.conversationId);
-    if (row !== undefined) {
-      if (row.final === 1) continue;
-      allFinal = false;
-      await storeChange(tx, row, facts, now);
-      continue;
-    }
-    allFinal = false;
-    const foreign =
-      facts.direction === 'inbound' ||
-      oldestUnmatched === null ||
-      (facts.startedAt !== null && facts.startedAt < oldestUnmatched);
-    const base = { reads: 0, first_seen_at: now };
-    added.set(facts.conversationId, {
-      conversation_id: facts.conversationId,
-      agent_id: agentId,
-      attempt_id: null,
-      ...base,
-      started_at: facts.startedAt,
-      facts: JSON.stringify(facts),
-      finished: 0,
-      finished_at: isCallOver(facts) ? now : null,
-      final: foreign ? 1 : 0,
-      gone: 0,
-      unchanged_reads: 0,
-      unchanged_since: null,
-      unreadable_since: null,
-      next_read_at: nextReadAt(facts, base, now),
-    });
-  }
-  for (const part of partsOf([...added.values()])) {
-    await tx
-      .insertInto('conversations')
-      .values(part)
-      .onConflict((conflict) => conflict.column('conversation_id').doNothing())
-      .execute();
-  }
-  return { allFinal };
-}
-
-async function storeChange(tx: Queries, row: ConversationRow, listed: ConversationFacts, now: number): Promise<void> {
-  const known = JSON.parse(row.facts) as ConversationFacts;
-  const merged = mergeFacts(known, listed);
-  if (JSON.stringify(merged) === row.facts) return;
-  const stateChanged = merged.status !== known.status || isCallOver(merged) !== isCallOver(known);
-  await tx
-    .updateTable('conversations')
-    .set({
-      facts: JSON.stringify(merged),
-      started_at: merged.startedAt,
-      finished_at: row.finished_at ?? (isCallOver(merged) ? now : null),
-      next_read_at: stateChanged ? Math.min(row.next_read_at, nextReadAt(merged, row, now)) : row.next_read_at,
-    })
-    .where('conversation_id', '=', row.conversation_id)
-    .execute();
 }
 
 /** Records that belong to nobody and that have not been looked into, or not to their end: one of them may be a missing call. */
@@ -192,12 +115,22 @@ export interface ReadRow extends ConversationRow {
   becameFinal: boolean;
 }
 
-/** Stores a read of the record itself and answers the row as it stands now. */
+/** How a record is read. */
+export interface RecordReading {
+  analysisWaitMs: number;
+  ringLimitMs: number;
+  /** What counts as a wish not to be called again, in all campaigns of the agent. */
+  optOut: CampaignRules['optOut'];
+  /** The service's clock less that of this process. */
+  offsetMs: number;
+}
+
+/** Stores a read of the record itself and answers the row as it stands now. Throws Overtaken when another process stored one meanwhile. */
 export async function storeRead(
   tx: Queries,
   conversationId: string,
   facts: ConversationFacts,
-  analysisWaitMs: number,
+  { analysisWaitMs, ringLimitMs, optOut, offsetMs }: RecordReading,
   now: number,
 ): Promise<ReadRow> {
   const row = await tx
@@ -205,6 +138,8 @@ export async function storeRead(
     .selectAll()
     .where('conversation_id', '=', conversationId)
     .executeTakeFirstOrThrow();
+  // It has told all: a slower read does not take that back.
+  if (row.final === 1 && row.attempt_id !== null) return { ...row, becameFinal: false };
   const known = JSON.parse(row.facts) as ConversationFacts;
   const read = keepListed({ ...facts, conversationId, startedAt: facts.startedAt ?? row.started_at }, known);
   const unchanged = row.unchanged_since !== null && withoutAudio(read) === withoutAudio(known);
@@ -215,22 +150,31 @@ export async function storeRead(
   const finished = isFinished(read, reads);
   const finishedAt = row.finished_at ?? (finished || isCallOver(read) ? now : null);
   const final = isFinal(read, { reads, overForMs: finishedAt === null ? 0 : now - finishedAt, analysisWaitMs });
-  const after: ConversationRow = {
-    ...row,
-    facts: JSON.stringify(read),
-    started_at: read.startedAt,
-    reads: row.reads + 1,
-    unchanged_reads: reads.unchangedReads,
-    unchanged_since: unchanged ? row.unchanged_since : now,
-    unreadable_since: null,
-    finished: finished || final ? 1 : 0,
-    finished_at: finishedAt,
-    final: final ? 1 : 0,
-    next_read_at: nextReadAt(read, { reads: row.reads + 1, first_seen_at: row.first_seen_at }, now),
-  };
-  const { conversation_id: _id, attempt_id: _attempt, agent_id: _agent, ...changed } = after;
-  await tx.updateTable('conversations').set(changed).where('conversation_id', '=', conversationId).execute();
-  return { ...after, becameFinal: final && row.final === 0 };
+  const stored = await tx
+    .updateTable('conversations')
+    .set({
+      facts: JSON.stringify(read),
+      started_at: read.startedAt,
+      reads: row.reads + 1,
+      unchanged_reads: reads.unchangedReads,
+      unchanged_since: unchanged ? row.unchanged_since : now,
+      unreadable_since: null,
+      finished: finished || final ? 1 : 0,
+      finished_at: finishedAt,
+      final: final ? 1 : 0,
+      next_read_at: nextReadAt(read, { reads: row.reads + 1, first_seen_at: row.first_seen_at }, now),
+      talk: talkIn(read, final, ringLimitMs),
+      caller: read.callerNumber ?? row.caller,
+      heard: row.heard === heardState.nothing && final && heardOptOut(read, optOut) ? heardState.toFollow : row.heard,
+    })
+    .where('conversation_id', '=', conversationId)
+    .where('reads', '=', row.reads)
+    .returningAll()
+    .executeTakeFirst();
+  if (stored === undefined) throw new Overtaken('Another process has stored a read of this record.');
+  const becameFinal = final && row.final === 0;
+  if (becameFinal) await learnFromRecord(tx, stored, read, offsetMs);
+  return { ...stored, becameFinal };
 }
 
 /** The record was listed and cannot be read any more: it proves a placed call and will tell no more. */
@@ -275,6 +219,8 @@ export async function noteVanished(
     .select('conversation_id')
     .where('agent_id', '=', agentId)
     .where('gone', '=', 0)
+    // It was noticed before: what is known of it stays as it is.
+    .where('unreadable_since', 'is', null)
     .where('started_at', '>', span.from)
     .where('started_at', '<', span.to)
     .where('first_seen_at', '<', now);
@@ -283,12 +229,11 @@ export async function noteVanished(
     ...(await inSpan.where('attempt_id', 'is', null).where('final', '=', 1).execute()),
   ];
   const vanished = rows.map((row) => row.conversation_id).filter((id) => !listed.has(id));
-  for (const id of vanished) {
+  for (const id of vanished)
     await tx
       .updateTable('conversations')
-      .set({ final: 0, next_read_at: now })
+      .set({ final: 0, next_read_at: now, unreadable_since: now })
       .where('conversation_id', '=', id)
       .execute();
-  }
   return vanished.length;
 }

@@ -8,7 +8,7 @@ export interface Outstanding {
   open: number;
   /** Conversations of this campaign's attempts that are still to be read. */
   unread: number;
-  /** Batches whose fate is not settled: posting or unknown. */
+  /** Batches whose fate is not settled: posting or unknown; and one more while somebody waits for a sweep to be dialled again. */
   undecided: number;
 }
 
@@ -74,7 +74,13 @@ export async function countOutstanding(db: Queries, campaignId: string): Promise
     .where('campaign_id', '=', campaignId)
     .where('state', 'in', ['posting', 'not_sent', 'unknown'])
     .executeTakeFirstOrThrow();
-  return { open, unread: unread.rows[0]?.count ?? 0, undecided: undecided.count };
+  const awaited = await db
+    .selectFrom('campaigns')
+    .select('sweep_back_to')
+    .where('campaign_id', '=', campaignId)
+    .executeTakeFirst();
+  const sweeps = awaited?.sweep_back_to == null ? 0 : 1;
+  return { open, unread: unread.rows[0]?.count ?? 0, undecided: undecided.count + sweeps };
 }
 
 /** Whether the collector still has something to find out. */

@@ -1,11 +1,13 @@
-import { sql } from 'kysely';
 import { findCampaign } from './campaigns.ts';
 import { refuseUnlessEditable } from './edit-refusal.ts';
 import { judgeEdit, type EditFailure, type EditVerdict, type RecipientRow, type UploadRow } from './edit-verdict.ts';
 import { appendEvents, type NewEvent } from './events.ts';
+import { findHolders, findOpen, findTargets, lastRow } from './edit-targets.ts';
 import { listColumnsOf, recipientOf } from './import-campaign.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import { requeueRecipient } from './recipients.ts';
+import { rowHasher } from './row-hash.ts';
+import { wordsKeysOf } from './words-key.ts';
 
 /** What became of one row of an upload. */
 export interface EditResult {
@@ -165,72 +167,6 @@ function duplicateOf(row: number): EditVerdict {
   return { kind: 'failed', code: 'duplicate_phone', hint };
 }
 
-/** The recipient of each id; of several, one that was not rejected, or the first. */
-async function findTargets(
-  db: Queries,
-  campaignId: string,
-  rows: readonly UploadRow[],
-): Promise<Map<string, RecipientRow>> {
-  if (rows.length === 0) return new Map();
-  const found = await db
-    .selectFrom('recipients')
-    .selectAll()
-    .where('campaign_id', '=', campaignId)
-    .where(
-      'external_id',
-      'in',
-      rows.map(({ externalId }) => externalId),
-    )
-    .execute();
-  const targets = new Map<string, RecipientRow>();
-  // Sorted here: SQLite would go through the whole campaign for the order.
-  for (const row of found.sort((a, b) => a.row_number - b.row_number)) {
-    const id = row.external_id ?? '';
-    const known = targets.get(id);
-    if (known === undefined || (known.outcome === 'rejected' && row.outcome !== 'rejected')) targets.set(id, row);
-  }
-  return targets;
-}
-
-/** Which of these recipients have an attempt that is planned, on its way, or open. */
-export async function findOpen(db: Queries, recipientIds: readonly string[]): Promise<Set<string>> {
-  if (recipientIds.length === 0) return new Set();
-  const rows = await db
-    .selectFrom('attempts')
-    .select('recipient_id')
-    .where('recipient_id', 'in', recipientIds)
-    .where('state', 'in', ['planned', 'posting', 'open'])
-    .execute();
-  return new Set(rows.map((row) => row.recipient_id));
-}
-
-/** Who has each number. A rejected row has none: it is never dialled. */
-async function findHolders(
-  db: Queries,
-  campaignId: string,
-  numbers: readonly string[],
-): Promise<Map<string, { id: string; row: number }>> {
-  if (numbers.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('recipients')
-    .select(['recipient_id', 'row_number', 'e164'])
-    .where('e164', 'in', numbers)
-    // Written so that SQLite looks the numbers up, and not through the whole campaign.
-    .where(sql<boolean>`campaign_id || '' = ${campaignId}`)
-    .where((eb) => eb.or([eb('outcome', 'is', null), eb('outcome', '!=', 'rejected')]))
-    .execute();
-  return new Map(rows.map((row) => [row.e164 ?? '', { id: row.recipient_id, row: row.row_number }]));
-}
-
-async function lastRow(db: Queries, campaignId: string): Promise<number> {
-  const row = await db
-    .selectFrom('recipients')
-    .select((eb) => eb.fn.max('row_number').as('row'))
-    .where('campaign_id', '=', campaignId)
-    .executeTakeFirst();
-  return row?.row ?? 0;
-}
-
 async function write(
   tx: Queries,
   campaignId: string,
@@ -240,23 +176,25 @@ async function write(
 ): Promise<void> {
   const events: NewEvent[] = [];
   const added = judged.filter(({ verdict }) => verdict.kind === 'add').map(({ row }) => row);
-  const rows = added.map((row, index) => recipientOf(campaignId, { ...row, row: firstAdded + index }, now));
+  const campaign = await findCampaign(tx, campaignId);
+  const keyOf = campaign === undefined ? () => null : wordsKeysOf(campaign.rules);
+  const rows = added.map((row, index) => recipientOf(campaignId, { ...row, row: firstAdded + index }, keyOf, now));
   for (let start = 0; start < rows.length; start += rowsPerPart)
     await tx
       .insertInto('recipients')
       .values(rows.slice(start, start + rowsPerPart))
       .execute();
-  for (const { recipient_id: recipientId } of rows)
-    events.push({ at: now, campaignId, type: 'recipient.added', recipientId });
-  let corrected = 0;
+  const hashed = await rowHasher(tx);
+  for (const [index, { recipient_id: id }] of rows.entries())
+    events.push({ at: now, campaignId, type: 'recipient.added', recipientId: id, data: hashed(id, added[index]) });
   let accepted = 0;
   for (const { row, target, verdict } of judged) {
     if (verdict.kind !== 'correct' || target === undefined) continue;
-    await correct(tx, row, target, verdict, now);
-    corrected += 1;
+    await correct(tx, row, target, verdict, keyOf(row.cells), now);
     if (verdict.takesBack === 'rejected') accepted += 1;
-    const data = { outcome: verdict.takesBack, numberChanged: row.e164 !== target.e164 };
-    events.push({ at: now, campaignId, type: 'recipient.corrected', recipientId: target.recipient_id, data });
+    const { recipient_id: recipientId, e164 } = target;
+    const data = { outcome: verdict.takesBack, numberChanged: row.e164 !== e164, ...hashed(recipientId, row) };
+    events.push({ at: now, campaignId, type: 'recipient.corrected', recipientId, data });
   }
   if (events.length === 0) return;
   await tx
@@ -267,7 +205,7 @@ async function write(
     }))
     .where('campaign_id', '=', campaignId)
     .execute();
-  const data = { added: rows.length, corrected, withdrawn: 0 };
+  const data = { added: rows.length, corrected: events.length - rows.length, withdrawn: 0 };
   await appendEvents(tx, [...events, { at: now, campaignId, type: 'campaign.edited', data }]);
 }
 
@@ -276,6 +214,7 @@ async function correct(
   row: UploadRow,
   target: RecipientRow,
   { takesBack }: Extract<EditVerdict, { kind: 'correct' }>,
+  key: string | null,
   now: number,
 ): Promise<void> {
   const numberChanged = row.e164 !== target.e164;
@@ -289,6 +228,7 @@ async function correct(
     .updateTable('recipients')
     .set({
       ...listColumnsOf(row),
+      words_key: key,
       due_at: dueAt,
       changed_at: now,
       ...(numberChanged ? { caller: null } : {}),

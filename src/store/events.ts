@@ -4,6 +4,7 @@ import type { Database } from './schema.ts';
 
 export type EventType =
   | 'campaign.imported'
+  | 'campaign.rows'
   | 'campaign.state'
   | 'campaign.edited'
   | 'campaign.adjusted'
@@ -25,8 +26,10 @@ export type EventType =
   | 'recipient.deferred'
   | 'caller.out'
   | 'caller.in'
+  | 'clock.stepped'
   | 'recipient.outcome'
   | 'recipient.retried'
+  | 'recipient.decided'
   | 'hook.delivered'
   | 'hook.failed'
   | 'schedule.fired'

@@ -5,8 +5,11 @@ import { changeAggregates } from './aggregates.ts';
 import { findCampaign, type Campaign } from './campaigns.ts';
 import { appendEvents } from './events.ts';
 import type { StoreDialect } from './migrations.ts';
-import { lockCampaign, StoreError, type Queries, type Store } from './open-store.ts';
+import { lockCampaign, type Queries, type Store } from './open-store.ts';
+import { readRowKey, RowHashes } from './row-hash.ts';
 import type { Database } from './schema.ts';
+import { StoreError } from './store-error.ts';
+import { wordsKeysOf } from './words-key.ts';
 
 /** One data row as the list reader hands it over. */
 export interface ImportRow {
@@ -62,7 +65,12 @@ export function listColumnsOf(row: ImportRow) {
 }
 
 /** A recipient as its row of the list makes it: waiting, or done when the row was rejected. */
-export function recipientOf(campaignId: string, row: ImportRow, now: number): Insertable<Database['recipients']> {
+export function recipientOf(
+  campaignId: string,
+  row: ImportRow,
+  keyOf: ReturnType<typeof wordsKeysOf>,
+  now: number,
+): Insertable<Database['recipients']> {
   return {
     recipient_id: recipientId(campaignId, row.row),
     campaign_id: campaignId,
@@ -80,6 +88,7 @@ export function recipientOf(campaignId: string, row: ImportRow, now: number): In
     outcome: row.verdict === 'accepted' ? null : ('rejected' as const),
     reason: row.reason ?? null,
     last_attempt_id: null,
+    words_key: row.verdict === 'accepted' ? keyOf(row.cells) : null,
   };
 }
 
@@ -148,8 +157,7 @@ async function addRows(
   store: Store,
   campaignId: string,
   token: string,
-  rows: readonly ImportRow[],
-  now: number,
+  rows: readonly Insertable<Database['recipients']>[],
 ): Promise<void> {
   await store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
@@ -163,10 +171,8 @@ async function addRows(
         `The import of campaign ${campaignId} was taken over by another one. Run the command again.`,
       );
     }
-    for (let start = 0; start < rows.length; start += rowsPerInsert) {
-      const values = rows.slice(start, start + rowsPerInsert).map((row) => recipientOf(campaignId, row, now));
-      await insertRecipients(tx, store.dialect, values);
-    }
+    for (let start = 0; start < rows.length; start += rowsPerInsert)
+      await insertRecipients(tx, store.dialect, rows.slice(start, start + rowsPerInsert));
   });
 }
 
@@ -190,12 +196,15 @@ export async function importCampaign(
     );
   }
   const token = await claimImport(store, input, now);
+  const rowKey = await readRowKey(store.db);
+  const hashes = rowKey === undefined ? null : new RowHashes(rowKey);
   let total = 0;
   let firstRow: number | null = null;
   let rejected = 0;
-  let pending: ImportRow[] = [];
+  const keyOf = wordsKeysOf(input.rules);
+  let pending: Insertable<Database['recipients']>[] = [];
   const flush = async () => {
-    if (pending.length > 0) await addRows(store, input.campaignId, token, pending, now);
+    if (pending.length > 0) await addRows(store, input.campaignId, token, pending);
     pending = [];
     onProgress(total);
   };
@@ -204,7 +213,8 @@ export async function importCampaign(
       total += 1;
       firstRow ??= row.row;
       if (row.verdict === 'rejected') rejected += 1;
-      pending.push(row);
+      hashes?.add(recipientId(input.campaignId, row.row), row);
+      pending.push(recipientOf(input.campaignId, row, keyOf, now));
     }
     if (pending.length >= rowsPerCommit) await flush();
   }
@@ -224,8 +234,12 @@ export async function importCampaign(
     await changeAggregates(tx, input.campaignId, [{ kind: 'outcome', key: '', value: 'rejected', delta: rejected }]);
     // The log proves what it tells of without any other table, so it has the rules as well, and which clock changes were known.
     const timeZoneData = process.versions['tz'] ?? null;
-    const data = { hash: input.fileHash, rows: total, firstRow, rejected, rules: input.rules, timeZoneData };
-    await appendEvents(tx, [{ at: now, campaignId: input.campaignId, type: 'campaign.imported', data }]);
+    const tells = hashes === null ? ['rings'] : ['rows', 'rings'];
+    const data = { hash: input.fileHash, rows: total, firstRow, rejected, rules: input.rules, timeZoneData, tells };
+    await appendEvents(tx, [
+      { at: now, campaignId: input.campaignId, type: 'campaign.imported', data },
+      ...(hashes?.events(input.campaignId, now) ?? []),
+    ]);
   });
   const campaign = await findCampaign(store.db, input.campaignId);
   if (campaign === undefined)

@@ -7,6 +7,7 @@ import { toCampaign, type Campaign } from './campaigns.ts';
 import { countOnLine, countStarts } from './counters.ts';
 import type { Queries } from './open-store.ts';
 import { blockedUntil, canaryAllowance } from './safety.ts';
+import { readWordsKept } from './shared-words.ts';
 
 /** How many calls a campaign may have on the line now, and what says so. */
 export interface LineLimits {
@@ -131,7 +132,7 @@ async function readShare(
 }
 
 async function askingOf(db: Queries, campaign: Campaign, now: number): Promise<Asking> {
-  const due = await countDue(db, campaign.campaignId, now, candidatesPerLook);
+  const due = await countDue(db, campaign, now, candidatesPerLook, await readWordsKept(db, campaign.rules));
   return { now, due, canary: await canaryAllowance(db, campaign) };
 }
 

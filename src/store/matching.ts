@@ -1,4 +1,5 @@
-import { readRules, type CampaignRules } from '../domain/campaign-rules.ts';
+import { settleFromRecord } from './record-results.ts';
+import { type CampaignRules } from '../domain/campaign-rules.ts';
 import type { ConversationFacts } from '../domain/conversation-facts.ts';
 import {
   correlate,
@@ -6,101 +7,131 @@ import {
   type CorrelationAttempt,
   type CorrelationClock,
 } from '../domain/correlation.ts';
-import { heardOptOut, readDisposition, ruledDisposition, type AttemptResult } from '../domain/disposition.ts';
 import { sql } from 'kysely';
-import { changeAggregates, groupsOf } from './aggregates.ts';
 import type { ConversationRow } from './conversations.ts';
+import { correlationOf, lookAheadOf, readAgent, readBatches, type AttemptRow } from './correlation-rows.ts';
 import { appendEvents } from './events.ts';
-import { lockCampaign, type Queries, type Store } from './open-store.ts';
+import { type Queries, type Store } from './open-store.ts';
+import { liftPossibleOptOuts } from './possible-opt-outs.ts';
+import { readPostBounds } from './post-bounds.ts';
 import { settleAttempts } from './settle.ts';
+import { Overtaken } from './transaction.ts';
 import { confirmBatch } from './verdicts.ts';
 
 /** Records may start this much before the oldest unmatched POST and still be looked at; correlation itself is exact. */
 const lookBeforeMs = 10 * 60_000;
 
-interface CandidateRow {
-  attempt_id: string;
-  agent_id: string;
-  e164: string;
-  posted_at: number;
+/** A call that began later than this is no measure for the others. */
+const longestDelayMs = 24 * 3_600_000;
+
+interface CandidateRow extends AttemptRow {
   superseded_at: number | null;
-  service_batch_id: string | null;
-  reference: string | null;
-  opening_line: string | null;
-  state: string;
-  conversation_id: string | null;
 }
 
+/** Attempts that were posted and are given back, or to be sent again, since the service said that it took nothing: a record may show that it did. */
+const wasDenied = sql<boolean>`a.state in ('planned', 'released') and a.posted_at is not null and exists (
+  select 1 from posts where posts.batch_id = a.batch_id and posts.status is not null)`;
+
 /**
- * Attempts of the agent that may own a record nobody owns yet, over all campaigns: open ones, and ones settled without a record.
- * Attempts that have theirs come along where number or opening line is the same: they keep weak evidence from pointing at the
- * wrong one.
+ * Attempts of the agent that may own a record nobody owns yet, over all campaigns: open ones, ones settled without a record, and ones given
+ * back on the service's word. Attempts that have theirs come along where number or opening line is the same: they keep weak evidence
+ * from pointing at the wrong one.
  */
 async function findCandidates(tx: Queries, agentId: string, since: number): Promise<CandidateRow[]> {
   const { rows } = await sql<CandidateRow>`
     with unowned as (
-      select attempt_id, e164, opening_line from attempts
-      where agent_id = ${agentId} and posted_at >= ${since} and conversation_id is null
-        and (state in ('posting', 'open') or (state = 'settled' and disposition in ('unreached', 'unknown'))))
-    select a.attempt_id, a.agent_id, a.e164, a.posted_at, b.service_batch_id, a.reference, a.opening_line, a.state, a.conversation_id,
+      select a.attempt_id, a.e164, a.opening_line from attempts a
+      where a.agent_id = ${agentId} and a.posted_at >= ${since} and a.conversation_id is null
+        and (a.state in ('posting', 'open') or (a.state = 'settled' and a.disposition in ('unreached', 'unknown')) or (${wasDenied})))
+    select a.*,
       (select min(later.posted_at) from attempts later
         where later.e164 = a.e164 and later.posted_at > a.posted_at and later.state in ('posting', 'open', 'settled')) as superseded_at
-    from attempts a join batches b on b.batch_id = a.batch_id
-    where a.agent_id = ${agentId} and a.posted_at >= ${since} and a.state in ('posting', 'open', 'settled')
-      and (a.e164 in (select e164 from unowned) or a.opening_line in (select opening_line from unowned))`.execute(tx);
+    from attempts a
+    where a.agent_id = ${agentId} and a.posted_at >= ${since}
+      and (a.attempt_id in (select attempt_id from unowned)
+        or (a.conversation_id is not null and (a.e164 in (select e164 from unowned) or a.opening_line in (select opening_line from unowned))))`.execute(
+    tx,
+  );
   return rows;
 }
 
-/** Earliest POST among attempts of the agent that may still get a record, or null; `openOnly` leaves out those settled without one. */
-export async function oldestUnmatchedPost(
-  tx: Queries,
-  agentId: string,
-  since: number,
-  openOnly = false,
-): Promise<number | null> {
-  const row = await tx
+/** Earliest POST among the open calls of the agent that have no record yet, or null. */
+export async function oldestOpenPost(db: Queries, agentId: string): Promise<number | null> {
+  const row = await db
     .selectFrom('attempts')
     .select((eb) => eb.fn.min('posted_at').as('oldest'))
     .where('agent_id', '=', agentId)
-    .where('posted_at', '>=', since)
+    .where('state', 'in', ['planned', 'posting', 'open'])
     .where('conversation_id', 'is', null)
-    .where((eb) =>
-      openOnly
-        ? eb('state', 'in', ['planned', 'posting', 'open'])
-        : eb.or([eb('state', 'in', ['planned', 'posting', 'open']), eb('disposition', 'in', ['unreached', 'unknown'])]),
-    )
     .executeTakeFirst();
   return row?.oldest ?? null;
 }
 
-function toCorrelationAttempt(row: CandidateRow): CorrelationAttempt {
-  return {
-    attemptId: row.attempt_id,
-    agentId: row.agent_id,
-    e164: row.e164,
-    postedAt: row.posted_at,
-    supersededAt: row.superseded_at,
-    serviceBatchId: row.service_batch_id,
-    reference: row.reference,
-    openingLine: row.opening_line,
-    open: row.state !== 'settled',
-    conversationId: row.conversation_id,
-  };
+/**
+ * When the oldest campaign of the agent began that still runs, or has ended since `since`; null when there is none: what a record before
+ * that tells matters to nobody any more.
+ */
+export async function oldestCampaignStart(db: Queries, agentId: string, since: number): Promise<number | null> {
+  const row = await db
+    .selectFrom('rounds')
+    .innerJoin('campaigns', 'campaigns.campaign_id', 'rounds.campaign_id')
+    .innerJoin('rounds as first', 'first.campaign_id', 'campaigns.campaign_id')
+    .select((eb) => eb.fn.min('first.started_at').as('oldest'))
+    .where('campaigns.agent_id', '=', agentId)
+    .where('first.round', '=', 1)
+    .where((eb) => eb.or([eb('rounds.ended_at', 'is', null), eb('rounds.ended_at', '>=', since)]))
+    .executeTakeFirst();
+  return row?.oldest ?? null;
 }
 
-async function storeMatch(tx: Queries, store: Store, match: ConversationMatch, now: number): Promise<void> {
-  const claimed = await tx
+async function toCorrelation(
+  tx: Queries,
+  candidates: readonly CandidateRow[],
+  agent: Awaited<ReturnType<typeof readAgent>>,
+  offsetMs: number,
+  timing: CampaignRules['timing'],
+): Promise<CorrelationAttempt[]> {
+  const batchIds = [...new Set(candidates.map((row) => row.batch_id))];
+  const bounds = await readPostBounds(tx, batchIds, timing);
+  const batches = await readBatches(tx, batchIds);
+  const lookAheadMs = lookAheadOf(agent, timing);
+  return candidates.map((row) => {
+    const posted = (row.posted_at ?? 0) + offsetMs;
+    const own = bounds.get(row.batch_id) ?? { from: posted, to: posted, clocked: false };
+    const supersededAt = row.superseded_at === null ? null : row.superseded_at + offsetMs;
+    const batch = batches.get(row.batch_id) ?? { serviceBatchId: null, template: null };
+    const attempt = correlationOf(row, own, { ...batch, supersededAt, lookAheadMs }, timing);
+    // Weak evidence needs a time that is nearly exact; what the tolerance is for only keeps a record possible.
+    return own.clocked ? attempt : { ...attempt, postedAt: posted };
+  });
+}
+
+/** `match.evidence` `person`: somebody has said whose the record is. */
+async function storeMatch(
+  tx: Queries,
+  store: Store,
+  match: { conversationId: string; attemptId: string; evidence: ConversationMatch['evidence'] | 'person' },
+  now: number,
+): Promise<ConversationRow | undefined> {
+  // What is settled is the row as it is claimed: another process may have read the record to its end meanwhile.
+  const record = await tx
     .updateTable('conversations')
     .set({ attempt_id: match.attemptId })
     .where('conversation_id', '=', match.conversationId)
     .where('attempt_id', 'is', null)
+    .returningAll()
     .executeTakeFirst();
-  if (claimed.numUpdatedRows !== 1n) return;
+  if (record === undefined) return undefined;
   const attempt = await tx
     .updateTable('attempts')
-    .set({ conversation_id: match.conversationId, evidence: match.evidence })
+    .set({
+      conversation_id: match.conversationId,
+      evidence: match.evidence,
+      rang_at: record.started_at,
+      candidates: null,
+    })
     .where('attempt_id', '=', match.attemptId)
-    .returning(['campaign_id', 'recipient_id', 'batch_id'])
+    .returningAll()
     .executeTakeFirstOrThrow();
   const batch = await tx
     .selectFrom('batches')
@@ -111,9 +142,9 @@ async function storeMatch(tx: Queries, store: Store, match: ConversationMatch, n
   await tx.updateTable('batches').set({ progress_at: now }).where('batch_id', '=', attempt.batch_id).execute();
   await tx
     .updateTable('campaigns')
-    .set({ caller_proven: 1 })
+    .set({ caller_proven: 1, record_shown: 1 })
     .where('campaign_id', '=', attempt.campaign_id)
-    .where('caller_proven', '=', 0)
+    .where((eb) => eb.or([eb('caller_proven', '=', 0), eb('record_shown', '=', 0)]))
     .execute();
   await appendEvents(tx, [
     {
@@ -123,9 +154,60 @@ async function storeMatch(tx: Queries, store: Store, match: ConversationMatch, n
       recipientId: attempt.recipient_id,
       attemptId: match.attemptId,
       batchId: attempt.batch_id,
-      data: { conversation: match.conversationId, evidence: match.evidence },
+      data: {
+        conversation: match.conversationId,
+        evidence: match.evidence,
+        ...(match.evidence === 'person' ? { by: 'person' } : {}),
+      },
     },
   ]);
+  await noteDelay(tx, attempt, record);
+  if (attempt.state === 'released') await takeAsPlaced(tx, attempt, now);
+  if (record.heard > 0) await liftPossibleOptOuts(tx, record.conversation_id, attempt, now);
+  return record;
+}
+
+/** How long after its POST a call began: the next ones may take as long. */
+async function noteDelay(tx: Queries, attempt: AttemptRow, record: ConversationRow): Promise<void> {
+  if (record.started_at === null || attempt.posted_at === null) return;
+  const delayMs = Math.min(record.started_at - attempt.posted_at, longestDelayMs);
+  await tx
+    .updateTable('agents')
+    .set({ longest_delay_ms: delayMs })
+    .where('agent_id', '=', attempt.agent_id)
+    .where('longest_delay_ms', '<', delayMs)
+    .execute();
+}
+
+/** A record shows a call that the service was said not to have taken: it was made, and its person is called for it no more. */
+async function takeAsPlaced(tx: Queries, attempt: AttemptRow, now: number): Promise<void> {
+  const { attempt_id: attemptId, campaign_id: campaignId } = attempt;
+  await tx
+    .updateTable('attempts')
+    .set({ state: 'settled', reason: null, settled_at: now })
+    .where('attempt_id', '=', attemptId)
+    .execute();
+  const result = { disposition: 'unknown' as const, detail: 'denied', counted: true };
+  await settleAttempts(tx, campaignId, [{ attemptId, result }], now);
+}
+
+/** Nobody comes back to a record that is final: whatever kept it from settling its attempt, it does now, or is read if it never was. */
+async function settleLeftOpen(tx: Queries, agentId: string, now: number): Promise<void> {
+  const left = await tx
+    .selectFrom('attempts')
+    .innerJoin('conversations', 'conversations.conversation_id', 'attempts.conversation_id')
+    .selectAll('conversations')
+    .where('attempts.agent_id', '=', agentId)
+    .where('attempts.state', 'in', ['posting', 'open'])
+    .where('conversations.final', '=', 1)
+    .execute();
+  for (const row of left) {
+    if (row.finished === 1) await settleFromRecord(tx, row, now, true);
+    else {
+      const unread = tx.updateTable('conversations').set({ final: 0, next_read_at: now });
+      await unread.where('conversation_id', '=', row.conversation_id).execute();
+    }
+  }
 }
 
 /** Finds which unowned records belong to which attempts, and settles what is finished. One transaction of the caller. */
@@ -135,11 +217,15 @@ export async function matchRecords(
   agentId: string,
   clock: CorrelationClock,
   since: number,
+  timing: CampaignRules['timing'],
   now: number,
 ): Promise<number> {
+  await settleLeftOpen(tx, agentId, now);
   const candidates = await findCandidates(tx, agentId, since);
   if (candidates.every((row) => row.conversation_id !== null)) return 0;
-  const oldest = Math.min(...candidates.map((row) => row.posted_at)) - lookBeforeMs - Math.abs(clock.offsetMs);
+  const agent = await readAgent(tx, agentId);
+  const attempts = await toCorrelation(tx, candidates, agent, clock.offsetMs, timing);
+  const oldest = Math.min(...attempts.map((attempt) => attempt.postedAt)) - lookBeforeMs - timing.clockToleranceMs;
   const rows = await tx
     .selectFrom('conversations')
     .selectAll()
@@ -151,74 +237,22 @@ export async function matchRecords(
     const facts = JSON.parse(row.facts) as ConversationFacts;
     return { ...facts, agentId: facts.agentId ?? row.agent_id };
   });
-  const matches = correlate(candidates.map(toCorrelationAttempt), records, clock);
+  const matches = correlate(attempts, records, { offsetMs: 0, uncertaintyMs: clock.uncertaintyMs });
   for (const match of matches) {
-    await storeMatch(tx, store, match, now);
-    const row = rows.find((conversation) => conversation.conversation_id === match.conversationId);
-    if (row !== undefined) await settleFromRecord(tx, { ...row, attempt_id: match.attemptId }, now, true);
+    const record = await storeMatch(tx, store, match, now);
+    if (record !== undefined) await settleFromRecord(tx, record, now, true);
   }
   return matches.length;
 }
 
-/** Locks the campaign whose attempt owns a record: its results and its campaign's dialling take turns. */
-export async function lockOwner(tx: Queries, store: Store, conversationId: string): Promise<void> {
-  const owner = await tx
-    .selectFrom('conversations')
-    .innerJoin('attempts', 'attempts.attempt_id', 'conversations.attempt_id')
-    .select('attempts.campaign_id')
-    .where('conversations.conversation_id', '=', conversationId)
-    .executeTakeFirst();
-  if (owner !== undefined) await lockCampaign(tx, store, owner.campaign_id);
-}
-
-/**
- * The result that a finished record shows; a record that ends without telling one proves a placed call and no more. A wish not to be
- * called again is heard first: it may be all that the record tells, where the transcript is withheld.
- */
-function resultOf(facts: ConversationFacts, rules: CampaignRules, row: ConversationRow): AttemptResult | null {
-  // A call that never ended by its record looks like an unanswered one, and may have been anything.
-  const endless =
-    (facts.status === 'initiated' || facts.status === 'in-progress') &&
-    facts.callResult === null &&
-    facts.userTurns === 0;
-  const result = ruledDisposition(facts, rules.dispositions) ?? (endless ? null : readDisposition(facts));
-  if (heardOptOut(facts, rules.optOut))
-    return { disposition: 'opted_out', detail: result?.detail ?? null, counted: true };
-  if (result !== null) return result;
-  return row.final === 1 ? { disposition: 'unknown', detail: 'record_tells_nothing', counted: true } : null;
-}
-
-/**
- * Settles the attempt that owns a record as far as the record tells, and counts its results once it is final.
- * `becameFinal`: whether this is the first time that the record is both owned and final.
- */
-export async function settleFromRecord(
+/** Gives an unowned record to an attempt by the word of a person, and settles from it as from any match. */
+export async function assignRecord(
   tx: Queries,
-  row: ConversationRow,
+  store: Store,
+  match: { conversationId: string; attemptId: string },
   now: number,
-  becameFinal: boolean,
 ): Promise<void> {
-  if (row.attempt_id === null) return;
-  const attempt = await tx
-    .selectFrom('attempts')
-    .innerJoin('campaigns', 'campaigns.campaign_id', 'attempts.campaign_id')
-    .select(['attempts.campaign_id', 'attempts.batch_id', 'attempts.recipient_id', 'campaigns.rules'])
-    .where('attempt_id', '=', row.attempt_id)
-    .executeTakeFirstOrThrow();
-  const facts = JSON.parse(row.facts) as ConversationFacts;
-  if (row.finished === 1) {
-    const result = resultOf(facts, readRules(attempt.rules), row);
-    if (result !== null) {
-      await settleAttempts(tx, attempt.campaign_id, [{ attemptId: row.attempt_id, result }], now);
-      await tx.updateTable('batches').set({ progress_at: now }).where('batch_id', '=', attempt.batch_id).execute();
-    }
-  }
-  if (becameFinal && row.final === 1) {
-    const { recipient_id: recipientId } = attempt;
-    await tx.updateTable('recipients').set({ changed_at: now }).where('recipient_id', '=', recipientId).execute();
-    await changeAggregates(tx, attempt.campaign_id, [
-      ...groupsOf('collected', facts.collected, 1),
-      ...groupsOf('evaluation', facts.evaluation, 1),
-    ]);
-  }
+  const record = await storeMatch(tx, store, { ...match, evidence: 'person' }, now);
+  if (record === undefined) throw new Overtaken('The record has got an owner.');
+  await settleFromRecord(tx, record, now, true);
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sql, type CreateTableBuilder, type Kysely, type Migration, type MigrationProvider } from 'kysely';
 import type { Database } from './schema.ts';
 import { createSecondSchema } from './second-schema.ts';
+import { createThirdSchema } from './third-schema.ts';
 
 export type StoreDialect = 'sqlite' | 'postgres';
 
@@ -176,6 +177,7 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       },
     },
     '002-rules-of-dialling': { up: createSecondSchema },
+    '003-doubt-never-dials': { up: createThirdSchema },
   };
   return { getMigrations: async () => migrations };
 }

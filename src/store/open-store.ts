@@ -1,10 +1,12 @@
-import { Kysely, Migrator, PostgresDialect, sql, type Selectable, type Transaction } from 'kysely';
-import { Pool, types } from 'pg';
+import { Kysely, Migrator, sql, type Selectable, type Transaction } from 'kysely';
 import { compareAndSetBatch, type CompareAndSetBatch } from './batch-state.ts';
 import { olderWhileSubmitting } from './ledger-older.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
+import { createPostgresDialect, refuseUnlessPinned } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
+import { StoreError } from './store-error.ts';
+import { runTransaction } from './transaction.ts';
 
 /** A transaction, or the database itself where one statement is enough. */
 export type Queries = Kysely<Database>;
@@ -16,15 +18,14 @@ export interface Store {
   readonly ledgerId: string;
   /** The one guard of "never call twice": every change of a batch goes through it. */
   readonly compareAndSetBatch: CompareAndSetBatch;
-  /** Runs `work` in one transaction: BEGIN IMMEDIATE on SQLite. Its commit is on disk when the promise resolves. Use only `tx` inside. */
+  /** Real epoch milliseconds on the clock of the database, the only one that all processes share. A test hands in its own. */
+  readonly now: (db: Queries) => Promise<number>;
+  /**
+   * Runs `work` in one transaction: BEGIN IMMEDIATE on SQLite, READ COMMITTED on PostgreSQL. Its commit is on disk when the promise
+   * resolves. Use only `tx` inside. `work` may be run several times, and only the last one counts.
+   */
   transaction<Result>(work: (tx: Transaction<Database>) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
-}
-
-/** Thrown when the database cannot be used; the message says which one, why, and what to do. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError' as const;
-  readonly exitCode = 1;
 }
 
 export interface StoreLocation {
@@ -33,25 +34,12 @@ export interface StoreLocation {
   sqlitePath: string;
 }
 
-// Counts and epoch milliseconds stay far below 2^53.
-types.setTypeParser(types.builtins.INT8, Number);
-
-function createPostgresDialect(connectionString: string): PostgresDialect {
-  const pool = new Pool({
-    connectionString,
-    max: 10,
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    // "Committed" must mean "on disk" before a POST goes out, whatever the server's default is. A process that froze inside a
-    // transaction must not keep its locks: the others would wait for it until its connection breaks.
-    options: '-c synchronous_commit=on -c idle_in_transaction_session_timeout=60000',
-  });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', () => {});
-  // The same for one that is in use, between two statements of a transaction: the next statement fails and says so.
-  pool.on('connect', (client) => client.on('error', () => {}));
-  return new PostgresDialect({ pool });
+/** Not `now()`, which stands still for the length of a transaction. */
+async function readPostgresClock(db: Queries): Promise<number> {
+  const { rows } = await sql<{
+    ms: number;
+  }>`select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms`.execute(db);
+  return rows[0]?.ms ?? Date.now();
 }
 
 /** The location as it may be printed: without the password of a connection string. */
@@ -68,11 +56,13 @@ export function describeLocation(location: StoreLocation): string {
 function explainFault(location: StoreLocation, cause: unknown): StoreError {
   const code = (cause as { code?: string }).code ?? '';
   const words = cause instanceof Error && cause.message !== '' ? cause.message : code;
+  const what = `The database cannot be used: ${describeLocation(location)}: ${words}`;
+  if (cause instanceof StoreError) return new StoreError(what, { cause });
   const advice =
     location.databaseUrl === undefined
       ? 'Check that its folder exists, that you may write to it, and that the file is a database of Carillon (set CARILLON_DB for another one).'
       : 'Check DATABASE_URL and that the server is up and accepts this user.';
-  return new StoreError(`The database cannot be used: ${describeLocation(location)}: ${words}. ${advice}`, { cause });
+  return new StoreError(`${what}. ${advice}`, { cause });
 }
 
 /**
@@ -91,12 +81,16 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     const { error } = await new Migrator({ db, provider: createMigrations(dialect) }).migrateToLatest();
     if (error !== undefined) throw error;
     const row = await db.selectFrom('meta').select('value').where('key', '=', 'ledger_id').executeTakeFirstOrThrow();
+    const transaction: Store['transaction'] = (work) => runTransaction(db, dialect, work);
+    // Refused now rather than at the first call.
+    if (dialect === 'postgres') await transaction(refuseUnlessPinned);
     return {
       dialect,
       db,
       ledgerId: row.value,
       compareAndSetBatch,
-      transaction: (work) => db.transaction().execute(work),
+      now: dialect === 'postgres' ? readPostgresClock : async () => Date.now(),
+      transaction,
       close: () => db.destroy(),
     };
   } catch (cause) {

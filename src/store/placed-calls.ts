@@ -28,6 +28,20 @@ export function firstPostedAfter(since: number): number {
   return Math.max(-1, since - longestRepostMs);
 }
 
+/** Records tell the second in which a call began. */
+const recordGrainMs = 1_000;
+
+/**
+ * When the phone rang, or the last instant at which it may ring: what a record tells is put on the clock of the ledger by what the service's own
+ * showed before the POST. `marginMs` stands in for calls of a version that did not write down how long they may ring.
+ */
+function ringsAt(marginMs: number) {
+  const clockBehindMs = sql`coalesce(
+    (select max(posts.posted_at - posts.service_from) from posts where posts.batch_id = attempts.batch_id), 0)`;
+  return sql<number>`coalesce(attempts.rang_at + ${sql.lit(recordGrainMs)} + ${clockBehindMs},
+    attempts.rings_until, ${lastPostedAt} + ${sql.lit(marginMs)})`;
+}
+
 /** Names the lock; migrations take another one. */
 const peopleLock = 1;
 
@@ -39,9 +53,11 @@ export async function lockPeople(
   tx: Queries,
   store: Pick<Store, 'dialect'>,
   caps: readonly FrequencyCap[],
-  callees: readonly Pick<Callee, 'person'>[],
+  batchId: string,
 ): Promise<void> {
-  if (store.dialect !== 'postgres' || callees.every(({ person }) => person === null)) return;
+  if (store.dialect !== 'postgres') return;
+  const attempts = tx.selectFrom('attempts').select('person').where('batch_id', '=', batchId);
+  if ((await attempts.where('person', 'is not', null).executeTakeFirst()) === undefined) return;
   // Who only places calls need not wait for others that do the same.
   const capped = caps.some(({ by }) => by === 'person');
   const lock = capped ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`;
@@ -50,11 +66,12 @@ export async function lockPeople(
 
 /**
  * Tells of each callee when one more call keeps every cap of campaign and law. Calls of all campaigns of the database count, from the
- * moment at which they may have been placed; those that were given back or never sent do not.
+ * moment at which they may have been placed; those that were given back or never sent do not. A refusal is believed here: who shares a request
+ * with one bad number would else wait for a whole stretch. One that was carried out counts as soon as a record shows it.
  */
 export async function readCaps(
   tx: Queries,
-  rules: Pick<CampaignRules, 'caps' | 'law'>,
+  rules: Pick<CampaignRules, 'caps' | 'law' | 'timing'>,
   callees: readonly Callee[],
   now: number,
 ): Promise<(callee: Callee) => number> {
@@ -66,9 +83,10 @@ export async function readCaps(
     capped.filter(({ caps }) => caps.some((cap) => cap.by === by));
   const numbers = cappedBy('number').map(({ e164 }) => e164);
   const people = cappedBy('person').flatMap(({ person }) => person ?? []);
+  const rings = ringsAt(rules.timing.dispatchMarginMs);
   const [byNumber, byPerson] = [
-    await placedSince(tx, 'e164', numbers, since),
-    await placedSince(tx, 'person', people, since),
+    await placedSince(tx, 'e164', numbers, rings, since),
+    await placedSince(tx, 'person', people, rings, since),
   ];
   return ({ e164, person, place }) => {
     const calls = {
@@ -83,15 +101,16 @@ async function placedSince(
   tx: Queries,
   column: 'e164' | 'person',
   values: readonly string[],
+  rings: ReturnType<typeof ringsAt>,
   since: number,
 ): Promise<Map<string, PlacedCall[]>> {
   const placed = new Map<string, PlacedCall[]>();
   for (let start = 0; start < values.length; start += valuesPerQuery) {
     const rows = await tx
       .selectFrom('attempts')
-      .select([column, lastPostedAt.as('at'), 'disposition'])
+      .select([column, rings.as('at'), 'disposition'])
       .where(column, 'in', values.slice(start, start + valuesPerQuery))
-      .where('posted_at', '>', firstPostedAfter(since))
+      .where(rings, '>', since)
       .where('state', 'in', ['posting', 'open', 'settled'])
       .execute();
     for (const row of rows) {

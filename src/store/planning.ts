@@ -17,14 +17,16 @@ import {
   type Outstanding,
 } from './counters.ts';
 import { createBatch, type RenderRecipient } from './create-batch.ts';
+import { leaveInDoubt } from './dial-guard.ts';
 import { LedgerOlderError, olderBeforePlanning } from './ledger-older.ts';
 import { slotsNow } from './line-limits.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import { finishRecipients } from './recipients.ts';
 import { blockedUntil, canaryAllowance, pauseUnproven } from './safety.ts';
+import { findOverlapping, readWordsKept, sharesWords } from './shared-words.ts';
 
 export type WaitReason =
-  'scheduled' | 'due' | 'capacity' | 'share' | 'pacing' | 'blocked' | 'canary' | 'paused' | 'collecting';
+  'scheduled' | 'due' | 'capacity' | 'share' | 'pacing' | 'blocked' | 'canary' | 'words' | 'paused' | 'collecting';
 
 export type Plan =
   | { kind: 'batch'; batchId: string; state: BatchState; size: number }
@@ -40,6 +42,9 @@ export interface PlanInput {
   now: number;
   render: RenderRecipient;
 }
+
+/** Before a wait that no collector ends is looked into again. */
+const lookAgainMs = 30_000;
 
 export function batchIdOf(campaignId: string, round: number, n: number): string {
   return `${campaignId}/${round}/${n}`;
@@ -71,14 +76,20 @@ async function closeWaiting(tx: Queries, input: PlanInput, reason: DrainReason):
   const rows = await tx
     .selectFrom('recipients')
     .select('recipient_id')
+    .select(sharesWords.as('shared'))
     .where('campaign_id', '=', input.campaignId)
     .where('state', '=', 'waiting')
     .limit(candidatesPerLook)
     .execute();
+  const outcome = outcomeOfWaiting(reason);
   await finishRecipients(
     tx,
     input.campaignId,
-    rows.map((row) => ({ recipientId: row.recipient_id, outcome: outcomeOfWaiting(reason), reason })),
+    rows.map(({ recipient_id: recipientId, shared }) => ({
+      recipientId,
+      outcome,
+      reason: reason === 'campaign_end' && shared === 1 ? 'words_busy' : reason,
+    })),
     input.now,
   );
   return rows.length === candidatesPerLook;
@@ -130,8 +141,9 @@ async function fillBatch(
   canary: number | null,
 ): Promise<Plan | undefined> {
   const { rules } = campaign;
-  const candidates = await selectDue(tx, input.campaignId, input.now, candidatesPerLook);
-  if (candidates.length === 0) return finishOrWait(tx, input, rules);
+  const wordsKept = await readWordsKept(tx, rules);
+  const candidates = await selectDue(tx, campaign, input.now, candidatesPerLook, wordsKept);
+  if (candidates.length === 0) return (await waitForWords(tx, input, campaign)) ?? finishOrWait(tx, input, rules);
   await lockAccount(tx, store, campaign.accountId);
   const slots = await slotsNow(tx, campaign, { now: input.now, due: candidates.length, canary });
   if (slots.wait !== null) return wait(tx, input, slots.wait.reason, slots.wait.until);
@@ -140,8 +152,10 @@ async function fillBatch(
   const pool = numbers.length > 1 ? await readCallersIn(tx, campaign) : null;
   if (pool?.length === 0) return wait(tx, input, 'paused', rules.endsAt);
   const callers = pool === null ? null : new CallerSorting(pool, choice);
-  const sorting = await sortCandidates(tx, rules, candidates, slots.count, input, callers);
+  const sorting = await sortCandidates(tx, campaign, candidates, slots.count, { ...input, wordsKept }, callers);
   await finishRecipients(tx, input.campaignId, sorting.finishes, input.now);
+  for (const [recipientId, doubt] of sorting.doubtful)
+    await leaveInDoubt(tx, input.campaignId, recipientId, doubt, input.now);
   await deferRecipients(tx, input, sorting.deferrals);
   const rendered = sorting.dial.map((row) => ({ row, texts: input.render(JSON.parse(row.cells) as string[]) }));
   // The import refuses such rows; without its own words nobody is called.
@@ -156,20 +170,39 @@ async function fillBatch(
   const recipients = rendered.flatMap(({ row, texts }) =>
     texts === null ? [] : [{ row, openingLine: texts.firstMessage }],
   );
-  if (recipients.length === 0) return undefined;
+  const overlapping = wordsKept ? await findOverlapping(tx, rules.agentId, recipients.map(toLine)) : new Set<string>();
+  const until = input.now + lookAgainMs;
+  const deferral = { until, reason: 'words', ids: [...overlapping] };
+  if (overlapping.size > 0) await deferRecipients(tx, input, new Map([['words', deferral]]));
+  const apart = recipients.filter(({ row }) => !overlapping.has(row.recipient_id));
+  if (apart.length === 0) return undefined;
   const batchId = batchIdOf(input.campaignId, input.round, input.n);
   const caller = callers?.caller ?? numbers[0] ?? '';
-  await createBatch(tx, {
+  const size = await createBatch(tx, {
     ...input,
     batchId,
     agentId: rules.agentId,
     caller,
     reference: referencesWith(store, rules),
-    recipients,
+    recipients: apart,
+    wordsKept,
   });
-  const chosen = recipients.map(({ row }) => row);
+  if (size === 0) return wait(tx, input, 'words', input.now + lookAgainMs);
+  const chosen = apart.map(({ row }) => row);
   if (callers !== null) await giveCaller(tx, input.campaignId, caller, chosen);
-  return { kind: 'batch', batchId, state: 'intent', size: recipients.length };
+  return { kind: 'batch', batchId, state: 'intent', size };
+}
+
+function toLine({ row, openingLine }: { row: { recipient_id: string }; openingLine: string | null }) {
+  return { id: row.recipient_id, openingLine };
+}
+
+/** When somebody is due, but an open call begins with the same words: the collector tells of its end, the clock of one of another campaign. */
+async function waitForWords(tx: Queries, input: PlanInput, campaign: Campaign): Promise<Plan | undefined> {
+  if ((await countDue(tx, campaign, input.now, 1, false)) === 0) return undefined;
+  const outstanding = await countOutstanding(tx, input.campaignId);
+  const until = isOutstanding(outstanding) ? null : input.now + lookAgainMs;
+  return { kind: 'wait', reason: 'words', until: earliest(until, campaign.rules.endsAt), outstanding };
 }
 
 /** A reference names the attempt across all databases that use the same account of the service. */
@@ -216,7 +249,8 @@ export async function isPlanReady(store: Store, campaignId: string, now: number)
     return true;
   if ((await blockedUntil(store.db, campaign, now)) !== null) return false;
   const canary = await canaryAllowance(store.db, campaign);
-  const due = await countDue(store.db, campaignId, now, candidatesPerLook);
+  const wordsKept = await readWordsKept(store.db, campaign.rules);
+  const due = await countDue(store.db, campaign, now, candidatesPerLook, wordsKept);
   if (due === 0) return false;
   if (canary !== null && canary <= 0) return (await countOpen(store.db, campaignId)) === 0;
   return (await slotsNow(store.db, campaign, { now, due, canary })).count > 0;

@@ -1,135 +1,29 @@
+import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import { judgeEligibility } from '../domain/eligibility.ts';
-import { calendarsFor, type RecipientPlace } from '../domain/legal-hours.ts';
-import { unsentStates, type BatchState } from '../domain/ledger.ts';
+import { unsentStates } from '../domain/ledger.ts';
 import { readCallersOut } from './callers.ts';
-import { readBudgets } from './attempt-budgets.ts';
-import { budgetedOf, placeOf } from './candidates.ts';
 import { toCampaign, type Campaign } from './campaigns.ts';
-import { countAsPlacedIfSeen, settleDeniedCalls } from './denied-calls.ts';
+import { countAsPlacedIfSeen } from './denied-calls.ts';
+import { pauseForClocks } from './clocks.ts';
+import { lockToDial } from './do-not-call-lock.ts';
 import { appendEvents, type NewEvent } from './events.ts';
+import { olderWhileSubmitting } from './ledger-older.ts';
 import { lockBatch, type Queries, type Store } from './open-store.ts';
-import { releaseAttempts, releaseBatch, type Release } from './release.ts';
-import { lockPeople, readCaps } from './placed-calls.ts';
+import { releaseBatch } from './release.ts';
+import { lockPeople } from './placed-calls.ts';
+import type { PostingInput, PostingStep } from './posting-step.ts';
 import { blockedUntil } from './safety.ts';
 import type { Database } from './schema.ts';
-import { screenedMark, screeningRelease } from './screening.ts';
-import { findSuppressed } from './suppressions.ts';
+import { screenedMark } from './screening.ts';
+import { giveBack, sortAttempts, type Sorted } from './sort-attempts.ts';
 import { enterUnknown, holdAccount } from './verdicts.ts';
 
 /** A batch that could not be sent for this long, in service time, is given back to the planner. */
 export const longestSubmitMs = 15 * 60_000;
 
 const pauseAfterReleaseMs = 60_000;
-
-export interface PostingCall {
-  attemptId: string;
-  e164: string;
-  cells: string[];
-  openingLine: string | null;
-  reference: string | null;
-}
-
-export type PostingStep =
-  /** `posting` is committed: this caller, and no other, may make POST number `k` before `deadlineReal`. */
-  | { kind: 'post'; campaign: Campaign; k: number; deadlineReal: number; caller: string; calls: PostingCall[] }
-  /** The batch has its verdict; nothing may be sent. */
-  | { kind: 'verdict'; state: BatchState }
-  /** Nothing was sent; ask again at `until` (service time). */
-  | { kind: 'blocked'; until: number };
-
-export interface PostingInput {
-  batchId: string;
-  /** Service time. */
-  now: number;
-  nowReal: number;
-  /** How long after `posting` is committed the POST may still begin; real milliseconds. */
-  postingWindowMs: number;
-  /** How long the client waits for an answer once the POST has begun; real milliseconds. */
-  httpTimeoutMs: number;
-  /** Service milliseconds per real millisecond. */
-  speed: number;
-}
-
-type AttemptRow = Selectable<Database['attempts']>;
-
-/** What the log has to tell of a call for the judge to know when it might be placed. */
-type CallTerms = RecipientPlace & { zones: string[]; notBefore: number | null; expiresAt: number | null };
-
-interface Sorted {
-  dial: { attempt: AttemptRow; cells: string; terms: CallTerms }[];
-  releases: Release[];
-}
-
-async function sortAttempts(tx: Queries, store: Store, campaign: Campaign, input: PostingInput): Promise<Sorted> {
-  const { rules } = campaign;
-  const { batchId, now } = input;
-  const attempts = await tx
-    .selectFrom('attempts')
-    .selectAll()
-    .where('batch_id', '=', batchId)
-    .where('state', 'in', ['planned', 'posting'])
-    .orderBy('position')
-    .execute();
-  if (attempts.length === 0) return { dial: [], releases: [] };
-  const ids = attempts.map((attempt) => attempt.recipient_id);
-  const numbers = attempts.map((attempt) => attempt.e164);
-  const recipients = await tx.selectFrom('recipients').selectAll().where('recipient_id', 'in', ids).execute();
-  const byId = new Map(recipients.map((row) => [row.recipient_id, row]));
-  const reached = await tx
-    .selectFrom('attempts')
-    .select(['recipient_id', 'disposition'])
-    .where('recipient_id', 'in', ids)
-    .where('disposition', 'in', ['answered', 'opted_out'])
-    .execute();
-  const reachedAs = new Map(reached.map((row) => [row.recipient_id, row.disposition]));
-  const suppressed = await findSuppressed(tx, campaign.campaignId, numbers, now);
-  await lockPeople(tx, store, rules.caps, attempts);
-  const callees = attempts.flatMap(({ recipient_id: id, e164, person }) => {
-    const recipient = byId.get(id);
-    return recipient === undefined ? [] : [{ e164, person, place: placeOf(recipient) }];
-  });
-  const capsAllowAt = await readCaps(tx, rules, callees, now);
-  const budgetAllowsAt = await readBudgets(tx, rules.retry, recipients.map(budgetedOf), now);
-  const sorted: Sorted = { dial: [], releases: [] };
-  for (const attempt of attempts) {
-    const recipient = byId.get(attempt.recipient_id);
-    if (recipient === undefined) continue;
-    const release = (reason: string, next: Release['next']) =>
-      sorted.releases.push({ attemptId: attempt.attempt_id, recipientId: attempt.recipient_id, reason, next });
-    const earlier = reachedAs.get(attempt.recipient_id);
-    if (earlier != null) {
-      const outcome = earlier === 'opted_out' ? 'opted_out' : 'completed';
-      release('already_reached', { kind: 'finish', outcome, reason: 'reached_by_earlier_attempt' });
-      continue;
-    }
-    const zones = JSON.parse(recipient.zones) as string[];
-    const place = placeOf(recipient);
-    const terms = { ...place, zones, notBefore: recipient.not_before, expiresAt: recipient.expires_at };
-    const verdict = judgeEligibility({
-      at: now,
-      endsAt: rules.endsAt,
-      rowEndsAt: recipient.expires_at,
-      rowStartsAt: recipient.not_before,
-      calendars: calendarsFor(rules, place),
-      zones,
-      marginMs: rules.timing.dispatchMarginMs,
-      suppressed: suppressed.has(attempt.e164),
-      // The unique index of open attempts has this one as the number's only one.
-      numberBusy: false,
-      capsAllowAt: capsAllowAt({ ...attempt, place }),
-      budgetAllowsAt: budgetAllowsAt(budgetedOf(recipient)),
-      attempted: recipient.tier === 0,
-    });
-    const screening = screeningRelease(rules, attempt, now);
-    if (verdict.verdict === 'dial' && screening !== null) release(screening.reason, screening.next);
-    else if (verdict.verdict === 'dial') sorted.dial.push({ attempt, cells: recipient.cells, terms });
-    else if (verdict.verdict === 'final')
-      release(verdict.reason, { kind: 'finish', outcome: verdict.outcome, reason: verdict.reason });
-    else release(verdict.reason, { kind: 'requeue', dueAt: verdict.until });
-  }
-  return sorted;
-}
+/** A record that may show a call which the service denied is looked at again after this long. */
+const lookAgainMs = 30_000;
 
 /** Rolls the dial transaction back: another caller has entered the batch before. */
 class AlreadyEntered extends Error {}
@@ -154,22 +48,27 @@ async function verdictNow(tx: Queries, batchId: string): Promise<Extract<Posting
   return { kind: 'verdict', state };
 }
 
-async function enter(tx: Queries, store: Store, input: PostingInput): Promise<PostingStep> {
-  const { batchId, now } = input;
+async function enter(tx: Queries, store: Store, input: PostingInput, entry: string): Promise<PostingStep> {
+  const { batchId, now, witnessed = 0 } = input;
+  await lockToDial(tx, store);
   const batch = await lockBatch(tx, store, batchId);
-  if (await countAsPlacedIfSeen(tx, store, batch, now)) return verdictNow(tx, batchId);
+  if (batch.posts < witnessed) throw olderWhileSubmitting(batchId, witnessed);
   const row = await tx
     .selectFrom('campaigns')
     .selectAll()
     .where('campaign_id', '=', batch.campaign_id)
     .executeTakeFirstOrThrow();
   const campaign = toCampaign(row);
+  // The last lock: what is read from here on is true when this commits.
+  await lockPeople(tx, store, campaign.rules.caps, batchId);
+  const seen = await countAsPlacedIfSeen(tx, store, batch, now);
+  if (seen === 'placed') return verdictNow(tx, batchId);
   if (campaign.state !== 'running') return releaseWholeBatch(tx, store, batch, `campaign_${campaign.state}`, now);
   const firstSubmitAt = batch.first_submit_at ?? now;
-  if (batch.first_submit_at === null) {
+  if (batch.first_submit_at === null)
     await tx.updateTable('batches').set({ first_submit_at: now }).where('batch_id', '=', batchId).execute();
-  }
-  const until = await blockedUntil(tx, campaign, now);
+  const blocked = await blockedUntil(tx, campaign, now);
+  const until = pauseForClocks(input, seen === 'undecided' ? Math.max(blocked ?? 0, now + lookAgainMs) : blocked);
   if (until !== null || now - firstSubmitAt > longestSubmitMs) {
     const tooLong = (until ?? now) - firstSubmitAt > longestSubmitMs;
     if (tooLong) {
@@ -181,11 +80,10 @@ async function enter(tx: Queries, store: Store, input: PostingInput): Promise<Po
   }
   const isOut = (await readCallersOut(tx, campaign)).includes(batch.caller ?? '');
   if (isOut) return releaseWholeBatch(tx, store, batch, 'caller_out', now);
-  await settleDeniedCalls(tx, batch, now);
-  const sorted = await sortAttempts(tx, store, campaign, input);
+  const sorted = await sortAttempts(tx, campaign, input);
   if (sorted.dial.length === 0) {
     if (!(await store.compareAndSetBatch(tx, batchId, ['intent', 'not_sent'], 'released'))) throw new AlreadyEntered();
-    await releaseAttempts(tx, batch.campaign_id, batchId, sorted.releases, now);
+    await giveBack(tx, batch, sorted, now);
     await tx
       .updateTable('batches')
       .set({ reason: 'nobody_eligible', verdict_at: now })
@@ -196,8 +94,8 @@ async function enter(tx: Queries, store: Store, input: PostingInput): Promise<Po
     return { kind: 'verdict', state: 'released' };
   }
   if (!(await store.compareAndSetBatch(tx, batchId, ['intent', 'not_sent'], 'posting'))) throw new AlreadyEntered();
-  await releaseAttempts(tx, batch.campaign_id, batchId, sorted.releases, now);
-  return beginPost(tx, campaign, batch, sorted, input);
+  await giveBack(tx, batch, sorted, now);
+  return beginPost(tx, campaign, batch, sorted, input, entry);
 }
 
 async function beginPost(
@@ -206,6 +104,7 @@ async function beginPost(
   batch: Selectable<Database['batches']>,
   sorted: Sorted,
   input: PostingInput,
+  entry: string,
 ): Promise<PostingStep> {
   const { batchId, now } = input;
   const k = batch.posts + 1;
@@ -235,10 +134,25 @@ async function beginPost(
       status: null,
       service_request_id: null,
       message: null,
+      service_from: input.serviceFrom ?? null,
+      entry,
     })
     .execute();
   const ids = sorted.dial.map(({ attempt }) => attempt.attempt_id);
-  await tx.updateTable('attempts').set({ state: 'posting', posted_at: now }).where('attempt_id', 'in', ids).execute();
+  const log = await tx
+    .selectFrom('events')
+    .select((eb) => eb.fn.max('seq').as('seq'))
+    .executeTakeFirst();
+  await tx
+    .updateTable('attempts')
+    .set((eb) => ({
+      state: 'posting',
+      posted_at: now,
+      posted_seq: eb.fn.coalesce('posted_seq', eb.val((log?.seq ?? 0) + 1)),
+      rings_until: now + campaign.rules.timing.dispatchMarginMs,
+    }))
+    .where('attempt_id', 'in', ids)
+    .execute();
   for (const { attempt } of sorted.dial) {
     await tx
       .updateTable('recipients')
@@ -283,10 +197,18 @@ async function beginPost(
  * send it is gone, and its fate becomes `unknown`.
  */
 export async function openPosting(store: Store, input: PostingInput): Promise<PostingStep> {
+  const entry = randomUUID();
+  let entered: PostingStep | undefined;
   try {
-    return await store.transaction((tx) => enter(tx, store, input));
+    return await store.transaction(async (tx) => {
+      entered = await enter(tx, store, input, entry);
+      return entered;
+    });
   } catch (error) {
-    if (!(error instanceof AlreadyEntered)) throw error;
+    if (!(error instanceof AlreadyEntered)) {
+      if (entered?.kind === 'post') return { kind: 'unsure', k: entered.k, entry, error };
+      throw error;
+    }
   }
   return store.transaction(async (tx) => {
     const batch = await lockBatch(tx, store, input.batchId);

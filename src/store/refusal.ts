@@ -8,6 +8,9 @@ import { settleAttempts } from './settle.ts';
 
 type BatchRow = Selectable<Database['batches']>;
 
+/** Reason of attempts that the service refused together with others, and that are sent again in halves. */
+export const refusedInBatch = 'refused_in_batch';
+
 /** Single calls refused in a row after which it is hardly the numbers that are wrong. */
 const refusalsBeforePause = 5;
 
@@ -33,7 +36,7 @@ async function splitBatch(tx: Queries, batch: BatchRow, now: number): Promise<vo
     .where('state', 'in', ['posting', 'open'])
     .orderBy('position')
     .execute();
-  await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, 'refused_in_batch', now);
+  await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, refusedInBatch, now);
   // The planner takes stored batches one by one, so the halves stand behind whatever is stored already.
   const last = await tx
     .selectFrom('batches')
@@ -66,33 +69,30 @@ async function splitBatch(tx: Queries, batch: BatchRow, now: number): Promise<vo
       caller: batch.caller ?? '',
       reference: prefix === null ? null : (attemptId) => `${prefix}${attemptId}`,
       recipients,
+      wordsKept: part.some((attempt) => attempt.words_key !== null),
     });
   }
 }
 
-/**
- * What follows from a refusal. A request that is refused for one of its calls is sent again in halves until the call is found;
- * anything else is nothing that dialling on would mend: the campaign pauses with the reason.
- */
-export async function applyRefusal(
-  tx: Queries,
-  batch: BatchRow,
-  refusal: { status: number; wholeRequest: boolean; now: number },
-): Promise<void> {
+/** Whether smaller batches may help: the service complains about the calls, not about the request or who makes it. */
+export function isAboutCalls(status: number, wholeRequest: boolean): boolean {
+  return (status === 400 || status === 422) && !wholeRequest;
+}
+
+/** A refusal that dialling on would not mend: its people go back in line, and the campaign pauses with the reason. */
+export async function pauseForRefusal(tx: Queries, batch: BatchRow, status: number, now: number): Promise<void> {
   const { campaign_id: campaignId, batch_id: batchId } = batch;
-  const { now, status } = refusal;
-  const aboutCalls = (status === 400 || status === 422) && !refusal.wholeRequest;
-  if (!aboutCalls) {
-    await releaseBatchAttempts(tx, campaignId, batchId, `refused_${status}`, now);
-    await changeCampaignState(
-      tx,
-      campaignId,
-      'paused',
-      `${pauseReasons[status] ?? `The service refuses batches (${status})`}. Mend it, then resume.`,
-      now,
-    );
-    return;
-  }
+  await releaseBatchAttempts(tx, campaignId, batchId, `refused_${status}`, now);
+  const reason = `${pauseReasons[status] ?? `The service refuses batches (${status})`}. Mend it, then resume.`;
+  await changeCampaignState(tx, campaignId, 'paused', reason, now);
+}
+
+/**
+ * What follows when a batch was refused for one of its calls, and no record speaks against that: it is sent again in halves until the call
+ * is found.
+ */
+export async function applyRefusal(tx: Queries, batch: BatchRow, now: number): Promise<void> {
+  const { campaign_id: campaignId, batch_id: batchId } = batch;
   if (batch.size > 1) {
     await splitBatch(tx, batch, now);
     return;
@@ -111,7 +111,7 @@ export async function applyRefusal(
     .returning('refused_streak')
     .executeTakeFirstOrThrow();
   if (round.refused_streak >= refusalsBeforePause) {
-    const reason = `${round.refused_streak} calls in a row were refused (${status}): is it the numbers? Look at the ledger, mend it, then resume.`;
+    const reason = `${round.refused_streak} calls in a row were refused: is it the numbers? Look at the ledger, mend it, then resume.`;
     await changeCampaignState(tx, campaignId, 'paused', reason, now);
   }
 }

@@ -1,12 +1,17 @@
+import type { Selectable } from 'kysely';
+import { notToldApart } from '../domain/disposition.ts';
 import { givenUp } from '../domain/retry-schedule.ts';
 import { findCampaign, type Campaign } from './campaigns.ts';
 import { appendEvents } from './events.ts';
-import { lockCampaign, type Store } from './open-store.ts';
+import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import { finishRecipients, takeBackOutcome } from './recipients.ts';
+import type { Database } from './schema.ts';
 
 export interface Resolution {
   /** Recipients whose call may or may not have been placed, and about whom a person has now decided. */
   recipients: number;
+  /** Rows that a redial leaves alone, since their records cannot be told apart. */
+  apart: number;
   /** Batches that are still too young to decide about: something may yet be heard of them. */
   tooEarly: number;
   /** Service time from which the last of those may be decided. */
@@ -19,7 +24,7 @@ export class RedialRefusedError extends Error {
   readonly exitCode = 2;
 }
 
-function refuseIfNobodyIsDialled(campaign: Campaign | undefined, now: number): void {
+export function refuseIfNobodyIsDialled(campaign: Campaign | undefined, now: number): void {
   if (campaign === undefined) return;
   const { campaignId, state, rules } = campaign;
   if (rules.endsAt !== null && rules.endsAt <= now) {
@@ -63,13 +68,15 @@ export async function resolveUnresolved(
         { at: now, campaignId, type: 'batch.state', batchId, data: { state: to, by: 'person' } },
       ]);
     }
+    // Whose record cannot be told apart is decided about row by row, with the candidates in view.
+    const left = decision === 'redial' ? [givenUp, notToldApart] : [givenUp];
     const recipients = await tx
       .selectFrom('recipients')
       .selectAll()
       .where('campaign_id', '=', campaignId)
       .where('state', '=', 'done')
       .where('outcome', '=', 'unresolved')
-      .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', givenUp)]))
+      .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', 'not in', left)]))
       .execute();
     for (const recipient of recipients) {
       if (decision === 'give_up') {
@@ -77,40 +84,7 @@ export async function resolveUnresolved(
         await finishRecipients(tx, campaignId, [finish], now);
         continue;
       }
-      const uncounted = await tx
-        .updateTable('attempts')
-        .set({ counted: 0, reason: 'redial' })
-        .where('recipient_id', '=', recipient.recipient_id)
-        .where('state', '=', 'settled')
-        .where('disposition', '=', 'unknown')
-        .where('counted', '=', 1)
-        .returning(['attempt_id', 'batch_id', 'detail'])
-        .execute();
-      await appendEvents(
-        tx,
-        uncounted.map(({ attempt_id: attemptId, batch_id: batchId, detail }) => ({
-          at: now,
-          campaignId,
-          type: 'attempt.corrected' as const,
-          recipientId: recipient.recipient_id,
-          attemptId,
-          batchId,
-          data: { disposition: 'unknown', detail, counted: false, from: 'unknown', by: 'person' },
-        })),
-      );
-      await tx
-        .updateTable('recipients')
-        .set((eb) => ({
-          counted: eb
-            .case()
-            .when('counted', '>', 0)
-            .then(eb('counted', '-', 1))
-            .else(0)
-            .end(),
-        }))
-        .where('recipient_id', '=', recipient.recipient_id)
-        .execute();
-      await takeBackOutcome(tx, campaignId, { ...recipient, posted: true }, now, now);
+      await redialRecipient(tx, campaignId, recipient, now);
     }
     const young = await tx
       .selectFrom('batches')
@@ -118,6 +92,57 @@ export async function resolveUnresolved(
       .where('campaign_id', '=', campaignId)
       .where('state', 'in', ['posting', 'unknown'])
       .executeTakeFirstOrThrow();
-    return { recipients: recipients.length, tooEarly: young.count, decidableAt: young.until };
+    const { apart } = await tx
+      .selectFrom('recipients')
+      .select((eb) => eb.fn.countAll<number>().as('apart'))
+      .where('campaign_id', '=', campaignId)
+      .where('state', '=', 'done')
+      .where('outcome', '=', 'unresolved')
+      .where('reason', '=', notToldApart)
+      .executeTakeFirstOrThrow();
+    return { recipients: recipients.length, apart, tooEarly: young.count, decidableAt: young.until };
   });
+}
+
+/** Puts a recipient back in line by the word of a person: its calls of which nothing is known count as not made. */
+export async function redialRecipient(
+  tx: Queries,
+  campaignId: string,
+  recipient: Selectable<Database['recipients']>,
+  now: number,
+): Promise<void> {
+  const uncounted = await tx
+    .updateTable('attempts')
+    .set({ counted: 0, reason: 'redial' })
+    .where('recipient_id', '=', recipient.recipient_id)
+    .where('state', '=', 'settled')
+    .where('disposition', '=', 'unknown')
+    .where('counted', '=', 1)
+    .returning(['attempt_id', 'batch_id', 'detail'])
+    .execute();
+  await appendEvents(
+    tx,
+    uncounted.map(({ attempt_id: attemptId, batch_id: batchId, detail }) => ({
+      at: now,
+      campaignId,
+      type: 'attempt.corrected' as const,
+      recipientId: recipient.recipient_id,
+      attemptId,
+      batchId,
+      data: { disposition: 'unknown', detail, counted: false, from: 'unknown', by: 'person' },
+    })),
+  );
+  await tx
+    .updateTable('recipients')
+    .set((eb) => ({
+      counted: eb
+        .case()
+        .when('counted', '>', 0)
+        .then(eb('counted', '-', 1))
+        .else(0)
+        .end(),
+    }))
+    .where('recipient_id', '=', recipient.recipient_id)
+    .execute();
+  await takeBackOutcome(tx, campaignId, { ...recipient, posted: true }, now, now);
 }

@@ -19,6 +19,8 @@ export interface RecipientResult {
   endedAt: number | null;
   durationMs: number | null;
   audio: string | null;
+  /** Conversations of which it cannot be told whether one is that of the row's last call in doubt. */
+  candidates: string[];
   collected: Record<string, unknown> | null;
   evaluation: Record<string, unknown> | null;
 }
@@ -77,6 +79,7 @@ export async function* readResults(
         'attempts.disposition',
         'attempts.detail',
         'attempts.conversation_id',
+        'attempts.candidates',
         'conversations.facts',
       ])
       .where(
@@ -93,6 +96,7 @@ export async function* readResults(
       if (known === undefined) byRecipient.set(attempt.recipient_id, [attempt]);
       else known.push(attempt);
     }
+    const owned = await findOwned(db, attempts.flatMap(candidatesOf));
     for (const recipient of recipients) {
       const own = byRecipient.get(recipient.recipient_id) ?? [];
       const latest = own.at(-1);
@@ -118,11 +122,32 @@ export async function* readResults(
         endedAt,
         durationMs: facts?.durationMs ?? null,
         audio: facts?.audio ?? null,
+        candidates: candidatesOf(own.findLast((attempt) => attempt.candidates !== null)).filter((id) => !owned.has(id)),
         collected: facts?.collected ?? null,
         evaluation: facts?.evaluation ?? null,
       };
     }
   }
+}
+
+function candidatesOf(attempt: { candidates: string | null } | undefined): string[] {
+  return attempt?.candidates == null ? [] : (JSON.parse(attempt.candidates) as string[]);
+}
+
+/** Those that have turned out to be the records of other calls. */
+async function findOwned(db: Queries, ids: readonly string[]): Promise<Set<string>> {
+  const owned = new Set<string>();
+  const unique = [...new Set(ids)];
+  for (let start = 0; start < unique.length; start += rowsPerRead) {
+    const rows = await db
+      .selectFrom('conversations')
+      .select('conversation_id')
+      .where('conversation_id', 'in', unique.slice(start, start + rowsPerRead))
+      .where('attempt_id', 'is not', null)
+      .execute();
+    for (const row of rows) owned.add(row.conversation_id);
+  }
+  return owned;
 }
 
 /** When a row of the campaign changed last, in service time; null without rows. */

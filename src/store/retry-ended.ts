@@ -1,3 +1,4 @@
+import { notToldApart } from '../domain/disposition.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { changeAggregates } from './aggregates.ts';
 import { findCampaign, type Campaign } from './campaigns.ts';
@@ -86,8 +87,8 @@ async function requeuePart(
     .where('row_number', '>', after)
     .where('state', '=', 'done')
     .where('outcome', 'in', outcomes)
-    // Whom a person took out comes back only by a person's word about that row.
-    .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', withdrawnReason)]))
+    // Whom a person took out, and whose record cannot be told apart, comes back only by a person's word about that row.
+    .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', 'not in', [withdrawnReason, notToldApart])]))
     .orderBy('row_number')
     .limit(rowsPerCommit)
     .execute();

@@ -1,9 +1,8 @@
-import type { Campaign } from './campaigns.ts';
-import { changeCampaignState } from './campaigns.ts';
+import { changeCampaignState, type Campaign } from './campaigns.ts';
 import { countOpen } from './counters.ts';
 import type { Queries } from './open-store.ts';
 
-/** Calls that may be made before a caller number that nobody vouches for has shown one conversation. */
+/** Calls that may be made before the service has shown one record of the campaign. */
 const canaryCalls = 20;
 /** Between two looks at a list that has not been readable since a batch became unknown; the collector tells of one that is. */
 const readPauseMs = 30_000;
@@ -54,11 +53,12 @@ export async function blockedUntil(tx: Queries, campaign: Campaign, now: number)
 }
 
 /**
- * How many calls may still be made with a caller number that is not proven to work, or null when it is. The service accepts
- * batches with an unverified number and fails the calls, so one batch must show a conversation before a second begins.
+ * How many calls may still be made before the service has shown one record of this campaign, or null when it has. Until then that a record
+ * is missing proves nothing. The service also accepts batches with an unverified number and fails the calls: where nobody vouches for
+ * the caller number, one batch must show a conversation before a second begins.
  */
 export async function canaryAllowance(tx: Queries, campaign: Campaign): Promise<number | null> {
-  if (campaign.callerProven) return null;
+  if (campaign.recordShown) return null;
   const row = await tx
     .selectFrom('attempts')
     .innerJoin('batches', 'batches.batch_id', 'attempts.batch_id')
@@ -68,14 +68,37 @@ export async function canaryAllowance(tx: Queries, campaign: Campaign): Promise<
     .where('batches.n', '>', campaign.canaryFrom)
     .where('attempts.state', '!=', 'released')
     .executeTakeFirstOrThrow();
-  if (row.count > 0 && (await countOpen(tx, campaign.campaignId)) > 0) return 0;
+  if (!campaign.callerProven && row.count > 0 && (await countOpen(tx, campaign.campaignId)) > 0) return 0;
   return Math.max(0, canaryCalls - row.count);
 }
 
 /** Pauses a campaign whose first calls have all ended without one conversation. Answers false while some are still open. */
 export async function pauseUnproven(tx: Queries, campaign: Campaign, now: number): Promise<boolean> {
   if ((await countOpen(tx, campaign.campaignId)) > 0) return false;
-  const reason =
-    'None of the first calls shows a conversation: is the caller number verified? Check it with the service, then resume.';
+  const reason = campaign.callerProven
+    ? 'The service shows no record of the first calls, so nobody can tell who was reached. Look at its list of conversations, then resume: 20 more calls are made.'
+    : 'None of the first calls shows a conversation: is the caller number verified? Check it with the service, then resume.';
   return changeCampaignState(tx, campaign.campaignId, 'paused', reason, now);
+}
+
+/** Of a request that was never begun: Temporal did not take it down. */
+export const unwitnessedWords = 'not begun: Temporal did not take it down';
+const unwitnessedBeforePause = 3;
+
+/** Pauses a campaign when the last requests of a batch all were never begun because Temporal did not take them down. */
+export async function pauseUnwitnessed(
+  tx: Queries,
+  batch: { batch_id: string; campaign_id: string },
+  now: number,
+): Promise<void> {
+  const last = await tx
+    .selectFrom('posts')
+    .select('message')
+    .where('batch_id', '=', batch.batch_id)
+    .orderBy('k', 'desc')
+    .limit(unwitnessedBeforePause)
+    .execute();
+  if (last.length < unwitnessedBeforePause || last.some(({ message }) => message !== unwitnessedWords)) return;
+  const reason = `Temporal did not take down ${unwitnessedBeforePause} requests in a row, so they were not sent: is it up, and may the worker send heartbeats? Look at it, then resume.`;
+  await changeCampaignState(tx, batch.campaign_id, 'paused', reason, now);
 }

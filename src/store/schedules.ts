@@ -37,11 +37,13 @@ export async function putSchedule(store: Store, schedule: Schedule): Promise<voi
   const { campaignId: campaign_id, filePath: file_path, content, listSource: list_source } = schedule;
   const { accountId: account_id, createdAt: created_at } = schedule;
   const values = { campaign_id, file_path, content, list_source, account_id, created_at };
-  await store.db
-    .insertInto('schedules')
-    .values({ schedule_id: schedule.scheduleId, ...values })
-    .onConflict((conflict) => conflict.column('schedule_id').doUpdateSet(values))
-    .execute();
+  await store.transaction((tx) =>
+    tx
+      .insertInto('schedules')
+      .values({ schedule_id: schedule.scheduleId, ...values })
+      .onConflict((conflict) => conflict.column('schedule_id').doUpdateSet(values))
+      .execute(),
+  );
 }
 
 export async function findSchedule(db: Queries, scheduleId: string): Promise<Schedule | undefined> {
@@ -56,7 +58,7 @@ export async function listSchedules(db: Queries): Promise<Schedule[]> {
 
 /** Campaigns that its firings have started stay as they are. */
 export async function removeSchedule(store: Store, scheduleId: string): Promise<void> {
-  await store.db.deleteFrom('schedules').where('schedule_id', '=', scheduleId).execute();
+  await store.transaction((tx) => tx.deleteFrom('schedules').where('schedule_id', '=', scheduleId).execute());
 }
 
 /** What came of one firing: a campaign of its own, or the reason why there is none. */

@@ -3,27 +3,15 @@ import type { Disposition } from '../domain/disposition.ts';
 import type { AttemptState, BatchState, PostVerdict } from '../domain/ledger.ts';
 import type { CampaignState, DrainReason } from '../domain/lifecycle.ts';
 import type { Outcome } from '../domain/outcome.ts';
+import type { ServiceTables } from './service-tables.ts';
+import type { WishRow } from './wishes.ts';
 
 /**
  * One schema for SQLite and PostgreSQL: text ids, integers for instants, JSON as text, 0/1 for booleans. Instants are epoch
  * milliseconds of service time; a name ending in `_real` is the wall clock of the process that wrote it.
  */
-export interface Database {
+export interface Database extends ServiceTables {
   meta: { key: string; value: string };
-  accounts: {
-    /** The service's base URL: rate limits belong to whoever is behind it. */
-    account_id: string;
-    /** Nothing is posted before this instant (Retry-After of an earlier refusal). */
-    not_before: number;
-    /** Calls that all campaigns together may have open; null: no limit of its own. */
-    max_concurrent_calls: number | null;
-    /** Part of `max_concurrent_calls` that is left to others, in thousandths. */
-    keep_free: number;
-    /** What the service has shown to bear, in thousandths of what the campaigns ask for (AIMD). */
-    pace: number;
-    /** Instant at which `pace` was last cut. */
-    pace_at: number;
-  };
   campaigns: {
     campaign_id: string;
     name: string | null;
@@ -41,6 +29,10 @@ export interface Database {
     round: number;
     /** 1 once the caller number is known to work: verified by the service's word, or by a conversation. */
     caller_proven: number;
+    /** 1 once the service has shown one record of this campaign; before that, that a record is missing says nothing. */
+    record_shown: Generated<number>;
+    /** Somebody is not dialled again before a complete sweep has read back to this instant; null: nobody waits for one. */
+    sweep_back_to: number | null;
     /** Calls made before this batch number do not count against an unproven caller number. */
     canary_from: number;
     /** Limits that a person changed while it ran, as JSON; they replace those of the rules. */
@@ -51,9 +43,6 @@ export interface Database {
     resume_at: number | null;
     /** When it last began to dial: what ended before does not open the breaker. */
     dials_since: number;
-    /** The last wish of a person to pause or to go on: which it was of those that the workflow's run was told. */
-    wish_run: string | null;
-    wish_number: number | null;
   };
   /** The numbers that call for a campaign. */
   callers: {
@@ -133,6 +122,8 @@ export interface Database {
     outcome: Outcome | null;
     reason: string | null;
     last_attempt_id: string | null;
+    /** Of the opening line: two rows with the same one are never called at the same time. Null: nothing is kept apart. */
+    words_key: string | null;
   };
   attempts: {
     attempt_id: string;
@@ -160,6 +151,16 @@ export interface Database {
     /** What the pre-dial hook said of it: `eligible`, or the reason against it; null: not asked. */
     screened: string | null;
     screened_at: number | null;
+    /** As in `recipients`; null where the service shows number or reference, or the campaign takes the doubt. */
+    words_key: string | null;
+    /** A record that was stored while the log was shorter than this was there before the first POST began. */
+    posted_seq: number | null;
+    /** When the phone rang by its record, or null while no record tells. */
+    rang_at: number | null;
+    /** The last instant at which it may ring, by its last POST and the rules of its campaign. */
+    rings_until: number | null;
+    /** Ids of conversations that may be this call and could not be told apart, JSON array; null: no doubt of that kind. */
+    candidates: string | null;
   };
   batches: {
     batch_id: string;
@@ -198,37 +199,11 @@ export interface Database {
     service_request_id: string | null;
     /** The service's own words; may echo a number, so they stay in this table. */
     message: string | null;
-  };
-  conversations: {
-    conversation_id: string;
-    agent_id: string;
-    attempt_id: string | null;
-    first_seen_at: number;
-    started_at: number | null;
-    /** ConversationFacts as JSON, merged from list entry and record. */
-    facts: string;
-    /** 1: the call is over as far as the record tells. */
-    finished: number;
-    finished_at: number | null;
-    /** 1: will not be read again. */
-    final: number;
-    /** 1: listed, but the record can no longer be read. */
-    gone: number;
-    reads: number;
-    unchanged_reads: number;
-    unchanged_since: number | null;
-    /** Since when every read of this record alone has failed, or null. */
-    unreadable_since: number | null;
-    next_read_at: number;
-  };
-  agents: {
-    agent_id: string;
-    lease_owner: string | null;
-    lease_until_real: number;
-    /** End of the last sweep that read the list as far as needed without a fault. */
-    complete_sweep_at: number | null;
-    /** Last time any read of the list succeeded. */
-    read_ok_at: number | null;
+    /** Random, of the entry that was to make it: whose row it is when the answer to its commit was lost. */
+    entry: string | null;
+    /** Between these instants of the service's own clock the request was made; null: its clock was not read. */
+    service_from: number | null;
+    service_to: number | null;
   };
   suppressions: {
     e164: string;
@@ -239,6 +214,8 @@ export interface Database {
     created_at: number;
     expires_at: number | null;
   };
+  /** Numbers of do-not-call lists that are being imported; they stop nobody yet. */
+  staged_suppressions: { import_id: string; e164: string; staged_real: number };
   events: {
     seq: Generated<number>;
     at: number;
@@ -250,4 +227,7 @@ export interface Database {
     data: string | null;
   };
   aggregates: { campaign_id: string; kind: string; key: string; value: string; count: number };
+  /** Records that are not those of an attempt, by a person's word. */
+  dismissals: { attempt_id: string; conversation_id: string; at: number };
+  wishes: WishRow;
 }

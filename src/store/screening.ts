@@ -129,7 +129,7 @@ export async function noteSilentHook(
       return false;
     }
     if (now - since < longestSilenceMs) return false;
-    if (await countAsPlacedIfSeen(tx, store, batch, now)) return true;
+    if ((await countAsPlacedIfSeen(tx, store, batch, now)) === 'placed') return true;
     await releaseBatch(tx, store, batch, silentReason, now);
     const minutes = Math.floor((now - since) / 60_000);
     const reason = `The pre-dial hook has given no answer that can be used for ${minutes} min (${place}; the last time: ${evidence}), and without it nobody is called. Mend it, then resume.`;

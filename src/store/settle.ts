@@ -113,6 +113,19 @@ async function decideNext(
   return next.countsAs;
 }
 
+/** Keeps which conversations may be an attempt's, for a person to decide. */
+export async function noteCandidates(
+  tx: Queries,
+  attemptId: string,
+  conversationIds: readonly string[],
+): Promise<void> {
+  const candidates = JSON.stringify(conversationIds.slice(0, mostCandidates));
+  await tx.updateTable('attempts').set({ candidates }).where('attempt_id', '=', attemptId).execute();
+}
+
+/** More are no help to anybody. */
+const mostCandidates = 50;
+
 export interface Settlement {
   attemptId: string;
   result: AttemptResult;

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { lockToWrite, requireDoNotCallLock } from './do-not-call-lock.ts';
 import { appendEvents } from './events.ts';
 import type { Queries, Store } from './open-store.ts';
 
@@ -23,8 +24,9 @@ export interface StoredSuppression extends Suppression {
 
 const rowsPerStatement = 500;
 
-/** Adds a do-not-call entry. */
+/** Adds a do-not-call entry. Throws DoNotCallLockNeeded, on which `Store.transaction` begins again and nobody dials meanwhile. */
 export async function addSuppression(tx: Queries, entry: Suppression, now: number): Promise<void> {
+  requireDoNotCallLock(tx);
   await upsert(tx, [entry], now);
 }
 
@@ -35,15 +37,17 @@ export async function addSuppression(tx: Queries, entry: Suppression, now: numbe
  */
 export async function addSuppressions(store: Store, entries: readonly Suppression[], now: number): Promise<number> {
   return store.transaction(async (tx) => {
+    await lockToWrite(tx, store);
     let changed = 0;
-    for (let start = 0; start < entries.length; start += rowsPerStatement) {
-      const part = entries.slice(start, start + rowsPerStatement);
+    const sorted = entries.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    for (let start = 0; start < sorted.length; start += rowsPerStatement) {
+      const part = sorted.slice(start, start + rowsPerStatement);
       const before = await findEntries(
         tx,
         part.map(({ e164 }) => e164),
       );
-      const known = new Map(before.map((entry) => [`${entry.scope} ${entry.e164}`, entry]));
-      const news = part.filter((entry) => lastsLonger(entry, known.get(`${entry.scope} ${entry.e164}`)));
+      const known = new Map(before.map((entry) => [keyOf(entry), entry]));
+      const news = part.filter((entry) => lastsLonger(entry, known.get(keyOf(entry))));
       await upsert(tx, news, now);
       await appendEvents(
         tx,
@@ -58,6 +62,10 @@ export async function addSuppressions(store: Store, entries: readonly Suppressio
     }
     return changed;
   });
+}
+
+function keyOf({ e164, scope }: Suppression): string {
+  return `${e164} ${scope}`;
 }
 
 function lastsLonger(entry: Suppression, known: Suppression | undefined): boolean {
@@ -103,6 +111,7 @@ export async function removeSuppressions(
   now: number,
 ): Promise<number> {
   return store.transaction(async (tx) => {
+    await lockToWrite(tx, store);
     const removed = await tx
       .deleteFrom('suppressions')
       .where('scope', '=', scope)

@@ -1,58 +1,38 @@
 import type { Selectable } from 'kysely';
-import type { PostVerdict } from '../domain/ledger.ts';
+import { acceptedLate } from '../domain/disposition.ts';
+import type { BatchState } from '../domain/ledger.ts';
 import { notePace } from './account-pace.ts';
 import { changeCampaignState } from './campaigns.ts';
 import { appendEvents } from './events.ts';
 import { findEvidenceFor } from './evidence.ts';
 import { olderWhileSubmitting } from './ledger-older.ts';
 import { lockBatch, type Queries, type Store } from './open-store.ts';
-import { applyRefusal } from './refusal.ts';
+import { settlePost, type VerdictInput } from './posts.ts';
+import { isAboutCalls, pauseForRefusal } from './refusal.ts';
 import { releaseBatchAttempts } from './release.ts';
-import { unknownBackoffMs, unknownsBeforePause } from './safety.ts';
-import type { BatchState } from '../domain/ledger.ts';
+import { pauseUnwitnessed, unknownBackoffMs, unknownsBeforePause } from './safety.ts';
+import { settleAttempts } from './settle.ts';
 import type { Database } from './schema.ts';
 
 type BatchRow = Selectable<Database['batches']>;
 
-/** What the process that made a POST knows about it. */
-export interface VerdictInput {
-  batchId: string;
-  k: number;
-  verdict: PostVerdict;
-  /** Service time. */
-  now: number;
-  status?: number | null;
-  serviceRequestId?: string | null;
-  /** The service's own words; go to the database alone. */
-  message?: string | null;
-  serviceBatchId?: string;
-  callsInitiated?: number;
-  /** For `not_sent` by 429: no POST of this account before this instant (service time). */
-  notBefore?: number | null;
-  /** For 400 and 422: whether the refusal names something outside the calls, so that smaller batches cannot help. */
-  wholeRequest?: boolean;
-}
-
-async function settlePost(tx: Queries, input: VerdictInput): Promise<boolean> {
-  const result = await tx
-    .updateTable('posts')
-    .set({
-      verdict: input.verdict,
-      verdict_at: input.now,
-      status: input.status ?? null,
-      service_request_id: input.serviceRequestId ?? null,
-      message: input.message ?? null,
-    })
-    .where('batch_id', '=', input.batchId)
-    .where('k', '=', input.k)
-    .where('verdict', 'is', null)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
-}
-
-/** The batch may or may not have been queued: its attempts count as placed until evidence says more, and dialling backs off. */
+/** The process that was to send the batch does not know what became of it, or is gone. */
 export async function enterUnknown(tx: Queries, store: Store, batch: BatchRow, now: number): Promise<boolean> {
-  if (!(await store.compareAndSetBatch(tx, batch.batch_id, ['posting'], 'unknown'))) return false;
+  return countAsUnknown(tx, store, batch, ['posting'], now);
+}
+
+/**
+ * The batch may or may not have been queued: its attempts count as placed until evidence says more, and dialling backs off. `from`: the
+ * states in which this may be said of it; a word of the service that it took nothing is only a claim.
+ */
+export async function countAsUnknown(
+  tx: Queries,
+  store: Store,
+  batch: BatchRow,
+  from: readonly BatchState[],
+  now: number,
+): Promise<boolean> {
+  if (!(await store.compareAndSetBatch(tx, batch.batch_id, from, 'unknown'))) return false;
   await tx
     .updateTable('batches')
     .set({ unknown_since: now, progress_at: now, verdict_at: now })
@@ -118,12 +98,12 @@ export async function confirmBatch(
 ): Promise<boolean> {
   const reply =
     by.acceptedBy === 'reply' ? { service_batch_id: by.serviceBatchId, calls_initiated: by.callsInitiated } : {};
-  const moved = await store.compareAndSetBatch(
-    tx,
-    batch.batch_id,
-    by.acceptedBy === 'reply' ? ['posting', 'unknown', 'held'] : ['unknown', 'held'],
-    'confirmed',
-  );
+  // A record of a call outranks the service's word that it took none.
+  const denied: BatchState[] = ['refused', 'not_sent'];
+  if (by.acceptedBy === 'evidence' && denied.includes(batch.state)) await countAsUnknown(tx, store, batch, denied, now);
+  const doubtful: BatchState[] = ['unknown', 'held', 'redial', 'given_up'];
+  const from = by.acceptedBy === 'reply' ? [...doubtful, 'posting' as const] : doubtful;
+  const moved = await store.compareAndSetBatch(tx, batch.batch_id, from, 'confirmed');
   if (!moved) {
     // Evidence was faster than the reply: keep what only the reply tells.
     if (by.acceptedBy === 'reply' && batch.state === 'confirmed' && batch.service_batch_id === null) {
@@ -153,7 +133,31 @@ export async function confirmBatch(
     .where('round', '=', batch.round)
     .execute();
   await logState(tx, batch, 'confirmed', now, { by: by.acceptedBy, ...reply });
+  if (batch.state === 'redial' || batch.state === 'held') await callOffRedial(tx, batch, now);
   return true;
+}
+
+/** People who were to be called again since nothing was known of the batch, and have been called: who was not dialled since is not. */
+async function callOffRedial(tx: Queries, batch: BatchRow, now: number): Promise<void> {
+  const waiting = await tx
+    .selectFrom('attempts')
+    .select('attempt_id')
+    .where('batch_id', '=', batch.batch_id)
+    .where('state', '=', 'settled')
+    .where('disposition', '=', 'unknown')
+    .where('conversation_id', 'is', null)
+    // Of a batch that is held a person may have put single rows back in line.
+    .$if(batch.state === 'held', (query) => query.where('reason', '=', 'redial'))
+    .execute();
+  await tx
+    .updateTable('attempts')
+    .set({ reason: null })
+    .where('batch_id', '=', batch.batch_id)
+    .where('reason', '=', 'redial')
+    .execute();
+  const result = { disposition: 'unknown' as const, detail: acceptedLate, counted: true };
+  const settlements = waiting.map(({ attempt_id: attemptId }) => ({ attemptId, result }));
+  await settleAttempts(tx, batch.campaign_id, settlements, now);
 }
 
 async function isSeen(tx: Queries, batch: BatchRow): Promise<boolean> {
@@ -217,7 +221,7 @@ export async function recordVerdict(store: Store, input: VerdictInput): Promise<
   return store.transaction(async (tx) => {
     const batch = await lockBatch(tx, store, input.batchId);
     if (!(await settlePost(tx, input))) {
-      if (input.k > batch.posts) throw olderWhileSubmitting(input.batchId, input.k);
+      if (input.k > batch.posts && input.entry === undefined) throw olderWhileSubmitting(input.batchId, input.k);
       return batch.state;
     }
     const { campaign_id: campaignId, batch_id: batchId } = batch;
@@ -233,15 +237,21 @@ export async function recordVerdict(store: Store, input: VerdictInput): Promise<
       await confirmBatch(tx, store, batch, by, input.now);
     } else if (input.verdict === 'not_sent') {
       await applyNotSent(tx, store, batch, input);
+      if (input.unwitnessed === true) await pauseUnwitnessed(tx, batch, input.now);
     } else if (input.verdict === 'refused') {
       if (await store.compareAndSetBatch(tx, batchId, ['posting', 'unknown'], 'refused')) {
         await tx.updateTable('batches').set({ verdict_at: input.now }).where('batch_id', '=', batchId).execute();
         await logState(tx, batch, 'refused', input.now, { status: input.status ?? null });
-        await applyRefusal(tx, batch, {
-          status: input.status ?? 0,
-          wholeRequest: input.wholeRequest ?? false,
-          now: input.now,
-        });
+        const status = input.status ?? 0;
+        if (isAboutCalls(status, input.wholeRequest ?? false)) {
+          // The service's word is a claim: before anybody is called again, its list is to show nothing else (see `concludeSweep`).
+          await tx
+            .updateTable('attempts')
+            .set({ state: 'open' })
+            .where('batch_id', '=', batchId)
+            .where('state', '=', 'posting')
+            .execute();
+        } else await pauseForRefusal(tx, batch, status, input.now);
       }
     } else {
       await enterUnknown(tx, store, batch, input.now);

@@ -1,28 +1,102 @@
+import { randomUUID } from 'node:crypto';
 import type { Queries } from './open-store.ts';
 
-/** Which of the wishes, from 1, that a run of a campaign's workflow was told. */
-export interface WishOrder {
+/** A person's wish as the workflow was told it; where it was told, and when, says which of two is the later one. */
+export interface Wish {
+  /** Stays the same when the wish comes again: after a lost answer, a reset of the workflow, or in its next run. */
+  id: string;
+  /** The run of the workflow that was told. */
   run: string;
+  /** Which of the wishes, from 1, that this run was told. */
   number: number;
+  /** Since it was told, in service milliseconds; 0 at its first try. */
+  waitedMs: number;
+}
+
+/** Wishes, and pauses that nobody wished: each is granted, or refused, once. */
+export interface WishRow {
+  campaign_id: string;
+  wish_id: string;
+  change: string;
+  granted: number;
+  granted_at: number;
+  /** The workflow's run that was told, and which of its wishes it was; null: made in the database alone. */
+  run: string | null;
+  number: number | null;
+}
+
+export type WishedChange = 'pause' | 'resume' | 'drain' | 'cancel';
+
+/**
+ * Grants a wish in the caller's transaction: `work` answers whether the campaign's state allowed it. One that comes again changes nothing
+ * and is answered as before. Each wish is tried until the database takes it: a pause or resume that comes late must not undo what was
+ * wished, or done by the campaign itself, since. Without a wish it is made here and now.
+ */
+export async function grantWish(
+  tx: Queries,
+  { campaignId, change, now }: { campaignId: string; change: WishedChange; now: number },
+  wish: Wish | undefined,
+  work: () => Promise<boolean>,
+): Promise<boolean> {
+  const known = await tx
+    .selectFrom('wishes')
+    .select('granted')
+    .where('campaign_id', '=', campaignId)
+    .where('wish_id', '=', wish?.id ?? '')
+    .executeTakeFirst();
+  if (known !== undefined) return known.granted === 1;
+  // Nothing undoes an end, so it may come late.
+  const mayUndo = wish !== undefined && (change === 'pause' || change === 'resume');
+  const granted = !(mayUndo && (await isOvertaken(tx, campaignId, wish, now))) && (await work());
+  await noteWish(tx, { campaignId, change, now }, wish, granted);
+  return granted;
+}
+
+/** Notes a change for which nobody waits: what was wished before, and comes later, must not undo it. */
+export async function noteWish(
+  tx: Queries,
+  { campaignId, change, now }: { campaignId: string; change: WishedChange; now: number },
+  wish?: Wish,
+  granted = true,
+): Promise<void> {
+  await tx
+    .insertInto('wishes')
+    .values({
+      campaign_id: campaignId,
+      wish_id: wish?.id ?? randomUUID(),
+      change,
+      granted: granted ? 1 : 0,
+      granted_at: now,
+      run: wish?.run ?? null,
+      number: wish?.number ?? null,
+    })
+    .execute();
 }
 
 /**
- * Notes a wish in the caller's transaction, and answers false when a later one of the same run is committed already: each wish is
- * tried until the database takes it, and one that comes late must not undo what a person has wished, and was told, since. The
- * same wish may come again. Without an order every wish holds.
+ * Within a run the wishes are counted. What another run was told, or nobody wished, is later when it was done while this one waited; the
+ * clocks of two processes have no say over a wish that is granted at its first try.
  */
-export async function noteWish(tx: Queries, campaignId: string, order: WishOrder | undefined): Promise<boolean> {
-  if (order === undefined) return true;
-  const last = await tx
-    .selectFrom('campaigns')
-    .select(['wish_run', 'wish_number'])
+async function isOvertaken(
+  tx: Queries,
+  campaignId: string,
+  { run, number, waitedMs }: Wish,
+  now: number,
+): Promise<boolean> {
+  const later = await tx
+    .selectFrom('wishes')
+    .select('wish_id')
     .where('campaign_id', '=', campaignId)
+    .where('granted', '=', 1)
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('run', '=', run), eb('number', '>', number)]),
+        ...(waitedMs === 0
+          ? []
+          : [eb.and([eb('granted_at', '>', now - waitedMs), eb.or([eb('run', 'is', null), eb('run', '!=', run)])])]),
+      ]),
+    )
+    .limit(1)
     .executeTakeFirst();
-  if (last?.wish_run === order.run && (last.wish_number ?? 0) > order.number) return false;
-  await tx
-    .updateTable('campaigns')
-    .set({ wish_run: order.run, wish_number: order.number })
-    .where('campaign_id', '=', campaignId)
-    .execute();
-  return true;
+  return later !== undefined;
 }

@@ -1,5 +1,5 @@
 import { findCampaign } from './campaigns.ts';
-import { findOpen } from './edit-recipients.ts';
+import { findOpen } from './edit-targets.ts';
 import { refuseUnlessEditable } from './edit-refusal.ts';
 import { withdrawnReason } from './edit-verdict.ts';
 import { appendEvents } from './events.ts';

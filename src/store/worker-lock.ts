@@ -1,5 +1,5 @@
 import { openSqliteFile } from './sqlite-dialect.ts';
-import { StoreError } from './open-store.ts';
+import { StoreError } from './store-error.ts';
 
 /**
  * Makes this process the only worker on a SQLite file. The lock is one of the operating system, held through SQLite on a file

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { openWitness } from '../../activities/witness.ts';
 import { campaignQueues, type CampaignTimeouts } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
 import { serviceAddress } from '../convai/base-url.ts';
@@ -37,10 +38,16 @@ export function httpTimeoutMs(config: Config): number {
 export function campaignTimeouts(config: Config): CampaignTimeouts {
   return {
     heartbeatMs: config.CARILLON_HEARTBEAT_TIMEOUT_MS,
+    submitHeartbeatMs: config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS,
     submitMs: config.CARILLON_POSTING_WINDOW_MS + httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
     collectMs: config.CARILLON_COLLECT_MAX_MS + 2 * httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
     shortMs: config.CARILLON_SHORT_TIMEOUT_MS,
   };
+}
+
+/** Pause between two heartbeats of an activity with this heartbeat timeout. */
+function beatEveryMs(timeoutMs: number): number {
+  return Math.max(200, Math.floor(timeoutMs / 4));
 }
 
 function createDependencies({ config, store, logger }: WorkerOptions, stopping: AbortSignal): ActivityDependencies {
@@ -65,11 +72,12 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     monotonicMs: () => performance.now(),
     workerId: `${process.pid}-${randomUUID()}`,
     stopping,
+    openWitness: () => openWitness(beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS)),
     limits: {
       postingWindowMs: config.CARILLON_POSTING_WINDOW_MS,
       httpTimeoutMs: httpTimeoutMs(config),
       collectMaxMs: config.CARILLON_COLLECT_MAX_MS,
-      heartbeatEveryMs: Math.max(200, Math.floor(config.CARILLON_HEARTBEAT_TIMEOUT_MS / 4)),
+      heartbeatEveryMs: beatEveryMs(config.CARILLON_HEARTBEAT_TIMEOUT_MS),
       leaseMs: config.CARILLON_HEARTBEAT_TIMEOUT_MS,
     },
   };

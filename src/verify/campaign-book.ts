@@ -1,30 +1,60 @@
-import type { CampaignRules } from '../domain/campaign-rules.ts';
-import type { BatchState } from '../domain/ledger.ts';
 import type { CampaignEvent } from '../store/events.ts';
 import type { ScreeningBook } from './judge-screening.ts';
+import type { JudgedRules, Limits } from './judged-rules.ts';
+import type { PlacedCall } from './number-book.ts';
+import type { RowBook } from './row-book.ts';
 
 /** One attempt. */
 export interface AttemptBook {
-  recipientId: string;
-  /** When it was first posted, and to which number; null: not yet. */
+  attemptId: string;
+  batchId: string;
+  /** The call, once it was posted; it stays known where it proves never to have been placed. */
+  call: PlacedCall | null;
+  /** When it was posted first, and when it ended first; null: not yet. */
   postedAt: number | null;
-  number: string | null;
-  ended: boolean;
-  /** How it ended, as last corrected; null: it has not, or was given back. */
+  endedAt: number | null;
+  /** `released`: given back; null: it has not ended. */
+  state: 'settled' | 'released' | null;
+  /** How it ended, as last corrected. */
   disposition: string | null;
   counted: boolean;
   /** Which budget of its recipient it uses up. */
   budget: number;
+  conversation: string | null;
+  /** Nobody is called again before; infinity: not at all. Null: it has nothing to say about that. */
+  retryFrom: number | null;
+  /** Zones in which it went; null where the log does not tell, or they were changed since. */
+  zones: readonly string[] | null;
+  /** When a record first showed the call to be over, by the tables. */
+  overAt: number | null;
 }
 
 /** One batch. */
 export interface BatchBook {
-  state: BatchState;
-  /** The last POST, and whether it is proven that nothing of it was queued. */
+  batchId: string;
+  state: string;
+  /** Calls that it was to have, and those that were planned. */
+  size: number;
+  planned: number;
+  /** The last POST, its verdict, and those of the others. */
   k: number;
-  provenIdle: boolean;
-  /** Calls of that POST. */
-  calls: string[];
+  verdicts: (string | null)[];
+  /** The verdicts as the log told them. */
+  told: (string | null)[];
+  firstPostedAt: number | null;
+  /** The service answered that it took nothing, which a record may show to be wrong. */
+  denied: boolean;
+  /** Calls of the last POST, and how many were to be in it. */
+  calls: AttemptBook[];
+  posted: number;
+  /** The state that a verdict asks for and that the log has not told of yet. */
+  owes: string | null;
+  /** It was confirmed by a record, and none of its calls has one yet. */
+  lacksMatch: CampaignEvent | null;
+  /** The limits under which it was planned. */
+  limits: Limits;
+  /** Calls of the campaign on the line when it was planned. */
+  onLine: number;
 }
 
 /** An outcome that the log has told of, until the next line of its row shows what it follows from. */
@@ -34,20 +64,30 @@ export interface PendingOutcome {
   before: string | null;
   /** Whether a line since that one allows another. */
   explained: boolean;
+  /** State of the campaign then. */
+  state: string;
 }
 
 /** What the log has told of a campaign so far. */
 export interface CampaignBook {
-  rules: CampaignRules;
+  campaignId: string;
+  rules: JudgedRules;
+  /** As the import tells them, for the tables. */
+  toldRules: object;
+  limits: Limits;
   rows: number;
   /** 1, but for a test call, which keeps the number that its row has in the list. */
   firstRow: number;
   rejected: number;
+  importedAt: number;
+  /** What this version of the log tells, beyond the first one. */
+  tells: ReadonlySet<unknown>;
+  rowBook: RowBook;
   state: string;
-  attempts: Map<string, AttemptBook>;
+  /** The highest time so far. */
+  lastAt: number;
+  lastSeq: number;
   batches: Map<string, BatchBook>;
-  /** Attempts of each recipient that use up its present budget. */
-  counted: Map<string, Set<AttemptBook>>;
   outcomes: Map<string, string>;
   /** Outcomes not judged yet, by recipient. */
   pending: Map<string, PendingOutcome>;
@@ -59,8 +99,14 @@ export interface CampaignBook {
   budgets: Map<string, number>;
   /** The attempts of each recipient, in order. */
   calls: Map<string, AttemptBook[]>;
+  /** Attempts that have not ended. */
+  open: Set<AttemptBook>;
   /** The number of the last batch of each round. */
   batchesOf: Map<string, number>;
+  /** When calls began in the last minute, where their number is limited. */
+  starts: { at: number; attempt: AttemptBook }[];
+  /** A refused batch, whose people are planned again in halves at the same instant. */
+  split: { at: number; limits: Limits } | null;
   /** Caller numbers that have been taken out. */
   callersOut: Set<string>;
   screened: ScreeningBook;
@@ -68,33 +114,42 @@ export interface CampaignBook {
   withdrawn: Set<string>;
   /** Rows changed since the log last told their number. */
   edits: { added: number; corrected: number; withdrawn: number };
+  /** Rounds begun so far. */
+  rounds: number;
+  /** The campaign has ended, and the line of its round has not come yet. */
+  owesRoundEnd: CampaignEvent | null;
 }
 
 /** The book of a campaign that has just been imported. */
 export function openBook(
-  rules: CampaignRules,
-  { rows, firstRow, rejected }: Pick<CampaignBook, 'rows' | 'firstRow' | 'rejected'>,
+  event: CampaignEvent,
+  told: Pick<CampaignBook, 'rules' | 'toldRules' | 'rows' | 'firstRow' | 'rejected' | 'tells' | 'rowBook'>,
 ): CampaignBook {
   return {
-    rules,
-    rows,
-    firstRow,
-    rejected,
+    ...told,
+    campaignId: event.campaignId,
+    importedAt: event.at,
+    lastAt: event.at,
+    lastSeq: event.seq,
+    limits: told.rules.limits,
     state: 'draft',
-    attempts: new Map(),
     batches: new Map(),
-    counted: new Map(),
     outcomes: new Map(),
     pending: new Map(),
     moved: new Set(),
     requeued: new Set(),
     budgets: new Map(),
     calls: new Map(),
+    open: new Set(),
     batchesOf: new Map(),
+    starts: [],
+    split: null,
     callersOut: new Set(),
     screened: new Map(),
     withdrawn: new Set(),
     edits: { added: 0, corrected: 0, withdrawn: 0 },
+    rounds: 0,
+    owesRoundEnd: null,
   };
 }
 
@@ -103,10 +158,36 @@ export function callsOf(campaign: CampaignBook, recipientId: string): readonly A
   return campaign.calls.get(recipientId) ?? [];
 }
 
-/** Whether the list has this row: those that were imported and those that were added are numbered without a gap. */
-export function isRowOf(campaign: CampaignBook, campaignId: string, recipientId: string): boolean {
-  if (!recipientId.startsWith(`${campaignId}/`)) return false;
+/** The recipient of an attempt, by its id. */
+export function rowOf(attemptId: string): string {
+  return attemptId.slice(0, attemptId.lastIndexOf('/'));
+}
+
+export function findAttempt(campaign: CampaignBook, attemptId = ''): AttemptBook | undefined {
+  return callsOf(campaign, rowOf(attemptId)).find((attempt) => attempt.attemptId === attemptId);
+}
+
+/** Attempts of a recipient that use up its present budget. */
+export function countedOf(campaign: CampaignBook, recipientId: string): AttemptBook[] {
+  const budget = campaign.budgets.get(recipientId) ?? 0;
+  return callsOf(campaign, recipientId).filter((attempt) => attempt.counted && attempt.budget === budget);
+}
+
+/** A recipient has a budget anew, and may be called at once. */
+export function renewBudget(campaign: CampaignBook, recipientId: string): void {
+  campaign.budgets.set(recipientId, (campaign.budgets.get(recipientId) ?? 0) + 1);
+  forgetDelays(campaign, recipientId);
+}
+
+/** By the word of a person a recipient may be called at once. */
+export function forgetDelays(campaign: CampaignBook, recipientId: string): void {
+  for (const attempt of callsOf(campaign, recipientId)) attempt.retryFrom = null;
+}
+
+/** The number of a row in the list, by its id; null: the list has no such row. */
+export function rowNumber(campaign: CampaignBook, recipientId: string): number | null {
+  const { campaignId, firstRow, rows } = campaign;
+  if (!recipientId.startsWith(`${campaignId}/`)) return null;
   const row = recipientId.slice(campaignId.length + 1);
-  const { firstRow, rows } = campaign;
-  return /^[1-9]\d*$/.test(row) && Number(row) >= firstRow && Number(row) < firstRow + rows;
+  return /^[1-9]\d*$/.test(row) && Number(row) >= firstRow && Number(row) < firstRow + rows ? Number(row) : null;
 }

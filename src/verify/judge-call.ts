@@ -1,55 +1,59 @@
-import { windowAt } from '../domain/calling-window.ts';
-import type { CampaignRules } from '../domain/campaign-rules.ts';
-import { earliest } from '../domain/eligibility.ts';
-import { callsAllowedAt } from '../domain/legal-caps.ts';
-import { calendarsFor, type RecipientPlace } from '../domain/legal-hours.ts';
 import type { CampaignEvent } from '../store/events.ts';
-import type { LogRule } from './log-rules.ts';
-import type { Callee, NumberBook } from './number-book.ts';
-
-/** Whom the log says that a call went to. */
-export function calleeOf(event: CampaignEvent): Callee {
-  const { e164, person } = event.data ?? {};
-  return { number: String(e164), person: typeof person === 'string' ? person : null };
-}
+import type { Found } from './log-rules.ts';
+import { judgeHours, lawAt, placeOf } from './judge-hours.ts';
+import { textOf, type Cap, type JudgedRules } from './judged-rules.ts';
+import { hourMs } from './local-time.ts';
+import type { NumberBook, PlacedCall } from './number-book.ts';
 
 /** What is wrong with placing this call, apart from what its own campaign had done before. */
-export function judgeCall(rules: CampaignRules, numbers: NumberBook, event: CampaignEvent): [LogRule, string][] {
-  const { number, person } = calleeOf(event);
-  const found: [LogRule, string][] = [];
-  const late = judgeHours(rules, event);
-  if (late !== null) found.push(late);
-  if (numbers.isSuppressed(number, event.campaignId, event.at))
-    found.push(['suppressed_dialled', `call ${event.attemptId} went to a number on the do-not-call list`]);
+export function judgeCall(rules: JudgedRules, numbers: NumberBook, event: CampaignEvent, byRings: boolean): Found {
+  const { attemptId, at, campaignId, data = {} } = event;
+  const number = String(data['e164']);
+  const found: Found = [];
+  if (!Array.isArray(data['zones'])) found.push(['log_incomplete', `the log does not tell where ${attemptId} went`]);
+  else {
+    const closed = judgeHours(rules, event);
+    if (closed !== null) found.push(['outside_hours', `call ${attemptId} was placed ${closed}`]);
+  }
+  if (numbers.isSuppressed(number, campaignId, at))
+    found.push(['suppressed_dialled', `call ${attemptId} went to a number on the do-not-call list`]);
   const other = numbers.openCall(number);
-  if (other !== undefined && other !== event.attemptId)
-    found.push(['calls_overlap', `call ${event.attemptId} began while ${other} to the same number was open`]);
-  const calls = { number: numbers.placedTo('number', number), person: numbers.placedTo('person', person) };
-  const allowedAt = callsAllowedAt(rules, placeOf(event), calls, event.at);
-  if (allowedAt > event.at)
-    found.push([
-      'cap_exceeded',
-      `call ${event.attemptId} was placed ${allowedAt - event.at} ms before the caps allowed it`,
-    ]);
+  if (other !== undefined && other !== attemptId)
+    found.push(['calls_overlap', `call ${attemptId} began while ${other} to the same number was open`]);
+  const broken = capsAt(rules, event).find((cap) => {
+    const whom = cap.by === 'number' ? number : textOf(data['person']);
+    return isBroken(cap, numbers.placedTo(cap.by, whom), at, byRings);
+  });
+  if (broken !== undefined)
+    found.push(['cap_exceeded', `call ${attemptId} was placed before ${describeCap(broken)} allowed it`]);
   return found;
 }
 
-/** Where the log says that a call went. What it does not tell is not known, and then every law of the country holds. */
-function placeOf({ data = {} }: CampaignEvent): RecipientPlace {
-  const { country = null, regions = null } = data as Partial<RecipientPlace>;
-  return { country, regions };
+/** The first clock of the earth to show a date is 14 hours ahead, the last one 12 behind. */
+const aheadMs = 14 * hourMs;
+const behindMs = 12 * hourMs;
+
+/** Every cap that holds for the call: the campaign's, and the law's where and while it may hold. */
+function capsAt(rules: JudgedRules, event: CampaignEvent): Cap[] {
+  const inForce = lawAt(rules, placeOf(event)).filter(
+    ({ from, until }) =>
+      (from === null || event.at >= Date.parse(from) - aheadMs) &&
+      (until === null || event.at < Date.parse(until) + 24 * hourMs + behindMs),
+  );
+  return [...rules.caps, ...inForce.flatMap(({ caps }) => caps)];
 }
 
-function judgeHours(rules: CampaignRules, event: CampaignEvent): [LogRule, string] | null {
-  const { attemptId, at, data = {} } = event;
-  const zones = data['zones'] as string[] | undefined;
-  if (zones === undefined) return ['log_incomplete', `the log does not tell where call ${attemptId} went`];
-  if (rules.startsAt !== null && at < rules.startsAt)
-    return ['outside_hours', `call ${attemptId} was placed before the campaign was to begin`];
-  if (typeof data['notBefore'] === 'number' && at < data['notBefore'])
-    return ['outside_hours', `call ${attemptId} was placed before its row allowed it`];
-  const marginMs = rules.timing.dispatchMarginMs;
-  const endsAt = earliest(rules.endsAt, typeof data['expiresAt'] === 'number' ? data['expiresAt'] : null);
-  const window = windowAt({ calendars: calendarsFor(rules, placeOf(event)), zones, at, marginMs, endsAt });
-  return window.open ? null : ['outside_hours', `call ${attemptId} was placed when it must not be (${window.reason})`];
+/**
+ * A cap counts rings: an earlier call has its place in it from its request until its phone has rung for the last time that is possible,
+ * and the new one rings no sooner than its request. `byRings` false: a log of a version that counted requests.
+ */
+function isBroken(cap: Cap, calls: readonly PlacedCall[], at: number, byRings: boolean): boolean {
+  if ('afterTalkMs' in cap) return calls.some((call) => call.talked && call.at > at - cap.afterTalkMs);
+  const recent = calls.filter((call) => (byRings ? call.rangBy : call.at) > at - cap.withinMs);
+  return recent.length >= cap.calls;
+}
+
+function describeCap(cap: Cap): string {
+  if ('afterTalkMs' in cap) return `${cap.afterTalkMs} ms after a talk with the ${cap.by}`;
+  return `${cap.calls} calls per ${cap.withinMs} ms to the ${cap.by}`;
 }

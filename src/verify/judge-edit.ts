@@ -1,58 +1,63 @@
 import type { CampaignEvent } from '../store/events.ts';
-import { retriableOutcomes } from '../store/retry-ended.ts';
-import { callsOf, type CampaignBook } from './campaign-book.ts';
-import type { LogRule } from './log-rules.ts';
+import { callsOf, forgetDelays, renewBudget, rowNumber, type CampaignBook } from './campaign-book.ts';
+import { textOf } from './judged-rules.ts';
+import type { Found } from './log-rules.ts';
 
 /** Outcomes that a correction may take back: such a recipient was never called, or under a number that does not exist. */
 const correctable: readonly string[] = ['rejected', 'undialable', 'cancelled'];
+/** Outcomes after which a person may have somebody called again. */
+const retriable: readonly string[] = ['exhausted', 'unresolved', 'expired', 'cancelled', 'undialable'];
 
 /** Follows a change that a person made to the rows of a campaign, and answers what is wrong with it. */
-export function judgeEdit(campaign: CampaignBook, event: CampaignEvent): [LogRule, string][] {
+export function judgeEdit(campaign: CampaignBook, event: CampaignEvent): Found {
   const recipientId = event.recipientId ?? '';
   const { edits } = campaign;
   if (event.type === 'campaign.edited') return judgeCounts(campaign, event);
-  if (event.type === 'recipient.added') {
-    edits.added += 1;
-    campaign.rows += 1;
-    return [];
-  }
   if (event.type === 'recipient.withdrawn') {
     edits.withdrawn += 1;
     campaign.withdrawn.add(recipientId);
     return judgeOpen(campaign, event);
   }
+  if (event.type === 'recipient.added') campaign.rows += 1;
+  const row = rowNumber(campaign, recipientId);
+  if (row !== null) campaign.rowBook.change(row, textOf(event.data?.['hash']));
+  if (event.type === 'recipient.added') {
+    edits.added += 1;
+    return [];
+  }
   edits.corrected += 1;
+  // The zones that a day's delay was reckoned with may be others now.
+  for (const attempt of callsOf(campaign, recipientId)) attempt.zones = null;
   return [...judgeOpen(campaign, event), ...correct(campaign, event, recipientId)];
 }
 
 /** A person gave the row a budget anew, which only somebody who was not reached may get. */
-export function judgeRetry(campaign: CampaignBook, { recipientId = '' }: CampaignEvent): [LogRule, string][] {
+export function judgeRetry(campaign: CampaignBook, { recipientId = '' }: CampaignEvent): Found {
   const outcome = campaign.outcomes.get(recipientId);
   campaign.outcomes.delete(recipientId);
   campaign.requeued.add(recipientId);
-  campaign.counted.delete(recipientId);
-  campaign.budgets.set(recipientId, (campaign.budgets.get(recipientId) ?? 0) + 1);
-  if (outcome !== undefined && (retriableOutcomes as readonly string[]).includes(outcome)) return [];
+  renewBudget(campaign, recipientId);
+  if (outcome !== undefined && retriable.includes(outcome)) return [];
   return [['reached_dialled', `${recipientId} was put back in line although the outcome was ${outcome}`]];
 }
 
 /** Nobody is called whom a person took out of the campaign. */
-export function judgeWithdrawn(campaign: CampaignBook, event: CampaignEvent): [LogRule, string][] {
+export function judgeWithdrawn(campaign: CampaignBook, event: CampaignEvent): Found {
   if (!campaign.withdrawn.has(event.recipientId ?? '')) return [];
   return [['withdrawn_dialled', `call ${event.attemptId} was placed although ${event.recipientId} was withdrawn`]];
 }
 
-function judgeOpen(campaign: CampaignBook, { recipientId, type }: CampaignEvent): [LogRule, string][] {
-  if (callsOf(campaign, recipientId ?? '').at(-1)?.ended !== false) return [];
+function judgeOpen(campaign: CampaignBook, { recipientId, type }: CampaignEvent): Found {
+  const last = callsOf(campaign, recipientId ?? '').at(-1);
+  if (last === undefined || last.state !== null) return [];
   const what = type === 'recipient.withdrawn' ? 'withdrawn' : 'changed';
   return [['open_changed', `${recipientId} was ${what} while a call to them was planned or open`]];
 }
 
-function correct(campaign: CampaignBook, event: CampaignEvent, recipientId: string): [LogRule, string][] {
-  const { outcome: word } = event.data ?? {};
-  const told = typeof word === 'string' ? word : null;
+function correct(campaign: CampaignBook, event: CampaignEvent, recipientId: string): Found {
+  const told = textOf(event.data?.['outcome']);
   const known = campaign.outcomes.get(recipientId) ?? null;
-  const found: [LogRule, string][] = [];
+  const found: Found = [];
   if (told === 'rejected' ? known !== null : told !== known)
     found.push(['log_incomplete', `${recipientId} was corrected as ${told}, and the log has it as ${known}`]);
   if (known !== null && !correctable.includes(known))
@@ -64,17 +69,16 @@ function correct(campaign: CampaignBook, event: CampaignEvent, recipientId: stri
       `${recipientId} was corrected as rejected, and all rejected rows were corrected before`,
     ]);
   // Another number is called with a budget of its own. Logs of earlier versions do not tell; there every such row had one.
-  if (told === 'undialable' && event.data?.['numberChanged'] !== false) {
-    campaign.counted.delete(recipientId);
-    campaign.budgets.set(recipientId, (campaign.budgets.get(recipientId) ?? 0) + 1);
-  }
+  if (told === 'undialable' && event.data?.['numberChanged'] !== false) renewBudget(campaign, recipientId);
+  // One whose number was refused has no delay to wait for.
+  else if (told === 'undialable') forgetDelays(campaign, recipientId);
   campaign.outcomes.delete(recipientId);
   campaign.withdrawn.delete(recipientId);
   return found;
 }
 
-function judgeCounts({ edits }: CampaignBook, { data = {} }: CampaignEvent): [LogRule, string][] {
-  const found = (['added', 'corrected', 'withdrawn'] as const).flatMap((kind): [LogRule, string][] => {
+function judgeCounts({ edits }: CampaignBook, { data = {} }: CampaignEvent): Found {
+  const found = (['added', 'corrected', 'withdrawn'] as const).flatMap((kind): Found => {
     const told = Number(data[kind]);
     return told === edits[kind]
       ? []

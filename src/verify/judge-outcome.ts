@@ -1,10 +1,17 @@
-import { givenUp } from '../domain/retry-schedule.ts';
 import type { CampaignEvent, EventType } from '../store/events.ts';
-import { callsOf, isRowOf, type AttemptBook, type CampaignBook, type PendingOutcome } from './campaign-book.ts';
-import type { LogRule } from './log-rules.ts';
+import {
+  callsOf,
+  countedOf,
+  forgetDelays,
+  rowNumber,
+  type CampaignBook,
+  type PendingOutcome,
+} from './campaign-book.ts';
+import type { Found } from './log-rules.ts';
+import { stateNamed } from './transitions.ts';
 
-type Found = [rule: LogRule, what: string][];
-
+/** The reason with which a person gives a row up. */
+const givenUp = 'given_up';
 /** Lines that stand right behind the outcome that they bring, in the same transaction. */
 const bringsOutcome: readonly EventType[] = ['attempt.settled', 'attempt.corrected', 'attempt.released'];
 /** Lines after which an outcome may be another one. Logs of the first schema tell in no other way that an outcome was taken back. */
@@ -12,17 +19,21 @@ const mayFollow: readonly EventType[] = ['attempt.planned', 'attempt.settled', '
 
 /** An outcome that the log tells of is kept until the next line of its row: only then is it known what it follows from. */
 export function noteOutcome(campaign: CampaignBook, event: CampaignEvent): Found {
-  const { recipientId = '', campaignId, data = {} } = event;
-  if (!isRowOf(campaign, campaignId, recipientId))
+  const { recipientId = '', data = {} } = event;
+  if (rowNumber(campaign, recipientId) === null)
     return [['outcome_missing', `${recipientId} has an outcome and is no row of the list`]];
   const { outcome } = data;
   const before = campaign.outcomes.get(recipientId) ?? null;
-  const pending = { event, before, explained: campaign.moved.delete(recipientId) };
+  const pending = { event, before, explained: campaign.moved.delete(recipientId), state: campaign.state };
   // Null: it is taken back, and the recipient waits again.
   if (typeof outcome === 'string') campaign.outcomes.set(recipientId, outcome);
   else campaign.outcomes.delete(recipientId);
   if (typeof outcome === 'string') campaign.requeued.delete(recipientId);
-  else campaign.requeued.add(recipientId);
+  else {
+    campaign.requeued.add(recipientId);
+    // Where it was a call that took it back, the line behind tells from when on.
+    forgetDelays(campaign, recipientId);
+  }
   // Who was never to be called has no line that could bring it.
   if (!campaign.calls.has(recipientId)) return judgeOutcome(campaign, pending, false);
   campaign.pending.set(recipientId, pending);
@@ -46,7 +57,7 @@ export function takePending(
 /** What is wrong with an outcome, by the calls of its row as they stand now. `brought`: the line behind it is the one that it follows from. */
 export function judgeOutcome(
   campaign: CampaignBook,
-  { event, before, explained }: PendingOutcome,
+  { event, before, explained, state }: PendingOutcome,
   brought: boolean,
 ): Found {
   const { recipientId = '', data = {} } = event;
@@ -60,23 +71,37 @@ export function judgeOutcome(
     const change = outcome === null ? `lost its outcome ${before}` : `got outcome ${outcome} after ${before}`;
     found.push(['outcome_changed', `${recipientId} ${change}, and no line tells why`]);
   }
-  const doubt = outcome === null ? null : doubtOf(campaign, recipientId, outcome, data['reason']);
+  const doubt = outcome === null ? null : doubtOf(campaign, { event, state }, outcome);
   if (doubt !== null) found.push(['outcome_unproven', `${recipientId} has outcome ${outcome}, and ${doubt}`]);
   return found;
 }
 
 /** Outcomes that say that the person was reached. */
-const reached: readonly string[] = ['completed', 'opted_out'];
+export const reached: readonly string[] = ['completed', 'opted_out'];
 
 /** Why the calls of a row do not bear out its outcome; null: they do, or it needs none. */
-function doubtOf(campaign: CampaignBook, rowId: string, outcome: string, reason: unknown): string | null {
+function doubtOf(
+  campaign: CampaignBook,
+  { event, state }: Pick<PendingOutcome, 'event' | 'state'>,
+  outcome: string,
+): string | null {
+  const { at, recipientId: rowId = '', data = {} } = event;
+  const { reason } = data;
   const calls = callsOf(campaign, rowId);
   const ends = calls.flatMap(({ disposition }) => disposition ?? []);
   const talk = calls.find(isTalk)?.disposition;
   if (talk != null && !reached.includes(outcome)) return `a call of it ended as ${talk}`;
   if (outcome === 'completed' && !ends.includes('answered')) return 'no call of it was answered';
   if (outcome === 'opted_out' && !ends.includes('opted_out')) return 'nobody opted out in a call of it';
-  if (outcome === 'unresolved' && !ends.includes('unknown')) return 'no call of it has an unknown end';
+  if (outcome === 'unresolved' && ends.length > 0 && !ends.includes('unknown'))
+    return 'no call of it has an unknown end';
+  const { endsAt, dispatchMarginMs } = campaign.rules;
+  if (reason === 'campaign_end' && (endsAt === null || at + dispatchMarginMs < endsAt))
+    return 'the campaign had not come to its end';
+  if ((reason === 'cancelled' || reason === 'drained') && stateNamed(state) !== 'draining')
+    return `the campaign was ${state}`;
+  if (reason === 'invalid_number' && !ends.includes('invalid_number'))
+    return 'no call of it was refused for its number';
   return outcome === 'exhausted' ? doubtOfExhausted(campaign, rowId, ends, reason) : null;
 }
 
@@ -92,14 +117,14 @@ function doubtOfExhausted(
   // Other campaigns may have used up the budget of the number, and what is renewed was used up at one time only.
   if (maxAttemptsPerNumber !== null || resetAfterMs !== null) return null;
   if (ends.length === 0) return 'no call of it has ended';
-  const counted = campaign.counted.get(rowId)?.size ?? 0;
+  const counted = countedOf(campaign, rowId).length;
   if (reason === 'attempts_used_up' && counted < maxAttempts)
     return `the log has ${counted} of its ${maxAttempts} attempts`;
   return null;
 }
 
 /** Whether somebody was talked to in the call. */
-export function isTalk({ disposition }: AttemptBook): boolean {
+export function isTalk({ disposition }: { disposition: string | null }): boolean {
   return disposition === 'answered' || disposition === 'opted_out';
 }
 

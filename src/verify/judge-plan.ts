@@ -1,10 +1,30 @@
 import type { CampaignEvent } from '../store/events.ts';
-import { callsOf, isRowOf, type CampaignBook } from './campaign-book.ts';
-import type { LogRule } from './log-rules.ts';
+import { callsOf, rowNumber, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
+import { countOnLine, judgeDelay, limitsOf } from './judge-limits.ts';
+import { reached } from './judge-outcome.ts';
+import type { Found } from './log-rules.ts';
 
 /** Notes a batch that was planned. Those of a round have no gap: one that is missing was taken out of the log. */
-export function planBatch(campaign: CampaignBook, { batchId = '' }: CampaignEvent): [LogRule, string][] {
-  campaign.batches.set(batchId, { state: 'intent', k: 0, provenIdle: true, calls: [] });
+export function planBatch(campaign: CampaignBook, event: CampaignEvent): Found {
+  const { batchId = '', at, data = {} } = event;
+  const batch: BatchBook = {
+    batchId,
+    state: 'intent',
+    size: Number(data['size']),
+    planned: 0,
+    k: 0,
+    verdicts: [],
+    told: [],
+    firstPostedAt: null,
+    denied: false,
+    calls: [],
+    posted: 0,
+    owes: null,
+    lacksMatch: null,
+    limits: limitsOf(campaign, at),
+    onLine: countOnLine(campaign, at),
+  };
+  campaign.batches.set(batchId, batch);
   const [, round, number] = /\/(\d+)\/(\d+)$/.exec(batchId) ?? [];
   if (round === undefined) return [];
   const before = campaign.batchesOf.get(round) ?? 0;
@@ -14,23 +34,37 @@ export function planBatch(campaign: CampaignBook, { batchId = '' }: CampaignEven
 }
 
 /** Notes an attempt that was planned. Those of a row have no gap either. */
-export function planAttempt(campaign: CampaignBook, event: CampaignEvent): [LogRule, string][] {
-  const { attemptId = '', recipientId = '', campaignId } = event;
-  const budget = campaign.budgets.get(recipientId) ?? 0;
+export function planAttempt(campaign: CampaignBook, event: CampaignEvent): Found {
+  const { attemptId = '', recipientId = '', batchId = '' } = event;
   const calls = callsOf(campaign, recipientId);
-  const attempt = {
-    recipientId,
-    number: null,
+  const found: Found = [...judgeDelay(campaign, recipientId, event)];
+  const batch = campaign.batches.get(batchId);
+  const attempt: AttemptBook = {
+    attemptId,
+    // One text for all of its calls: there may be a million.
+    batchId: batch?.batchId ?? batchId,
+    call: null,
     postedAt: null,
-    ended: false,
+    endedAt: null,
+    state: null,
     disposition: null,
     counted: false,
-    budget,
+    budget: campaign.budgets.get(recipientId) ?? 0,
+    conversation: null,
+    retryFrom: null,
+    zones: null,
+    overAt: null,
   };
-  campaign.attempts.set(attemptId, attempt);
   campaign.calls.set(recipientId, [...calls, attempt]);
-  if (!isRowOf(campaign, campaignId, recipientId))
-    return [['log_incomplete', `call ${attemptId} was planned for ${recipientId}, which is no row of the list`]];
-  if (attemptId === `${recipientId}/${calls.length + 1}`) return [];
-  return [['log_incomplete', `call ${attemptId} was planned, and the log has ${calls.length} before it`]];
+  campaign.open.add(attempt);
+  if (batch !== undefined) batch.planned += 1;
+  const outcome = campaign.outcomes.get(recipientId);
+  // Of those who were reached the call itself is named. Earlier versions did not tell that an outcome was taken back.
+  if (outcome !== undefined && !reached.includes(outcome) && campaign.tells.has('rows'))
+    found.push(['outcome_changed', `call ${attemptId} was planned although the outcome was ${outcome}`]);
+  if (rowNumber(campaign, recipientId) === null)
+    found.push(['log_incomplete', `call ${attemptId} was planned for ${recipientId}, which is no row of the list`]);
+  if (attemptId !== `${recipientId}/${calls.length + 1}`)
+    found.push(['log_incomplete', `call ${attemptId} was planned, and the log has ${calls.length} before it`]);
+  return found;
 }

@@ -1,10 +1,13 @@
-import { screenedForMs } from '../domain/screening.ts';
 import type { CampaignEvent } from '../store/events.ts';
 import type { CampaignBook } from './campaign-book.ts';
-import type { LogRule } from './log-rules.ts';
+import { minuteMs } from './local-time.ts';
+import type { Found } from './log-rules.ts';
 
 /** Of each batch: when the pre-dial hook was last asked about it, and whom it allowed. */
 export type ScreeningBook = Map<string, { at: number; eligible: ReadonlySet<unknown> }>;
+
+/** An answer of the hook is good for this long. */
+const freshMs = 15 * minuteMs;
 
 /** Notes what the hook said of a batch. */
 export function noteScreening(campaign: CampaignBook, { batchId = '', at, data = {} }: CampaignEvent): void {
@@ -13,13 +16,13 @@ export function noteScreening(campaign: CampaignBook, { batchId = '', at, data =
 }
 
 /** Whether the hook allowed a call that was placed, and not too long before. */
-export function judgeScreened(campaign: CampaignBook, event: CampaignEvent): [LogRule, string][] {
-  if (campaign.rules.preDial === null) return [];
+export function judgeScreened(campaign: CampaignBook, event: CampaignEvent): Found {
+  if (!campaign.rules.screened) return [];
   const { batchId = '', attemptId, at, data = {} } = event;
   const screened = campaign.screened.get(batchId);
   if (screened === undefined || !screened.eligible.has(attemptId) || data['screened'] !== 'eligible')
     return [['unscreened_dialled', `call ${attemptId} was placed without a yes of the pre-dial hook`]];
-  if (at - screened.at > screenedForMs)
+  if (at - screened.at > freshMs)
     return [
       ['unscreened_dialled', `call ${attemptId} was placed ${at - screened.at} ms after the pre-dial hook allowed it`],
     ];

@@ -1,46 +1,63 @@
-import { completeRules } from '../domain/campaign-rules.ts';
-import { batchTransitions, type BatchState } from '../domain/ledger.ts';
 import type { CampaignEvent } from '../store/events.ts';
-import { openBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
-import { countAttempt, judgeBudget } from './judge-budget.ts';
-import { calleeOf, judgeCall } from './judge-call.ts';
-import { judgeEdit, judgeRetry, judgeWithdrawn } from './judge-edit.ts';
-import { judgeEnd } from './judge-end.ts';
-import { isTalk, judgeOutcome, judgeReached, noteOutcome, takePending } from './judge-outcome.ts';
+import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook } from './campaign-book.ts';
+import { beginPost, moveBatch, takeVerdict } from './judge-batch.ts';
+import { dial, release, settle, type CallFacts } from './judge-dial.ts';
+import { judgeEdit, judgeRetry } from './judge-edit.ts';
+import { judgeDebts, judgeEnd } from './judge-end.ts';
+import { adjustLimits, linesBeyond } from './judge-limits.ts';
+import { judgeOutcome, noteOutcome, takePending } from './judge-outcome.ts';
 import { planAttempt, planBatch } from './judge-plan.ts';
-import { judgeScreened, noteScreening } from './judge-screening.ts';
-import { mayMove, type LogRule, type LogViolation } from './log-rules.ts';
+import { noteScreening } from './judge-screening.ts';
+import { numberOf, readJudgedRules, textOf } from './judged-rules.ts';
+import type { Found, LogRule, LogViolation } from './log-rules.ts';
 import { NumberBook } from './number-book.ts';
-import { accountScope } from '../store/suppressions.ts';
+import { RowBook } from './row-book.ts';
+import { mayCampaignMove, stateNamed } from './transitions.ts';
+
+type Data = Record<string, unknown>;
+
+/** The scope of entries that stop every campaign. */
+const accountScope = 'account';
 
 /**
- * Proves the promises from the event log alone: fed every event of a database in the order of the log, it keeps what it needs to know
- * and notes what should not be. It asks no table and trusts no state but the one that it builds itself.
+ * Goes through every event of a database in the order of the log, keeps what it needs to know and notes what should not be. It trusts no
+ * state but the one that it builds itself, and shares no rule with those who dial.
  */
 export class LogJudge {
-  readonly #campaigns = new Map<string, CampaignBook>();
-  readonly #numbers = new NumberBook();
+  readonly campaigns = new Map<string, CampaignBook>();
+  readonly numbers = new NumberBook();
+  /** Times that are a little lower than one before them, as clocks of two processes may be: how many, and by how much at most. */
+  readonly falls = { count: 0, mostMs: 0 };
+  /** Calls beyond the lines of their campaign, and by how many: records that belong to nobody may explain them. */
+  readonly beyondLines: { violation: LogViolation; agentId: string; excess: number }[] = [];
+  readonly #rowKey: string | null;
   readonly #violations: LogViolation[] = [];
   /** Of each number whose person opted out in a call: the lines that tell so, until the number stands on the do-not-call list. */
   readonly #unlisted = new Map<string, CampaignEvent[]>();
+  readonly #zones = new Map<string, readonly string[]>();
   #lastSeq = 0;
   #events = 0;
   #calls = 0;
 
-  take(event: CampaignEvent): void {
+  constructor(rowKey: string | null = null) {
+    this.#rowKey = rowKey;
+  }
+
+  /** `facts`: what the tables know of the call that the event begins. */
+  take(event: CampaignEvent, facts?: CallFacts): void {
     this.#events += 1;
     if (event.seq <= this.#lastSeq)
       this.#violate(event, 'log_incomplete', `event ${event.seq} stands after ${this.#lastSeq}`);
     this.#lastSeq = event.seq;
     const data = event.data ?? {};
     if (event.type === 'suppression.added') {
-      const [number, scope, expiresAt] = [String(data['e164']), String(data['scope']), readInstant(data['expiresAt'])];
-      this.#numbers.suppress(number, scope, expiresAt);
+      const [number, scope, expiresAt] = [String(data['e164']), String(data['scope']), numberOf(data['expiresAt'])];
+      this.numbers.suppress(number, scope, expiresAt);
       if (scope === accountScope && expiresAt === null) this.#unlisted.delete(number);
       return;
     }
     if (event.type === 'suppression.removed') {
-      this.#numbers.allow(String(data['e164']), String(data['scope']));
+      this.numbers.allow(String(data['e164']), String(data['scope']));
       return;
     }
     // A schedule is no campaign: each of its firings that came about is one, with an import of its own.
@@ -49,18 +66,19 @@ export class LogJudge {
       this.#open(event, data);
       return;
     }
-    const campaign = this.#campaigns.get(event.campaignId);
+    const campaign = this.campaigns.get(event.campaignId);
     if (campaign === undefined)
       this.#violate(event, 'log_incomplete', `${event.type} of a campaign that was never imported`);
-    else this.#follow(campaign, event, data);
+    else this.#follow(campaign, event, data, facts);
   }
 
-  /** What is wrong, in the order of the log, and how much there was to judge. */
+  /** What is wrong so far, in the order of the log, and how much there was to judge. Nothing is to be taken afterwards. */
   finish(): { violations: LogViolation[]; events: number; calls: number; campaigns: string[] } {
-    for (const [campaignId, campaign] of this.#campaigns) {
-      for (const pending of campaign.pending.values())
-        this.#violateAll(pending.event, judgeOutcome(campaign, pending, false));
-      for (const [rule, what] of judgeEnd(campaign))
+    for (const [campaignId, campaign] of this.campaigns) {
+      for (const { event, ...pending } of campaign.pending.values())
+        this.#violateAll(event, judgeOutcome(campaign, { event, ...pending }, false));
+      campaign.pending.clear();
+      for (const [rule, what] of [...judgeDebts(campaign), ...judgeEnd(campaign)])
         this.#violations.push({ rule, campaignId, seq: null, at: null, what });
     }
     for (const event of [...this.#unlisted.values()].flat()) {
@@ -69,32 +87,75 @@ export class LogJudge {
     }
     const last = Number.MAX_SAFE_INTEGER;
     const violations = this.#violations.toSorted((a, b) => (a.seq ?? last) - (b.seq ?? last));
-    return { violations, events: this.#events, calls: this.#calls, campaigns: [...this.#campaigns.keys()] };
+    return { violations, events: this.#events, calls: this.#calls, campaigns: [...this.campaigns.keys()] };
   }
 
-  #open(event: CampaignEvent, data: Record<string, unknown>): void {
+  #open(event: CampaignEvent, data: Data): void {
     const rules = data['rules'];
     if (typeof rules !== 'object' || rules === null) {
       this.#violate(event, 'log_incomplete', 'the import does not tell the rules of its campaign');
       return;
     }
+    if (this.campaigns.has(event.campaignId)) {
+      this.#violate(event, 'illegal_change', 'the campaign was imported a second time');
+      return;
+    }
     const count = (name: string, missing: number) => Number(data[name] ?? missing);
-    const book = { rows: count('rows', NaN), firstRow: count('firstRow', 1), rejected: count('rejected', NaN) };
-    this.#campaigns.set(event.campaignId, openBook(completeRules(rules), book));
+    const tells = new Set(Array.isArray(data['tells']) ? data['tells'] : []);
+    const told = { rules: readJudgedRules(rules), toldRules: rules, tells, rowBook: new RowBook() };
+    const rows = { rows: count('rows', NaN), firstRow: count('firstRow', 1), rejected: count('rejected', NaN) };
+    this.campaigns.set(event.campaignId, openBook(event, { ...told, ...rows }));
   }
 
-  #follow(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
-    const rowId = event.recipientId ?? campaign.attempts.get(event.attemptId ?? '')?.recipientId;
+  #follow(campaign: CampaignBook, event: CampaignEvent, data: Data, facts: CallFacts | undefined): void {
+    this.#noteTime(campaign, event, data);
+    const rowId = event.recipientId ?? (event.attemptId === undefined ? undefined : rowOf(event.attemptId));
     const told = rowId === undefined ? null : takePending(campaign, rowId, event);
     if (told?.brought === false) this.#violateAll(told.pending.event, judgeOutcome(campaign, told.pending, false));
-    this.#step(campaign, event, data);
+    this.#step(campaign, event, data, facts);
     if (told?.brought === true) this.#violateAll(told.pending.event, judgeOutcome(campaign, told.pending, true));
   }
 
-  #step(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
-    switch (event.type) {
+  #noteTime(campaign: CampaignBook, event: CampaignEvent, data: Data): void {
+    const { at } = event;
+    campaign.lastSeq = event.seq;
+    // Whoever gives a campaign up need not have reached the service, whose clock it is. A step of that clock is told.
+    if (event.type === 'campaign.state' && data['to'] === 'failed') return;
+    const fall = event.type.startsWith('clock.') ? 0 : campaign.lastAt - at;
+    if (fall > campaign.rules.clockToleranceMs) {
+      const [from, to] = [new Date(campaign.lastAt), new Date(at)];
+      this.#violate(
+        event,
+        'time_reversed',
+        `${event.type} is told of ${to.toISOString()}, after ${from.toISOString()}`,
+      );
+      campaign.lastAt = at;
+    } else if (fall > 0) {
+      this.falls.count += 1;
+      this.falls.mostMs = Math.max(this.falls.mostMs, fall);
+    }
+    campaign.lastAt = event.type.startsWith('clock.') ? at : Math.max(campaign.lastAt, at);
+  }
+
+  #step(campaign: CampaignBook, event: CampaignEvent, data: Data, facts: CallFacts | undefined): void {
+    // Lines of other kinds, those of later versions too, tell of nothing that is judged.
+    switch (event.type as string) {
+      case 'campaign.rows':
+        campaign.rowBook.take(Number(data['from']), String(data['hashes']));
+        break;
       case 'campaign.state':
-        this.#moveCampaign(campaign, event, String(data['to']));
+        this.#moveCampaign(campaign, event, String(data['to']), textOf(data['from']));
+        break;
+      case 'campaign.adjusted':
+        adjustLimits(campaign, (data['to'] ?? {}) as Data);
+        break;
+      case 'round.started':
+        campaign.rounds += 1;
+        break;
+      case 'round.ended':
+        if (campaign.owesRoundEnd === null && campaign.rounds > 0)
+          this.#violate(event, 'cause_missing', `the round ended while the campaign was ${campaign.state}`);
+        campaign.owesRoundEnd = null;
         break;
       case 'batch.planned':
         this.#violateAll(event, planBatch(campaign, event));
@@ -103,28 +164,43 @@ export class LogJudge {
         noteScreening(campaign, event);
         break;
       case 'batch.posting':
-        this.#beginPost(campaign, event, Number(data['k']));
-        if (campaign.callersOut.has(String(data['caller'])))
-          this.#violate(event, 'caller_out_dialled', `batch ${event.batchId} was sent from ${String(data['caller'])}`);
+        this.#withBatch(campaign, event, (batch) => beginPost(campaign, batch, event));
         break;
       case 'post.verdict':
-        this.#judgePost(campaign, event, data);
+        this.#withBatch(campaign, event, (batch) => {
+          const { found, unsent } = takeVerdict(campaign, batch, this.numbers, event);
+          this.#calls -= unsent;
+          return found;
+        });
         break;
       case 'batch.state':
-        this.#moveBatch(campaign, event, data['state'] as BatchState);
+        this.#withBatch(campaign, event, (batch) => {
+          const { found, placedAgain } = moveBatch(campaign, batch, this.numbers, event);
+          this.#calls += placedAgain;
+          return found;
+        });
         break;
       case 'attempt.planned':
-        this.#violateAll(event, planAttempt(campaign, event));
+        this.#plan(campaign, event);
         break;
       case 'attempt.posted':
-        this.#dial(campaign, event);
+        this.#dial(campaign, event, data, facts);
+        break;
+      case 'attempt.matched':
+        this.#match(campaign, event, data);
         break;
       case 'attempt.settled':
-      case 'attempt.corrected':
-        this.#settle(campaign, event, data);
+      case 'attempt.corrected': {
+        const attempt = findAttempt(campaign, event.attemptId);
+        if (attempt?.state === 'released') this.#calls += 1;
+        this.#violateAll(event, settle(campaign, this.numbers, attempt, event));
+        const number = attempt?.call?.number;
+        if (data['disposition'] === 'opted_out' && number !== undefined)
+          this.#unlisted.set(number, [...(this.#unlisted.get(number) ?? []), event]);
         break;
+      }
       case 'attempt.released':
-        this.#release(campaign, event);
+        this.#violateAll(event, release(campaign, this.numbers, findAttempt(campaign, event.attemptId), event));
         break;
       case 'caller.out':
         campaign.callersOut.add(String(data['phoneNumberId']));
@@ -144,143 +220,78 @@ export class LogJudge {
       case 'campaign.edited':
         this.#violateAll(event, judgeEdit(campaign, event));
         break;
-      case 'attempt.matched':
-      case 'recipient.deferred':
-      case 'campaign.adjusted':
-      case 'account.adjusted':
-      case 'account.pace':
-      case 'round.started':
-      case 'round.ended':
-      case 'campaign.imported':
-      case 'suppression.added':
-      case 'suppression.removed':
-      case 'hook.delivered':
-      case 'hook.failed':
-      case 'schedule.fired':
-      case 'schedule.failed':
-        break;
     }
   }
 
-  #moveCampaign(campaign: CampaignBook, event: CampaignEvent, to: string): void {
-    if (!mayMove(campaign.state, to))
+  #moveCampaign(campaign: CampaignBook, event: CampaignEvent, to: string, from: string | null): void {
+    if (from !== null && stateNamed(from) !== stateNamed(campaign.state))
+      this.#violate(event, 'cause_missing', `the campaign left ${from}, and the log has it as ${campaign.state}`);
+    else if (!mayCampaignMove(campaign.state, to))
       this.#violate(event, 'illegal_change', `the campaign went from ${campaign.state} to ${to}`);
+    if (campaign.owesRoundEnd !== null)
+      this.#violate(event, 'cause_missing', `the campaign is ${to} again, and the end of its round is not told`);
+    const ended = to === 'completed' || to === 'cancelled';
+    campaign.owesRoundEnd = ended && campaign.rounds > 0 ? event : null;
     campaign.state = to;
     campaign.requeued.clear();
   }
 
-  #moveBatch(campaign: CampaignBook, event: CampaignEvent, to: BatchState): void {
-    const batch = this.#batchOf(campaign, event);
-    if (batch === undefined) return;
-    if (!batchTransitions[batch.state].includes(to))
-      this.#violate(event, 'illegal_change', `batch ${event.batchId} went from ${batch.state} to ${to}`);
-    batch.state = to;
-  }
-
-  #batchOf(campaign: CampaignBook, event: CampaignEvent): BatchBook | undefined {
+  #withBatch(campaign: CampaignBook, event: CampaignEvent, judge: (batch: BatchBook) => Found): void {
     const batch = campaign.batches.get(event.batchId ?? '');
     if (batch === undefined) this.#violate(event, 'log_incomplete', `${event.type} of a batch that was never planned`);
-    return batch;
+    else this.#violateAll(event, judge(batch));
   }
 
-  #beginPost(campaign: CampaignBook, event: CampaignEvent, k: number): void {
-    const batch = this.#batchOf(campaign, event);
-    if (batch === undefined) return;
-    if (!batch.provenIdle)
-      this.#violate(
-        event,
-        'dialled_twice',
-        `request ${k} of batch ${event.batchId} began although request ${batch.k} may have been carried out`,
-      );
-    if (campaign.state !== 'running')
-      this.#violate(
-        event,
-        'dialled_while_stopped',
-        `batch ${event.batchId} was sent while the campaign was ${campaign.state}`,
-      );
-    this.#moveBatch(campaign, event, 'posting');
-    batch.k = k;
-    batch.provenIdle = false;
+  #plan(campaign: CampaignBook, event: CampaignEvent): void {
+    this.#violateAll(event, planAttempt(campaign, event));
+    const batch = campaign.batches.get(event.batchId ?? '');
+    const excess = batch === undefined ? 0 : linesBeyond(batch);
+    if (excess <= 0) return;
+    const what = `call ${event.attemptId} was planned for a line beyond the ${batch?.limits.maxConcurrentCalls} that there are`;
+    const violation = this.#violate(event, 'lines_exceeded', what);
+    this.beyondLines.push({ violation, agentId: campaign.rules.agentId, excess });
   }
 
-  #judgePost(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
-    const batch = this.#batchOf(campaign, event);
-    if (batch === undefined) return;
-    const k = Number(data['k']);
-    if (k > batch.k)
-      this.#violate(
-        event,
-        'log_incomplete',
-        `request ${k} of batch ${event.batchId} has a verdict and was never begun`,
-      );
-    if (k !== batch.k || (data['verdict'] !== 'not_sent' && data['verdict'] !== 'refused')) return;
-    batch.provenIdle = true;
-    for (const attemptId of batch.calls.splice(0)) this.#numbers.unplace(attemptId);
-  }
-
-  #dial(campaign: CampaignBook, event: CampaignEvent): void {
+  #dial(campaign: CampaignBook, event: CampaignEvent, data: Data, facts: CallFacts | undefined): void {
     this.#calls += 1;
-    const attemptId = event.attemptId ?? '';
-    const attempt = campaign.attempts.get(attemptId);
+    const attempt = findAttempt(campaign, event.attemptId);
     if (attempt === undefined) {
-      this.#violate(event, 'log_incomplete', `call ${attemptId} was placed and never planned`);
+      this.#violate(event, 'log_incomplete', `call ${event.attemptId} was placed and never planned`);
       return;
     }
-    if (attempt.ended) this.#violate(event, 'dialled_twice', `call ${attemptId} was placed again after its end`);
-    const { recipientId } = attempt;
-    this.#violateAll(event, [
-      ...judgeCall(campaign.rules, this.#numbers, event),
-      ...judgeBudget(campaign, this.#numbers, attempt, event),
-      ...judgeWithdrawn(campaign, event),
-      ...judgeScreened(campaign, event),
-      ...judgeReached(campaign, recipientId, event),
-    ]);
-    attempt.postedAt ??= event.at;
-    const callee = calleeOf(event);
-    attempt.number = callee.number;
-    this.#numbers.openCallTo(callee.number, attemptId);
-    this.#numbers.place(attemptId, event.at, callee);
-    campaign.batches.get(event.batchId ?? '')?.calls.push(attemptId);
+    const batch = campaign.batches.get(event.batchId ?? '');
+    const dialling = { campaign, numbers: this.numbers, rowKey: this.#rowKey, facts };
+    this.#violateAll(event, dial(dialling, attempt, batch, event));
+    attempt.zones = this.#intern(data['zones']);
   }
 
-  #settle(campaign: CampaignBook, event: CampaignEvent, data: Record<string, unknown>): void {
-    const counts = data['counted'] === true;
-    const attempt = campaign.attempts.get(event.attemptId ?? '');
-    if (attempt === undefined || attempt.postedAt === null) {
-      this.#violate(event, 'log_incomplete', `call ${event.attemptId} ended and was never placed`);
+  /** Many calls go to few places. */
+  #intern(zones: unknown): readonly string[] | null {
+    if (!Array.isArray(zones)) return null;
+    const key = zones.join();
+    const known = this.#zones.get(key) ?? (zones as string[]);
+    this.#zones.set(key, known);
+    return known;
+  }
+
+  #match(campaign: CampaignBook, event: CampaignEvent, data: Data): void {
+    const attempt = findAttempt(campaign, event.attemptId);
+    if (attempt?.postedAt == null) {
+      this.#violate(event, 'log_incomplete', `call ${event.attemptId} has a record and was never placed`);
       return;
     }
-    countAttempt(campaign, attempt, counts);
-    this.#numbers.setCounted(event.attemptId ?? '', counts);
-    const { disposition } = data;
-    attempt.disposition = typeof disposition === 'string' ? disposition : null;
-    if (isTalk(attempt)) this.#numbers.noteTalk(event.attemptId ?? '');
-    if (disposition === 'opted_out' && attempt.number !== null)
-      this.#unlisted.set(attempt.number, [...(this.#unlisted.get(attempt.number) ?? []), event]);
-    attempt.ended = true;
-    this.#numbers.closeCall(event.attemptId ?? '');
+    attempt.conversation = textOf(data['conversation']);
+    const batch = campaign.batches.get(attempt.batchId);
+    if (batch !== undefined) batch.lacksMatch = null;
   }
 
-  #release(campaign: CampaignBook, event: CampaignEvent): void {
-    const attempt = campaign.attempts.get(event.attemptId ?? '');
-    if (attempt === undefined) {
-      this.#violate(event, 'log_incomplete', `call ${event.attemptId} was given back and never planned`);
-      return;
-    }
-    attempt.ended = true;
-    this.#numbers.unplace(event.attemptId ?? '');
-    this.#numbers.closeCall(event.attemptId ?? '');
-  }
-
-  #violateAll(event: CampaignEvent, found: readonly [LogRule, string][]): void {
+  #violateAll(event: CampaignEvent, found: Found): void {
     for (const [rule, what] of found) this.#violate(event, rule, what);
   }
 
-  #violate({ campaignId, seq, at }: CampaignEvent, rule: LogRule, what: string): void {
-    this.#violations.push({ rule, campaignId, seq, at, what });
+  #violate({ campaignId, seq, at }: CampaignEvent, rule: LogRule, what: string): LogViolation {
+    const violation = { rule, campaignId, seq, at, what };
+    this.#violations.push(violation);
+    return violation;
   }
-}
-
-function readInstant(value: unknown): number | null {
-  return typeof value === 'number' ? value : null;
 }

@@ -1,23 +1,27 @@
-import type { PlacedCall } from '../domain/frequency-caps.ts';
-import { accountScope } from '../store/suppressions.ts';
-
-/** Whom a call went to. */
-export interface Callee {
+/** A call that may have been placed, by whatever campaign. */
+export interface PlacedCall {
+  attemptId: string;
   number: string;
   person: string | null;
+  /** When it was posted last. */
+  at: number;
+  /** When the phone had rung at the latest: as its record tells, or as long as the service may take to dial. */
+  rangBy: number;
+  /** Somebody was talked to. */
+  talked: boolean;
+  /** It uses up a budget. */
+  counted: boolean;
 }
 
-/** What is known of each number: who is on the do-not-call list, and which call to it is open. */
+const all = 'account';
+
+/** What is known of each number and person over all campaigns: calls, do-not-call entries, and which call is open. */
 export class NumberBook {
-  /** By number and scope: when the entry is over. */
+  /** By scope and number: when the entry is over. */
   readonly #suppressed = new Map<string, number>();
-  /** Calls placed, by number and by person, oldest first. */
-  readonly #placed = { number: new Map<string, PlacedCall[]>(), person: new Map<string, PlacedCall[]>() };
-  readonly #calls = new Map<string, { call: PlacedCall; callee: Callee }>();
-  /** By number and attempt: when it was placed, of those that use up a budget. */
-  readonly #counted = new Map<string, Map<string, number>>();
-  readonly #openByNumber = new Map<string, string>();
-  readonly #numberByCall = new Map<string, string>();
+  readonly #byNumber = new Map<string, PlacedCall[]>();
+  readonly #byPerson = new Map<string, PlacedCall[]>();
+  readonly #open = new Map<string, string>();
 
   suppress(number: string, scope: string, expiresAt: number | null): void {
     const key = `${scope} ${number}`;
@@ -29,71 +33,54 @@ export class NumberBook {
   }
 
   isSuppressed(number: string, campaignId: string, at: number): boolean {
-    return [accountScope, campaignId].some((scope) => (this.#suppressed.get(`${scope} ${number}`) ?? 0) > at);
+    return [all, campaignId].some((scope) => (this.#suppressed.get(`${scope} ${number}`) ?? 0) > at);
   }
 
+  /** Entries as the log has them last. */
+  *entries(): Generator<{ scope: string; number: string; expiresAt: number }> {
+    for (const [key, expiresAt] of this.#suppressed) {
+      const blank = key.lastIndexOf(' ');
+      yield { scope: key.slice(0, blank), number: key.slice(blank + 1), expiresAt };
+    }
+  }
+
+  /** Calls to a number or a person that may have been placed, oldest first. */
   placedTo(by: 'number' | 'person', value: string | null): readonly PlacedCall[] {
-    return (value === null ? undefined : this.#placed[by].get(value)) ?? [];
+    if (value === null) return [];
+    return (by === 'number' ? this.#byNumber : this.#byPerson).get(value) ?? [];
   }
 
-  place(attemptId: string, at: number, callee: Callee): void {
-    const call = { at, talked: false };
-    this.#calls.set(attemptId, { call, callee });
-    for (const calls of this.#listsOf(callee)) calls.push(call);
-  }
-
-  /** The call was a talk. */
-  noteTalk(attemptId: string): void {
-    const placed = this.#calls.get(attemptId);
-    if (placed !== undefined) placed.call.talked = true;
+  place(call: PlacedCall): void {
+    this.#listsOf(call, (calls) => calls.push(call));
   }
 
   /** The call was never placed after all. */
-  unplace(attemptId: string): void {
-    const placed = this.#calls.get(attemptId);
-    if (placed === undefined) return;
-    this.#calls.delete(attemptId);
-    for (const calls of this.#listsOf(placed.callee)) calls.splice(calls.indexOf(placed.call), 1);
-  }
-
-  #listsOf(callee: Callee): PlacedCall[][] {
-    return (['number', 'person'] as const).flatMap((by) => {
-      const value = callee[by];
-      if (value === null) return [];
-      const calls = this.#placed[by].get(value) ?? [];
-      this.#placed[by].set(value, calls);
-      return [calls];
+  unplace(call: PlacedCall): void {
+    this.#listsOf(call, (calls) => {
+      const index = calls.indexOf(call);
+      if (index >= 0) calls.splice(index, 1);
     });
   }
 
-  /** Whether the call uses up the budget of its number. */
-  setCounted(attemptId: string, counts: boolean): void {
-    const placed = this.#calls.get(attemptId);
-    if (placed === undefined) return;
-    const counted = this.#counted.get(placed.callee.number) ?? new Map<string, number>();
-    if (counts) counted.set(attemptId, placed.call.at);
-    else counted.delete(attemptId);
-    this.#counted.set(placed.callee.number, counted);
-  }
-
-  /** Instants of the calls that use up the budget of a number. */
-  countedTo(number: string): number[] {
-    return [...(this.#counted.get(number)?.values() ?? [])];
+  #listsOf({ number, person }: PlacedCall, change: (calls: PlacedCall[]) => void): void {
+    const changeIn = (book: Map<string, PlacedCall[]>, key: string): void => {
+      const calls = book.get(key) ?? [];
+      change(calls);
+      book.set(key, calls);
+    };
+    changeIn(this.#byNumber, number);
+    if (person !== null) changeIn(this.#byPerson, person);
   }
 
   openCall(number: string): string | undefined {
-    return this.#openByNumber.get(number);
+    return this.#open.get(number);
   }
 
   openCallTo(number: string, attemptId: string): void {
-    this.#openByNumber.set(number, attemptId);
-    this.#numberByCall.set(attemptId, number);
+    this.#open.set(number, attemptId);
   }
 
-  closeCall(attemptId: string): void {
-    const number = this.#numberByCall.get(attemptId);
-    if (number === undefined) return;
-    if (this.#openByNumber.get(number) === attemptId) this.#openByNumber.delete(number);
-    this.#numberByCall.delete(attemptId);
+  closeCall(number: string | null, attemptId: string): void {
+    if (number !== null && this.#open.get(number) === attemptId) this.#open.delete(number);
   }
 }

@@ -17,6 +17,7 @@ import { campaignWorkflowId } from '../../workflows/messages.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
 import { openTestStore } from '../store/test-stores.ts';
 import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
+import { openNoWitness } from '../support/activity-context.ts';
 
 const campaignId = 'spring';
 const mostMinutes = 600;
@@ -111,6 +112,7 @@ async function begin(numbers: string[], rules: RulesChanges = {}): Promise<Calle
     timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
     readsPerSecond: 1_000_000,
     nowReal: () => clock.now(),
+    monotonicMs: () => clock.now(),
   });
   onTestFinished(() => client.close());
   const serviceClock: ServiceClock = {
@@ -129,7 +131,7 @@ async function begin(numbers: string[], rules: RulesChanges = {}): Promise<Calle
     },
   });
   const deps: ActivityDependencies = {
-    store,
+    store: { ...store, now: async () => clock.now() },
     client,
     serviceClock: async () => serviceClock,
     logger: pino({ base: null, timestamp: false }, kept),
@@ -138,6 +140,7 @@ async function begin(numbers: string[], rules: RulesChanges = {}): Promise<Calle
     accountId: sandbox.url,
     workerId: 'one',
     stopping: new AbortController().signal,
+    openWitness: openNoWitness,
     limits: {
       postingWindowMs: 10_000,
       httpTimeoutMs: minuteMs,

@@ -27,7 +27,7 @@ function drawNumbers(random: Random, count: number, withRefused: boolean): strin
 }
 
 /** Faults of the POST by its nth request, so that at most one of them, or a hang, befalls each. */
-function drawPostFaults(random: Random): { faults: FaultRuleInput[]; hangs: Hang[] } {
+export function drawPostFaults(random: Random): { faults: FaultRuleInput[]; hangs: Hang[] } {
   const faults: FaultRuleInput[] = [];
   const hangs: Hang[] = [];
   for (let nth = 1; nth <= 7; nth += 1) {
@@ -100,7 +100,7 @@ function drawReadFaults(random: Random): FaultRuleInput[] {
   return faults;
 }
 
-function drawStrikes(random: Random): ChaosStrike[] {
+export function drawStrikes(random: Random): ChaosStrike[] {
   const strikes: ChaosStrike[] = [];
   for (const point of chaosPoints) {
     if (!random.chance(0.3)) continue;

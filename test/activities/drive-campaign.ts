@@ -10,6 +10,7 @@ import { sweepAgent } from '../../activities/sweep.ts';
 import { createConvaiClient, type ConvaiClient } from '../../src/convai/client.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
+import { undecidedStates } from '../../src/domain/ledger.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/fault-rule.ts';
 import type { BatchPointInfo } from '../../src/sandbox/gates.ts';
 import { Random } from '../../src/sandbox/random.ts';
@@ -28,6 +29,7 @@ import { campaignWorkflowId } from '../../workflows/messages.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { readLedger } from '../judge/ledger.ts';
 import { judge, type Trial, type Violation } from '../judge/judge.ts';
+import { openNoWitness } from '../support/activity-context.ts';
 import {
   Chaos,
   createMortality,
@@ -77,6 +79,20 @@ export interface Mix {
   /** Recipients left to a person are dialled again once. */
   redial: boolean;
   wrapStore?: (store: Store) => Store;
+  /** A PostgreSQL database in place of a SQLite file. */
+  databaseUrl?: string;
+  /** One per worker on the database: how far its wall clock is off after so many service milliseconds. One right clock when left out. */
+  workers?: readonly ((passedMs: number) => number)[];
+  /** What happens around the service, and when. */
+  events?: readonly WorldEvent[];
+  /** Called when all is over, while the service still answers. */
+  atEnd?: (sandbox: RunningSandbox) => Promise<void>;
+}
+
+export interface WorldEvent {
+  /** Service milliseconds after the beginning. */
+  afterMs: number;
+  happen: (sandbox: RunningSandbox) => Promise<unknown>;
 }
 
 export interface Outcome {
@@ -89,11 +105,14 @@ export interface Outcome {
   /** Where the run's processes died or lost their word. */
   struck: ChaosPoint[];
   ticks: number;
+  /** How often the operator resumed a campaign that had paused by itself. */
+  resumes: number;
   serviceMs: number;
   log: string[];
 }
 
 interface Process {
+  skewMs: (passedMs: number) => number;
   store: Store;
   deps: ActivityDependencies;
   activities: Activities;
@@ -135,8 +154,12 @@ export class Drive {
   readonly log: string[] = [];
   readonly faults: string[] = [];
   #sandbox!: RunningSandbox;
-  #process!: Process;
+  readonly #workers: Process[] = [];
+  /** Which worker has the turn. */
+  #turn = 0;
   #processes = 0;
+  #begunAt = 0;
+  #events: WorldEvent[] = [];
   #campaigns: Running[] = [];
   #ticks = 0;
 
@@ -146,14 +169,24 @@ export class Drive {
     this.#chaos = new Chaos(mix.strikes);
   }
 
+  get #process(): Process {
+    const process = this.#workers[this.#turn];
+    if (process === undefined) throw new Error('No worker runs.');
+    return process;
+  }
+
+  get #passedMs(): number {
+    return this.clock.now() - this.#begunAt;
+  }
+
   #note(text: string): void {
     this.log.push(`${((this.clock.now() - this.clock.anchorServiceMs) / 1000).toFixed(0)}s ${text}`);
   }
 
   async run(): Promise<Outcome> {
     try {
+      this.#begunAt = this.clock.now();
       await this.#start();
-      const begunAt = this.clock.now();
       let outage: 'to come' | 'on' | 'over' = this.#mix.readOutage === null ? 'over' : 'to come';
       while (this.#campaigns.some((campaign) => !campaign.ended)) {
         this.#ticks += 1;
@@ -161,19 +194,23 @@ export class Drive {
           this.faults.push('it never ends');
           break;
         }
-        const passedMs = this.clock.now() - begunAt;
+        const passedMs = this.#passedMs;
         const { afterMs = Infinity, forMs = 0 } = this.#mix.readOutage ?? {};
         if (outage === 'to come' && passedMs >= afterMs) outage = await this.#setOutage(true);
         if (outage === 'on' && passedMs >= afterMs + forMs) outage = await this.#setOutage(false);
+        await this.#happen();
         await this.#actOfPersons();
         for (const campaign of this.#campaigns) await this.#advance(campaign);
         await this.#passTime(outage === 'on');
       }
-      return await this.#judge(begunAt);
+      await this.#mix.atEnd?.(this.#sandbox);
+      return await this.#judge();
     } finally {
       await this.#sandbox?.close();
-      await this.#process?.client.close();
-      await this.#process?.store.close();
+      for (const { client, store } of this.#workers) {
+        await client.close();
+        await store.close();
+      }
       await Promise.all(this.#closing);
       rmSync(this.#folder, { recursive: true, force: true });
     }
@@ -194,7 +231,8 @@ export class Drive {
       },
     });
     if (faults.length > 0) this.#sandbox.addFaults(faults);
-    await this.#startProcess();
+    this.#events = [...(this.#mix.events ?? [])].sort((a, b) => a.afterMs - b.afterMs);
+    for (const skewMs of this.#mix.workers ?? [() => 0]) this.#workers.push(await this.#startProcess(skewMs));
     for (const plan of campaigns) await this.#startCampaign(plan);
   }
 
@@ -215,25 +253,30 @@ export class Drive {
     await Promise.race([sweep, died]).catch(() => {});
   }
 
-  async #startProcess(): Promise<void> {
-    const opened = await openStore({ sqlitePath: join(this.#folder, 'carillon.db') });
+  async #startProcess(skewMs: Process['skewMs']): Promise<Process> {
+    const { databaseUrl } = this.#mix;
+    const sqlitePath = join(this.#folder, 'carillon.db');
+    const opened = await openStore(databaseUrl === undefined ? { sqlitePath } : { databaseUrl, sqlitePath });
+    const wallClock = () => this.clock.now() + skewMs(this.#passedMs);
     const mortality = createMortality();
     const client = createConvaiClient({
       baseUrl: this.#sandbox.url,
       apiKey: 'sk_sandbox_ok',
       timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
       readsPerSecond: 1_000_000,
-      nowReal: () => this.clock.now(),
+      nowReal: wallClock,
+      monotonicMs: () => this.clock.now(),
     });
     const serviceClock: ServiceClock = {
       speed: 1,
       sandbox: true,
       dialect: this.#mix.sandbox.dialect ?? 'extended',
-      now: () => this.clock.now(),
+      now: wallClock,
       toRealMs: (ms) => ms,
       atReal: (instant) => instant,
     };
-    const store = shakyStore(this.#mix.wrapStore?.(opened) ?? opened, this.#chaos);
+    const timed = { ...opened, now: async () => this.clock.now() };
+    const store = shakyStore(this.#mix.wrapStore?.(timed) ?? timed, this.#chaos);
     this.#processes += 1;
     const deps: ActivityDependencies = {
       store,
@@ -246,11 +289,12 @@ export class Drive {
       ),
       serviceClock: async () => serviceClock,
       logger: pino({ level: 'silent' }),
-      nowReal: () => this.clock.now(),
+      nowReal: wallClock,
       monotonicMs: () => this.clock.now(),
       accountId: this.#sandbox.url,
       workerId: `process-${this.#processes}`,
       stopping: new AbortController().signal,
+      openWitness: openNoWitness,
       limits: {
         postingWindowMs: 10_000,
         httpTimeoutMs: minuteMs,
@@ -259,16 +303,16 @@ export class Drive {
         leaseMs: 60_000,
       },
     };
-    this.#process = { store: opened, deps, activities: createActivities(deps), died: mortality.died, client };
+    return { skewMs, store: opened, deps, activities: createActivities(deps), died: mortality.died, client };
   }
 
   async #restart(): Promise<void> {
     this.#note('the process died');
-    const { client, store } = this.#process;
+    const { client, store, skewMs } = this.#process;
     this.#closing.push(client.close());
     await letRun();
     await store.close();
-    await this.#startProcess();
+    this.#workers[this.#turn] = await this.#startProcess(skewMs);
     // The lease of the dead process runs out first.
     await this.clock.pass(Math.round(this.#random.between(1_000, 90_000)));
   }
@@ -308,6 +352,7 @@ export class Drive {
     work: (process: Process) => Promise<Result>,
     tries: number,
   ): Promise<{ result: Result } | { retryAt: number }> {
+    if (this.#workers.length > 1) this.#turn = Math.floor(this.#random.between(0, this.#workers.length));
     try {
       return { result: await Promise.race([work(this.#process), this.#process.died]) };
     } catch (error) {
@@ -384,7 +429,10 @@ export class Drive {
     if (result.kind === 'unrecorded') {
       for (let tries = 0; ; tries += 1) {
         const recorded = await this.#attempt(({ activities }) => activities.recordPostVerdict(result.verdict), tries);
-        if ('result' in recorded) break;
+        if ('result' in recorded) {
+          if (undecidedStates.includes(recorded.result.state)) return;
+          break;
+        }
         await this.clock.pass(Math.max(1, recorded.retryAt - this.clock.now()));
       }
     }
@@ -408,7 +456,7 @@ export class Drive {
         return { kind: 'failed' as const, waitMs: 0 };
       });
       const outstanding = isOutstanding(await countOutstanding(deps.store.db, campaignId));
-      const ready = await isPlanReady(deps.store, campaignId, this.clock.now());
+      const ready = await isPlanReady(deps.store, campaignId, Math.round(clock.now()));
       return { state, sweep, outstanding, ready };
     }, 0);
     if ('retryAt' in answer) return;
@@ -455,6 +503,13 @@ export class Drive {
     campaign.ended = true;
   }
 
+  async #happen(): Promise<void> {
+    for (let [next] = this.#events; next !== undefined && next.afterMs <= this.#passedMs; [next] = this.#events) {
+      this.#events.shift();
+      await next.happen(this.#sandbox);
+    }
+  }
+
   async #actOfPersons(): Promise<void> {
     for (const { from } of this.#mix.inbound.filter(({ tick }) => tick === this.#ticks)) {
       const body = JSON.stringify({ phone_number_id: 'pn_main', from });
@@ -498,12 +553,15 @@ export class Drive {
 
   /** While calls are open a sweep interval passes; otherwise the clock goes on to whatever comes next. */
   async #passTime(outage: boolean): Promise<void> {
+    const untilEvent = Math.max(1, (this.#events[0]?.afterMs ?? Infinity) - this.#passedMs);
+    const pass = (ms: number) => this.clock.pass(Math.round(Math.min(ms, untilEvent)));
     const now = this.clock.now();
     if (this.#campaigns.some((campaign) => campaign.collecting)) {
       const quiet = this.#sandbox.calls().every((call) => call.endedAt !== null);
       // While only deadlines are waited for, nobody needs to look often; further apart, time would not count as watched.
-      const [least, most] = outage ? [60_000, 300_000] : quiet ? [60_000, 119_000] : [5_000, 90_000];
-      await this.clock.pass(Math.round(this.#random.between(least, most)));
+      const watched = Math.max(119_000, ...this.#campaigns.map(({ plan }) => 5 * plan.rules.timing.pollMs - 1_000));
+      const [least, most] = outage ? [60_000, 300_000] : quiet ? [watched / 2, watched] : [5_000, 90_000];
+      await pass(this.#random.between(least, most));
       return;
     }
     const next = Math.min(
@@ -511,7 +569,7 @@ export class Drive {
         .filter((campaign) => !campaign.ended)
         .map((campaign) => campaign.submitting?.at ?? campaign.planAt ?? Infinity),
     );
-    await this.clock.pass(Math.round(Math.max(1_000, Math.min(next - now, 6 * hourMs))));
+    await pass(Math.max(1_000, Math.min(next - now, 6 * hourMs)));
   }
 
   #lost(): Set<string> {
@@ -533,7 +591,12 @@ export class Drive {
     });
   }
 
-  async #judge(begunAt: number): Promise<Outcome> {
+  /** The ledger as it stands, for whoever looks into a run that does not end. */
+  get db() {
+    return this.#process.store.db;
+  }
+
+  async #judge(): Promise<Outcome> {
     const journal = this.#sandbox.journal();
     const trial: Trial = {
       ledger: await readLedger(this.#process.store.db),
@@ -578,7 +641,8 @@ export class Drive {
       trial,
       struck: this.#chaos.struck,
       ticks: this.#ticks,
-      serviceMs: this.clock.now() - begunAt,
+      resumes: this.#campaigns.reduce((sum, { resumes }) => sum + resumes, 0),
+      serviceMs: this.#passedMs,
       log: this.log,
     };
   }

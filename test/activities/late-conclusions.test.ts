@@ -29,5 +29,5 @@ test("a stranger's call between two POSTs of a batch does not keep it open for e
   const { violations, faults, trial } = await new Drive(mix).run();
   expect([...violations, ...faults]).toEqual([]);
   expect(trial.ledger.batches).toMatchObject([{ posts: 2, state: 'confirmed' }]);
-  expect(trial.ledger.attempts).toMatchObject([{ disposition: 'unreached' }]);
+  expect(trial.ledger.attempts).toMatchObject([{ disposition: 'unknown', detail: 'no_record_shown' }]);
 });

@@ -8,11 +8,13 @@ import type { Store } from '../../src/store/open-store.ts';
 import { openCleanStore } from '../store/clean-store.ts';
 import { beginProven, noon } from '../store/scenario.ts';
 import { dialects } from '../store/test-stores.ts';
+import { openNoWitness } from '../support/activity-context.ts';
 
 /** A worker whose service takes every batch, with what happens to the ledger meanwhile. */
 function workerOf(store: Store, meanwhile: () => Promise<void> = async () => {}) {
   let posts = 0;
   const client = {
+    clockReadings: () => ({ last: null, ageMs: 0, answeredMsAgo: 0, connectionFailed: false }),
     placeBatchCalls: async () => {
       posts += 1;
       await meanwhile();
@@ -27,6 +29,7 @@ function workerOf(store: Store, meanwhile: () => Promise<void> = async () => {})
     logger: pino({ level: 'silent' }),
     nowReal: () => noon,
     monotonicMs: () => 0,
+    openWitness: openNoWitness,
     limits: { postingWindowMs: 10_000, httpTimeoutMs: 60_000 },
   } as ActivityDependencies;
   return { ...createActivities(deps), posts: () => posts };

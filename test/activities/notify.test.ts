@@ -11,6 +11,7 @@ import { verifyLog } from '../../src/verify/verify-log.ts';
 import { sendJson, startHookServer, type HookAnswer } from '../hooks/hook-server.ts';
 import { beginProven, noon } from '../store/scenario.ts';
 import { dialects, openTestStore, type TestDialect } from '../store/test-stores.ts';
+import { openNoWitness } from '../support/activity-context.ts';
 
 const heard: HookAnswer = (response) => sendJson(response, {});
 
@@ -34,6 +35,7 @@ async function endedCampaign(dialect: TestDialect = 'sqlite', hookSecret: string
     accountId: 'test',
     workerId: 'test',
     stopping: new AbortController().signal,
+    openWitness: openNoWitness,
     limits: {
       postingWindowMs: 1_000,
       httpTimeoutMs: 60_000,

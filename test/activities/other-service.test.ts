@@ -10,7 +10,7 @@ import type { Store } from '../../src/store/open-store.ts';
 import { openCleanStore } from '../store/clean-store.ts';
 import { beginCampaign, beginProven, noon } from '../store/scenario.ts';
 import { dialects } from '../store/test-stores.ts';
-import { asActivity } from '../support/activity-context.ts';
+import { asActivity, openNoWitness } from '../support/activity-context.ts';
 import { hourMs } from '../support/campaign-rules.ts';
 
 const request = { method: 'GET', path: '/v1/convai/agents', requestId: null } as const;
@@ -35,6 +35,7 @@ function workerOf(store: Store, accountId: string) {
     monotonicMs: () => noon,
     workerId: 'other',
     stopping: new AbortController().signal,
+    openWitness: openNoWitness,
     limits: {
       postingWindowMs: 10_000,
       httpTimeoutMs: 60_000,

@@ -19,6 +19,7 @@ import { startHookServer, type HookServer } from '../hooks/hook-server.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
 import { openTestStore, type TestDialect } from '../store/test-stores.ts';
 import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
+import { openNoWitness } from '../support/activity-context.ts';
 
 export const campaignId = 'spring';
 
@@ -56,6 +57,7 @@ export class ScreenRun {
       timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
       readsPerSecond: 1_000_000,
       nowReal: () => clock.now(),
+      monotonicMs: () => clock.now(),
     });
     onTestFinished(() => client.close());
     const serviceClock: ServiceClock = {
@@ -77,7 +79,7 @@ export class ScreenRun {
       },
     });
     this.#deps = {
-      store,
+      store: { ...store, now: async () => clock.now() },
       client: { ...client, placeBatchCalls },
       serviceClock: async () => serviceClock,
       // Without the time, whose digits could be those of a number.
@@ -88,6 +90,7 @@ export class ScreenRun {
       accountId: sandbox.url,
       workerId: 'one',
       stopping: new AbortController().signal,
+      openWitness: openNoWitness,
       limits: {
         postingWindowMs: 60_000,
         httpTimeoutMs: minuteMs,

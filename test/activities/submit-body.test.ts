@@ -13,6 +13,7 @@ import { startSandbox } from '../../src/sandbox/start.ts';
 import { importCampaign } from '../../src/store/import-campaign.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openRound } from '../../src/store/rounds.ts';
+import { openNoWitness } from '../support/activity-context.ts';
 
 /** Submits the first batch of a campaign and answers the body of its request, and the opening lines that the ledger keeps. */
 async function submitFirst(yaml: string, list: string): Promise<{ body: unknown; openingLines: (string | null)[] }> {
@@ -46,6 +47,7 @@ async function submitFirst(yaml: string, list: string): Promise<{ body: unknown;
       accountId: sandbox.url,
       workerId: 'test',
       stopping: new AbortController().signal,
+      openWitness: openNoWitness,
       limits: {
         postingWindowMs: 60_000,
         httpTimeoutMs: 60_000,
@@ -105,7 +107,7 @@ test('settings stand beside the short form of the opening line, and without one 
       {},
     ],
   });
-  const alone = await submitFirst(`${head}${settings}`, list);
+  const alone = await submitFirst(`${head}shared_words: unresolved\n${settings}`, list);
   expect(alone.body).toMatchObject({ calls: [{}, {}] });
   expect(JSON.stringify(alone.body)).not.toContain('first_message');
   expect(alone.openingLines).toEqual([null, null]);

@@ -13,6 +13,7 @@ import { startSandbox } from '../../src/sandbox/start.ts';
 import { importCampaign, type ImportRow } from '../../src/store/import-campaign.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openRound } from '../../src/store/rounds.ts';
+import { openNoWitness } from '../support/activity-context.ts';
 
 const rules: CampaignRules = {
   agentId: 'agent_reminders',
@@ -59,6 +60,7 @@ const rules: CampaignRules = {
   onCompletion: null,
   dispositions: [],
   correlation: { calleeNumber: [], batchId: [], reference: [] },
+  sharedWords: 'wait',
   timing: {
     dispatchMarginMs: 0,
     settleMs: 1_800_000,
@@ -66,6 +68,8 @@ const rules: CampaignRules = {
     lateDeliveryMs: 0,
     lateLookbackMs: 60_000,
     pollMs: 10_000,
+    clockToleranceMs: 300_000,
+    ringLimitMs: 60_000,
   },
 };
 
@@ -98,6 +102,7 @@ async function submitLimited(seconds: number): Promise<{ waitMs: number; second:
       accountId: sandbox.url,
       workerId: 'test',
       stopping: new AbortController().signal,
+      openWitness: openNoWitness,
       limits: {
         postingWindowMs: 60_000,
         httpTimeoutMs: 60_000,

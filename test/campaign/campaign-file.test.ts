@@ -105,6 +105,7 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
     onCompletion: { url: 'http://127.0.0.1:9000/done' },
     dispositions: [{ pointer: '/metadata/cause', equals: ['USER_BUSY', 17], disposition: 'busy' }],
     correlation: { calleeNumber: ['/metadata/to'], batchId: ['/metadata/a', '/b~1c'], reference: [] },
+    sharedWords: 'wait',
     optOut: [
       { source: 'collected', key: 'opt_out', values: [true, 'yes'] },
       { source: 'evaluation', key: 'stop', values: ['success'] },
@@ -116,6 +117,8 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
       lateDeliveryMs: 120_000,
       lateLookbackMs: 3_600_000,
       pollMs: 5000,
+      clockToleranceMs: 300_000,
+      ringLimitMs: 60_000,
     },
   });
 });

@@ -15,6 +15,7 @@ export const blankResult: ResultRow = {
   endedAt: null,
   durationMs: null,
   audio: null,
+  candidates: [],
   collected: null,
   evaluation: null,
 };

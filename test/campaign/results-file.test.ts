@@ -39,6 +39,7 @@ const added = [
   'ended_at',
   'duration_seconds',
   'audio',
+  'candidates',
 ];
 
 test('a row becomes one line: the original cells, then what became of it', async () => {
@@ -60,6 +61,7 @@ test('a row becomes one line: the original cells, then what became of it', async
         endedAt: Date.UTC(2026, 0, 3, 0, 1),
         durationMs: 61_500,
         audio: 'http://127.0.0.1/a.wav',
+        candidates: ['conv_2', 'conv_3'],
         collected: { confirmed: true, slots: ['a', 1] },
         evaluation: { polite: { result: 'success' } },
       },
@@ -82,11 +84,12 @@ test('a row becomes one line: the original cells, then what became of it', async
       '2026-01-03T00:01:00.000Z',
       '61.5',
       'http://127.0.0.1/a.wav',
+      'conv_2 conv_3',
       'true',
       '["a",1]',
       '{"result":"success"}',
     ],
-    ['', '', 'rejected', 'missing_phone', '0', ...Array.from({ length: 11 }, () => '')],
+    ['', '', 'rejected', 'missing_phone', '0', ...Array.from({ length: 12 }, () => '')],
   ]);
 });
 

@@ -31,6 +31,11 @@ async function checkedAfterCalls(dialect: TestDialect, at: number) {
   await spring.dial(1);
   const [reached = ''] = numbers(1);
   await spring.sweep(noon + hourMs, [answered('conv_1', reached, noon + 1000)]);
+  // Each rang as soon as it was posted, to the second of its record.
+  await store.db
+    .updateTable('attempts')
+    .set({ rang_at: noon - 1000 })
+    .execute();
   const rules = buildRules({
     caps: [{ by: 'number', calls: 1, withinMs: 24 * hourMs }],
     retry: { ...buildRules().retry, maxAttemptsPerNumber: 1 },

@@ -60,9 +60,11 @@ Dee,
   });
   expect(io.written().stdout).toMatch(/missing_phone\s+1\n\s+row 6 \(line 7\), column "phone": the cell is empty/);
   expect(io.written().stdout).toMatch(/when their hours open\s+1\n.*first of those who wait: 2026-01-05 17:00 UTC/);
-  expect(io.written().stdout).toMatch(
-    /2 recipients \(50 %\) share theirs with another\.\n {2}[^]*add a column to\s+first_message/,
+  expect(io.written().stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'Opening lines: 2 of 4 are shared by more than one row. Calls with the same words are made one at a time (at most 3 open at once). ' +
+      'The largest set has 2 rows: 2 min of calls, one after the other. No column of the list tells them apart: add one that differs',
   );
+  expect(io.written().stdout).toContain("The agent's records were not looked at (SVC_API_KEY is not set)");
 });
 
 test('a campaign without an opening line is told that its calls cannot be told apart', async () => {
@@ -71,8 +73,22 @@ test('a campaign without an opening line is told that its calls cannot be told a
   expect(report.openingLines).toMatchObject({
     shared: 2,
     share: 1,
-    advice: expect.stringContaining('add a first_message'),
+    advice: expect.stringContaining('Add a first_message'),
   });
+  expect(report.words).toMatchObject({ openAtOnce: 1, doubtful: null });
+});
+
+test('the column that would tell the rows apart, and a line that begins another, are named', async () => {
+  const yaml = `${minimalCampaign}first_message: "Hello dear {{ name }}"\n`;
+  const list =
+    'name,last_name,phone\nAna,Diaz,+12125550101\nAna,Ruiz,+12125550102\nAna Maria,Sol,+12125550103\nBen,Sol,+12125550104\n';
+  const { campaignPath } = await writeCampaign(yaml, list);
+  const io = captureIo();
+  const report = await runCheck(io, { ...options, campaignPath });
+  expect(report).toMatchObject({ openingLines: { shared: 3, groups: 2, begun: 1 }, words: { openAtOnce: 2 } });
+  const told = io.written().stdout.replaceAll(/\s+/g, ' ');
+  expect(told).toContain('such as "Hello dear Ana" and "Hello dear Ana Maria"');
+  expect(told).toContain('Add a column that differs, such as last_name, to first_message.');
 });
 
 test('--json prints one document and --rows one line per data row', async () => {

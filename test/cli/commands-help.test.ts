@@ -42,7 +42,7 @@ test.each([
   [['start'], /missing required argument 'campaign\.yaml'/],
   [['run', 'a.yaml', 'b.yaml'], /too many arguments/],
   [['pause'], /missing required argument 'campaign'/],
-  [['resolve', 'x'], /Say which: .*--redial, or --give-up/],
+  [['resolve', 'x'], /Say which: .*--redial, --give-up, or --candidates/],
   [['dev', '--port', '70000'], /'70000' is invalid.*0 \(any free port\) to 65535/],
   [['dev', '--speed', 'fast'], /'fast' is invalid.*above 0/],
   [['dev', '--dialect', 'klingon'], /Allowed choices are spec, extended/],

@@ -32,6 +32,34 @@ test.each([
   ],
   [event('account.pace', { from: 500, to: 550 }), null],
   [
+    event(
+      'recipient.decided',
+      { decision: 'theirs', conversation: 'conv_7', by: 'person' },
+      { recipientId: 'autumn/12' },
+    ),
+    'row 12: a person said that conv_7 is the record of its call',
+  ],
+  [
+    event('recipient.decided', { decision: 'redial', by: 'person' }, { recipientId: 'autumn/12' }),
+    'row 12: a person said that it is to be dialled again',
+  ],
+  [
+    event('batch.state', { state: 'redial', by: 'campaign' }),
+    'batch 4: no trace of it in the records; dialled again, as the campaign file says (on_unknown)',
+  ],
+  [
+    event('suppression.added', { e164: '+12125550101', scope: 'account', source: 'possible:conv_7' }),
+    'somebody opted out in a record that belongs to nobody: every number it may belong to is called no more',
+  ],
+  [
+    event('clock.stepped', { clock: 'service', byMs: -1_660_000 }),
+    "the service's clock was set back by 28 min: calls that were open then end in nothing negative",
+  ],
+  [
+    event('clock.stepped', { clock: 'machine', byMs: 240_000 }),
+    "a worker's clock was set forward by 4 min: calls that were open then end in nothing negative",
+  ],
+  [
     event('account.pace', { from: 960, to: 1000 }),
     'the service has accepted enough batches: all limits are at 100 % again',
   ],

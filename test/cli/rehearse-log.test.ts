@@ -165,7 +165,7 @@ function rehearsal(changes: Partial<Rehearsal> = {}): Rehearsal {
       released: {},
       optOuts: 1,
     },
-    verify: { ok: true, events: 9, calls: 31, campaigns: ['tryout'], rules: [] },
+    verify: { ok: true, events: 9, calls: 31, campaigns: ['tryout'], rules: [], notes: [] },
     conduct,
     tookRealMs: 156_000,
     ...changes,

@@ -243,3 +243,17 @@ test.each(['status', 'start', 'worker'])(
     }
   },
 );
+
+test('two campaigns with different shared_words on one agent are refused, until one has ended', async () => {
+  const world = await createWorld(server.address);
+  const first = await world.run('start', world.writeCampaign({ id: 'first' }));
+  expect(first.code).toBe(0);
+  const path = world.writeCampaign({ id: 'second', yaml: ['shared_words: unresolved'] });
+  const { code, stderr } = await world.run('start', path);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    /campaign second says unresolved, and campaign first, which has not ended, says wait .* write wait, wait for the end of first, or use another agent/,
+  );
+  expect((await world.run('status')).stdout).not.toContain('second');
+  expect(await world.run('start', world.writeCampaign({ id: 'third' }))).toMatchObject({ code: 0 });
+});

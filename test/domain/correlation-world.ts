@@ -81,6 +81,10 @@ export function buildWorld(seed: number, options: WorldOptions): World {
         openingLine: ownLine ? `Hello ${name}, this is campaign ${campaign}.` : null,
         open: true,
         conversationId: null,
+        rangAt: null,
+        template: null,
+        possibleFrom: 0,
+        possibleUntil: Infinity,
       };
       const earlier = lastOf.get(e164);
       if (earlier !== undefined) earlier.supersededAt = postedAt;

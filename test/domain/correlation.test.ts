@@ -22,6 +22,10 @@ function attempt(facts: Partial<CorrelationAttempt> = {}): CorrelationAttempt {
     openingLine: 'Hello Ana.',
     open: true,
     conversationId: null,
+    rangAt: null,
+    template: null,
+    possibleFrom: 0,
+    possibleUntil: Infinity,
     ...facts,
   };
 }

@@ -1,7 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { WeeklyHours } from '../../src/domain/campaign-rules.ts';
-import { judgeEligibility, numberBusyRecheckMs, type EligibilityInput } from '../../src/domain/eligibility.ts';
+import {
+  judgeByBothClocks,
+  judgeEligibility,
+  numberBusyRecheckMs,
+  type EligibilityInput,
+} from '../../src/domain/eligibility.ts';
 
 const noon = Date.parse('2026-01-15T12:00:00-05:00');
 const hour = 3_600_000;
@@ -203,4 +208,30 @@ test('nobody waits for an instant that has come, and nobody is told to wait beyo
     }),
     { seed: 9, numRuns: 2_000 },
   );
+});
+
+test.each<[string, number, Partial<EligibilityInput>, ReturnType<typeof judgeByBothClocks>]>([
+  ['open by both', 240_000, {}, { verdict: 'dial' }],
+  [
+    'open by this clock, soon by the other one',
+    -3.05 * hour,
+    {},
+    { verdict: 'wait', until: noon + 0.05 * hour, reason: 'outside_hours' },
+  ],
+  [
+    'over by the other clock, which may be wrong',
+    240_000,
+    { endsAt: noon + 700_000 },
+    { verdict: 'wait', until: noon + 60_000, reason: 'outside_hours' },
+  ],
+  ['over by this clock', -240_000, { endsAt: noon }, ended],
+  [
+    'a cap, which is kept by this clock alone',
+    -240_000,
+    { capsAllowAt: noon, budgetAllowsAt: noon },
+    { verdict: 'dial' },
+  ],
+])('by two clocks: %s', (_name, aheadMs, changes, verdict) => {
+  const input = { ...dialable, ...changes };
+  expect(judgeByBothClocks(input.at + aheadMs, input)).toEqual(verdict);
 });

@@ -11,7 +11,7 @@ function reachable(from: BatchState): BatchState[] {
 }
 
 test('a batch that was sent, or may have been, is never sent again', () => {
-  for (const state of ['confirmed', 'refused', 'held', 'redial', 'given_up'] as const)
+  for (const state of ['confirmed', 'held', 'redial', 'given_up'] as const)
     expect(reachable(state)).not.toContain('posting');
   // Nobody knows: only proof that nothing was sent lets it go out once more.
   expect(batchTransitions.unknown).not.toContain('posting');
@@ -24,13 +24,13 @@ test('nothing is sent before it is written down that it will be', () => {
 });
 
 test('what is over stays so', () => {
-  expect(states.filter((state) => batchTransitions[state].length === 0)).toEqual([
-    'confirmed',
-    'refused',
-    'released',
-    'redial',
-    'given_up',
-  ]);
+  expect(states.filter((state) => batchTransitions[state].length === 0)).toEqual(['confirmed', 'released']);
+});
+
+test('late proof that a batch was placed holds against whatever was said or decided before', () => {
+  expect(batchTransitions.refused).toEqual(['unknown']);
+  expect(batchTransitions.redial).toEqual(['confirmed']);
+  expect(batchTransitions.given_up).toEqual(['confirmed']);
 });
 
 test('a batch whose fate is not known is settled by proof, or held for a person', () => {

@@ -1,6 +1,7 @@
 import { outcomes } from '../../src/domain/outcome.ts';
 import type { JoinedCall, Trial, Violation } from './judge.ts';
 import { isReplyLost } from './judge-dispositions.ts';
+import { isDoubtCaused, isRecordOfNobody } from './judge-doubt.ts';
 
 const endedBatchStates = new Set(['confirmed', 'refused', 'released', 'held', 'redial', 'given_up']);
 
@@ -20,7 +21,7 @@ function* judgeRows(trial: Trial): Generator<Violation> {
       if (!seen.has(`${campaignId} row ${row}`)) yield { rule: 'row_missing', what: `${campaignId} row ${row}` };
 }
 
-/** Only a lost reply, or a record that a fault made unreadable, leaves a recipient to a person. */
+/** Only a lost reply, a record that a fault made unreadable, or records that cannot be told apart leave a recipient to a person. */
 function* judgeUnresolved(trial: Trial, joined: readonly JoinedCall[]): Generator<Violation> {
   const conversationOf = new Map(joined.map(({ call, byRequest }) => [byRequest?.attemptId, call.conversationId]));
   for (const recipient of trial.ledger.recipients) {
@@ -32,6 +33,7 @@ function* judgeUnresolved(trial: Trial, joined: readonly JoinedCall[]): Generato
       const conversation = conversationOf.get(row.attempt_id);
       return (
         isReplyLost(trial, row.batch_id) ||
+        isDoubtCaused(trial, joined, row) ||
         (conversation != null && trial.unreadable.has(conversation)) ||
         // A record nobody can read any more may have been anybody's whose own is missing.
         (trial.unreadable.size > 0 && row.conversation_id === null) ||
@@ -39,7 +41,11 @@ function* judgeUnresolved(trial: Trial, joined: readonly JoinedCall[]): Generato
         (trial.dialect === 'spec' && row.detail === 'record_tells_nothing')
       );
     });
-    if (!excused)
+    // What became of a call to the same number matters for all its rows: its owner may have asked not to be called again.
+    const isNumberInDoubt =
+      recipient.reason === 'records_not_told_apart' &&
+      trial.ledger.attempts.some((row) => row.e164 === recipient.e164 && isRecordOfNobody(trial, joined, row));
+    if (!excused && !isNumberInDoubt)
       yield {
         rule: 'unresolved_without_cause',
         what: `${recipient.recipient_id}: ${doubtful.map((row) => `${row.attempt_id} in ${row.batch_id} ${row.detail}`).join(', ')}`,

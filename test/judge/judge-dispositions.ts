@@ -1,4 +1,5 @@
 import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import { isDoubtCaused, isLineUnique } from './judge-doubt.ts';
 import type { JoinedCall, Trial, Violation } from './judge.ts';
 
 type AttemptRow = Trial['ledger']['attempts'][number];
@@ -13,19 +14,6 @@ export function isReplyLost(trial: Trial, batchId: string): boolean {
 function isReplyPartial(trial: Trial, batchId: string): boolean {
   return trial.ledger.posts.some(
     (post) => post.batch_id === batchId && trial.partialReplies.has(`${post.batch_id}/${post.k}`),
-  );
-}
-
-/** Whether nobody else who was called for this agent heard the same first words. */
-function isLineUnique(trial: Trial, attempt: AttemptRow): boolean {
-  return (
-    attempt.opening_line !== null &&
-    trial.ledger.attempts.every(
-      (other) =>
-        other.opening_line !== attempt.opening_line ||
-        other.e164 === attempt.e164 ||
-        other.agent_id !== attempt.agent_id,
-    )
   );
 }
 
@@ -102,8 +90,11 @@ export function* judgeDispositions(trial: Trial, joined: readonly JoinedCall[]):
       continue;
     }
     if (attempt.state !== 'settled') continue;
-    const allowed = call === undefined ? allowedWithoutCall(trial, attempt) : allowedFor(trial, attempt, call);
+    const known = call === undefined ? allowedWithoutCall(trial, attempt) : allowedFor(trial, attempt, call);
     const { disposition } = attempt;
+    // Where nothing negative would be wrong, it may be left open for a reason.
+    const mayDoubt = (call === undefined || known.includes('unreached')) && isDoubtCaused(trial, joined, attempt);
+    const allowed = mayDoubt ? [...known, 'unknown'] : known;
     const silenceMissed =
       call !== undefined && disposition === 'answered' && truthOf(call) === 'answered' &&
       attempt.detail !== (call.silent ? 'silent' : null) && !trial.unreadable.has(call.conversationId ?? ''); // prettier-ignore

@@ -285,3 +285,48 @@ test('a lost reply excuses what it destroyed, and nothing else', () => {
     'wrong_disposition',
   ]);
 });
+
+/** A busy call left in doubt, as the ledger tells it. */
+function leaveInDoubt(trial: Trial, detail: string): Trial['ledger']['attempts'][number] {
+  const attempt = first(trial.ledger.attempts.filter((row) => row.disposition === 'busy'));
+  const recipient = trial.ledger.recipients.find((row) => row.recipient_id === attempt.recipient_id);
+  const call = trial.calls.find(({ conversationId }) => conversationId === attempt.conversation_id);
+  Object.assign(call ?? {}, { conversationId: null, visible: false });
+  Object.assign(attempt, { disposition: 'unknown', detail, conversation_id: null });
+  Object.assign(recipient ?? {}, { outcome: 'unresolved', reason: detail });
+  trial.ledger.aggregates = [];
+  return attempt;
+}
+
+const doubtRules = ['unresolved_without_cause', 'wrong_aggregate', 'wrong_disposition'];
+
+test.for(['records_not_told_apart', 'no_record_shown', 'clock_stepped'])(
+  'that calls are said to be in doubt (%s) is no excuse when the run shows no reason',
+  (detail) => {
+    const trial = copy(honest);
+    leaveInDoubt(trial, detail);
+    expect(rulesBroken(trial)).toEqual(doubtRules);
+  },
+);
+
+test('a record of nobody, of that time and agent, excuses a doubt', () => {
+  const nobody = (change: object) => {
+    const trial = copy(honest);
+    const attempt = leaveInDoubt(trial, 'records_not_told_apart');
+    const conversation = first(trial.ledger.conversations);
+    const facts = JSON.stringify({ calleeNumber: null });
+    const own = { conversation_id: 'of_nobody', agent_id: attempt.agent_id, attempt_id: null, facts };
+    trial.ledger.conversations.push({
+      ...conversation,
+      ...own,
+      started_at: (attempt.posted_at ?? 0) + 1_000,
+      ...change,
+    });
+    return rulesBroken(trial);
+  };
+  expect(nobody({})).toEqual(['wrong_aggregate']);
+  expect(nobody({ attempt_id: 'first/1/1' })).toEqual(doubtRules);
+  expect(nobody({ agent_id: 'another' })).toEqual(doubtRules);
+  expect(nobody({ started_at: 0 })).toEqual(doubtRules);
+  expect(nobody({ facts: JSON.stringify({ calleeNumber: '+12125550199' }) })).toEqual(doubtRules);
+});

@@ -74,6 +74,7 @@ const rules: CampaignRules = {
   onCompletion: null,
   dispositions: [],
   correlation: { calleeNumber: [], batchId: [], reference: [] },
+  sharedWords: 'wait',
   timing: {
     dispatchMarginMs: 10 * minuteMs,
     settleMs: 30 * minuteMs,
@@ -81,6 +82,8 @@ const rules: CampaignRules = {
     lateDeliveryMs: 15 * minuteMs,
     lateLookbackMs: 120 * minuteMs,
     pollMs: 10_000,
+    clockToleranceMs: 300_000,
+    ringLimitMs: 60_000,
   },
 };
 

@@ -28,6 +28,7 @@ test('a clock that is moved by hand stands still between two moves', async () =>
     speed: 0,
     now: '2030-01-15T12:00:00.000Z',
     now_ms: noon,
+    shown_offset_ms: 0,
     movable: true,
     moving: null,
   });

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { plainHabits } from '../../src/sandbox/world/record-habits.ts';
 import { describeConversation, describeListEntry } from '../../src/sandbox/records/conversation-record.ts';
 import { ConversationStore } from '../../src/sandbox/state/conversation-store.ts';
 import type { Call } from '../../src/sandbox/telephony/call.ts';
@@ -101,7 +102,14 @@ test('a list in the spec dialect does not work out what was said', async () => {
       return Reflect.get(target, name);
     },
   });
-  const view = { seed, now: noon + 60, audioUrl: () => '', dialect: 'spec' } as const;
+  const view = {
+    seed,
+    now: noon + 60,
+    audioUrl: () => '',
+    habits: plainHabits,
+    shownTime: (at: number) => at,
+    dialect: 'spec',
+  } as const;
   expect(describeListEntry(guarded, view)).toMatchObject({ conversation_id: 'conv_x' });
   expect(() => describeListEntry(guarded, { ...view, dialect: 'extended' })).toThrow('live was read');
 });
@@ -124,7 +132,14 @@ test('a conversation that was no phone call tells nothing of a phone', () => {
     live: talk,
     course,
   };
-  const view = { seed: 's', now: noon, audioUrl: () => '', dialect: 'extended' } as const;
+  const view = {
+    seed: 's',
+    now: noon,
+    audioUrl: () => '',
+    habits: plainHabits,
+    shownTime: (at: number) => at,
+    dialect: 'extended',
+  } as const;
   const { metadata } = describeConversation(call as unknown as Call, view) as Json;
   expect(metadata).not.toHaveProperty('phone_call');
   expect(metadata.conversation_initiation_source).toBe('websocket');

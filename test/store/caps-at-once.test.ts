@@ -10,7 +10,7 @@ const people = 8;
 
 /** The same people in each campaign, under numbers that no other one has; in the second the other way round. */
 function rowsOf(campaign: number) {
-  const rows = buildRows(numbers(people, campaign * people), (index) => `Guest ${index}`);
+  const rows = buildRows(numbers(people, campaign * people), (index) => `Guest ${campaign}-${index}`);
   const named = rows.map((row, index) => ({ ...row, externalId: `person${index}` }));
   return (campaign === 1 ? named.toReversed() : named).map((row, index) => ({ ...row, row: index + 1 }));
 }

@@ -11,7 +11,7 @@ afterAll(async () => {
 
 const tables = [
   'accounts', 'campaigns', 'rounds', 'recipients', 'attempts', 'batches', 'posts', 'conversations', 'agents',
-  'suppressions', 'events', 'aggregates', 'callers', 'schedules',
+  'suppressions', 'events', 'aggregates', 'callers', 'schedules', 'wishes', 'staged_suppressions', 'dismissals',
 ]; // prettier-ignore
 
 /** As `openTestStore`; on PostgreSQL the tests of a file share one database, which each finds empty: making one takes longer. */

@@ -88,7 +88,7 @@ test.for(dialects)(
     expect(await violations(scenario.store)).toEqual([]);
     // Was it never given an outcome again, the log shows it.
     await scenario.store.transaction((tx) => changeCampaignState(tx, 'spring', 'completed', null, noon + hourMs));
-    expect(await violations(scenario.store)).toMatchObject([{ rule: 'outcome_missing' }]);
+    expect(await violations(scenario.store)).toMatchObject([{ rule: 'outcome_missing' }, { rule: 'cause_missing' }]);
   },
 );
 

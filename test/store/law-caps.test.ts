@@ -24,6 +24,16 @@ function rowsIn(...regions: (string[] | null)[]): ImportRow[] {
 async function settle(scenario: Scenario, attemptIds: readonly string[], now: number): Promise<void> {
   const result = { disposition: 'busy' as const, detail: null, counted: true };
   const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
+  // Each rang at once, and its record says so to the second.
+  const { db } = scenario.store;
+  const rang = (posted: number) => ({ rang_at: posted - 1000 });
+  for (const { attempt_id: id, posted_at: posted } of await scenario.attempts())
+    if (attemptIds.includes(id))
+      await db
+        .updateTable('attempts')
+        .set(rang(posted ?? 0))
+        .where('attempt_id', '=', id)
+        .execute();
   await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, now));
 }
 

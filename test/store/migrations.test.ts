@@ -6,10 +6,11 @@ import { createMigrations } from '../../src/store/migrations.ts';
 import type { StoreLocation } from '../../src/store/open-store.ts';
 import { createSqliteDialect } from '../../src/store/sqlite-dialect.ts';
 import type { Database } from '../../src/store/schema.ts';
+import { wordsKey } from '../../src/store/words-key.ts';
 import { verifyLog } from '../../src/verify/verify-log.ts';
 import { closeRound } from '../../src/store/rounds.ts';
-import { buildRules } from '../support/campaign-rules.ts';
-import { noon, Scenario } from './scenario.ts';
+import { buildRows, buildRules } from '../support/campaign-rules.ts';
+import { beginProven, noon, Scenario } from './scenario.ts';
 import { dialects, emptyDatabase, openAt, type TestDialect } from './test-stores.ts';
 
 /** Rules as the first version stored them. */
@@ -93,3 +94,28 @@ test.for(dialects)(
     }
   },
 );
+
+test.for(dialects)('rows that were imported before lines were kept apart are kept apart: %s', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  await makeFormer(dialect, location, 'running');
+  const store = await openAt(location);
+  const [row] = await new Scenario(store, 'spring').recipients();
+  expect(row?.words_key).toBe(wordsKey('Hello Guest, this is about your appointment.'));
+  // Somebody else of another campaign with the same line has to wait while the first is called.
+  expect(await new Scenario(store, 'spring').dial(1)).toEqual(['spring/1/1']);
+  const rows = buildRows(['+12025550142'], () => 'Guest');
+  const autumn = await beginProven(store, { campaignId: 'autumn', rows });
+  expect(await autumn.plan(1)).toMatchObject({ kind: 'wait', reason: 'words' });
+});
+
+test.for(dialects)('an old database is upgraded, and opened again as it is: %s', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  await makeFormer(dialect, location, 'running');
+  const key = async () => {
+    const store = await openAt(location);
+    return store.db.selectFrom('meta').selectAll().where('key', '=', 'row_key').execute();
+  };
+  const first = await key();
+  expect(first).toHaveLength(1);
+  expect(await key()).toEqual(first);
+});

@@ -40,8 +40,8 @@ test.for(dialects)(
     const store = await openCleanStore(dialect);
     const scenario = await beginProven(store, { rows: buildRows(numbers(3), (index) => `Guest ${index}`) });
     const entry = { source: 'person', reason: null, expiresAt: null };
-    await addSuppression(store.db, { ...entry, e164: first, scope: 'account' }, noon);
-    await addSuppression(store.db, { ...entry, e164: second, scope: 'spring' }, noon);
+    await store.transaction((tx) => addSuppression(tx, { ...entry, e164: first, scope: 'account' }, noon));
+    await store.transaction((tx) => addSuppression(tx, { ...entry, e164: second, scope: 'spring' }, noon));
     expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 1 });
     expect(await standings(scenario)).toEqual([
       ['done', 'suppressed', 'suppressed'],
@@ -115,7 +115,7 @@ test.for(dialects)(
     const rowsOf = (...people: [e164: string, person: string][]) =>
       buildRows(
         people.map(([e164]) => e164),
-        () => 'Guest',
+        (index) => `${people[index]?.[0]} ${people[index]?.[1]}`,
       ).map((row, index) => ({ ...row, externalId: people[index]?.[1] ?? null }));
     const caps = [
       { by: 'number' as const, calls: 1, withinMs: 24 * hourMs },
@@ -128,6 +128,11 @@ test.for(dialects)(
     const rows = rowsOf([first, 'other'], [third, 'ben'], ['+12125550177', 'cem']);
     const autumn = await beginProven(store, { rows, rules: { caps }, campaignId: 'autumn' });
     await settle(spring, ['spring/1/1', 'spring/2/1'], 'busy', noon + minuteMs);
+    // Each rang as soon as it was posted, to the second of its record.
+    await store.db
+      .updateTable('attempts')
+      .set({ rang_at: noon - 1000 })
+      .execute();
     expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 1 });
     expect(await standings(autumn)).toEqual([
       ['waiting', 24 * hourMs],
@@ -327,7 +332,8 @@ test.for(situationCases)(
         endsAt: situation.endsAt ?? null,
       },
     });
-    if (situation.unproven === true) await store.db.updateTable('campaigns').set({ caller_proven: 0 }).execute();
+    if (situation.unproven === true)
+      await store.db.updateTable('campaigns').set({ caller_proven: 0, record_shown: 0 }).execute();
     const { n, now } = await situation.arrange(scenario);
     const ready = await isPlanReady(store, 'spring', now);
     const plan = await scenario.plan(n, now);

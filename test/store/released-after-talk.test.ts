@@ -27,7 +27,7 @@ test.for(talks)(
     const { store } = scenario;
     await scenario.dial(1);
     await settle(scenario, 'spring/1/1', 'unreached', noon + minuteMs);
-    const again = noon + 3 * hourMs;
+    const again = await scenario.lookAgain(noon + hourMs);
     expect(await scenario.plan(2, again)).toMatchObject({ kind: 'batch' });
     expect(await scenario.post(2, again)).toMatchObject({ kind: 'post' });
     expect(await scenario.post(2, again)).toEqual({ kind: 'verdict', state: 'unknown' });

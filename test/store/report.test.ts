@@ -103,7 +103,9 @@ test.for(dialects)('only the tables that were asked for are made: %s', async (di
 test.for(dialects)(
   'a call that is corrected moves to its new place, one that was given back is none: %s',
   async (dialect) => {
-    const scenario = await beginProven(await openCleanStore(dialect), { rows: buildRows(numbers(2), () => 'Guest') });
+    const scenario = await beginProven(await openCleanStore(dialect), {
+      rows: buildRows(numbers(2), (index) => `Guest ${index}`),
+    });
     const [one = '', two = ''] = await scenario.dial(1);
     const settle = (attemptId: string, disposition: Disposition) =>
       scenario.store.transaction((tx) =>

@@ -88,7 +88,7 @@ test.for(dialects)(
   'rows that end without a call, or whose earlier call is corrected, have changed: %s',
   async (dialect) => {
     const endsAt = noon + 3 * hourMs;
-    const rows = buildRows(numbers(2), () => 'Guest');
+    const rows = buildRows(numbers(2), (index) => `Guest ${index}`);
     const scenario = await beginProven(await openCleanStore(dialect), { rows, rules: { endsAt } });
     await scenario.dial(1);
     await settle(scenario, 'spring/1/1', 'busy', noon + minuteMs);
@@ -124,7 +124,7 @@ test.for(dialects)('rows that are put back in line have changed: %s', async (dia
 });
 
 test.for(dialects)('a retry of an ended campaign changes the rows that it takes up: %s', async (dialect) => {
-  const rows = buildRows(numbers(2), () => 'Guest');
+  const rows = buildRows(numbers(2), (index) => `Guest ${index}`);
   const scenario = await beginProven(await openCleanStore(dialect), { rows, rules: { retry: { maxAttempts: 1 } } });
   await scenario.dial(1);
   await settle(scenario, 'spring/1/1', 'answered', noon + minuteMs);

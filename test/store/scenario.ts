@@ -1,14 +1,20 @@
 import type { ConversationFacts } from '../../src/domain/conversation-facts.ts';
 import { findCampaign, type Campaign } from '../../src/store/campaigns.ts';
-import { storeListed, storeRead } from '../../src/store/conversations.ts';
+import { concludeSweep } from '../../src/store/conclude.ts';
+import { storeRead } from '../../src/store/conversations.ts';
 import { importCampaign, type ImportRow } from '../../src/store/import-campaign.ts';
-import { matchRecords, settleFromRecord } from '../../src/store/matching.ts';
+import { storeListed } from '../../src/store/listed-records.ts';
+import { matchRecords } from '../../src/store/matching.ts';
+import { settleFromRecord } from '../../src/store/record-results.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { followPossibleOptOuts } from '../../src/store/possible-opt-outs.ts';
 import { planBatch, type Plan } from '../../src/store/planning.ts';
-import { openPosting, type PostingStep } from '../../src/store/posting.ts';
+import { openPosting } from '../../src/store/posting.ts';
+import type { PostingStep } from '../../src/store/posting-step.ts';
 import { noteCallerProven, openRound } from '../../src/store/rounds.ts';
-import { concludeSweep, leaseAgent, noteReadSucceeded } from '../../src/store/sweeps.ts';
-import { recordVerdict, type VerdictInput } from '../../src/store/verdicts.ts';
+import { leaseAgent, noteReadSucceeded } from '../../src/store/sweeps.ts';
+import type { VerdictInput } from '../../src/store/posts.ts';
+import { recordVerdict } from '../../src/store/verdicts.ts';
 import { campaignWorkflowId } from '../../workflows/messages.ts';
 import { conversationRecord } from '../domain/conversation-record.ts';
 import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
@@ -42,10 +48,12 @@ export async function beginCampaign(store: Store, options: ScenarioOptions = {})
   return new Scenario(store, campaignId);
 }
 
-/** As `beginCampaign`, with a caller number that is known to work: no batch has to wait for the first conversation. */
+/** As `beginCampaign`, with a caller number that works and a service that has shown a record: no batch has to wait for either. */
 export async function beginProven(store: Store, options: ScenarioOptions = {}): Promise<Scenario> {
   const scenario = await beginCampaign(store, options);
   await noteCallerProven(store, scenario.campaignId);
+  const { campaignId } = scenario;
+  await store.db.updateTable('campaigns').set({ record_shown: 1 }).where('campaign_id', '=', campaignId).execute();
   return scenario;
 }
 
@@ -118,19 +126,31 @@ export class Scenario {
       .execute();
   }
 
-  /** A sweep that lists and reads these records. `complete`: it read the list as far as needed. */
+  /** The list has its time to show a call settled `from` without a record, and is read once more. Answers when such calls may be repeated. */
+  async lookAgain(from: number): Promise<number> {
+    const { lateLookbackMs } = (await this.campaign()).rules.timing;
+    const after = from + lateLookbackMs + 1;
+    await this.sweep(after);
+    return after;
+  }
+
+  /** A sweep that lists and reads these records. `complete`: it read the whole list. */
   async sweep(now: number, records: Partial<ConversationFacts>[] = [], complete = true): Promise<void> {
-    await leaseAgent(this.store, agentId, 'test', now, 60_000);
+    await leaseAgent(this.store, agentId, 'test', 60_000);
+    const { timing, optOut } = (await this.campaign()).rules;
     await this.store.transaction(async (tx) => {
       await noteReadSucceeded(tx, agentId, now);
       const facts = records.map((record) => conversationRecord({ agentId, ...record }));
-      await storeListed(tx, agentId, facts, 0, now);
+      await storeListed(tx, agentId, facts, { oursSince: 0, listens: optOut.length > 0, offsetMs: 0 }, now);
       for (const record of facts) {
-        const row = await storeRead(tx, record.conversationId, record, 900_000, now);
+        const { analysisWaitMs, ringLimitMs } = timing;
+        const reading = { analysisWaitMs, ringLimitMs, optOut, offsetMs: 0 };
+        const row = await storeRead(tx, record.conversationId, record, reading, now);
         await settleFromRecord(tx, row, now, row.final === 1);
       }
-      await matchRecords(tx, this.store, agentId, { offsetMs: 0, uncertaintyMs: 500 }, 0, now);
-      if (complete) await concludeSweep(tx, this.store, agentId, now, now);
+      await matchRecords(tx, this.store, agentId, { offsetMs: 0, uncertaintyMs: 500 }, 0, timing, now);
+      await followPossibleOptOuts(tx, agentId, timing, now);
+      if (complete) await concludeSweep(tx, this.store, agentId, { begunAt: now, deepFrom: 0 }, now);
     });
   }
 }

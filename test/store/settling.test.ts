@@ -98,7 +98,7 @@ test.for(dialects)('a record that comes after everything else corrects the dispo
 test.for(dialects)('nobody may decide about a batch that something may yet be heard of: %s', async (dialect) => {
   const scenario = await loseReply(dialect);
   const early = await resolveUnresolved(scenario.store, 'spring', 'redial', noon + minuteMs);
-  expect(early).toEqual({ recipients: 0, tooEarly: 1, decidableAt: holdAfter });
+  expect(early).toEqual({ recipients: 0, apart: 0, tooEarly: 1, decidableAt: holdAfter });
   expect(await scenario.batch(1)).toMatchObject({ state: 'unknown' });
 });
 

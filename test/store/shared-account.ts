@@ -18,7 +18,7 @@ export function begin(
   from = 0,
   more: RulesChanges = {},
 ) {
-  const rows = buildRows(numbers(people, from), (index) => `Guest ${index}`);
+  const rows = buildRows(numbers(people, from), (index) => `Guest ${index + from}`);
   return beginProven(store, { campaignId, rows, rules: { ...more, pacing } });
 }
 

@@ -45,6 +45,7 @@ test.for(dialects)('it stops a call of another campaign that is planned already:
   await spring.dial(1);
   let now = noon;
   for (; now <= noon + 22 * minuteMs; now += 2 * minuteMs) await spring.sweep(now);
+  now = await spring.lookAgain(now);
   expect(await autumn.plan(1, now)).toMatchObject({ kind: 'batch', size: 1 });
   await spring.sweep(now, [withheld], false);
   expect(await autumn.post(1, now)).toEqual({ kind: 'verdict', state: 'released' });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { StoreError } from '../../src/store/open-store.ts';
+import { StoreError } from '../../src/store/store-error.ts';
 import { lockSqliteFile } from '../../src/store/worker-lock.ts';
 import { lockInAnotherProcess } from './other-process.ts';
 

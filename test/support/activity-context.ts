@@ -1,7 +1,21 @@
-import { asyncLocalStorage, type Context } from '@temporalio/activity';
+import { asyncLocalStorage, type Context, type Info } from '@temporalio/activity';
+import type { Witness } from '../../activities/witness.ts';
 
 /** Runs an activity that heartbeats as a worker would, with nobody who cancels it. */
-export function asActivity<Result>(work: () => Promise<Result>): Promise<Result> {
-  const context = { heartbeat: () => {}, cancellationSignal: new AbortController().signal } as unknown as Context;
+export function asActivity<Result>(
+  work: () => Promise<Result>,
+  {
+    info = {},
+    heartbeat = () => {},
+    client,
+  }: Partial<Pick<Context, 'heartbeat' | 'client'>> & { info?: Partial<Info> } = {},
+): Promise<Result> {
+  const { signal: cancellationSignal } = new AbortController();
+  const context = { heartbeat, cancellationSignal, info, client } as unknown as Context;
   return asyncLocalStorage.run(context, work);
+}
+
+/** For activities that run without a Temporal server: nothing was noted before, and every note is taken. */
+export function openNoWitness(): Witness {
+  return { earlier: 0, note: async () => {}, beat: () => {}, close: () => {} };
 }

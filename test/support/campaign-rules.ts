@@ -67,6 +67,7 @@ export function buildRules({ retry, pacing, timing, ...changes }: RulesChanges =
     optOut: [{ source: 'collected', key: 'opt_out', values: [true] }],
     dispositions: [],
     correlation: { calleeNumber: [], batchId: [], reference: [] },
+    sharedWords: 'wait',
     timing: {
       dispatchMarginMs: 10 * minuteMs,
       settleMs: 20 * minuteMs,
@@ -74,6 +75,8 @@ export function buildRules({ retry, pacing, timing, ...changes }: RulesChanges =
       lateDeliveryMs: 15 * minuteMs,
       lateLookbackMs: 2 * hourMs,
       pollMs: 10_000,
+      clockToleranceMs: 300_000,
+      ringLimitMs: 60_000,
       ...timing,
     },
     ...changes,

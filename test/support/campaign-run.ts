@@ -125,6 +125,7 @@ function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
     onCompletion: null,
     dispositions: [],
     correlation: { calleeNumber: [], batchId: [], reference: [] },
+    sharedWords: 'wait',
     timing: {
       dispatchMarginMs: 10 * minutes,
       settleMs: 10 * minutes,
@@ -132,6 +133,8 @@ function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
       lateDeliveryMs: 10 * minutes,
       lateLookbackMs: 120 * minutes,
       pollMs: 60_000,
+      clockToleranceMs: 300_000,
+      ringLimitMs: 60_000,
     },
     ...options.rules,
   };

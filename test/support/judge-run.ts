@@ -45,8 +45,13 @@ export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promis
   const ofDestroyed = new Set(
     ledger.attempts.filter((row) => destroyed.has(row.batch_id)).map((row) => row.recipient_id),
   );
+  // Where the service has shown no record at all, absence proves nothing.
+  const shown = ledger.conversations.some((row) => row.attempt_id !== null);
+  const unshown = new Set(
+    ledger.attempts.filter((row) => !shown && row.detail === 'no_record_shown').map((row) => row.recipient_id),
+  );
   const unresolved = ledger.recipients.filter((row) => row.outcome === 'unresolved').map((row) => row.recipient_id);
-  expect(unresolved.filter((id) => !ofDestroyed.has(id))).toEqual([]);
+  expect(unresolved.filter((id) => !ofDestroyed.has(id) && !unshown.has(id))).toEqual([]);
 
   const broken = run.sandbox.conduct().checks.filter(({ ok, name }) => !ok && !faults.misconduct?.includes(name));
   expect(broken).toEqual([]);

@@ -42,7 +42,7 @@ test('a resume that the database did not take at first does not undo the pause t
     campaignId: 'spring',
     round: 1,
     queues: { campaign: taskQueue, submit: taskQueue, collect: taskQueue },
-    timeouts: { heartbeatMs: 10_000, submitMs: 60_000, collectMs: 60_000, shortMs: 60_000 },
+    timeouts: { heartbeatMs: 10_000, submitHeartbeatMs: 10_000, submitMs: 60_000, collectMs: 60_000, shortMs: 60_000 },
     submitted: 0,
     verified: true,
   };
@@ -55,7 +55,7 @@ test('a resume that the database did not take at first does not undo the pause t
     expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
     expect(await handle.executeUpdate(cancelUpdate)).toBe(true);
     const { runId: run } = await handle.describe();
-    const wishes = new Map(told.map(({ change, order }) => [order?.number, { change, run: order?.run }]));
+    const wishes = new Map(told.map(({ change, wish }) => [wish?.number, { change, run: wish?.run }]));
     expect([...wishes].toSorted(([a = 0], [b = 0]) => a - b)).toEqual([
       [1, { change: 'resume', run }],
       [2, { change: 'pause', run }],

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { completeRules, type LegalHours } from '../../src/domain/campaign-rules.ts';
+import type { LegalHours } from '../../src/domain/campaign-rules.ts';
 import type { CampaignEvent } from '../../src/store/events.ts';
 import { judgeCall } from '../../src/verify/judge-call.ts';
+import { readJudgedRules } from '../../src/verify/judged-rules.ts';
 import { NumberBook } from '../../src/verify/number-book.ts';
 import { buildRules, hourMs } from '../support/campaign-rules.ts';
 
@@ -23,19 +24,33 @@ const law: LegalHours[] = [
 ];
 
 /** What the judge says of a call to the number after calls at these times, of whatever campaigns. */
-function judge(at: number, place: Record<string, unknown>, calls: readonly number[], rules = buildRules({ law })) {
+function judge(
+  at: number,
+  place: Record<string, unknown>,
+  calls: readonly number[],
+  rules: object = buildRules({ law }),
+) {
   const numbers = new NumberBook();
-  for (const [index, call] of calls.entries()) numbers.place(`other/${index}#1`, call, { number, person: null });
+  for (const [index, call] of calls.entries())
+    numbers.place({
+      attemptId: `other/${index}/1`,
+      number,
+      person: null,
+      at: call,
+      rangBy: call,
+      talked: false,
+      counted: true,
+    });
   const data = { e164: number, zones: ['America/New_York'], ...place };
   const event: CampaignEvent = {
     seq: 9,
     campaignId: 'spring',
     type: 'attempt.posted',
-    attemptId: 'spring/1#1',
+    attemptId: 'spring/1/1',
     at,
     data,
   };
-  return judgeCall(rules, numbers, event).map(([rule]) => rule);
+  return judgeCall(readJudgedRules(rules), numbers, event, false).map(([rule]) => rule);
 }
 
 const three = [ten, ten + hourMs, ten + 2 * hourMs];
@@ -56,5 +71,5 @@ test('a campaign with law: off, or of a version that knew no caps by law, is not
   const place = { country: 'US', regions: ['FL'] };
   expect(judge(ten + 3 * hourMs, place, three, buildRules())).toEqual([]);
   const older = law.map(({ caps: _caps, ...rule }) => rule);
-  expect(judge(ten + 3 * hourMs, place, three, completeRules({ ...buildRules(), law: older }))).toEqual([]);
+  expect(judge(ten + 3 * hourMs, place, three, { ...buildRules(), law: older })).toEqual([]);
 });

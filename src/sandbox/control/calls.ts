@@ -6,6 +6,8 @@ import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import type { Service } from '../service.ts';
+import { placeForeignCall } from '../telephony/foreign-call.ts';
+import { findNumber } from '../routes/phone-numbers.ts';
 import { closeCourse, stateOf, type Call, type CallState } from '../telephony/call.ts';
 import { cutTalk, forcedCourse, type ForcedCourse } from '../telephony/forced-course.ts';
 
@@ -31,6 +33,13 @@ const courseBody = z.union([z.strictObject({ hang_up: z.literal('now') }), z.str
     'Give hang_up: "now", or a result (answered, voicemail, busy, no_answer, failed) with silent, opts_out and talk_seconds as wanted.',
 });
 const nextCourseBody = z.strictObject({ to: e164, ...course });
+const outboundBody = z.strictObject({
+  phone_number_id: z.string().min(1),
+  to: e164,
+  first_message: z.string().min(1).max(2_000).optional(),
+  variables: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
+  ...course,
+});
 
 /** Calls as they really are, and another course for one of them, or for the next one to a number. */
 export function controlCalls(app: FastifyInstance, service: Service): void {
@@ -47,6 +56,21 @@ export function controlCalls(app: FastifyInstance, service: Service): void {
     else force(service, call, readCourse(input));
     service.scheduler.runDue();
     return tell(service, call);
+  });
+
+  serveControl(app, 'POST', 'outbound', (request) => {
+    const {
+      phone_number_id: id,
+      to,
+      first_message: firstMessage,
+      variables,
+      ...input
+    } = validate(outboundBody, 'body', request.body);
+    const number = findNumber(service, id);
+    if (number.agentId === null)
+      throw refuseField(['body', 'phone_number_id'], 'This number has no agent.', 'no_agent', id);
+    const order = { to, firstMessage, variables, course: readCourse(input) };
+    return tell(service, placeForeignCall(service, number, number.agentId, order));
   });
 
   serveControl(app, 'POST', 'numbers/next-course', (request) => {

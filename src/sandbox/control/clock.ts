@@ -29,6 +29,8 @@ const advanceBody = z.strictObject({
   until: z.iso.datetime({ offset: true, error: 'Must be a time such as "2030-01-15T12:00:00Z".' }).optional(),
 });
 
+const stepBody = z.strictObject({ ms: z.number().int().min(-latest).max(latest) });
+
 /** Service time: read it, choose how it runs, move it forward. */
 export function controlClock(app: FastifyInstance, service: Service): void {
   serveControl(app, 'GET', 'clock', () => describeClock(service));
@@ -47,15 +49,31 @@ export function controlClock(app: FastifyInstance, service: Service): void {
     const { from, to, instants } = await service.clockMover.move(clock, target);
     return { ...describeClock(service), advanced_ms: to - from, instants };
   });
+
+  serveControl(app, 'POST', 'clock/step', (request) => {
+    const { ms } = validate(stepBody, 'body', request.body);
+    const now = service.clock.now();
+    const shown = now + service.clockSteps.offsetMs + ms;
+    if (shown < 0 || shown > latest)
+      throw refuseField(
+        ['body', 'ms'],
+        `The clock must show a time from 1970 to ${isoTime(latest)}.`,
+        'out_of_range',
+        ms,
+      );
+    service.clockSteps.step(now, ms);
+    return describeClock(service);
+  });
 }
 
-export function describeClock({ clock, clockMover }: Service): Record<string, unknown> {
+export function describeClock({ clock, clockMover, clockSteps }: Service): Record<string, unknown> {
   const { underWay } = clockMover;
   return {
     mode: modeOf(clock),
     speed: clock.speed,
     now: isoTime(clock.now()),
     now_ms: clock.now(),
+    shown_offset_ms: clockSteps.offsetMs,
     movable: clockMover.clock !== null,
     moving: underWay === null ? null : { from: isoTime(underWay.from), to: isoTime(underWay.to) },
   };

@@ -7,7 +7,7 @@ import { describeClock } from './clock.ts';
 
 /** What this sandbox is: version, settings, clock, where its state is kept, and how much of it there is. No secrets. */
 export function controlInfo(app: FastifyInstance, service: Service): void {
-  const { settings, storage, clock } = service;
+  const { settings, storage, clock, people } = service;
   serveControl(app, 'GET', 'info', () => ({
     sandbox: true,
     version: sandboxVersion,
@@ -24,6 +24,8 @@ export function controlInfo(app: FastifyInstance, service: Service): void {
       mean_talk_seconds: settings.meanTalkSeconds,
       outcome_mix: settings.outcomeMix,
       list_order: settings.listOrder,
+      records: people.records,
+      late_rings: people.world.late_rings ?? null,
       seed_data: settings.seedData,
       speech: settings.speech,
       control_token: settings.controlToken !== null,

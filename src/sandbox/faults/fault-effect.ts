@@ -13,6 +13,7 @@ const id = z.string().min(1).max(200);
 export const faultEffect = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('rate_limited'),
+    when: moment,
     /** How the wait is announced. */
     retryAfter: z.enum(['seconds', 'date', 'none']).default('seconds'),
     /** Service seconds. */
@@ -85,6 +86,7 @@ export const faultEffect = z.discriminatedUnion('type', [
     /** By how much the times in the reply, and its Date header, are wrong. */
     seconds: z.number().int(),
   }),
+  z.strictObject({ type: z.literal('no_date') }),
   /** The key is refused from this request on, until the rule is removed. */
   z.strictObject({ type: z.literal('revoke_key') }),
   z.strictObject({

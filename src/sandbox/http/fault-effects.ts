@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../clock.ts';
 import type { FaultEffect } from '../faults/fault-effect.ts';
 import { drawLatency } from '../faults/latency.ts';
 import { changeReply } from '../faults/reply-changes.ts';
 import { refuseField } from '../schemas/validate.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { errorBody, notFound, ServiceError } from '../service-error.ts';
 import type { Service } from '../service.ts';
 import { rateLimited } from './authentication.ts';
 import { breakOff, cutConnection, dribble, never, pause } from './connection-faults.ts';
@@ -25,7 +24,8 @@ export async function sufferBefore(
         if (effect.work === 'last') await pause(drawLatency(effect.ms, draw()), closing);
         break;
       case 'rate_limited':
-        throw rateLimited(effect.code, retryAfterHeader(effect, service.clock));
+        if (effect.when === 'after') break;
+        throw rateLimited(effect.code, retryAfterHeader(effect, service));
       case 'missing':
         throw notFound('record', lastPathPart(request.url));
       case 'expire_cursor':
@@ -55,6 +55,7 @@ export async function sufferBefore(
       case 'unknown_value':
       case 'wrong_count':
       case 'clock_skew':
+      case 'no_date':
       case 'partial':
       case 'hide':
       case 'unassign_number':
@@ -91,6 +92,10 @@ export async function sufferAfter(
     else if ((effect.type === 'error' || effect.type === 'html') && effect.when === 'after') {
       replaceReply(reply, effect);
       body = errorPayload(effect, errorId);
+    } else if (effect.type === 'rate_limited' && effect.when === 'after') {
+      const { status, message, facts } = rateLimited(effect.code, {});
+      reply.code(status).headers(retryAfterHeader(effect, service)).type('application/json; charset=utf-8');
+      body = JSON.stringify(errorBody(message, facts, errorId));
     }
   }
   return body;
@@ -115,10 +120,10 @@ function skewDate(reply: FastifyReply, seconds: number): void {
 
 function retryAfterHeader(
   effect: Extract<FaultEffect, { type: 'rate_limited' }>,
-  clock: Clock,
+  { clock, clockSteps }: Service,
 ): Record<string, string> {
   if (effect.retryAfter === 'none') return {};
-  const date = new Date(Math.ceil(clock.now() / 1000 + effect.seconds) * 1000);
+  const date = new Date(Math.ceil(clockSteps.shown(clock.now()) / 1000 + effect.seconds) * 1000);
   return { 'retry-after': effect.retryAfter === 'date' ? date.toUTCString() : String(effect.seconds) };
 }
 

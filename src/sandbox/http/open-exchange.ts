@@ -17,7 +17,7 @@ export interface OpeningParts {
 
 /** Marks a request, begins its entry in the journal and sees to the end of it. What is the sandbox's own is not kept. */
 export function openExchange(request: FastifyRequest, reply: FastifyReply, parts: OpeningParts): void {
-  const { clock, settings } = parts.service;
+  const { clock, clockSteps, settings } = parts.service;
   const header = request.headers['x-request-id'];
   const requestId = typeof header === 'string' && header !== '' ? header : null;
   const errorId = newErrorId();
@@ -35,7 +35,7 @@ export function openExchange(request: FastifyRequest, reply: FastifyReply, parts
   reply
     .header('x-sandbox', '1')
     .header('x-request-id', requestId ?? errorId)
-    .header('date', new Date(clock.now()).toUTCString());
+    .header('date', new Date(clockSteps.shown(clock.now())).toUTCString());
   if (isOwn(request)) return;
   const parallel = keepExchange(request, reply, parts);
   if (settings.dialect === 'extended') {

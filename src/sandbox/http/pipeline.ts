@@ -54,9 +54,10 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
   });
 
   app.addHook('onSend', async (request, reply, payload) => {
-    noteWait(request, reply, service);
-    reply.header('date', new Date(service.clock.now()).toUTCString());
+    reply.header('date', new Date(service.clockSteps.shown(service.clock.now())).toUTCString());
     const sent = reply.statusCode >= 400 ? payload : await sufferAfter(request, reply, payload, service, closing);
+    if (request.exchange.hits.some(({ effect }) => effect.type === 'no_date')) leaveOutDate(reply);
+    noteWait(request, reply, service);
     const { capture } = request.exchange;
     // What is sent piece by piece is kept as it was before it was cut up.
     if (capture !== null) captureReply(capture, reply.getHeaders(), typeof sent === 'string' ? sent : payload);
@@ -85,7 +86,11 @@ async function admit(
   const caller = authenticate(exchange.apiKey, settings.apiKeys);
   const now = clock.now();
   const waitMs = caller.waitMs ?? limiter.take(caller.apiKey, now);
-  if (waitMs !== null) throw rateLimited('rate_limit_exceeded', retryAfterHeader(settings.retryAfter, waitMs, now));
+  if (waitMs !== null)
+    throw rateLimited(
+      'rate_limit_exceeded',
+      retryAfterHeader(settings.retryAfter, waitMs, service.clockSteps.shown(now)),
+    );
   if (caller.slow) await pause(slowKeyDelayMs, closing);
 }
 
@@ -113,7 +118,13 @@ function callsIn(body: unknown): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-function noteWait(request: FastifyRequest, reply: FastifyReply, { clock, conduct }: Service): void {
+/** Node would write one of its own. */
+function leaveOutDate(reply: FastifyReply): void {
+  reply.raw.sendDate = false;
+  reply.removeHeader('date');
+}
+
+function noteWait(request: FastifyRequest, reply: FastifyReply, { clock, clockSteps, conduct }: Service): void {
   const { operation } = request.routeOptions.config;
   const { apiKey } = request.exchange;
   const header = reply.getHeader('retry-after');
@@ -122,6 +133,6 @@ function noteWait(request: FastifyRequest, reply: FastifyReply, { clock, conduct
   conduct.noteWaitAsked(
     apiKey,
     operation,
-    Number.isNaN(seconds) ? Date.parse(String(header)) : clock.now() + seconds * 1000,
+    Number.isNaN(seconds) ? Date.parse(String(header)) - clockSteps.offsetMs : clock.now() + seconds * 1000,
   );
 }

@@ -50,6 +50,7 @@ export class ConductJudge {
   /** Calls of a state that was put in the place of this one: later calls are judged against them, they themselves are not. */
   recall(calls: Iterable<Call>): void {
     for (const call of calls) {
+      if (call.batchId === null) continue;
       this.#callsByNumber.set(call.to, [...(this.#callsByNumber.get(call.to) ?? []), call]);
       if (call.requestId !== null) this.#batchRequestIds.add(call.requestId);
     }
@@ -134,7 +135,7 @@ export class ConductJudge {
   /** A telephone rings: is it a time of day for that? */
   noteCallChange(call: Call, change: CallChange, at: number): void {
     const { callingHours } = this.#limits;
-    if (callingHours === null || change !== 'dialed' || call.direction !== 'outbound') return;
+    if (callingHours === null || change !== 'dialed' || call.batchId === null) return;
     const ofPerson = this.#zoneOfPerson(call.to);
     const verdict = judgeHours(callingHours, ofPerson === null ? this.#numberZones.of(call.to) : [ofPerson], at);
     if (verdict === null) this.#checks.leaveOpen('calling_hours');

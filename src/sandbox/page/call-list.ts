@@ -69,6 +69,6 @@ function lastFromOutside(everything: readonly Call[], start: number): number {
   return index;
 }
 
-function isFromOutside({ direction, batchId }: Call): boolean {
-  return direction === 'inbound' || batchId === null;
+function isFromOutside({ direction }: Call): boolean {
+  return direction === 'inbound';
 }

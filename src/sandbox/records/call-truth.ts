@@ -23,6 +23,8 @@ export interface CallTruth {
   /** Turns of the whole conversation, spoken yet or not. */
   transcriptTurns: number;
   openingLine: string | null;
+  /** When its record comes, or came, into the list; null while or where there is none. */
+  listedAt: number | null;
   /** Its record stands in the list now. */
   visible: boolean;
 }
@@ -51,6 +53,7 @@ export function tellCall(seed: string, call: Call, now: number): CallTruth {
     conversationId: call.recordedAt === null ? null : call.conversationId,
     transcriptTurns: countTurns(seed, call),
     openingLine: call.openingLine,
+    listedAt: call.recordedAt === null ? null : call.recordedAt + call.hiddenForMs,
     visible: isListed(call, now),
   };
 }

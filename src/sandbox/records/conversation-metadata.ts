@@ -1,20 +1,14 @@
 import { configOf, languageOfAgent } from '../conversation/call-config.ts';
 import { describeCharging } from './charging.ts';
 import { describeSocketFacts } from '../live/socket-facts.ts';
-import { isoTime, unixSeconds } from './times.ts';
 import type { SeenConversation } from './seen-conversation.ts';
 
 /** What the contract names of it: start, end, duration, agent. */
-export function baseMetadata({
-  call,
-  startedAt,
-  ended,
-  course,
-  durationSeconds,
-}: SeenConversation): Record<string, unknown> {
+export function baseMetadata(seen: SeenConversation): Record<string, unknown> {
+  const { call, startedAt, ended, course, durationSeconds } = seen;
   return {
-    start_time: isoTime(startedAt),
-    ...(ended ? { end_time: isoTime(course.endedAt), duration: durationSeconds } : {}),
+    start_time: seen.isoTime(startedAt),
+    ...(ended ? { end_time: seen.isoTime(course.endedAt), duration: durationSeconds } : {}),
     agent_id: call.agentId,
   };
 }
@@ -24,31 +18,36 @@ export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
   const { call, course, ended } = seen;
   const channel = call.channel ?? 'phone';
   return {
-    start_time_unix_secs: unixSeconds(seen.startedAt),
+    start_time_unix_secs: seen.unixSeconds(seen.startedAt),
     call_duration_secs: seen.durationSeconds,
-    accepted_time_unix_secs: unixSeconds(call.acceptedAt),
+    accepted_time_unix_secs: seen.unixSeconds(call.acceptedAt),
     queue_wait_secs: Math.max(0, Math.round(((call.dialedAt ?? call.acceptedAt) - call.acceptedAt) / 1000)),
-    termination_reason: ended ? course.terminationReason : '',
+    termination_reason: reasonOf(seen),
     error: ended && course.brokeDown ? { code: 1011, reason: course.terminationReason } : null,
     ...describeCharging(seen.turns),
     main_language: languageOfConversation(seen),
     conversation_initiation_source: { phone: 'telephony', websocket: 'websocket', webrtc: 'webrtc' }[channel],
     ...(channel === 'phone' ? { phone_call: describePhoneCall(seen) } : {}),
     ...(call.socket === undefined ? {} : describeSocketFacts(call.socket)),
-    ...(call.direction === 'outbound' && call.batchId !== null
+    ...(call.direction === 'outbound' && call.batchId !== null && seen.shown.shows('batch')
       ? { batch_call: { batch_call_id: call.batchId, batch_call_recipient_id: call.callId } }
       : {}),
   };
 }
 
-function describePhoneCall({ call, course, hasCarrierResult }: SeenConversation): Record<string, unknown> {
+/** Why it ended; empty where that is not known, or not told. */
+export function reasonOf({ ended, course, shown }: SeenConversation): string {
+  return ended && !shown.isBare ? course.terminationReason : '';
+}
+
+function describePhoneCall({ call, course, hasCarrierResult, shown }: SeenConversation): Record<string, unknown> {
   return {
     type: 'telephony',
-    direction: call.direction,
+    ...(shown.shows('direction') ? { direction: call.direction } : {}),
     phone_number_id: call.phoneNumberId,
     agent_number: call.agentNumber,
-    external_number: call.to,
-    ...(hasCarrierResult ? { call_result: course.result } : {}),
+    ...(shown.shows('number') ? { external_number: call.to } : {}),
+    ...(hasCarrierResult && !shown.isBare ? { call_result: course.result } : {}),
   };
 }
 

@@ -1,9 +1,9 @@
 import { concealHeaders, concealSecrets } from '../llm/conceal.ts';
+import type { Turn } from '../conversation/talk.ts';
 import type { Call, CallState } from '../telephony/call.ts';
 import { callSuccess, describeAnalysis, describeCollected, describeEvaluation } from './assessment-record.ts';
-import { baseMetadata, innerMetadata } from './conversation-metadata.ts';
+import { baseMetadata, innerMetadata, reasonOf } from './conversation-metadata.ts';
 import { SeenConversation, type ConversationView } from './seen-conversation.ts';
-import { isoTime, unixSeconds } from './times.ts';
 import { describeTurn, describeTurnInFull } from './turn-record.ts';
 
 /** The full record, as operation 6 answers it at this moment. */
@@ -12,16 +12,21 @@ export function describeConversation(call: Call, view: ConversationView): Record
   const extended = view.dialect === 'extended';
   const answeredAt = seen.course.answeredAt ?? seen.startedAt;
   const channel = call.channel ?? 'phone';
+  const turns = seen.shown.turns(seen.talk, seen.turns);
+  const transcript = turns?.map((turn) => {
+    const timestamp = seen.isoTime(turn.at);
+    return extended ? describeTurnInFull(turn, timestamp, answeredAt, channel) : describeTurn(turn, timestamp);
+  });
+  const withheld = seen.shown.withholdsResults(seen.talk);
+  const results = seen.analysed && !withheld;
   return {
     conversation_id: call.conversationId,
-    ...(extended ? describeInner(seen) : {}),
-    transcript: seen.turns.map((turn) =>
-      extended ? describeTurnInFull(turn, answeredAt, channel) : describeTurn(turn),
-    ),
-    audio: seen.recorded ? view.audioUrl(call.conversationId) : null,
+    ...(extended ? describeInner(seen, turns ?? [], withheld) : {}),
+    ...(transcript === undefined ? {} : { transcript }),
+    audio: seen.recorded && !withheld ? view.audioUrl(call.conversationId) : null,
     metadata: { ...baseMetadata(seen), ...(extended ? innerMetadata(seen) : {}) },
-    evaluation_results: seen.analysed ? describeEvaluation(seen.assessment, extended) : {},
-    collected_data: seen.analysed ? describeCollected(seen.assessment, extended) : {},
+    evaluation_results: results ? describeEvaluation(seen.assessment, extended) : {},
+    collected_data: results ? describeCollected(seen.assessment, extended) : {},
   };
 }
 
@@ -29,24 +34,25 @@ export function describeConversation(call: Call, view: ConversationView): Record
 export function describeListEntry(call: Call, view: ConversationView): Record<string, unknown> {
   const seen = new SeenConversation(call, view);
   if (view.dialect === 'spec')
-    return { conversation_id: call.conversationId, metadata: { start_time: isoTime(seen.startedAt) } };
+    return { conversation_id: call.conversationId, metadata: { start_time: seen.isoTime(seen.startedAt) } };
   return {
     conversation_id: call.conversationId,
     metadata: baseMetadata(seen),
     agent_id: call.agentId,
     agent_name: call.agent?.name ?? null,
-    start_time_unix_secs: unixSeconds(seen.startedAt),
+    start_time_unix_secs: seen.unixSeconds(seen.startedAt),
     call_duration_secs: seen.durationSeconds,
-    message_count: seen.turns.length,
+    message_count: seen.shown.withholds(seen.talk) ? 0 : seen.turns.length,
     status: wireStatus(seen.state),
     call_successful: callSuccess(seen),
-    direction: call.direction,
-    termination_reason: seen.ended ? seen.course.terminationReason : '',
+    ...(seen.shown.shows('direction') ? { direction: call.direction } : {}),
+    termination_reason: reasonOf(seen),
   };
 }
 
-function describeInner(seen: SeenConversation): Record<string, unknown> {
-  const { call, course, recorded, turns } = seen;
+function describeInner(seen: SeenConversation, turns: readonly Turn[], withheld: boolean): Record<string, unknown> {
+  const { call, course } = seen;
+  const recorded = seen.recorded && !withheld;
   return {
     agent_id: call.agentId,
     agent_name: call.agent?.name ?? null,
@@ -55,12 +61,16 @@ function describeInner(seen: SeenConversation): Record<string, unknown> {
     has_user_audio: recorded && turns.some(({ speaker }) => speaker === 'user'),
     has_response_audio: recorded && turns.some(({ speaker }) => speaker === 'agent'),
     message_count: turns.length,
-    termination_reason: seen.ended ? course.terminationReason : '',
-    conversation_initiation_client_data: {
-      dynamic_variables: concealSecrets(call.variables),
-      conversation_config_override: concealHeaders(call.override ?? {}),
-    },
-    analysis: seen.analysed && course.answeredAt !== null ? describeAnalysis(seen) : null,
+    termination_reason: reasonOf(seen),
+    ...(seen.shown.shows('reference') ? { conversation_initiation_client_data: sentAlong(call) } : {}),
+    analysis: seen.analysed && !withheld && course.answeredAt !== null ? describeAnalysis(seen) : null,
+  };
+}
+
+function sentAlong(call: Call): Record<string, unknown> {
+  return {
+    dynamic_variables: concealSecrets(call.variables),
+    conversation_config_override: concealHeaders(call.override ?? {}),
   };
 }
 

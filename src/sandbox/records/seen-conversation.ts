@@ -2,13 +2,19 @@ import { isRecorded } from '../audio/is-recorded.ts';
 import type { Assessment } from '../conversation/assess.ts';
 import type { Talk, Turn } from '../conversation/talk.ts';
 import type { Dialect } from '../schemas/building-blocks.ts';
+import type { RecordHabits } from '../world/record-habits.ts';
+import { ShownRecord } from './shown-record.ts';
 import { recallAssessment, recallTalk } from './remembered-talks.ts';
+import { isoTime, unixSeconds } from './times.ts';
 import { stateOf, type Call, type CallCourse, type CallState } from '../telephony/call.ts';
 
 export interface ConversationView {
   seed: string;
   dialect: Dialect;
   now: number;
+  habits: RecordHabits;
+  /** What the service's clock showed at an instant. */
+  shownTime: (at: number) => number;
   /** Where the recording of a conversation is to be had. */
   audioUrl: (conversationId: string) => string;
 }
@@ -23,6 +29,8 @@ export class SeenConversation {
   readonly durationSeconds: number;
   readonly ended: boolean;
   readonly analysed: boolean;
+  /** What of all this the record tells. */
+  readonly shown: ShownRecord;
   readonly #view: ConversationView;
   #talk: Talk | null = null;
   #turns: readonly Turn[] | null = null;
@@ -33,7 +41,9 @@ export class SeenConversation {
     if (course === null)
       throw new Error(`Conversation ${call.conversationId} has a record before its call was dialled.`);
     const { now } = view;
-    const talkMs = course.answeredAt === null ? 0 : Math.max(0, Math.min(now, course.endedAt) - course.answeredAt);
+    this.shown = new ShownRecord(view.seed, call, view.habits);
+    const countedFrom = course.answeredAt ?? (this.shown.countsRing ? call.dialedAt : null);
+    const talkMs = countedFrom === null ? 0 : Math.max(0, Math.min(now, course.endedAt) - countedFrom);
     this.#view = view;
     this.call = call;
     this.course = course;
@@ -53,6 +63,15 @@ export class SeenConversation {
   get turns(): readonly Turn[] {
     this.#turns ??= this.talk.turns.filter((turn) => turn.at <= this.#view.now);
     return this.#turns;
+  }
+
+  /** ISO time and whole seconds of an instant, by the clock that the service had then. */
+  isoTime(at: number): string {
+    return isoTime(this.#view.shownTime(at));
+  }
+
+  unixSeconds(at: number): number {
+    return unixSeconds(this.#view.shownTime(at));
   }
 
   get recorded(): boolean {

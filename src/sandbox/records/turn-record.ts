@@ -1,16 +1,20 @@
 import type { ToolUse, Turn, TurnUsage } from '../conversation/talk.ts';
-import { isoTime } from './times.ts';
 
 /** One turn as the contract promises it: who, when, what. */
-export function describeTurn(turn: Turn): Record<string, unknown> {
-  return { speaker: turn.speaker, timestamp: isoTime(turn.at), text: turn.text };
+export function describeTurn(turn: Turn, timestamp: string): Record<string, unknown> {
+  return { speaker: turn.speaker, timestamp, text: turn.text };
 }
 
 /** The same with the inner fields of gaps A.3. */
-export function describeTurnInFull(turn: Turn, answeredAt: number, channel: string): Record<string, unknown> {
+export function describeTurnInFull(
+  turn: Turn,
+  timestamp: string,
+  answeredAt: number,
+  channel: string,
+): Record<string, unknown> {
   const { usage, tools = [] } = turn;
   return {
-    ...describeTurn(turn),
+    ...describeTurn(turn, timestamp),
     role: turn.speaker,
     time_in_call_secs: Math.max(0, Math.floor((turn.at - answeredAt) / 1000)),
     message: turn.text,

@@ -43,7 +43,7 @@ export function acceptBatch(
   request: FastifyRequest,
   more: { batchId?: string; dialAt?: number } = {},
 ): { batchId: string; calls: Call[] } {
-  const { state, clock, settings, conduct, network } = service;
+  const { state, clock, settings, conduct, network, people } = service;
   const { hits, requestId } = request.exchange;
   const now = clock.now();
   const batchId = more.batchId ?? deriveId('batch', settings.seed, state.count('batches'));
@@ -56,13 +56,16 @@ export function acceptBatch(
     return call;
   });
   const { dialAt = now } = more;
-  if (dialAt <= now) network.queue(calls, now);
-  else network.queueLater(calls, dialAt);
+  const delays = new Map(calls.map((call) => [call, people.ringDelayMs(settings.seed, call.conversationId)]));
+  const prompt = calls.filter((call) => delays.get(call) === 0);
+  if (dialAt <= now) network.queue(prompt, now);
+  else network.queueLater(prompt, dialAt);
+  for (const [call, delayMs] of delays) if (delayMs > 0) network.queueLater([call], dialAt + delayMs);
   return { batchId, calls };
 }
 
 function createCall(
-  { state, clock, settings }: Service,
+  { state, clock, settings, people }: Service,
   facts: {
     input: BatchInput;
     target: CallTarget;
@@ -75,9 +78,10 @@ function createCall(
   const { input, target, batchId, requestId, now, hiddenForMs } = facts;
   const to = target.to_phone_number;
   const nth = state.count(`dials of ${to}`);
+  const conversationId = deriveId('conv', settings.seed, to, nth);
   return {
     callId: deriveId('call', settings.seed, to, nth),
-    conversationId: deriveId('conv', settings.seed, to, nth),
+    conversationId,
     direction: 'outbound',
     batchId,
     requestId,
@@ -93,7 +97,7 @@ function createCall(
     ...(target.custom_llm_extra_body === undefined ? {} : { modelExtraBody: target.custom_llm_extra_body }),
     acceptedAt: now,
     realAcceptedAt: clock.realNow(),
-    hiddenForMs,
+    hiddenForMs: Math.max(hiddenForMs, people.listDelayMs(settings.seed, conversationId)),
     dialedAt: null,
     agent: null,
     agentNumber: null,

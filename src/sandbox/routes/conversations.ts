@@ -47,7 +47,7 @@ export function serveConversations(app: FastifyInstance, service: Service): void
 
 /** How records look now to a caller who reaches the service at `baseUrl`. */
 export function viewConversations(
-  { settings, clock, audioLinks }: Service,
+  { settings, clock, audioLinks, people, clockSteps }: Service,
   baseUrl: string,
   now = clock.now(),
 ): ConversationView {
@@ -55,6 +55,8 @@ export function viewConversations(
     seed: settings.seed,
     dialect: settings.dialect,
     now,
+    habits: people.records,
+    shownTime: (at) => clockSteps.shown(at),
     audioUrl: (conversationId) => audioLinks.addressOf(baseUrl, conversationId, now),
   };
 }

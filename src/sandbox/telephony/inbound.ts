@@ -19,9 +19,10 @@ export function takeInboundCall(
   const now = clock.now();
   const nth = state.count(`calls from ${from} to ${number.phoneNumberId}`);
   const key = [settings.seed, 'inbound', number.phoneNumberId, from, nth] as const;
+  const conversationId = deriveId('conv', ...key);
   const call: Call = {
     callId: deriveId('call', ...key),
-    conversationId: deriveId('conv', ...key),
+    conversationId,
     direction: 'inbound',
     batchId: null,
     requestId: null,
@@ -33,7 +34,7 @@ export function takeInboundCall(
     override: undefined,
     acceptedAt: now,
     realAcceptedAt: clock.realNow(),
-    hiddenForMs: 0,
+    hiddenForMs: people.listDelayMs(settings.seed, conversationId),
     dialedAt: now,
     agent,
     agentNumber: number.phoneNumber,

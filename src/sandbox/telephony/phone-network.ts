@@ -131,7 +131,7 @@ export class PhoneNetwork {
   }
 
   #dial(call: Call, at: number): void {
-    const { state, settings } = this.#parts;
+    const { state, settings, people } = this.#parts;
     const number = state.numbers.get(call.phoneNumberId);
     call.dialedAt = at;
     call.agent = state.agents.get(call.agentId) ?? null;
@@ -139,8 +139,8 @@ export class PhoneNetwork {
     call.course = this.#decide(call, at);
     this.#onTheLine.add(call);
     const placed = number?.verified === true;
-    if (settings.unansweredCreateRecord && (placed || settings.dialect === 'extended'))
-      state.conversations.add(call, at);
+    const keepsAll = settings.unansweredCreateRecord && people.records.unanswered !== 'none';
+    if (keepsAll && (placed || settings.dialect === 'extended')) state.conversations.add(call, at);
     this.#tell(call, 'dialed', at);
     this.#hold(call, at);
   }

@@ -3,6 +3,7 @@ import { defaultOptOut, defaultWrongPerson } from '../conversation/person-lines.
 import { NumberZones } from '../judge/number-zones.ts';
 import { periodAt } from './local-hours.ts';
 import { stranger, type Person } from './person.ts';
+import { plainHabits, type Lateness, type RecordHabits } from './record-habits.ts';
 import type { KindInput, Reach, SomebodyInput, World } from './world-schema.ts';
 
 /** Somebody together with when they can be reached. */
@@ -33,6 +34,20 @@ export class People {
 
   get world(): World {
     return this.#world;
+  }
+
+  get records(): RecordHabits {
+    return this.#world.records ?? plainHabits;
+  }
+
+  /** Milliseconds that a call waits in front of the lines. */
+  ringDelayMs(seed: string, conversationId: string): number {
+    return drawLateness(this.#world.late_rings, new Random(seed, conversationId, 'late ring'));
+  }
+
+  /** Milliseconds from the making of a record until it is listed. */
+  listDelayMs(seed: string, conversationId: string): number {
+    return drawLateness(this.records.listed_late, new Random(seed, conversationId, 'listed late'));
   }
 
   replace(world: World): void {
@@ -73,6 +88,11 @@ export class People {
     const drawn = this.#kinds.find(({ weight }) => (rest -= weight) < 0) ?? this.#kinds.at(-1);
     return drawn?.inhabitant ?? null;
   }
+}
+
+function drawLateness(late: Lateness | undefined, random: Random): number {
+  if (late === undefined || !random.chance(late.share)) return 0;
+  return Math.round(random.between(late.from_seconds, late.to_seconds) * 1000);
 }
 
 const zones = new NumberZones();

@@ -2,6 +2,7 @@ import { IANAZone } from 'luxon';
 import { z } from 'zod';
 import { languages } from '../conversation/language.ts';
 import { moods, personas } from './person.ts';
+import { lateness, recordHabits } from './record-habits.ts';
 
 const chance = z.number().min(0, 'Must be a chance from 0 to 1.').max(1, 'Must be a chance from 0 to 1.');
 const sentence = z.string().trim().min(1, 'Must not be empty.').max(2_000, 'Must have at most 2000 characters.');
@@ -98,6 +99,9 @@ export const worldSchema = z.strictObject({
   version: z.literal(1, 'Must be 1; this program reads no other version of world files.').default(1),
   people: z.array(somebody).max(100_000).default([]),
   population: z.array(kind).min(1).max(1_000).optional(),
+  records: recordHabits.optional(),
+  /** Accepted calls that wait in front of the lines for so long. */
+  late_rings: lateness.optional(),
 });
 
 /** A world as written in a file. */

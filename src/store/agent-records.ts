@@ -1,9 +1,15 @@
-import { readRules } from '../domain/campaign-rules.ts';
+import { readRules, type CampaignRules } from '../domain/campaign-rules.ts';
 import type { RecordPointers } from '../domain/conversation-facts.ts';
 import type { Queries } from './open-store.ts';
 
-/** Where the records of an agent are to be looked into: what the campaign files of all its campaigns under way say, together. */
-export async function readPointers(db: Queries, agentId: string): Promise<RecordPointers> {
+/** What is looked for in the records of an agent: what the campaign files of all its campaigns under way say, together. */
+export interface AgentRecords {
+  pointers: RecordPointers;
+  /** What counts as a wish not to be called again. */
+  optOut: CampaignRules['optOut'];
+}
+
+export async function readAgentRecords(db: Queries, agentId: string): Promise<AgentRecords> {
   const campaigns = await db
     .selectFrom('campaigns')
     .select('rules')
@@ -13,10 +19,11 @@ export async function readPointers(db: Queries, agentId: string): Promise<Record
     .execute();
   const all = campaigns.map(({ rules }) => readRules(rules));
   const unique = (lists: (readonly string[])[]): string[] => [...new Set(lists.flat())];
-  return {
+  const pointers = {
     calleeNumber: unique(all.map(({ correlation }) => correlation.calleeNumber)),
     batchId: unique(all.map(({ correlation }) => correlation.batchId)),
     reference: unique(all.map(({ correlation }) => correlation.reference)),
     values: unique(all.map(({ dispositions }) => dispositions.map(({ pointer }) => pointer))),
   };
+  return { pointers, optOut: all.flatMap(({ optOut }) => optOut) };
 }

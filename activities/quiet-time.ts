@@ -1,0 +1,23 @@
+import { RateLimitedError } from '../src/convai/errors.ts';
+import type { ServiceClock } from '../src/convai/service-clock.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+/** Until when (monotonic clock) the service asked this process to leave its records alone, per client. */
+const quietUntil = new WeakMap<ActivityDependencies['client'], number>();
+
+/** Real milliseconds for which records are still to be left alone; 0 or less: they may be read. */
+export function quietTime(deps: Pick<ActivityDependencies, 'client' | 'monotonicMs'>): number {
+  return (quietUntil.get(deps.client) ?? 0) - deps.monotonicMs();
+}
+
+/** Heeds the wait that a failed read asks for; answers its real milliseconds. */
+export function keepQuiet(
+  deps: Pick<ActivityDependencies, 'client' | 'monotonicMs'>,
+  clock: ServiceClock,
+  error: unknown,
+): number {
+  if (!(error instanceof RateLimitedError) || error.retryAfterMs === null) return 0;
+  const waitMs = clock.toRealMs(error.retryAfterMs);
+  if (waitMs > 0) quietUntil.set(deps.client, deps.monotonicMs() + waitMs);
+  return waitMs;
+}

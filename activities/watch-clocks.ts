@@ -1,0 +1,125 @@
+import type { ClockReading } from '../src/convai/clock-readings.ts';
+import type { ServiceClock } from '../src/convai/service-clock.ts';
+import { findCampaign } from '../src/store/campaigns.ts';
+import { findKeptReading, keepReading, noteSteps, type ClockStep, type ServiceTime } from '../src/store/clocks.ts';
+import { campaignIdOf } from '../src/store/ledger-older.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { codeOf } from './failures.ts';
+import { keepQuiet, quietTime } from './quiet-time.ts';
+
+/** A reading older than this is made anew before a POST. Real time, as everything here that is not said to be service time. */
+const refreshAfterMs = 60_000;
+/** A service that takes longer to tell the time is left to the POST itself. */
+const longestRefreshMs = 10_000;
+/** On a sandbox that runs fast, what a machine that stalls may cost; less is no step. */
+const leastStepMs = 5_000;
+const keepEveryMs = 30_000;
+/** The Date header has whole seconds of service time. */
+const resolutionMs = 1_000;
+
+/** What was seen at the last look, per client: what a clock shows now is compared with it. */
+interface Look {
+  wallMs: number;
+  monotonicMs: number;
+  reading: ClockReading | null;
+  keptAt: number;
+  apartMs: number;
+}
+const looks = new WeakMap<ActivityDependencies['client'], Look>();
+
+/** By how much a span of service time is longer than the real time in which it passed allows; negative: shorter. */
+function excess(serviceMs: number, leastRealMs: number, mostRealMs: number, speed: number): number {
+  return (
+    Math.max(0, serviceMs - resolutionMs - mostRealMs * speed) -
+    Math.max(0, leastRealMs * speed - serviceMs - resolutionMs)
+  );
+}
+
+async function driftOfService(
+  deps: ActivityDependencies,
+  speed: number,
+  before: ClockReading | null,
+  last: ClockReading | null,
+  ageMs: number,
+): Promise<number> {
+  if (last === null || last === before) return 0;
+  if (before !== null) {
+    const most = last.monotonicMs - before.monotonicMs + before.tripMs;
+    return excess(last.serverMs - before.serverMs, most - before.tripMs - last.tripMs, most, speed);
+  }
+  const kept = await findKeptReading(deps.store, deps.accountId);
+  if (kept === null) return 0;
+  const most = kept.agoMs - ageMs;
+  return excess(last.serverMs - kept.serviceMs, most - last.tripMs, most, speed);
+}
+
+/**
+ * Compares what service and machine show with the last look of this process, or, for a process that has just begun, with what the
+ * last one kept. A step is noted before this returns: whoever concludes something afterwards finds it.
+ */
+export async function watchClocks(
+  deps: ActivityDependencies,
+  clock: ServiceClock,
+  toleranceMs: number,
+): Promise<ServiceTime> {
+  const { speed } = clock;
+  const { last, ageMs, connectionFailed } = deps.client.clockReadings();
+  const [wallMs, monotonicMs] = [deps.nowReal(), deps.monotonicMs()];
+  const now = serviceNow(clock);
+  const before = looks.get(deps.client);
+  const machineBy = before === undefined ? 0 : Math.round(wallMs - before.wallMs - (monotonicMs - before.monotonicMs));
+  const serviceBy = Math.round(await driftOfService(deps, speed, before?.reading ?? null, last, ageMs));
+  const steps: ClockStep[] = [];
+  if (Math.abs(machineBy) > toleranceMs / 2) steps.push({ clock: 'machine', byMs: machineBy });
+  if (Math.abs(serviceBy) > Math.max(toleranceMs / 2, leastStepMs * speed))
+    steps.push({ clock: 'service', byMs: serviceBy });
+  if (steps.length > 0) {
+    deps.logger.warn({ steps }, 'a clock was set: what was open meanwhile ends in nothing negative');
+    // What was posted before a clock was set back carries later times than now.
+    const steppedAt = now + Math.max(0, -serviceBy, Math.ceil(-machineBy * speed));
+    await noteSteps(deps.store, deps.accountId, steps, { now, steppedAt });
+  }
+  const estimate = last === null ? null : Math.round(last.serverMs + ageMs * speed);
+  const aheadMs = last === null || estimate === null ? 0 : Math.round((estimate - now) / speed / 1000) * 1000;
+  const apartMs = Math.abs(aheadMs) - (last?.tripMs ?? 0) > toleranceMs ? aheadMs : 0;
+  let keptAt = before?.keptAt ?? -Infinity;
+  const changed = apartMs !== before?.apartMs;
+  if (last !== null && (changed || monotonicMs - keptAt >= keepEveryMs)) {
+    const reading = { serviceMs: last.serverMs, agoMs: ageMs };
+    await keepReading(deps.store, deps.accountId, reading, changed || apartMs !== 0 ? apartMs : null);
+    keptAt = monotonicMs;
+  }
+  looks.set(deps.client, { wallMs, monotonicMs, reading: last ?? before?.reading ?? null, keptAt, apartMs });
+  const clockDoubt = connectionFailed ? 'clock_unread' : apartMs === 0 ? null : 'clocks_apart';
+  return { serviceFrom: last?.serverMs ?? null, serviceNow: estimate, clockDoubt };
+}
+
+/** Reads the first entry of the agent's list, for its Date; whatever is answered will do. */
+async function askTheTime(deps: ActivityDependencies, clock: ServiceClock, agentId: string): Promise<void> {
+  const asked = deps.client.listConversationsPage({ agentId, pageSize: 1 }).catch((error: unknown) => {
+    keepQuiet(deps, clock, error);
+    deps.logger.warn({ error: codeOf(error) }, "the service's clock could not be read");
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise((resolve) => (timer = setTimeout(resolve, longestRefreshMs)));
+  await Promise.race([asked, limit]);
+  clearTimeout(timer);
+}
+
+/**
+ * The service's clock before a POST of this batch. It is read anew when the last answer is old, and when a connection has failed since:
+ * the service may be another process, with another clock.
+ */
+export async function readServiceTime(
+  deps: ActivityDependencies,
+  clock: ServiceClock,
+  batchId: string,
+): Promise<ServiceTime> {
+  const campaign = await findCampaign(deps.store.db, campaignIdOf(batchId));
+  if (campaign === undefined) return { serviceFrom: null, serviceNow: null, clockDoubt: null };
+  const { agentId, timing } = campaign.rules;
+  const { answeredMsAgo, connectionFailed } = deps.client.clockReadings();
+  if ((connectionFailed || answeredMsAgo > refreshAfterMs) && quietTime(deps) <= 0)
+    await askTheTime(deps, clock, agentId);
+  return watchClocks(deps, clock, timing.clockToleranceMs);
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+
+const share = z.number().min(0, 'Must be a share from 0 to 1.').max(1, 'Must be a share from 0 to 1.');
+const seconds = z
+  .number()
+  .min(0, 'Must be seconds, 0 or more.')
+  .max(7 * 86_400, 'Must be at most a week of seconds.');
+
+/** Some, by their share, wait for a time between two bounds. */
+export const lateness = z
+  .strictObject({ share: share.default(1), from_seconds: seconds.default(0), to_seconds: seconds })
+  .refine(({ from_seconds: from, to_seconds: to }) => from <= to, 'from_seconds must not be above to_seconds.');
+export type Lateness = z.output<typeof lateness>;
+
+/**
+ * What the records of conversations keep from whoever reads them; calls themselves are as they are. Shares are drawn for each
+ * record from the seed and its id alone.
+ */
+export const recordHabits = z.strictObject({
+  /** Talks in whose first line of the agent a letter is another one. */
+  altered: share.default(0),
+  /** Talks whose first line of the agent breaks off after some words. */
+  shortened: share.default(0),
+  /** Talks in which somebody cut in after the agent's first word. */
+  bare_hello: share.default(0),
+  /** Talks without their words. */
+  withheld: share.default(0),
+  withheld_form: z.enum(['empty', 'absent']).default('empty'),
+  /** A talk without its words is without recording and results too. */
+  withheld_results: z.boolean().default(false),
+  /** Extended dialect: records that tell the number, the batch, what the caller sent along, and the direction. */
+  number_shown: share.default(1),
+  batch_shown: share.default(1),
+  reference_shown: share.default(1),
+  direction_shown: share.default(1),
+  /** `full`: as the dialect has it; `bare`: nothing but times; `ring`: and the duration counts the ring; `none`: no record. */
+  unanswered: z.enum(['full', 'bare', 'ring', 'none']).default('full'),
+  /** Records that come into the list later than they are made. */
+  listed_late: lateness.optional(),
+});
+export type RecordHabits = z.output<typeof recordHabits>;
+
+export const plainHabits: RecordHabits = recordHabits.parse({});

@@ -1,0 +1,88 @@
+import type { Generated } from 'kysely';
+
+/** What is known of the service, whichever campaign learnt it. Part of `Database`. */
+export interface ServiceTables {
+  accounts: {
+    /** The service's base URL: rate limits belong to whoever is behind it. */
+    account_id: string;
+    /** Nothing is posted before this instant (Retry-After of an earlier refusal). */
+    not_before: number;
+    /** Calls that all campaigns together may have open; null: no limit of its own. */
+    max_concurrent_calls: number | null;
+    /** Part of `max_concurrent_calls` that is left to others, in thousandths. */
+    keep_free: number;
+    /** What the service has shown to bear, in thousandths of what the campaigns ask for (AIMD). */
+    pace: number;
+    /** Instant at which `pace` was last cut. */
+    pace_at: number;
+    /** When a step of a clock was last noticed, the service's or a worker's; 0: never. */
+    stepped_at: Generated<number>;
+    /** By how many real milliseconds the service's clock is ahead of a worker's, while that is too much to dial; else 0. */
+    clocks_apart_ms: Generated<number>;
+    /** The last reading of the service's clock that was kept, and the database's own clock (real time) then. */
+    read_service: number | null;
+    read_database: number | null;
+  };
+  conversations: {
+    conversation_id: string;
+    agent_id: string;
+    attempt_id: string | null;
+    first_seen_at: number;
+    started_at: number | null;
+    /** ConversationFacts as JSON, merged from list entry and record. */
+    facts: string;
+    /** 1: the call is over as far as the record tells. */
+    finished: number;
+    finished_at: number | null;
+    /** 1: will not be read again. */
+    final: number;
+    /** 1: listed, but the record can no longer be read. */
+    gone: number;
+    reads: number;
+    unchanged_reads: number;
+    unchanged_since: number | null;
+    /** Since when every read of this record alone has failed, or null. */
+    unreadable_since: number | null;
+    next_read_at: number;
+    /** Length of the log when it was first listed. */
+    seen_seq: Generated<number>;
+    /** How likely it is that somebody spoke: 0 nobody by the carrier's word, 1 empty without duration, 2 empty within the ring, 3 may be a talk. */
+    talk: Generated<number>;
+    /** When the last complete sweep that did not list it had begun, on the service's clock; null: none. */
+    missed_at: number | null;
+    /** 1: somebody asks in it not to be called again, and what follows from that is still to be done; 2: it has been. */
+    heard: Generated<number>;
+    /** The number that called, in an inbound record. */
+    caller: string | null;
+  };
+  agents: {
+    agent_id: string;
+    lease_owner: string | null;
+    lease_until_real: number;
+    /** End of the last sweep that read the list as far as needed without a fault. */
+    complete_sweep_at: number | null;
+    /** Last time any read of the list succeeded. */
+    read_ok_at: number | null;
+    /** When that sweep had begun. */
+    complete_begun_at: number | null;
+    /** The same of the last one that read further back than to records that were final before, and back to when it read. */
+    swept_begun_at: number | null;
+    swept_from: number | null;
+    /** The newest start that the list has shown. */
+    newest_start: number | null;
+    /** Finished outbound records in a row that showed number or reference. */
+    telling_run: Generated<number>;
+    /** 1 once an answered record has shown words. */
+    words_shown: Generated<number>;
+    /** Start of the first and of the last record whose words were those of the attempt that owns it. */
+    words_first: number | null;
+    words_last: number | null;
+    /** 1 once a record has shown an empty transcript and no duration. */
+    bare_shown: Generated<number>;
+    /** The longest duration that a record with an empty transcript has shown. */
+    longest_empty_ms: Generated<number>;
+    /** The longest time from a POST to the start of its call, and from the end of a call to its listing. */
+    longest_delay_ms: Generated<number>;
+    longest_lag_ms: Generated<number>;
+  };
+}

@@ -1,0 +1,47 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Kysely, Transaction } from 'kysely';
+import { DoNotCallLockNeeded, lockToWrite } from './do-not-call-lock.ts';
+import type { StoreDialect } from './migrations.ts';
+import type { Database } from './schema.ts';
+
+const mostTries = 8;
+/** Whoever begins again at once can be faster than the one that it was broken off for. */
+const pauseMs = 25;
+
+/** Rolls a transaction back that has read what another one was just changing; it is run again. */
+export class Overtaken extends Error {
+  override readonly name = 'Overtaken' as const;
+}
+
+/** Deadlock and serialization failure: PostgreSQL has undone all of it, and asks for it to be run again. */
+const brokenOff = ['40P01', '40001'];
+
+function isBrokenOff(error: unknown): boolean {
+  return error instanceof Overtaken || brokenOff.includes((error as { code?: string }).code ?? '');
+}
+
+/** Runs `work` in a transaction; anew, from its beginning, where the database or the order of locks asks for that. */
+export async function runTransaction<Result>(
+  db: Kysely<Database>,
+  dialect: StoreDialect,
+  work: (tx: Transaction<Database>) => Promise<Result>,
+): Promise<Result> {
+  // SQLite lets one transaction write at a time.
+  let writesDoNotCall = dialect === 'sqlite';
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await db
+        .transaction()
+        .setIsolationLevel('read committed')
+        .execute(async (tx) => {
+          if (writesDoNotCall) await lockToWrite(tx, { dialect });
+          return work(tx);
+        });
+    } catch (error) {
+      if (tries === mostTries) throw error;
+      if (error instanceof DoNotCallLockNeeded) writesDoNotCall = true;
+      else if (isBrokenOff(error)) await pause(tries * pauseMs);
+      else throw error;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import type { CampaignEvent } from '../store/events.ts';
+import { numberOf, textOf, type Calendar, type JudgedRules, type Law } from './judged-rules.ts';
+import { localTime, minuteMs } from './local-time.ts';
+
+/** Where the log says that a call went. What it does not tell is not known, and then every law of the country holds. */
+export interface Place {
+  country: string | null;
+  regions: readonly string[] | null;
+}
+
+export function placeOf({ data = {} }: CampaignEvent): Place {
+  const regions = data['regions'];
+  return { country: textOf(data['country']), regions: Array.isArray(regions) ? (regions as string[]) : null };
+}
+
+/** Parts of the US with a code of their own. */
+const partsOfUs = ['AS', 'GU', 'MP', 'PR', 'VI'];
+
+/** The law that holds for somebody who may be there: of the country, and of each part of it that is possible. */
+export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] {
+  const holds = (rule: Law, land: string | null, parts: readonly string[] | null): boolean =>
+    rule.country === land && (rule.region === null || parts === null || parts.includes(rule.region));
+  return law.filter(
+    (rule) =>
+      holds(rule, country, regions) ||
+      (country !== null && partsOfUs.includes(country) && holds(rule, 'US', regions ?? [country])),
+  );
+}
+
+/** Why a call must not be placed at this time, or null. From the request on, every minute in which the phone may ring is looked at. */
+export function judgeHours(rules: JudgedRules, event: CampaignEvent): string | null {
+  const { at, data = {} } = event;
+  const until = at + rules.dispatchMarginMs;
+  if (rules.startsAt !== null && at < rules.startsAt) return 'before the campaign was to begin';
+  if (at < (numberOf(data['notBefore']) ?? at)) return 'before its row allowed it';
+  if (rules.endsAt !== null && until >= rules.endsAt) return 'too near to the end of the campaign';
+  if (until >= (numberOf(data['expiresAt']) ?? Infinity)) return 'too near to the end of its row';
+  const calendars: DatedCalendar[] = [rules.calendar, ...lawAt(rules, placeOf(event))].filter(restricts);
+  if (calendars.length === 0) return null;
+  const zones = data['zones'] as readonly string[];
+  if (zones.length === 0) return 'where nobody knows what time it is';
+  for (const zone of zones)
+    for (let minute = Math.floor(at / minuteMs); minute <= Math.floor(until / minuteMs); minute += 1)
+      if (!calendars.every((calendar) => isOpen(calendar, zone, minute * minuteMs)))
+        return `when it must not be (${zone}, ${new Date(minute * minuteMs).toISOString()})`;
+  return null;
+}
+
+type DatedCalendar = Calendar & Partial<Pick<Law, 'from' | 'until'>>;
+
+function restricts({ hours, closedOn }: Calendar): boolean {
+  return hours !== null || closedOn.length > 0;
+}
+
+function isOpen({ hours, closedOn, from, until }: DatedCalendar, zone: string, at: number): boolean {
+  const local = localTime(zone, at);
+  if (local === null) return false;
+  const { date, weekday, minute } = local;
+  // Dates of one form are in order as texts.
+  if (date < (from ?? date) || date > (until ?? date)) return true;
+  if (closedOn.includes(date)) return false;
+  return hours === null || (hours[weekday] ?? []).some((open) => minute >= open.from && minute < open.to);
+}

@@ -1,0 +1,137 @@
+import type { CampaignEvent } from '../store/events.ts';
+import { callsOf, countedOf, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
+import { numberOf, type Limits } from './judged-rules.ts';
+import { minuteMs, nextMidnight } from './local-time.ts';
+import type { Found } from './log-rules.ts';
+import type { NumberBook } from './number-book.ts';
+
+/** Whether the budgets of recipient and number had an attempt left when this call was placed. */
+export function judgeBudget(campaign: CampaignBook, numbers: NumberBook, recipientId: string, event: CampaignEvent) {
+  const { maxAttempts, maxAttemptsPerNumber, resetAfterMs } = campaign.rules.retry;
+  const inForce = (at: number): boolean => resetAfterMs === null || at > event.at - resetAfterMs;
+  const own = countedOf(campaign, recipientId).filter(({ call, postedAt }) => inForce(call?.at ?? postedAt ?? 0));
+  const shared = numbers
+    .placedTo('number', String(event.data?.['e164']))
+    .filter(({ counted, at }) => counted && inForce(at));
+  const usedUp = own.length >= maxAttempts || shared.length >= (maxAttemptsPerNumber ?? Infinity);
+  return usedUp
+    ? found('budget_exceeded', `call ${event.attemptId} was placed although all attempts were used up`)
+    : [];
+}
+
+/** A call that ends without using up the budget has to be one that nobody picked up, or one that a person gives back. */
+export function judgeCounted(campaign: CampaignBook, attempt: AttemptBook, recipientId: string, event: CampaignEvent) {
+  const { disposition, counted, by } = event.data ?? {};
+  if (counted === true) return [];
+  const what = `call ${event.attemptId} ended as ${String(disposition)} and uses up no budget`;
+  if (counted !== false) return found('miscounted', `${what}: the log does not tell`);
+  if (disposition === 'unknown' && by === 'person') return [];
+  if (disposition !== 'failed') return found('miscounted', what);
+  const ofBudget = callsOf(campaign, recipientId).filter(
+    ({ state, budget }) => state === 'settled' && budget === attempt.budget,
+  );
+  const before = ofBudget.filter((one) => one !== attempt && nthOf(one) < nthOf(attempt)).toReversed();
+  const inRow = before.findIndex((one) => one.counted);
+  if ((inRow < 0 ? before.length : inRow) < campaign.rules.retry.maxUncounted) return [];
+  return found('miscounted', `${what}, and neither did ${campaign.rules.retry.maxUncounted} before it in a row`);
+}
+
+function nthOf({ attemptId }: AttemptBook): number {
+  return Number(attemptId.slice(attemptId.lastIndexOf('/') + 1));
+}
+
+/** Notes when the recipient of a call that has ended, or was corrected, may be called again: jitter only adds to it. */
+export function noteDelay(
+  campaign: CampaignBook,
+  attempt: AttemptBook,
+  recipientId: string,
+  event: CampaignEvent,
+): void {
+  const { at, data = {} } = event;
+  attempt.retryFrom = null;
+  if (data['by'] === 'person') return;
+  const outcome = campaign.outcomes.get(recipientId);
+  // Late records of rows that are over change nothing about when a person may have them called again.
+  if (outcome === 'cancelled') return;
+  if (outcome !== undefined && (campaign.state === 'completed' || campaign.state === 'cancelled')) return;
+  const disposition = String(data['disposition']);
+  const delays = campaign.rules.retry.delays[disposition] ?? 'never';
+  // Nothing is to follow: then there is an outcome, and a call after that is named by it.
+  if (delays === 'never') return;
+  const budget = campaign.budgets.get(recipientId) ?? 0;
+  const before = callsOf(campaign, recipientId).filter(
+    (one) => one.disposition === disposition && one.budget === budget && nthOf(one) < nthOf(attempt),
+  );
+  const delay = delays[Math.min(before.length + 1, delays.length) - 1] ?? 0;
+  attempt.retryFrom = delay === 'next_day' ? nextDay(attempt, at) : at + delay;
+}
+
+function nextDay({ zones }: AttemptBook, at: number): number {
+  const mornings = (zones ?? []).flatMap((zone) => nextMidnight(zone, at) ?? []);
+  return mornings.length === 0 ? at : Math.max(...mornings);
+}
+
+/** Whether the delay after the last call to the recipient was over when another was planned. */
+export function judgeDelay(campaign: CampaignBook, recipientId: string, event: CampaignEvent): Found {
+  const last = callsOf(campaign, recipientId).findLast(
+    ({ state, attemptId }) => state === 'settled' && attemptId !== event.attemptId,
+  );
+  if (last?.retryFrom == null || event.at >= last.retryFrom) return [];
+  const what = `call ${event.attemptId} was planned ${last.retryFrom - event.at} ms too early after ${last.attemptId}`;
+  return found('retry_too_early', `${what}, which ended as ${last.disposition}`);
+}
+
+/** A person changed limits of the campaign. */
+export function adjustLimits(campaign: CampaignBook, to: Record<string, unknown>): void {
+  const { maxConcurrentCalls: lines, startsPerMinute: pace } = to;
+  campaign.limits = {
+    maxConcurrentCalls: numberOf(lines) ?? campaign.limits.maxConcurrentCalls,
+    startsPerMinute: pace === undefined ? campaign.limits.startsPerMinute : numberOf(pace),
+  };
+}
+
+/** The limits for a batch that is planned now: halves of one that was refused have the place that it had. */
+export function limitsOf({ limits, split }: CampaignBook, at: number): Limits {
+  if (split?.at !== at) return limits;
+  const most = (a: number | null, b: number | null) => (a === null || b === null ? null : Math.max(a, b));
+  return {
+    maxConcurrentCalls: Math.max(limits.maxConcurrentCalls, split.limits.maxConcurrentCalls),
+    startsPerMinute: most(limits.startsPerMinute, split.limits.startsPerMinute),
+  };
+}
+
+/** Calls whose phone may be in use: planned, on their way, or open, and no record that shows that they are over. */
+export function countOnLine({ open }: CampaignBook, at: number): number {
+  let count = 0;
+  for (const { overAt } of open) if (overAt === null || overAt > at) count += 1;
+  return count;
+}
+
+/** By how many the calls of a batch that were planned so far go beyond the lines of their campaign. */
+export function linesBeyond({ onLine, planned, limits }: BatchBook): number {
+  return onLine + planned - limits.maxConcurrentCalls;
+}
+
+/** Notes that a call begins, and whether too many have begun in the minute before. */
+export function judgePace(campaign: CampaignBook, attempt: AttemptBook, batch: BatchBook, event: CampaignEvent): Found {
+  const { startsPerMinute: most } = batch.limits;
+  if (most === null) {
+    campaign.starts = [];
+    return [];
+  }
+  const { at } = event;
+  if ((campaign.starts[0]?.at ?? at) <= at - minuteMs)
+    campaign.starts = campaign.starts.filter((start) => start.at > at - minuteMs);
+  campaign.starts.push({ at, attempt });
+  if (campaign.starts.length !== most + 1) return [];
+  return found('pace_exceeded', `call ${event.attemptId} is one more than the ${most} that may begin in a minute`);
+}
+
+/** Calls that were never sent did not begin. */
+export function takeBackStarts(campaign: CampaignBook, attempts: ReadonlySet<AttemptBook>): void {
+  campaign.starts = campaign.starts.filter(({ attempt }) => !attempts.has(attempt));
+}
+
+function found(rule: Found[number][0], what: string): Found {
+  return [[rule, what]];
+}

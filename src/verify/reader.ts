@@ -1,0 +1,236 @@
+import type { CampaignEvent } from '../store/events.ts';
+import type { Queries } from '../store/open-store.ts';
+import type { CallFacts } from './judge-dial.ts';
+
+/** Everything that the judge reads of a database: plain rows, in pages, by statements of its own. */
+const perQuery = 500;
+const perPage = 5_000;
+
+/** Events after a number, in the order of the log. */
+export async function readLog(db: Queries, after: number): Promise<CampaignEvent[]> {
+  const rows = await db
+    .selectFrom('events')
+    .selectAll()
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(perPage)
+    .execute();
+  return rows.map(({ seq, at, campaign_id: campaignId, type, ...row }) => ({
+    seq,
+    at,
+    campaignId,
+    type: type as CampaignEvent['type'],
+    ...(row.recipient_id === null ? {} : { recipientId: row.recipient_id }),
+    ...(row.attempt_id === null ? {} : { attemptId: row.attempt_id }),
+    ...(row.batch_id === null ? {} : { batchId: row.batch_id }),
+    ...(row.data === null ? {} : { data: JSON.parse(row.data) as Record<string, unknown> }),
+  }));
+}
+
+/** How many events there are by now. */
+export async function lastSeq(db: Queries): Promise<number> {
+  const row = await db
+    .selectFrom('events')
+    .select((eb) => eb.fn.max('seq').as('seq'))
+    .executeTakeFirst();
+  return row?.seq ?? 0;
+}
+
+export async function readMeta(db: Queries, key: string): Promise<string | null> {
+  const row = await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst();
+  return row?.value ?? null;
+}
+
+/** What records tell of calls beside the log: when the phone rang, and when the call was first seen to be over. */
+export async function readCallFacts(db: Queries, attemptIds: readonly string[]): Promise<Map<string, CallFacts>> {
+  const facts = new Map<string, CallFacts>();
+  for (const part of chunksOf(attemptIds)) {
+    const rows = await db
+      .selectFrom('attempts')
+      .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
+      .select(['attempts.attempt_id', 'attempts.rang_at', 'conversations.finished_at'])
+      .where('attempts.attempt_id', 'in', part)
+      .execute();
+    for (const row of rows) facts.set(row.attempt_id, { rangAt: row.rang_at, overAt: row.finished_at });
+  }
+  return facts;
+}
+
+/** Records of an agent that belong to nobody and were over by then: calls that they might be did not hold a line. */
+export async function countUnownedOver(db: Queries, agentId: string, until: number): Promise<number> {
+  const row = await db
+    .selectFrom('conversations')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('agent_id', '=', agentId)
+    .where('attempt_id', 'is', null)
+    .where('finished_at', '<=', until)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+export async function readCampaigns(db: Queries) {
+  return db
+    .selectFrom('campaigns')
+    .select(['campaign_id', 'state', 'rules', 'rows_total', 'rows_rejected', 'account_id'])
+    .where('state', '!=', 'importing')
+    .execute();
+}
+
+/** The rows with these ids, or a page of all of them. */
+export type Scope = { ids: readonly string[] } | { after: string };
+
+/** Goes through a table, all of it or some ids, in parts of whatever length the memory does not notice. */
+export async function* partsOf<Row>(
+  ids: readonly string[] | null,
+  read: (scope: Scope) => Promise<Row[]>,
+  idOf: (row: Row) => string,
+): AsyncGenerator<{ ids: readonly string[] | null; rows: Row[] }> {
+  if (ids !== null) {
+    for (const part of chunksOf(ids)) yield { ids: part, rows: await read({ ids: part }) };
+    return;
+  }
+  for (let after = ''; ;) {
+    const rows = await read({ after });
+    yield { ids, rows };
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < perPage) return;
+    after = idOf(last);
+  }
+}
+
+export type RecipientRow = Awaited<ReturnType<typeof readRecipients>>[number];
+
+export async function readRecipients(db: Queries, scope: Scope) {
+  return db
+    .selectFrom('recipients')
+    .select(['recipient_id', 'campaign_id', 'external_id', 'e164', 'zones', 'country', 'regions'])
+    .select(['not_before', 'expires_at', 'outcome'])
+    .where((eb) => ('ids' in scope ? eb('recipient_id', 'in', scope.ids) : eb('recipient_id', '>', scope.after)))
+    .orderBy('recipient_id')
+    .limit(perPage)
+    .execute();
+}
+
+export type AttemptRow = Awaited<ReturnType<typeof readAttempts>>[number];
+
+/** Attempts, and what the record that each of them owns says once nothing more is to come. */
+export async function readAttempts(db: Queries, scope: Scope) {
+  return db
+    .selectFrom('attempts')
+    .leftJoin('conversations', 'conversations.conversation_id', 'attempts.conversation_id')
+    .select(['attempts.attempt_id', 'attempts.campaign_id', 'attempts.batch_id', 'attempts.e164', 'attempts.state'])
+    .select(['attempts.posted_at', 'attempts.settled_at', 'attempts.disposition', 'attempts.detail'])
+    .select(['attempts.counted', 'attempts.conversation_id', 'conversations.facts', 'conversations.final'])
+    .where((eb) =>
+      'ids' in scope ? eb('attempts.attempt_id', 'in', scope.ids) : eb('attempts.attempt_id', '>', scope.after),
+    )
+    .orderBy('attempts.attempt_id')
+    .limit(perPage)
+    .execute();
+}
+
+export type BatchRow = Awaited<ReturnType<typeof readBatches>>[number];
+
+/** Batches with their requests. */
+export async function readBatches(db: Queries, scope: Scope) {
+  const batches = await db
+    .selectFrom('batches')
+    .select(['batch_id', 'campaign_id', 'state', 'planned_at'])
+    .where((eb) => ('ids' in scope ? eb('batch_id', 'in', scope.ids) : eb('batch_id', '>', scope.after)))
+    .orderBy('batch_id')
+    .limit(perPage)
+    .execute();
+  const posts = new Map<string, { k: number; verdict: string | null; posted_at: number }[]>();
+  for (const part of chunksOf(batches.map((batch) => batch.batch_id))) {
+    const rows = await db
+      .selectFrom('posts')
+      .select(['batch_id', 'k', 'verdict', 'posted_at'])
+      .where('batch_id', 'in', part)
+      .orderBy('k')
+      .execute();
+    for (const post of rows) posts.set(post.batch_id, [...(posts.get(post.batch_id) ?? []), post]);
+  }
+  return batches.map((batch) => ({ ...batch, posts: posts.get(batch.batch_id) ?? [] }));
+}
+
+/** Entries of the do-not-call list, by scope and number: until when they hold. */
+export async function readEntries(db: Queries, numbers: readonly string[]): Promise<Map<string, number>> {
+  const entries = new Map<string, number>();
+  for (const part of chunksOf(numbers)) {
+    const rows = await db
+      .selectFrom('suppressions')
+      .select(['e164', 'scope', 'expires_at'])
+      .where('e164', 'in', part)
+      .execute();
+    for (const row of rows) entries.set(`${row.scope} ${row.e164}`, row.expires_at ?? Infinity);
+  }
+  return entries;
+}
+
+export function* chunksOf<Item>(items: Iterable<Item>, most = perQuery): Generator<Item[]> {
+  let chunk: Item[] = [];
+  for (const item of items) {
+    chunk.push(item);
+    if (chunk.length < most) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+/** The agents with which campaigns of an account have called, and since when. */
+export async function readPostSpans(db: Queries, accountId: string): Promise<{ agentId: string; from: number }[]> {
+  const rows = await db
+    .selectFrom('attempts')
+    .innerJoin('campaigns', 'campaigns.campaign_id', 'attempts.campaign_id')
+    .select((eb) => ['attempts.agent_id', eb.fn.min('attempts.posted_at').as('from')])
+    .where('campaigns.account_id', '=', accountId)
+    .where('attempts.posted_at', 'is not', null)
+    .groupBy('attempts.agent_id')
+    .execute();
+  return rows.map((row) => ({ agentId: row.agent_id, from: row.from ?? 0 }));
+}
+
+/** Which of these conversations belong to a call. */
+export async function readOwners(db: Queries, conversationIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('attempts')
+    .select('conversation_id')
+    .where('conversation_id', 'in', conversationIds)
+    .execute();
+  return new Set(rows.map((row) => row.conversation_id ?? ''));
+}
+
+/** Our batches by the names that the service gave them. */
+export async function readServiceBatches(
+  db: Queries,
+  names: readonly string[],
+): Promise<Map<string, { batchId: string; campaignId: string }>> {
+  if (names.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('batches')
+    .select(['service_batch_id', 'batch_id', 'campaign_id'])
+    .where('service_batch_id', 'in', names)
+    .execute();
+  return new Map(
+    rows.map((row) => [row.service_batch_id ?? '', { batchId: row.batch_id, campaignId: row.campaign_id }]),
+  );
+}
+
+/** Whether a call of the agent that was posted then, and to this number where one is named, has no record. */
+export async function readUnmatched(
+  db: Queries,
+  agentId: string,
+  span: { from: number; to: number } | null,
+  number: string | null,
+): Promise<boolean> {
+  let query = db
+    .selectFrom('attempts')
+    .select('attempt_id')
+    .where('agent_id', '=', agentId)
+    .where('posted_at', 'is not', null)
+    .where('conversation_id', 'is', null);
+  if (span !== null) query = query.where('posted_at', '>=', span.from).where('posted_at', '<=', span.to);
+  if (number !== null) query = query.where('e164', '=', number);
+  return (await query.limit(1).executeTakeFirst()) !== undefined;
+}

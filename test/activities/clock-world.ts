@@ -1,0 +1,159 @@
+import { onTestFinished } from 'vitest';
+import { ApplicationFailure } from '@temporalio/common';
+import { openNoWitness } from '../support/activity-context.ts';
+import { pino } from 'pino';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { createActivities } from '../../activities/index.ts';
+import { sweepAgent, type SweepResult } from '../../activities/sweep.ts';
+import { createConvaiClient } from '../../src/convai/client.ts';
+import type { ServiceClock } from '../../src/convai/service-clock.ts';
+import type { Clock } from '../../src/sandbox/clock.ts';
+import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
+import { importCampaign } from '../../src/store/import-campaign.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { noteCallerProven, openRound } from '../../src/store/rounds.ts';
+import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { noon, numbers } from '../store/scenario.ts';
+import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
+
+export const campaignId = 'spring';
+
+/** Real time, and a service whose clock runs by it but shows what it likes. */
+export class ClockWorld {
+  /** True real time. */
+  real = noon;
+  /** What the service's clock shows beyond what it should. */
+  serviceOffMs = 0;
+  readonly speed: number;
+  #sandbox: RunningSandbox | null = null;
+  #port = 0;
+  url = '';
+
+  constructor(speed = 1) {
+    this.speed = speed;
+  }
+
+  serviceNow(): number {
+    return noon + (this.real - noon) * this.speed + this.serviceOffMs;
+  }
+
+  get sandbox(): RunningSandbox {
+    if (this.#sandbox === null) throw new Error('the service is down');
+    return this.#sandbox;
+  }
+
+  /** Starts the service, at its old address when it had one. */
+  async start(options: SandboxOptions = {}): Promise<void> {
+    const clock: Clock = {
+      speed: this.speed,
+      anchorRealMs: noon,
+      anchorServiceMs: noon,
+      now: () => this.serviceNow(),
+      realNow: () => this.real,
+      toRealMs: () => Infinity,
+    };
+    const outcomeMix = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
+    this.#sandbox = await startSandbox({ seed: 'clocks', port: this.#port, clock, outcomeMix, ...options });
+    this.#port = this.#sandbox.port;
+    this.url = this.#sandbox.url;
+  }
+
+  async stop(): Promise<void> {
+    await this.#sandbox?.close();
+    this.#sandbox = null;
+  }
+
+  async import(store: Store, rules: RulesChanges = {}, rows = 4): Promise<void> {
+    const input = { campaignId, name: null, fileHash: 'hash', rules: buildRules(rules), accountId: this.url };
+    const list = buildRows(numbers(rows), (index) => `Guest ${index}`);
+    const chunks = (async function* () {
+      yield list;
+    })();
+    await importCampaign(store, input, chunks, noon);
+    await openRound(store, campaignId, campaignWorkflowId, noon);
+    await noteCallerProven(store, campaignId);
+  }
+
+  /** `baseUrl`: of something that stands before the service. */
+  worker(store: Store, aheadMs = 0, baseUrl = this.url): ClockWorker {
+    return new ClockWorker(this, store, aheadMs, baseUrl);
+  }
+}
+
+/** A world whose service is up. */
+export async function startWorld(options: SandboxOptions = {}, speed = 1): Promise<ClockWorld> {
+  const world = new ClockWorld(speed);
+  await world.start(options);
+  onTestFinished(() => world.stop());
+  return world;
+}
+
+/** A process with a wall clock of its own, and one that never jumps. */
+export class ClockWorker {
+  /** What its wall clock shows beyond real time. */
+  aheadMs: number;
+  readonly #deps: ActivityDependencies;
+  readonly #activities: ReturnType<typeof createActivities>;
+
+  constructor(world: ClockWorld, store: Store, aheadMs: number, baseUrl: string) {
+    this.aheadMs = aheadMs;
+    const nowReal = () => world.real + this.aheadMs;
+    const begunAt = world.real;
+    const monotonicMs = () => world.real - begunAt;
+    const client = createConvaiClient({
+      baseUrl,
+      apiKey: 'sk_sandbox_ok',
+      readsPerSecond: 1_000_000,
+      nowReal,
+      monotonicMs,
+    });
+    onTestFinished(() => client.close());
+    const { speed } = world;
+    const serviceClock: ServiceClock = {
+      speed,
+      sandbox: true,
+      dialect: 'extended',
+      now: () => noon + (nowReal() - noon) * speed,
+      toRealMs: (ms) => ms / speed,
+      atReal: (instant) => noon + (instant - noon) / speed,
+    };
+    this.#deps = {
+      store,
+      client,
+      serviceClock: async () => serviceClock,
+      logger: pino({ level: 'silent' }),
+      nowReal,
+      monotonicMs,
+      accountId: world.url,
+      workerId: `worker ${aheadMs}`,
+      openWitness: openNoWitness,
+      stopping: new AbortController().signal,
+      limits: {
+        postingWindowMs: 10_000,
+        httpTimeoutMs: minuteMs,
+        collectMaxMs: 5 * minuteMs,
+        heartbeatEveryMs: 1_000,
+        leaseMs: minuteMs,
+      },
+    };
+    this.#activities = createActivities(this.#deps);
+  }
+
+  /** Plans batch n where it is not planned yet, and submits it: its state, or what is waited for. */
+  async dial(n: number): Promise<string> {
+    await this.#activities.plan({ campaignId, round: 1, n });
+    try {
+      const result = await this.#activities.submit({ batchId: `${campaignId}/1/${n}` });
+      return result.kind === 'verdict' ? result.state : result.kind;
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure)) throw error;
+      return `${error.type}: ${error.message}`;
+    }
+  }
+
+  async sweep(): Promise<SweepResult['kind']> {
+    const { timing, agentId } = buildRules();
+    return (await sweepAgent(this.#deps, await this.#deps.serviceClock(), agentId, timing, () => {})).kind;
+  }
+}

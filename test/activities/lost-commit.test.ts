@@ -1,0 +1,141 @@
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { createActivities } from '../../activities/index.ts';
+import type { ServiceClock } from '../../src/convai/service-clock.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { openCleanStore } from '../store/clean-store.ts';
+import { beginProven, noon } from '../store/scenario.ts';
+import { dialects } from '../store/test-stores.ts';
+import { openNoWitness } from '../support/activity-context.ts';
+import { until } from '../support/until.ts';
+
+/** A worker whose service takes every batch. */
+function workerOf(store: Store) {
+  const posts: string[] = [];
+  const client = {
+    clockReadings: () => ({ last: null, ageMs: 0, answeredMsAgo: 0, connectionFailed: false }),
+    placeBatchCalls: async (_body: unknown, { requestId }: { requestId: string }) => {
+      posts.push(requestId);
+      return { batchId: 'service_1', callsInitiated: 6 };
+    },
+  };
+  const deps = {
+    store,
+    client: client as unknown as ActivityDependencies['client'],
+    accountId: 'http://service',
+    serviceClock: async () => ({ speed: 1, now: () => noon, toRealMs: (ms: number) => ms }) as ServiceClock,
+    logger: pino({ level: 'silent' }),
+    nowReal: () => noon,
+    monotonicMs: () => 0,
+    openWitness: openNoWitness,
+    limits: { postingWindowMs: 10_000, httpTimeoutMs: 60_000 },
+  } as ActivityDependencies;
+  return { ...createActivities(deps), posts };
+}
+
+const broken = () => Object.assign(new Error('the connection to the database broke'), { code: 'ECONNRESET' });
+
+/** A store whose nth transactions, from 1, go as given; the others as ever. */
+function disturbed(store: Store, ways: Record<number, Store['transaction']>): Store {
+  let nth = 0;
+  return {
+    ...store,
+    transaction: (work) => {
+      nth += 1;
+      return ways[nth]?.(work) ?? store.transaction(work);
+    },
+  };
+}
+
+async function begin(dialect: (typeof dialects)[number]) {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store);
+  await scenario.plan(1);
+  const unheard: Store['transaction'] = async (work) => {
+    await store.transaction(work);
+    throw broken();
+  };
+  const refused: Store['transaction'] = async (work) => {
+    await store.transaction(async (tx) => {
+      await work(tx);
+      throw broken();
+    });
+    throw new Error('never comes here');
+  };
+  return { store, scenario, unheard, refused, batchId: scenario.batchId(1) };
+}
+
+test.for(dialects)(
+  'nobody waits for a person because the answer to the commit of posting was lost: %s',
+  async (dialect) => {
+    const { store, scenario, unheard, batchId } = await begin(dialect);
+    const worker = workerOf(disturbed(store, { 1: unheard }));
+    await expect(worker.submit({ batchId })).rejects.toMatchObject({ type: 'Database' });
+    expect(await scenario.batch(1)).toMatchObject({ state: 'not_sent', posts: 1 });
+    expect(worker.posts).toEqual([]);
+    expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });
+    expect(worker.posts).toEqual([`${batchId}/2`]);
+  },
+);
+
+test.for(dialects)('a commit of posting that failed leaves the batch as it was: %s', async (dialect) => {
+  const { store, scenario, refused, batchId } = await begin(dialect);
+  const worker = workerOf(disturbed(store, { 1: refused }));
+  await expect(worker.submit({ batchId })).rejects.toMatchObject({ type: 'Database' });
+  expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
+  expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });
+  expect(worker.posts).toEqual([`${batchId}/1`]);
+});
+
+test.for(dialects)('the word that nothing was sent waits until the database is back: %s', async (dialect) => {
+  const { store, scenario, unheard, batchId } = await begin(dialect);
+  const away = () => Promise.reject(broken());
+  const worker = workerOf(disturbed(store, { 1: unheard, 2: away, 3: away, 4: away }));
+  const said = await worker.submit({ batchId });
+  if (said.kind !== 'unrecorded') throw new Error('it was written');
+  expect(await scenario.batch(1)).toMatchObject({ state: 'posting' });
+  expect(await worker.recordPostVerdict(said.verdict)).toEqual({ state: 'not_sent' });
+  expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });
+});
+
+test.for(dialects)('it says nothing about the request of another process with the same number: %s', async (dialect) => {
+  const { store, scenario, refused, batchId } = await begin(dialect);
+  const away = () => Promise.reject(broken());
+  const worker = workerOf(disturbed(store, { 1: refused, 2: away, 3: away, 4: away }));
+  const said = await worker.submit({ batchId });
+  if (said.kind !== 'unrecorded') throw new Error('it was written');
+  expect(await scenario.post(1)).toMatchObject({ kind: 'post', k: 1 });
+  expect(await worker.recordPostVerdict(said.verdict)).toEqual({ state: 'posting' });
+  expect(await scenario.batch(1)).toMatchObject({ state: 'posting' });
+});
+
+test.runIf(dialects.includes('postgres'))('a commit of posting that is still under way is waited for', async () => {
+  const { store, scenario, batchId } = await begin('postgres');
+  let commit = () => {};
+  const word = new Promise<void>((resolve) => (commit = resolve));
+  let entered = () => {};
+  const inside = new Promise<void>((resolve) => (entered = resolve));
+  const cut: Store['transaction'] = async (work) => {
+    const slow = store.transaction(async (tx) => {
+      const result = await work(tx);
+      entered();
+      await word;
+      return result;
+    });
+    await inside;
+    void slow;
+    throw broken();
+  };
+  const worker = workerOf(disturbed(store, { 1: cut }));
+  const submitted = expect(worker.submit({ batchId })).rejects.toMatchObject({ type: 'Database' });
+  await until('somebody waits for a lock', async () => {
+    const { rows } = await sql`select 1 from pg_locks where not granted`.execute(store.db);
+    return rows.length > 0;
+  });
+  commit();
+  await submitted;
+  expect(await scenario.batch(1)).toMatchObject({ state: 'not_sent', posts: 1 });
+  expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });
+});

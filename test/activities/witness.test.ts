@@ -1,0 +1,132 @@
+import { pino } from 'pino';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { createActivities } from '../../activities/index.ts';
+import { openWitness, type Witness } from '../../activities/witness.ts';
+import type { ServiceClock } from '../../src/convai/service-clock.ts';
+import { resumeCampaign } from '../../src/store/campaigns.ts';
+import { openCleanStore } from '../store/clean-store.ts';
+import { beginProven, noon } from '../store/scenario.ts';
+import { dialects } from '../store/test-stores.ts';
+import { asActivity, openNoWitness } from '../support/activity-context.ts';
+
+type Options = NonNullable<Parameters<typeof asActivity>[1]>;
+
+/** A witness whose server takes heartbeats when the test says so, and everything that was sent, in order. */
+function watched(heartbeatDetails?: unknown) {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const sent: unknown[] = [];
+  const answers: { taken: () => void; lost: () => void }[] = [];
+  const client = {
+    withDeadline: (_at: number, work: () => unknown) => work(),
+    activity: {
+      heartbeat: (_token: unknown, details: unknown) => {
+        sent.push({ awaited: { ...(details as object) } });
+        return new Promise<void>((resolve, reject) => {
+          answers.push({ taken: resolve, lost: () => reject(new Error('deadline exceeded')) });
+        });
+      },
+    },
+  };
+  const options = {
+    info: { taskToken: new Uint8Array(1), heartbeatDetails },
+    heartbeat: (details: unknown) => void sent.push({ own: details }),
+    client: client as unknown as Options['client'],
+  } as Options;
+  return { sent, answers, open: () => asActivity(async () => openWitness(1_000), options) };
+}
+
+test('a POST is noted after every heartbeat before it was taken, and every later one repeats it', async () => {
+  const { sent, answers, open } = watched({ posting: 1 });
+  const witness = await open();
+  expect(witness.earlier).toBe(1);
+  await vi.advanceTimersByTimeAsync(1_000);
+  let noted = false;
+  const noting = witness.note(2).then(() => (noted = true));
+  await vi.advanceTimersByTimeAsync(500);
+  expect(sent).toEqual([{ awaited: { posting: 1 } }]);
+  answers[0]?.taken();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sent).toEqual([{ awaited: { posting: 1 } }, { awaited: { posting: 2 } }]);
+  expect(noted).toBe(false);
+  answers[1]?.taken();
+  await noting;
+  await vi.advanceTimersByTimeAsync(2_000);
+  witness.close();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(sent.slice(2)).toEqual([{ own: { posting: 2 } }, { own: { posting: 2 } }, { own: { posting: 2 } }]);
+});
+
+test('a heartbeat that may still arrive makes the note uncertain', async () => {
+  const { sent, answers, open } = watched();
+  const witness = await open();
+  await vi.advanceTimersByTimeAsync(1_000);
+  answers[0]?.lost();
+  await expect(witness.note(1)).rejects.toThrow('deadline exceeded');
+  await vi.advanceTimersByTimeAsync(3_000);
+  witness.close();
+  expect(sent).toEqual([{ awaited: { posting: 0 } }]);
+});
+
+/** A worker whose service takes every batch, and whose witness is the test's. */
+async function begin(dialect: (typeof dialects)[number], witness: () => Partial<Witness>) {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store);
+  await scenario.plan(1);
+  const posts: string[] = [];
+  const client = {
+    clockReadings: () => ({ last: null, ageMs: 0, answeredMsAgo: 0, connectionFailed: false }),
+    placeBatchCalls: async (_body: unknown, { requestId }: { requestId: string }) => {
+      posts.push(requestId);
+      return { batchId: 'service_1', callsInitiated: 6 };
+    },
+  };
+  const { submit } = createActivities({
+    store,
+    client: client as unknown as ActivityDependencies['client'],
+    accountId: 'http://service',
+    serviceClock: async () => ({ speed: 1, now: () => noon, toRealMs: (ms: number) => ms }) as ServiceClock,
+    logger: pino({ level: 'silent' }),
+    nowReal: () => noon,
+    monotonicMs: () => 0,
+    openWitness: () => ({ ...openNoWitness(), ...witness() }),
+    limits: { postingWindowMs: 10_000, httpTimeoutMs: 60_000 },
+  } as ActivityDependencies);
+  return { store, scenario, posts, submit: () => submit({ batchId: scenario.batchId(1) }) };
+}
+
+test.for(dialects)('nothing is sent while Temporal does not take down that it will be: %s', async (dialect) => {
+  let isUp = false;
+  const note = () => (isUp ? Promise.resolve() : Promise.reject(new Error('unavailable')));
+  const { store, scenario, posts, submit } = await begin(dialect, () => ({ note }));
+  const failure = { type: 'NotSent' };
+  await expect(submit()).rejects.toMatchObject(failure);
+  expect(await scenario.batch(1)).toMatchObject({ state: 'not_sent', posts: 1 });
+  await expect(submit()).rejects.toMatchObject(failure);
+  expect(await scenario.campaign()).toMatchObject({ state: 'running' });
+  await expect(submit()).rejects.toMatchObject(failure);
+  expect(await scenario.campaign()).toMatchObject({
+    state: 'paused',
+    stateReason: expect.stringContaining('Temporal did not take down 3 requests in a row') as string,
+  });
+  expect(posts).toEqual([]);
+  await resumeCampaign(store, 'spring', noon);
+  isUp = true;
+  expect(await submit()).toEqual({ kind: 'verdict', state: 'confirmed' });
+  expect(posts).toEqual(['spring/1/1/4']);
+});
+
+test.for(dialects)(
+  'a request that the server knows of and the ledger does not is not made again: %s',
+  async (dialect) => {
+    const { scenario, posts, submit } = await begin(dialect, () => ({ earlier: 1 }));
+    await expect(submit()).rejects.toMatchObject({ type: 'LedgerOlder', nonRetryable: true });
+    expect(await scenario.campaign()).toMatchObject({
+      state: 'failed',
+      stateReason: "The ledger is older than the campaign's progress: request 1 of batch spring/1/1 is missing.",
+    });
+    expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
+    expect(posts).toEqual([]);
+  },
+);

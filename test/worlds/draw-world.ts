@@ -1,0 +1,95 @@
+import { Random } from '../../src/sandbox/random.ts';
+import { drawPostFaults, drawStrikes } from '../activities/draw-mix.ts';
+import type { Mix } from '../activities/drive-campaign.ts';
+import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { template } from './around.ts';
+import { kinds, type Traits } from './kinds.ts';
+import { drawPeople, type Crowd, type Person } from './people.ts';
+
+/** Records that come later than this after the call are stragglers, unless everything newer is as late. */
+export const settleMs = 15 * minuteMs;
+
+export interface World {
+  name: string;
+  seed: number;
+  /** Its calls can be told apart, so next to nothing may be left in doubt. */
+  apart: boolean;
+  people: Person[];
+  mix: Mix;
+}
+
+export const worldNames = Object.keys(kinds);
+
+/** A whole world from one number; with a name, that world. `databaseUrl` is where two workers may meet. */
+export function drawWorld(
+  seed: number,
+  name = worldNames[seed % worldNames.length] ?? '',
+  databaseUrl?: string,
+): World {
+  const kind = kinds[name];
+  if (kind === undefined) throw new Error(`There is no world "${name}"; there are ${worldNames.join(', ')}.`);
+  const random = new Random('world', name, seed);
+  const apart = kind.apart === true;
+  const count = Math.floor(random.between(6, 13));
+  const crowd: Crowd = { count, optOutEvery: 6, answering: 0.5, hasty: true, ...kind.crowd?.(random) };
+  const people = drawPeople(random, crowd);
+  const traits = kind.draw(random, people, databaseUrl !== undefined);
+  const kills = !apart && (traits.kills === true || random.chance(0.3));
+  const mix = buildMix(random, people, traits, { apart, kills });
+  return {
+    name,
+    seed,
+    apart,
+    people,
+    mix: { ...mix, seed: `${name} ${seed}`, ...(databaseUrl === undefined ? {} : { databaseUrl }) },
+  };
+}
+
+function buildMix(
+  random: Random,
+  people: Person[],
+  traits: Traits,
+  { apart, kills }: { apart: boolean; kills: boolean },
+): Omit<Mix, 'seed'> {
+  const postFaults = kills ? drawPostFaults(random) : { faults: [], hangs: [] };
+  const { dialect = random.pick(['spec', 'extended']), firstMessage = template, records = {}, lateRings } = traits;
+  const rules = buildRules({
+    firstMessage,
+    pacing: { batchSize: apart ? 20 : random.pick([20, 5, 3]), refillThreshold: random.pick([5, 1]) },
+    timing: { settleMs, lateLookbackMs: hourMs, pollMs: minuteMs },
+  });
+  const rows = buildRows(
+    people.map(({ e164 }) => e164),
+    (index) => people[index]?.name ?? '',
+  );
+  const late = rows.filter(() => random.chance(0.6)).map((row, index) => ({ ...row, row: index + 1 }));
+  const refusals = (traits.faults ?? []).flatMap(({ nth }) => (typeof nth === 'number' ? [nth] : []));
+  return {
+    sandbox: {
+      dialect,
+      listOrder: apart || random.chance(0.8) ? 'newest_first' : 'oldest_first',
+      concurrency: 30,
+      meanTalkSeconds: random.pick([20, 60]),
+      speech: false,
+      world: {
+        records: { unanswered: apart ? 'full' : random.pick(['full', 'bare', 'none']), ...records },
+        ...(lateRings === undefined ? {} : { late_rings: lateRings }),
+      },
+    },
+    campaigns: [
+      { campaignId: 'first', rules, rows },
+      ...(traits.second === true && late.length > 0 ? [{ campaignId: 'second', rules, rows: late }] : []),
+    ],
+    // One trouble for each POST.
+    faults: [...(traits.faults ?? []), ...postFaults.faults.filter(({ nth }) => !refusals.includes(nth as number))],
+    hangs: postFaults.hangs.filter(({ nth }) => !refusals.includes(nth)),
+    strikes: kills ? drawStrikes(random) : [],
+    sweepDuring: [],
+    readOutage: null,
+    inbound: [],
+    wishes: [],
+    redial: false,
+    events: traits.events ?? [],
+    ...(traits.workers === undefined ? {} : { workers: traits.workers }),
+  };
+}

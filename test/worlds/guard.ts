@@ -1,0 +1,23 @@
+/** One text of one file that makes up a guard, or a part of it. */
+export interface Edit {
+  file: string;
+  /** Stands there once. */
+  text: string;
+  without: string;
+}
+
+/** Something that keeps a promise, and where its absence shows. */
+export interface Guard {
+  name: string;
+  /** What would happen without it, or what it keeps; one sentence. */
+  keeps: string;
+  edits: readonly Edit[];
+  /** Worlds in which it is likely to show, judged by the calls that the service made. */
+  worlds: readonly string[];
+  /** A test for what seeds do not reach: its file, and a text that its name holds. */
+  test?: { file: string; name: string };
+}
+
+export function edit(file: string, text: string, without = ''): Edit {
+  return { file, text, without };
+}

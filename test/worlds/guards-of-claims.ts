@@ -1,0 +1,109 @@
+import { edit, type Guard } from './guard.ts';
+
+const bounds = 'src/store/post-bounds.ts';
+const clocks = 'activities/watch-clocks.ts';
+const conclude = 'src/store/conclude.ts';
+const dialGuard = 'src/store/dial-guard.ts';
+const doubts = 'src/store/doubts.ts';
+
+/** What keeps clocks, refusals and records that are still to be read from dialling. */
+export const guardsOfClaims: readonly Guard[] = [
+  {
+    name: "rule 7: the service's clock",
+    keeps: 'Records are compared with the time of the service, not that of the worker.',
+    edits: [
+      edit(bounds, 'const from = row.service_from ?? row.posted_at - clockToleranceMs;', 'const from = row.posted_at;'),
+      edit(
+        bounds,
+        'const to = row.service_to ?? Math.max(row.verdict_at ?? 0, row.hold_after ?? row.posted_at) + clockToleranceMs;',
+        'const to = row.posted_at;',
+      ),
+    ],
+    worlds: ['skewed', 'restarted', 'clock_steps'],
+    test: { file: 'test/activities/clocks.test.ts', name: 'a POST stands between two times' },
+  },
+  {
+    name: 'rule 7: steps of a clock',
+    keeps: 'What was open while a clock was set ends in nothing negative.',
+    edits: [edit(clocks, 'if (steps.length > 0) {', 'if (steps.length > 99) {')],
+    worlds: ['clock_steps', 'restarted', 'skewed', 'mixed'],
+    test: { file: 'test/activities/clocks.test.ts', name: 'finds a clock that was set meanwhile' },
+  },
+  {
+    name: 'rule 7: the clock after a failed connection',
+    keeps: 'The service may be another process with another clock, which is read before the next POST.',
+    edits: [
+      edit(clocks, '(connectionFailed || answeredMsAgo > refreshAfterMs)', '(answeredMsAgo > refreshAfterMs)'),
+      edit(clocks, "connectionFailed ? 'clock_unread' : apartMs", 'apartMs'),
+    ],
+    worlds: ['restarted'],
+    test: { file: 'test/activities/clocks.test.ts', name: 'restarted with its clock 28 minutes back' },
+  },
+  {
+    name: 'rule 7: hours by both clocks',
+    keeps: 'Hours that are open by one clock alone are closed.',
+    edits: [edit('src/store/posting.ts', 'judgeByBothClocks(input.serviceNow ?? now, {', 'judgeByBothClocks(now, {')],
+    worlds: [],
+    test: { file: 'test/activities/clocks.test.ts', name: 'hours that are open by one clock alone' },
+  },
+  {
+    name: 'rule 8: the look before a second POST',
+    keeps: 'The list is read before a batch goes out again that the service is said not to have taken (429).',
+    edits: [edit('activities/submit.ts', 'await lookBeforeRepost(deps, clock, input.batchId, () => witness.beat());')],
+    worlds: ['refused', 'mixed'],
+  },
+  {
+    name: 'rule 8: the wait after 400 and 422',
+    keeps: 'A refused batch is sent in halves only when the list has had time to show its calls.',
+    edits: [
+      edit('src/store/verdicts.ts', 'import { isAboutCalls, pause', 'import { applyRefusal, isAboutCalls, pause'),
+      edit(
+        'src/store/verdicts.ts',
+        "// The service's word is a claim: before anybody is called again, its list is to show nothing else (see `concludeSweep`).",
+        'await applyRefusal(tx, batch, input.now);',
+      ),
+    ],
+    worlds: ['refused'],
+  },
+  {
+    name: 'rule 8: doubts about a refused batch',
+    keeps: 'A record that may be of one of its calls makes a refused batch unknown.',
+    edits: [
+      edit(conclude, 'if (isDoubtful) await countAsUnknown(', 'if (isDoubtful && now < 0) await countAsUnknown('),
+    ],
+    worlds: ['refused'],
+  },
+  {
+    name: 'rule 8: doubts about a denied batch',
+    keeps: 'A record that may be of one of its calls keeps a batch after 429 from being sent again.',
+    edits: [edit('src/store/denied-calls.ts', 'if (first === undefined || (await', 'if (batch.posts > 0 || (await')],
+    worlds: ['refused', 'mixed'],
+  },
+  {
+    name: 'rule 8: calls that were given back',
+    keeps: 'Who was in a denied batch is not called by another one while a record may be theirs.',
+    edits: [edit(dialGuard, "row.state === 'settled' || row.denied !== null", "row.state === 'settled'")],
+    worlds: ['refused', 'mixed'],
+    test: { file: 'test/store/guards.test.ts', name: 'who was in a batch that was given back' },
+  },
+  {
+    name: 'rule 8: a record of a call given back',
+    keeps: 'It settles that call, and its person is called for it no more.',
+    edits: [edit('src/store/matching.ts', "if (attempt.state === 'released') await takeAsPlaced(tx, attempt, now);")],
+    worlds: ['refused'],
+    test: { file: 'test/store/denied-calls.test.ts', name: 'a record that comes after the batch was given back' },
+  },
+  {
+    name: 'rule 9: undecided records',
+    keeps: 'Nothing is concluded while a record that may be theirs is not read to its end.',
+    edits: [
+      edit(
+        doubts,
+        'else if (undecidedUntil === null || (clue.startedAt ?? 0) <= undecidedUntil) doubt.undecided = true;',
+        'else if (now < 0) doubt.undecided = true;',
+      ),
+    ],
+    worlds: ['partly_shown', 'no_line', 'withheld', 'mixed', 'late_rings'],
+    test: { file: 'test/store/settle-and-sweeps.test.ts', name: 'a record of nobody that has not been read' },
+  },
+];

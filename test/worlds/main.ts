@@ -1,0 +1,39 @@
+/** Runs seeds of the worlds by hand and prints figures by world: npm run worlds -- --seeds 1000 */
+import { parseArgs } from 'node:util';
+import { startPostgresServer } from '../support/postgres-server.ts';
+import { drawWorld, worldNames, type World } from './draw-world.ts';
+import { addUp, formatFigures, runWorlds } from './run-worlds.ts';
+
+const { values } = parseArgs({
+  options: {
+    /** How many, and from which on. */
+    seeds: { type: 'string', default: '100' },
+    seed: { type: 'string', default: '1' },
+    world: { type: 'string' },
+    postgres: { type: 'boolean', default: false },
+    /** The stories of at most so many seeds that broke a promise. */
+    stories: { type: 'string', default: '5' },
+  },
+});
+const server = values.postgres ? await startPostgresServer() : undefined;
+
+async function* draw(): AsyncGenerator<World> {
+  const [from, count] = [Number(values.seed), Number(values.seeds)];
+  for (let seed = from; seed < from + count; seed += 1)
+    yield drawWorld(
+      seed,
+      values.world ?? worldNames[seed % worldNames.length],
+      await server?.createDatabase(`world_${seed}`),
+    );
+}
+
+const { figures, broken } = await runWorlds(draw());
+await server?.stop();
+const total = addUp(figures.values());
+const sorted = [...figures].sort(([a], [b]) => worldNames.indexOf(a) - worldNames.indexOf(b));
+const text = [
+  formatFigures(new Map([...sorted, ...(total === undefined ? [] : [['all', total] as const])])),
+  ...broken.slice(0, Number(values.stories)),
+].join('\n\n');
+// What a killed process left waiting would keep this one.
+process.stdout.write(`${text}\n`, () => process.exit(broken.length > 0 ? 1 : 0));

@@ -1,0 +1,190 @@
+/** Takes each guard out of a copy of the code and looks for what breaks: npm run proof [-- --guard NAME] [--seeds 200] */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import type { Edit, Guard } from './guard.ts';
+import { guards } from './guards.ts';
+import { readRows, writeRows, type Row } from './proof-table.ts';
+
+const { values } = parseArgs({
+  options: {
+    /** Part of the name; may be given several times. All guards when left out. */
+    guard: { type: 'string', multiple: true, default: [] },
+    /** 0: only the tests; what a row says of seeds stays. */
+    seeds: { type: 'string', default: '200' },
+  },
+});
+const root = join(import.meta.dirname, '../..');
+const parts = [
+  'src',
+  'activities',
+  'workflows',
+  'test',
+  'rules',
+  'examples',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+];
+/** A seed takes about a second. */
+const longestSeedMs = 90_000;
+const longestTestMs = 300_000;
+
+let child: ChildProcess | undefined;
+const folders: string[] = [];
+function cleanUp(): void {
+  child?.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
+process.on('exit', cleanUp);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+
+function copyWithout(edits: readonly Edit[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-proof-'));
+  folders.push(folder);
+  for (const part of parts) cpSync(join(root, part), join(folder, part), { recursive: true });
+  symlinkSync(realpathSync(join(root, 'node_modules')), join(folder, 'node_modules'));
+  for (const { file, text, without } of edits) {
+    const path = join(folder, file);
+    const [before = '', after, ...more] = readFileSync(path, 'utf8').split(text);
+    if (after === undefined || more.length > 0)
+      throw new Error(`${file} holds this ${after === undefined ? 'no more' : 'more than once'}: ${text}`);
+    writeFileSync(path, before + without + after);
+  }
+  return folder;
+}
+
+interface Seed {
+  world: string;
+  seed: number;
+  broken?: string;
+}
+
+/** The first seed that breaks a promise; of one that never ends it says so. Null: none of them. */
+async function findBroken(folder: string, worlds: readonly string[], seeds: number): Promise<Seed | null> {
+  const args = [
+    '--import',
+    'tsx',
+    'test/worlds/first-broken.ts',
+    '--worlds',
+    worlds.join(','),
+    '--seeds',
+    String(seeds),
+  ];
+  const running = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  child = running;
+  let at: (Seed & { clean?: number }) | undefined;
+  let hangs = false;
+  const stop = (): void => {
+    hangs = true;
+    running.kill('SIGKILL');
+  };
+  let timer = setTimeout(stop, longestSeedMs);
+  for await (const line of createInterface({ input: running.stdout })) {
+    at = JSON.parse(line) as Seed;
+    clearTimeout(timer);
+    timer = setTimeout(stop, longestSeedMs);
+  }
+  clearTimeout(timer);
+  if (at === undefined) throw new Error(`No seed of ${worlds.join(', ')} could be run in ${folder}.`);
+  if (at.clean !== undefined) return null;
+  return { ...at, broken: at.broken ?? (hangs ? 'it never ends' : 'its process ends') };
+}
+
+interface Report {
+  testResults: { assertionResults: { fullName: string; status: string }[] }[];
+}
+
+/** How many tests of the name fail, and how many there are. */
+function runTests(folder: string, { file, name }: NonNullable<Guard['test']>): { failed: number; run: number } {
+  const report = join(folder, `${file.replaceAll('/', '-')}.json`);
+  // With every guard in place one run of a file answers for all its tests.
+  if (folder !== whole || !existsSync(report)) {
+    const args = ['node_modules/vitest/vitest.mjs', 'run', file, '--reporter=json', `--outputFile=${report}`];
+    if (folder !== whole && name !== '') args.push('-t', name);
+    const { error } = spawnSync(process.execPath, args, { cwd: folder, stdio: 'ignore', timeout: longestTestMs });
+    // A test that never ends fails as well.
+    if (error !== undefined) return { failed: 1, run: 1 };
+  }
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const statuses = tests.flatMap(({ fullName, status }) => (fullName.includes(name) ? [status] : []));
+  const failed = statuses.filter((status) => status === 'failed').length;
+  return { failed, run: failed + statuses.filter((status) => status === 'passed').length };
+}
+
+const path = join(root, 'docs/proof.md');
+const date = new Date().toISOString().slice(0, 10);
+const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout.trim();
+
+const whole = copyWithout([]);
+
+async function prove(guard: Guard): Promise<Row & { seed: Seed | null }> {
+  const { worlds, test } = guard;
+  const folder = copyWithout(guard.edits);
+  try {
+    const seeds = Number(values.seeds);
+    const seed = worlds.length === 0 || seeds === 0 ? null : await findBroken(folder, worlds, seeds);
+    const tests = test === undefined || seed !== null ? undefined : runTests(folder, test);
+    if (test !== undefined && tests?.run === 0) throw new Error(`No test of ${test.file} is named "${test.name}".`);
+    const bySeed =
+      seed !== null
+        ? `\`${seed.world}\` ${seed.seed}: ${seed.broken}`
+        : worlds.length === 0
+          ? 'not a matter of seeds'
+          : seeds === 0
+            ? (readRows(path).find((row) => row.guard === guard.name)?.bySeed ?? 'not run')
+            : `not within ${seeds} seeds of ${worlds.map((name) => `\`${name}\``).join(', ')}`;
+    const byTest =
+      test === undefined || tests === undefined ? '' : `\`${test.file}\`: ${tests.failed} of ${tests.run} fail`;
+    return { guard: guard.name, keeps: guard.keeps, bySeed, byTest, made: `${date}, ${commit}`, seed };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const chosen = guards.filter(
+  ({ name }) => values.guard.length === 0 || values.guard.some((part) => name.includes(part)),
+);
+if (chosen.length === 0)
+  throw new Error(`No guard is named so. There are: ${guards.map(({ name }) => name).join('; ')}.`);
+
+/** The same seeds of the same worlds, up to the one that broke, or the same tests, with the guard in place. */
+async function runWhole({ worlds, test }: Guard, row: Row, seed: Seed | null): Promise<void> {
+  if (seed !== null) {
+    const broken = await findBroken(whole, worlds, seed.seed);
+    row.bySeed +=
+      broken === null ? `; whole: ${seed.seed} clean` : `; whole: broken too, \`${broken.world}\` ${broken.seed}`;
+  } else if (test !== undefined) {
+    const { failed, run } = runTests(whole, test);
+    row.byTest += failed === 0 ? `; whole: ${run} pass` : `; whole: ${failed} of ${run} fail`;
+  }
+}
+
+let failures = 0;
+for (const guard of chosen) {
+  try {
+    const { seed, ...row } = await prove(guard);
+    await runWhole(guard, row, seed);
+    const others = readRows(path).filter((known) => known.guard !== row.guard);
+    const order = guards.map(({ name }) => name);
+    writeRows(path, [...others, row], order);
+    process.stdout.write(`${guard.name}: ${row.bySeed}; ${row.byTest}\n`);
+  } catch (error) {
+    failures += 1;
+    process.stdout.write(`${guard.name}: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+}
+process.exit(failures === 0 ? 0 : 1);

@@ -1,0 +1,164 @@
+import { fetch } from 'undici';
+import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { RunningSandbox } from '../../src/sandbox/start.ts';
+import { Drive, type Outcome } from '../activities/drive-campaign.ts';
+import type { World } from './draw-world.ts';
+import { countGivenUp, judgeWorld, nameOf, type Breach } from './judge-world.ts';
+
+/** One world's seeds in figures. */
+export interface Figures {
+  seeds: number;
+  rows: number;
+  calls: number;
+  retries: number;
+  unresolved: number;
+  /** Rows that nobody was reached for although attempts were left. */
+  givenUp: number;
+  /** Most presses of the operator in one campaign run. */
+  presses: number;
+  /** Broken promises, by rule. */
+  breaches: Record<string, number>;
+  brokenSeeds: number;
+  /** Second calls that a single straggler among the records led to. */
+  stragglers: number;
+  ticks: number;
+  realMs: number;
+}
+
+export interface WorldRun {
+  figures: Map<string, Figures>;
+  /** A text for each seed that broke a promise: the world and the story of each person. */
+  broken: string[];
+}
+
+export async function runWorlds(worlds: AsyncIterable<World> | Iterable<World>): Promise<WorldRun> {
+  const run: WorldRun = { figures: new Map(), broken: [] };
+  for await (const world of worlds) await runWorld(world, run);
+  return run;
+}
+
+async function runWorld(world: World, { figures, broken }: WorldRun): Promise<void> {
+  const records = new Map<string, string>();
+  const begunAt = performance.now();
+  const atEnd = async (sandbox: RunningSandbox): Promise<void> => {
+    // Only what a story needs is read.
+    const calls = sandbox.calls();
+    const told = judgeWorld(world, calls, []).flatMap(({ to }) => (to === null ? [] : [to]));
+    for (const call of calls) if (told.includes(call.to)) records.set(call.callId, await readRecord(sandbox, call));
+  };
+  const outcome = await new Drive({ ...world.mix, atEnd }).run();
+  const { calls, ledger } = outcome.trial;
+  const breaches = judgeWorld(world, calls, ledger.recipients);
+  for (const what of new Set(outcome.faults.filter((fault) => !fault.startsWith('conduct'))))
+    breaches.push({ rule: 'no end', to: null, straggler: false, what });
+  const promised = breaches.filter(({ straggler }) => !straggler);
+  if (promised.length > 0) broken.push(tell(world, promised, calls, records));
+  const known = figures.get(world.name);
+  const now = figuresOf(world, outcome, breaches, performance.now() - begunAt);
+  figures.set(world.name, known === undefined ? now : add(known, now));
+}
+
+function figuresOf(world: World, { trial, ticks, resumes }: Outcome, breaches: Breach[], realMs: number): Figures {
+  const ours = trial.calls.filter(({ batchId }) => batchId !== null);
+  const promised = breaches.filter(({ straggler }) => !straggler);
+  const byRule: Record<string, number> = {};
+  for (const { rule } of promised) byRule[rule] = (byRule[rule] ?? 0) + 1;
+  return {
+    seeds: 1,
+    rows: world.mix.campaigns.reduce((sum, { rows }) => sum + rows.length, 0),
+    calls: ours.length,
+    retries: ours.filter(({ nth }) => nth > 1).length,
+    unresolved: trial.ledger.recipients.filter(({ outcome }) => outcome === 'unresolved').length,
+    givenUp: countGivenUp(world, trial.calls),
+    presses: resumes,
+    breaches: byRule,
+    brokenSeeds: promised.length > 0 ? 1 : 0,
+    stragglers: breaches.length - promised.length,
+    ticks,
+    realMs,
+  };
+}
+
+function add(a: Figures, b: Figures): Figures {
+  const sum = Object.fromEntries(
+    Object.entries(a).map(([name, value]) => [name, typeof value === 'number' ? value + b[name as 'rows'] : value]),
+  ) as unknown as Figures;
+  const breaches = { ...a.breaches };
+  for (const [rule, count] of Object.entries(b.breaches)) breaches[rule] = (breaches[rule] ?? 0) + count;
+  return { ...sum, breaches, presses: Math.max(a.presses, b.presses) };
+}
+
+export function addUp(figures: Iterable<Figures>): Figures | undefined {
+  return [...figures].reduce<Figures | undefined>(
+    (sum, each) => (sum === undefined ? each : add(sum, each)),
+    undefined,
+  );
+}
+
+async function readRecord(sandbox: RunningSandbox, { conversationId }: CallTruth): Promise<string> {
+  if (conversationId === null) return 'no record';
+  const address = `${sandbox.url}/v1/convai/conversations/${conversationId}`;
+  const record = (await (await fetch(address, { headers: { 'x-api-key': 'sk_sandbox_ok' } })).json()) as {
+    transcript?: { speaker: string; text: string }[];
+    metadata?: { start_time?: string; duration?: number; phone_call?: { external_number?: string } };
+  };
+  const { transcript, metadata = {} } = record;
+  const line = transcript?.find(({ speaker }) => speaker === 'agent')?.text;
+  const words = transcript === undefined ? 'no transcript' : (line ?? `no line, ${transcript.length} turns`);
+  return `${metadata.start_time?.slice(11, 19)}, ${metadata.duration} s, ${metadata.phone_call?.external_number ?? 'no number'}, "${words}"`;
+}
+
+/** What befell whom, and what the records showed of it. */
+function tell(world: World, breaches: Breach[], calls: readonly CallTruth[], records: Map<string, string>): string {
+  const { dialect, world: setting, listOrder } = world.mix.sandbox;
+  const at = (instant: number | null): string =>
+    instant === null ? '-' : new Date(instant).toISOString().slice(11, 19);
+  const lines = [
+    `world ${world.name}, seed ${world.seed}: ${dialect}, ${listOrder}, ${JSON.stringify(setting?.records)}`,
+  ];
+  lines.push(...breaches.filter(({ to }) => to === null).map(({ rule, what }) => `  ${rule}: ${what}`));
+  for (const to of new Set(breaches.flatMap((breach) => breach.to ?? []))) {
+    lines.push(`  ${world.people.find(({ e164 }) => e164 === to)?.name} ${to}`);
+    for (const { rule, what } of breaches.filter((breach) => breach.to === to)) lines.push(`    ${rule}: ${what}`);
+    for (const call of calls.filter((each) => each.to === to)) {
+      const who = call.batchId === null ? 'a call of somebody else' : nameOf(call);
+      const end = `${call.result}${call.optedOut ? ', asked never to be called again' : ''}`;
+      lines.push(
+        `    ${who}: accepted ${at(call.acceptedAt)}, rang ${at(call.dialedAt)}, over ${at(call.endedAt)}, ${end}; listed ${at(call.listedAt)}: ${records.get(call.callId) ?? 'not read'}`,
+      );
+    }
+  }
+  return lines.join('\n');
+}
+
+export function formatFigures(figures: Map<string, Figures>): string {
+  const head = [
+    'world',
+    'seeds',
+    'broken',
+    'rows',
+    'calls',
+    'retries',
+    'unresolved',
+    'given up',
+    'presses',
+    'stragglers',
+    'ms/seed',
+  ];
+  const body = [...figures].map(([name, f]) => [
+    name,
+    ...[f.seeds, f.brokenSeeds, f.rows, f.calls, f.retries].map(String),
+    `${((100 * f.unresolved) / f.rows).toFixed(1)} %`,
+    `${((100 * f.givenUp) / f.rows).toFixed(1)} %`,
+    ...[f.presses, f.stragglers, Math.round(f.realMs / f.seeds)].map(String),
+    Object.entries(f.breaches)
+      .map(([rule, count]) => `${count} ${rule}`)
+      .join(', '),
+  ]);
+  const widths = head.map((title, column) => Math.max(title.length, ...body.map((row) => row[column]?.length ?? 0)));
+  const line = (row: string[]): string =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  ');
+  return [head, ...body].map(line).join('\n');
+}

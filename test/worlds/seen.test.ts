@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import type { WorldInput } from '../../src/sandbox/world/world-schema.ts';
+import { Drive, type Mix } from '../activities/drive-campaign.ts';
+import { buildRows, buildRules } from '../support/campaign-rules.ts';
+
+const firstNames = ['Ada', 'Ben', 'Cora', 'Dora', 'Emil', 'Fay', 'Gus', 'Hope', 'Ida', 'Jon', 'Kim', 'Lou'];
+const line = 'Hello {{ name }}, this is the clinic about your visit.';
+
+/** Distinct numbers of people who answer; every so many asks never to be called again. */
+function peopleWhoAnswer(count: number, optOutEvery = Infinity): string[] {
+  return Array.from({ length: count }, (_, index) => {
+    const ending = optOutEvery !== Infinity && index % optOutEvery === 0 ? '0108' : '0100';
+    return `+1${201 + index}555${ending}`;
+  });
+}
+
+function campaign(campaignId: string, numbers: string[], nameOf: (index: number) => string, firstMessage = line) {
+  return { campaignId, rules: buildRules({ firstMessage }), rows: buildRows(numbers, nameOf) };
+}
+
+/** Nothing goes wrong but what is given. */
+function quietMix(campaigns: Mix['campaigns'], world: WorldInput = {}, more: Partial<Mix> = {}): Mix {
+  return {
+    seed: 'seen',
+    sandbox: { dialect: 'spec', speech: false, world },
+    campaigns,
+    faults: [],
+    hangs: [],
+    strikes: [],
+    sweepDuring: [],
+    readOutage: null,
+    inbound: [],
+    wishes: [],
+    redial: false,
+    ...more,
+  };
+}
+
+function post(path: string, body: unknown) {
+  const headers = { 'content-type': 'application/json' };
+  return ({ url }: { url: string }) =>
+    fetch(`${url}/_sandbox/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** Who was dialled more than once by us, as the service knows it; everybody here answers. */
+async function calledTwice(mix: Mix): Promise<string[]> {
+  const { trial, faults } = await new Drive(mix).run();
+  expect(faults.filter((fault) => !fault.startsWith('conduct'))).toEqual([]);
+  const ours = trial.calls.filter(({ batchId }) => batchId !== null).map(({ to }) => to);
+  expect(ours.length).toBeGreaterThan(0);
+  return [...new Set(ours.filter((to, index) => ours.indexOf(to) !== index))];
+}
+
+test('sixty people with twelve first names who answer, or ask never to be called again, are called once', async () => {
+  const numbers = peopleWhoAnswer(60, 6);
+  const people = campaign('namesakes', numbers, (index) => firstNames[index % 12] ?? '');
+  expect(await calledTwice(quietMix([people]))).toEqual([]);
+});
+
+test('two people with one opening line are called once', async () => {
+  const numbers = ['+12125550108', '+13125550100'];
+  expect(await calledTwice(quietMix([campaign('one-line', numbers, () => 'Ada')]))).toEqual([]);
+});
+
+test.for(['absent', 'empty'] as const)(
+  'people whose talks are recorded without words (transcript %s) are called once',
+  async (form) => {
+    const records = { withheld: 1, withheld_form: form };
+    const people = campaign('withheld', peopleWhoAnswer(4), (index) => firstNames[index] ?? '');
+    expect(await calledTwice(quietMix([people], { records }))).toEqual([]);
+  },
+);
+
+test('people are called once although one letter of each first line is recorded wrongly', async () => {
+  const people = campaign('altered', peopleWhoAnswer(6), (index) => firstNames[index] ?? '');
+  expect(await calledTwice(quietMix([people], { records: { altered: 1 } }))).toEqual([]);
+});
+
+test('somebody who answered us and then a colleague who uses the same agent and words is called once', async () => {
+  const [first = '', ...others] = peopleWhoAnswer(4);
+  const words = line.replace('{{ name }}', 'Ada');
+  const order = { phone_number_id: 'pn_main', to: first, first_message: words, result: 'answered' };
+  const colleague = { afterMs: 1_000, happen: post('outbound', order) };
+  const people = campaign('colleague', [first, ...others], (index) => firstNames[index] ?? '');
+  expect(await calledTwice(quietMix([people], {}, { events: [colleague] }))).toEqual([]);
+});
+
+test('four people are called once although the clock of the worker is set back by 8 s after the request', async () => {
+  const people = campaign('set-back', peopleWhoAnswer(4), (index) => firstNames[index] ?? '');
+  const workers = [(passedMs: number) => (passedMs > 1_500 ? 0 : 8_000)];
+  expect(await calledTwice(quietMix([people], {}, { workers }))).toEqual([]);
+});
+
+test('ten people are called once although the clock of the service was 28 minutes behind when it dialled', async () => {
+  const people = campaign('stale-clock', peopleWhoAnswer(10), (index) => firstNames[index] ?? '');
+  const step = (afterMs: number, minutes: number) => ({
+    afterMs,
+    happen: post('clock/step', { ms: minutes * 60_000 }),
+  });
+  const events = [step(500, -28), step(15_000, 28)];
+  expect(await calledTwice(quietMix([people], {}, { events }))).toEqual([]);
+});
+
+test.for([400, 422])('nobody of a batch that was queued although the answer was %i is called twice', async (status) => {
+  const faults = [
+    { operation: 'batch_calls' as const, nth: 1, effect: { type: 'error' as const, status, when: 'after' as const } },
+  ];
+  const people = campaign('refused', peopleWhoAnswer(8), (index) => `${firstNames[index]} Example`);
+  expect(await calledTwice(quietMix([people], {}, { faults }))).toEqual([]);
+});
+
+test('a call that was placed although the answer was 429, and is listed while the campaign is paused, is not repeated', async () => {
+  const numbers = peopleWhoAnswer(8);
+  const faults = [
+    {
+      operation: 'batch_calls' as const,
+      nth: 1,
+      effect: { type: 'rate_limited' as const, when: 'after' as const, seconds: 120 },
+    },
+  ];
+  const records = { listed_late: { from_seconds: 60, to_seconds: 60 } };
+  const mix = quietMix(
+    [
+      campaign('limited', numbers.slice(0, 3), (index) => firstNames[index] ?? ''),
+      // Its sweeps go on while the other one is paused.
+      campaign('other', numbers.slice(3), (index) => firstNames[index + 3] ?? ''),
+    ],
+    { records },
+    { faults, wishes: [{ tick: 3, campaign: 0, change: 'pause' }] },
+  );
+  expect(await calledTwice(mix)).toEqual([]);
+});

@@ -1,0 +1,3 @@
+import { testWorlds } from './worlds-suite.ts';
+
+testWorlds(1, 150, 'sqlite');

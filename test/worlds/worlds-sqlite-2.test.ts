@@ -1,0 +1,3 @@
+import { testWorlds } from './worlds-suite.ts';
+
+testWorlds(151, 300, 'sqlite');

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { range } from '../activities/run-mixes.ts';
+import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
+import { drawWorld, worldNames, type World } from './draw-world.ts';
+import { addUp, formatFigures, runWorlds, type Figures } from './run-worlds.ts';
+
+const atOnce = 25;
+
+/** Tests that the promises hold over seeds of the worlds, and that campaigns whose calls can be told apart lose nothing by it. */
+export function testWorlds(from: number, to: number, database: 'sqlite' | 'postgres'): void {
+  const figures = new Map<string, Figures>();
+  let server: PostgresServer | undefined;
+  if (database === 'postgres') {
+    beforeAll(async () => {
+      server = await startPostgresServer();
+    });
+    afterAll(() => server?.stop());
+  }
+
+  async function* draw(seeds: number[]): AsyncGenerator<World> {
+    for (const seed of seeds)
+      yield drawWorld(seed, worldNames[seed % worldNames.length], await server?.createDatabase(`world_${seed}`));
+  }
+
+  const starts = range(from, to).filter((seed) => (seed - from) % atOnce === 0);
+  test.for(starts)(
+    `nobody who answered or opted out is called again in any world, on ${database}: ${atOnce} seeds from %i`,
+    { timeout: 300_000 },
+    async (start) => {
+      const run = await runWorlds(draw(range(start, Math.min(to, start + atOnce - 1))));
+      for (const [name, more] of run.figures) {
+        const sum = addUp([figures.get(name) ?? [], more].flat());
+        if (sum !== undefined) figures.set(name, sum);
+      }
+      expect(run.broken.join('\n\n')).toBe('');
+    },
+  );
+
+  test(`where calls can be told apart, next to nobody is left in doubt, on ${database}: seeds ${from} to ${to}`, () => {
+    const apart = addUp([...figures].flatMap(([name, each]) => (name.startsWith('apart_') ? [each] : [])));
+    if (apart === undefined) throw new Error('None of the seeds drew a world in which calls can be told apart.');
+    const story = formatFigures(figures);
+    expect(apart.unresolved / apart.rows, story).toBeLessThanOrEqual(0.01);
+    expect(apart.givenUp / apart.rows, story).toBeLessThanOrEqual(0.01);
+    expect(apart.presses, story).toBeLessThanOrEqual(1);
+    expect(apart.retries, story).toBeGreaterThan(apart.rows / 2);
+  });
+}
