@@ -81,6 +81,7 @@ export async function listCampaigns(db: Queries): Promise<Campaign[]> {
     .selectAll()
     .where('state', '!=', 'importing')
     .orderBy('created_at')
+    .orderBy('campaign_id')
     .execute();
   return rows.map(toCampaign);
 }
