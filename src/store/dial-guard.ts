@@ -89,9 +89,8 @@ async function findEarlier(tx: Queries, callees: readonly Callee[], listens: boo
         .selectFrom('attempts')
         .selectAll()
         .select(
-          sql<number | null>`(select max(posts.status) from posts where posts.batch_id = attempts.batch_id)`.as(
-            'denied',
-          ),
+          sql<number | null>`(select max(posts.status) from posts
+            where posts.batch_id = attempts.batch_id and posts.verdict in ('not_sent', 'refused'))`.as('denied'),
         )
         .select(
           sql<number>`(select count(*) from attempts others

@@ -30,7 +30,8 @@ interface CandidateRow extends AttemptRow {
 
 /** Attempts that were posted and are given back, or to be sent again, since the service said that it took nothing: a record may show that it did. */
 const wasDenied = sql<boolean>`a.state in ('planned', 'released') and a.posted_at is not null and exists (
-  select 1 from posts where posts.batch_id = a.batch_id and posts.status is not null)`;
+  select 1 from posts where posts.batch_id = a.batch_id and posts.status is not null
+    and posts.verdict in ('not_sent', 'refused'))`;
 
 /**
  * Attempts of the agent that may own a record nobody owns yet, over all campaigns: open ones, ones settled without a record, and ones given
