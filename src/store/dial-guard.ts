@@ -51,6 +51,8 @@ export async function readHindrances(
   const earlier = await findEarlier(tx, asked, listens);
   const pending = listens ? await findUnheard(tx, asked) : new Set<string>();
   const hindrances = await judgeEarlier(tx, campaign, earlier, now);
+  // Somebody has to read on, or what is waited for never comes.
+  if (asked.some(({ e164 }) => pending.has(e164))) await wantSweep(tx, campaign.campaignId, now, 0);
   for (const { recipientId, e164 } of asked) {
     if (pending.has(e164)) found.set(recipientId, { kind: 'wait', until: now + lookAgainMs });
     for (const row of earlier) {
