@@ -46,6 +46,22 @@ function isDenialDisproved({ ledger, calls }: Trial, attempt: AttemptRow): boole
   return wasDenied && calls.some(({ requestId }) => requestId?.startsWith(`${attempt.batch_id}/`) === true);
 }
 
+/** By the end of the attempt a record of the agent had shown words: before that, silence in a record says nothing. */
+function wereWordsShown({ ledger }: Trial, attempt: AttemptRow): boolean {
+  return ledger.conversations.some((row) => {
+    const { userTurns, agentTurns } = JSON.parse(row.facts) as { userTurns: number; agentTurns: number };
+    return (
+      row.agent_id === attempt.agent_id && userTurns + agentTurns > 0 && row.first_seen_at < (attempt.settled_at ?? 0)
+    );
+  });
+}
+
+/** A record that found its owner in the end was nobody's as long as it might have been that of somebody who heard the same words. */
+function isNamesakes({ ledger }: Trial, attempt: AttemptRow, ownerId: string): boolean {
+  const owner = ledger.attempts.find((row) => row.attempt_id === ownerId);
+  return owner !== undefined && owner.e164 !== attempt.e164 && owner.opening_line === attempt.opening_line;
+}
+
 /**
  * The agent has a record that belongs to nobody, was begun when the call may have been, and shows no other number. That of the call itself is
  * one where it lasted and nothing in it says for whom.
@@ -63,11 +79,13 @@ export function isRecordOfNobody(trial: Trial, joined: readonly JoinedCall[], at
     const facts = JSON.parse(row.facts) as { calleeNumber: string | null; durationMs: number | null };
     const { calleeNumber } = facts;
     // Without words it may be anybody's talk that was not written down.
-    const isNameless = hasWords ? !isLineUnique(trial, attempt) : (facts.durationMs ?? 0) > 0;
+    const isNameless = hasWords
+      ? !isLineUnique(trial, attempt)
+      : (facts.durationMs ?? 0) > 0 || !wereWordsShown(trial, attempt);
     const startedAt = row.started_at ?? row.first_seen_at;
     return (
       row.agent_id === attempt.agent_id &&
-      row.attempt_id === null &&
+      (row.attempt_id === null || isNamesakes(trial, attempt, row.attempt_id)) &&
       (isNameless || row.conversation_id !== call?.conversationId) &&
       startedAt >= from &&
       startedAt <= until &&
