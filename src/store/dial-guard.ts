@@ -3,7 +3,7 @@ import { readRules } from '../domain/campaign-rules.ts';
 import { acceptedLate, notToldApart } from '../domain/disposition.ts';
 import type { Campaign } from './campaigns.ts';
 import { readAgent, type AttemptRow } from './correlation-rows.ts';
-import { readDoubts, strongEvidence, type Doubt } from './doubts.ts';
+import { isAnyUndecided, readDoubts, strongEvidence, type Doubt } from './doubts.ts';
 import type { Queries } from './open-store.ts';
 import { readPostBounds } from './post-bounds.ts';
 import { finishRecipients } from './recipients.ts';
@@ -50,7 +50,7 @@ export async function readHindrances(
   if (asked.length === 0) return found;
   const earlier = await findEarlier(tx, asked, listens);
   const pending = listens ? await findUnheard(tx, asked) : new Set<string>();
-  const hindrances = await judgeEarlier(tx, campaign, earlier, now);
+  const hindrances = await judgeEarlier(tx, campaign, earlier, listens, now);
   // Somebody has to read on, or what is waited for never comes.
   if (asked.some(({ e164 }) => pending.has(e164))) await wantSweep(tx, campaign.campaignId, now, 0);
   for (const { recipientId, e164 } of asked) {
@@ -146,13 +146,18 @@ async function judgeEarlier(
   tx: Queries,
   campaign: Campaign,
   earlier: readonly EarlierAttempt[],
+  listens: boolean,
   now: number,
 ): Promise<Map<string, Hindrance>> {
   const { timing } = campaign.rules;
-  const open = earlier.filter(isOpenQuestion);
   const hindrances = new Map<string, Hindrance>();
-  for (const agentId of new Set(open.map((row) => row.agent_id))) {
-    const ofAgent = open.filter((row) => row.agent_id === agentId);
+  for (const agentId of new Set(earlier.map((row) => row.agent_id))) {
+    // A talk that was found by number or words may be another one than that in which they opted out.
+    const answersCount = listens && (await isAnyUndecided(tx, agentId, now));
+    const ofAgent = earlier.filter(
+      (row) => row.agent_id === agentId && (isOpenQuestion(row) || (answersCount && isWeaklyAnswered(row))),
+    );
+    if (ofAgent.length === 0) continue;
     const doubts = await readDoubts(tx, agentId, ofAgent, timing, now);
     const listed = new ListState(tx, agentId);
     for (const row of ofAgent) {
@@ -172,6 +177,10 @@ function isOpenQuestion(row: EarlierAttempt): boolean {
   return row.conversation_id === null || !strongEvidence.some((evidence) => evidence === row.evidence);
 }
 
+function isWeaklyAnswered(row: EarlierAttempt): boolean {
+  return row.disposition === 'answered' && !strongEvidence.some((evidence) => evidence === row.evidence);
+}
+
 async function judgeOne(
   row: EarlierAttempt,
   doubt: Doubt | undefined,
@@ -180,6 +189,7 @@ async function judgeOne(
   now: number,
 ): Promise<Hindrance | 'sweep' | null> {
   const { timing } = campaign.rules;
+  if (row.disposition === 'answered') return doubt?.undecided === true ? 'sweep' : null;
   if (doubt !== undefined && doubt.candidates.length > 0)
     return { kind: 'doubt', earlier: row, candidates: doubt.candidates };
   if (doubt?.undecided === true) return 'sweep';

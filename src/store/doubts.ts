@@ -85,6 +85,21 @@ export async function readDoubts(
   return doubts;
 }
 
+/** Whether the agent has a record that belongs to nobody and is still to be read to its end. */
+export async function isAnyUndecided(tx: Queries, agentId: string, now: number): Promise<boolean> {
+  const row = await tx
+    .selectFrom('conversations')
+    .select('conversation_id')
+    .where('agent_id', '=', agentId)
+    .where('attempt_id', 'is', null)
+    .where('final', '=', 0)
+    .where('gone', '=', 0)
+    .where('first_seen_at', '>', now - longestUndecidedMs)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Evidence by which a record is surely an attempt's own, or a person has said so. */
 export const strongEvidence = ['reference', 'batch_and_number', 'person'] as const;
 

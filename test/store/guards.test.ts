@@ -3,6 +3,7 @@ import type { ConversationFacts } from '../../src/domain/conversation-facts.ts';
 import { pauseCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
 import { createBatch } from '../../src/store/create-batch.ts';
 import { resolveUnresolved } from '../../src/store/resolve.ts';
+import { openPosting } from '../../src/store/posting.ts';
 import { retryEnded } from '../../src/store/retry-ended.ts';
 import { closeRound, noteCallerProven } from '../../src/store/rounds.ts';
 import { Drive } from '../activities/drive-campaign.ts';
@@ -29,8 +30,17 @@ async function callTwo(begin = beginProven): Promise<Scenario> {
   return scenario;
 }
 
-async function sweepUntil(scenario: Scenario, until: number): Promise<void> {
-  for (let at = noon + minuteMs; at <= until; at += minuteMs) await scenario.sweep(at);
+/** Sweeps every minute, each of which shows the records that have begun. */
+async function sweepUntil(
+  scenario: Scenario,
+  until: number,
+  records: Partial<ConversationFacts>[] = [],
+): Promise<void> {
+  for (let at = noon + minuteMs; at <= until; at += minuteMs)
+    await scenario.sweep(
+      at,
+      records.filter(({ startedAt }) => (startedAt ?? 0) < at),
+    );
 }
 
 async function dispositions(scenario: Scenario) {
@@ -50,6 +60,33 @@ test('a record that was listed before the request is of none of its calls', asyn
   await scenario.dial(1);
   await sweepUntil(scenario, settled);
   expect(await dispositions(scenario)).toEqual(['unreached/no_record', 'unreached/no_record']);
+});
+
+/** Two rows are called at noon by the service's own clock, and a talk is recorded that began so much later. */
+async function callTwoByTheServicesClock(begunAfterMs: number) {
+  const scenario = await beginProven(await openTestStore('sqlite'), { rows: rowsNamed('Ada', 'Ben') });
+  await scenario.plan(1);
+  const limits = { postingWindowMs: 10_000, httpTimeoutMs: 60_000, speed: 1 };
+  await openPosting(scenario.store, {
+    batchId: scenario.batchId(1),
+    now: noon,
+    nowReal: noon,
+    serviceFrom: noon,
+    ...limits,
+  });
+  await scenario.verdict(1, 'confirmed', { callsInitiated: 2, serviceDate: noon + 1_000 });
+  await sweepUntil(scenario, settled, [talk({ startedAt: noon + begunAfterMs })]);
+  return dispositions(scenario);
+}
+
+test('a talk that began within the tolerance before the request may be of one of its calls', async () => {
+  const { clockToleranceMs } = buildRules().timing;
+  expect(await callTwoByTheServicesClock(1 - clockToleranceMs)).toEqual(inDoubt);
+  expect(await callTwoByTheServicesClock(-1_000 - clockToleranceMs)).toEqual(Array(2).fill('unreached/no_record'));
+});
+
+test('a talk that began long after the request may be of one of its calls', async () => {
+  expect(await callTwoByTheServicesClock(9 * minuteMs)).toEqual(inDoubt);
 });
 
 const silence = {
@@ -145,6 +182,18 @@ test('nobody is called for another campaign while the analysis of their call may
   await scenario.sweep(noon + minuteMs, [pending, answered('told', ben, noon + 1_000)]);
   expect(await dispositions(scenario)).toEqual(['answered/null', 'answered/null']);
   expect(await autumn.plan(1, noon + 2 * minuteMs)).toMatchObject({ kind: 'batch', size: 1 });
+});
+
+test('nor while a talk that is still read may be theirs, whatever other one was found for them by its words', async () => {
+  const scenario = await callTwo();
+  const autumn = await beginProven(scenario.store, { campaignId: 'autumn', rows: rowsNamed('Ada', 'Ben') });
+  const known = ['Ada', 'Ben'].map((name) => talk({ conversationId: name, openingLine: `Hello ${name}` }));
+  const pending = talk({ conversationId: 'pending', status: null, collected: null, evaluation: null });
+  await scenario.sweep(noon + minuteMs, [...known, pending]);
+  expect(await dispositions(scenario)).toEqual(['answered/null', 'answered/null']);
+  expect(await autumn.plan(1, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait' });
+  await scenario.sweep(noon + 3 * minuteMs, [{ ...pending, status: 'done', evaluation: {} }]);
+  expect(await autumn.plan(1, noon + 5 * minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
 test('who was in a batch that was given back is not called while a record may be theirs', async () => {

@@ -42,7 +42,9 @@ export const guardsOfClaims: readonly Guard[] = [
   {
     name: 'rule 7: hours by both clocks',
     keeps: 'Hours that are open by one clock alone are closed.',
-    edits: [edit('src/store/posting.ts', 'judgeByBothClocks(input.serviceNow ?? now, {', 'judgeByBothClocks(now, {')],
+    edits: [
+      edit('src/store/sort-attempts.ts', 'judgeByBothClocks(input.serviceNow ?? now, {', 'judgeByBothClocks(now, {'),
+    ],
     worlds: [],
     test: { file: 'test/activities/clocks.test.ts', name: 'hours that are open by one clock alone' },
   },
@@ -51,6 +53,7 @@ export const guardsOfClaims: readonly Guard[] = [
     keeps: 'The list is read before a batch goes out again that the service is said not to have taken (429).',
     edits: [edit('activities/submit.ts', 'await lookBeforeRepost(deps, clock, input.batchId, () => witness.beat());')],
     worlds: ['refused', 'mixed'],
+    test: { file: 'test/worlds/seen.test.ts', name: 'sent again after a second' },
   },
   {
     name: 'rule 8: the wait after 400 and 422',
@@ -64,6 +67,7 @@ export const guardsOfClaims: readonly Guard[] = [
       ),
     ],
     worlds: ['refused'],
+    test: { file: 'test/worlds/seen.test.ts', name: 'nobody of a batch that was queued' },
   },
   {
     name: 'rule 8: doubts about a refused batch',
@@ -72,12 +76,14 @@ export const guardsOfClaims: readonly Guard[] = [
       edit(conclude, 'if (isDoubtful) await countAsUnknown(', 'if (isDoubtful && now < 0) await countAsUnknown('),
     ],
     worlds: ['refused'],
+    test: { file: 'test/worlds/seen.test.ts', name: 'whose talks are recorded without words' },
   },
   {
     name: 'rule 8: doubts about a denied batch',
     keeps: 'A record that may be of one of its calls keeps a batch after 429 from being sent again.',
     edits: [edit('src/store/denied-calls.ts', 'if (first === undefined || (await', 'if (batch.posts > 0 || (await')],
     worlds: ['refused', 'mixed'],
+    test: { file: 'test/worlds/seen.test.ts', name: 'sent again after a second' },
   },
   {
     name: 'rule 8: calls that were given back',

@@ -1,6 +1,7 @@
 import { edit, type Guard } from './guard.ts';
 
 const posting = 'src/store/posting.ts';
+const sorting = 'src/store/sort-attempts.ts';
 const matching = 'src/store/matching.ts';
 const sharedWords = 'src/store/shared-words.ts';
 
@@ -89,14 +90,14 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'do-not-call in the dial transaction',
     keeps: 'Who opted out since the batch was planned is left out of it.',
-    edits: [edit(posting, 'suppressed: suppressed.has(attempt.e164),', 'suppressed: false,')],
+    edits: [edit(sorting, 'suppressed: suppressed.has(attempt.e164),', 'suppressed: false,')],
     worlds: ['two_campaigns'],
     test: { file: 'test/store/dialling.test.ts', name: 'a suppression added after planning' },
   },
   {
     name: 'reached since the plan',
     keeps: 'Who a late record shows as reached is left out of a batch that is planned already.',
-    edits: [edit(posting, 'if (earlier != null) {', "if (earlier === 'busy') {")],
+    edits: [edit(sorting, 'if (earlier != null) {', "if (earlier === 'busy') {")],
     worlds: [],
     test: { file: 'test/store/guards.test.ts', name: 'shown as reached after the plan' },
   },
@@ -118,7 +119,11 @@ export const guardsOfLedger: readonly Guard[] = [
     name: 'claims are current',
     keeps: 'A record that got an owner while it was read is settled under the lock of its campaign.',
     edits: [
-      edit(matching, 'if (written.attempt_id !== locked) throw', 'if (written.attempt_id === locked + "x") throw'),
+      edit(
+        'src/store/record-results.ts',
+        'if (written.attempt_id !== locked) throw',
+        'if (written.attempt_id === `${locked} by another`) throw',
+      ),
     ],
     worlds: [],
     test: { file: 'test/store/locks-records.test.ts', name: 'a record that gets its owner' },
@@ -126,7 +131,12 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'a late yes to a batch in redial',
     keeps: 'It calls off the calls that were to be made again.',
-    edits: [edit('src/store/verdicts.ts', "if (batch.state === 'redial') await callOffRedial(tx, batch, now);")],
+    edits: [
+      edit(
+        'src/store/verdicts.ts',
+        "if (batch.state === 'redial' || batch.state === 'held') await callOffRedial(tx, batch, now);",
+      ),
+    ],
     worlds: [],
     test: { file: 'test/store/guards.test.ts', name: 'a late yes' },
   },

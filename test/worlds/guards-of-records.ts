@@ -2,6 +2,8 @@ import { edit, type Guard } from './guard.ts';
 
 const conclude = 'src/store/conclude.ts';
 const doubts = 'src/store/doubts.ts';
+const attemptFacts = 'src/store/correlation-rows.ts';
+const openBatches = 'src/store/open-batches.ts';
 const dialGuard = 'src/store/dial-guard.ts';
 const correlation = 'src/domain/correlation.ts';
 
@@ -41,14 +43,16 @@ export const guardsOfRecords: readonly Guard[] = [
   {
     name: 'rule 1: earliest possible start',
     keeps: 'A record is possible from a tolerance before the last time of the service before the POST.',
-    edits: [edit(doubts, 'bounds.from - timing.clockToleranceMs : 0', 'bounds.to + 1_000 : 0')],
+    edits: [edit(attemptFacts, 'bounds.from - timing.clockToleranceMs : 0', 'bounds.to + 1_000 : 0')],
     worlds: ['withheld', 'barge_in', 'clock_steps', 'mixed'],
+    test: { file: 'test/store/guards.test.ts', name: 'within the tolerance before' },
   },
   {
     name: 'rule 1: latest possible start',
     keeps: 'A call may begin long after its POST.',
-    edits: [edit(doubts, 'possibleUntil: bounds.to + lookAheadMs', 'possibleUntil: bounds.to')],
+    edits: [edit(attemptFacts, 'possibleUntil: bounds.to + lookAheadMs', 'possibleUntil: bounds.to')],
     worlds: ['late_rings', 'mixed'],
+    test: { file: 'test/store/guards.test.ts', name: 'long after the request' },
   },
   {
     name: 'rule 1: seen before the POST',
@@ -124,7 +128,7 @@ export const guardsOfRecords: readonly Guard[] = [
     keeps: 'A record has time to be listed before its absence says anything.',
     edits: [
       edit(
-        conclude,
+        openBatches,
         'const settled = batch.progress_at + rules.timing.settleMs;',
         'const settled = batch.progress_at;',
       ),
@@ -146,7 +150,7 @@ export const guardsOfRecords: readonly Guard[] = [
     keeps: 'A batch without an answer is held only when nothing can be heard of it any more.',
     edits: [
       edit(
-        conclude,
+        openBatches,
         "if (batch.state === 'unknown') return batch.hold_after;",
         "if (batch.state === 'unknown') return 0;",
       ),
@@ -206,6 +210,14 @@ export const guardsOfRecords: readonly Guard[] = [
     edits: [edit(dialGuard, 'listens ? await findUnheard(tx, asked) : new Set<string>()', 'new Set<string>()')],
     worlds: ['two_campaigns', 'mixed'],
     test: { file: 'test/store/guards.test.ts', name: 'while the analysis' },
+  },
+  {
+    name: 'opt-outs still to be told, of the weakly matched',
+    keeps:
+      'Nor while an analysis that may be theirs is not done, although another record was found for them by number or words.',
+    edits: [edit(dialGuard, 'const answersCount = listens && (await', 'const answersCount = false && (await')],
+    worlds: ['two_campaigns'],
+    test: { file: 'test/store/guards.test.ts', name: 'nor while a talk that is still read' },
   },
   {
     name: 'inbound opt-outs',

@@ -109,6 +109,27 @@ test.for([400, 422])('nobody of a batch that was queued although the answer was 
   expect(await calledTwice(quietMix([people], {}, { faults }))).toEqual([]);
 });
 
+test.for([400, 422])(
+  'nobody of a batch whose talks are recorded without words is called twice although the answer was %i',
+  async (status) => {
+    const faults = [
+      { operation: 'batch_calls' as const, nth: 1, effect: { type: 'error' as const, status, when: 'after' as const } },
+    ];
+    const people = campaign('refused', peopleWhoAnswer(4), (index) => `${firstNames[index]} Example`);
+    expect(await calledTwice(quietMix([people], { records: { withheld: 1 } }, { faults }))).toEqual([]);
+  },
+);
+
+test.for([0, 1])(
+  'a batch that was queued although the answer was 429 is not sent again after a second (transcripts withheld: %i)',
+  async (withheld) => {
+    const effect = { type: 'rate_limited' as const, when: 'after' as const, seconds: 1 };
+    const faults = [{ operation: 'batch_calls' as const, nth: 1, effect }];
+    const people = campaign('limited', peopleWhoAnswer(4), (index) => firstNames[index] ?? '');
+    expect(await calledTwice(quietMix([people], { records: { withheld } }, { faults }))).toEqual([]);
+  },
+);
+
 test('a call that was placed although the answer was 429, and is listed while the campaign is paused, is not repeated', async () => {
   const numbers = peopleWhoAnswer(8);
   const faults = [
