@@ -235,6 +235,35 @@ browserTest('a control token is asked for, kept in the tab and forgotten again',
   expect(complaints.splice(0).every((text) => text.includes('401'))).toBe(true);
 });
 
+browserTest('what arrives after the control token was forgotten is not shown', async () => {
+  const sandbox = await startPageSandbox({ controlToken });
+  const { page, complaints } = await look(sandbox, '/?view=control');
+  await page.getByLabel('Control token').fill(controlToken);
+  await page.keyboard.press('Enter');
+  await page.locator(liveLink).waitFor();
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const asked = page.waitForRequest('**/_sandbox/page*');
+  await page.route('**/_sandbox/page*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await sandbox.ask('POST', '/_sandbox/clock/advance', { seconds: 60 });
+  await asked;
+  await page.getByRole('button', { name: 'Forget the control token' }).click();
+  await page.getByLabel('Control token').waitFor();
+  const answered = page.waitForResponse('**/_sandbox/page*');
+  letGo();
+  await (await answered).finished();
+  // Once more round the page's own queue: what it would show, it shows before this is answered.
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
+  expect(await page.locator('#app').textContent()).toBe('');
+  expect(await page.getByLabel('Control token').isVisible()).toBe(true);
+  complaints.length = 0;
+});
+
 browserTest('a page whose sandbox is gone says so', async () => {
   const sandbox = await startPageSandbox();
   const { page, complaints } = await look(sandbox);

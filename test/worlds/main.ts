@@ -19,12 +19,14 @@ const server = values.postgres ? await startPostgresServer() : undefined;
 
 async function* draw(): AsyncGenerator<World> {
   const [from, count] = [Number(values.seed), Number(values.seeds)];
-  for (let seed = from; seed < from + count; seed += 1)
+  for (let seed = from; seed < from + count; seed += 1) {
+    if (seed > from && (seed - from) % 100 === 0) process.stderr.write(`${seed - from} of ${count} seeds\n`);
     yield drawWorld(
       seed,
       values.world ?? worldNames[seed % worldNames.length],
       await server?.createDatabase(`world_${seed}`),
     );
+  }
 }
 
 const { figures, broken } = await runWorlds(draw());

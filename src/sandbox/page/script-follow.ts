@@ -32,11 +32,14 @@ function refresh() {
 }
 
 async function load() {
+  const token = sessionStorage.getItem(tokenName);
   try {
     const response = await ask('GET', '/_sandbox/page' + location.search);
     if (response.status === 401) return;
     if (!response.ok) throw new Error(String(response.status));
     const markup = await response.text();
+    // What comes after the token was forgotten, or changed, is not for whoever sits here now.
+    if (sessionStorage.getItem(tokenName) !== token) return;
     if (root.dataset.token !== undefined) root.dataset.token = 'given';
     show(markup);
     const { again } = document.getElementById('main').dataset;

@@ -16,7 +16,8 @@ async function ask(method, path, body, signal) {
     ...(signal === undefined ? {} : { signal }),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  if (response.status === 401) askForToken(token !== null);
+  // A late answer to a token that is no longer the one says nothing about the new one.
+  if (response.status === 401 && sessionStorage.getItem(tokenName) === token) askForToken(token !== null);
   return response;
 }
 
