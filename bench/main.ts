@@ -20,6 +20,7 @@ const help = `Measures Carillon against a program that survives nothing, the imp
 
   npm run bench                                   everything: about 25 minutes
   npm run bench -- --only campaign --recipients 600
+  npm run bench -- --only campaign --dialect spec --recipients 5000 --lines 500
   npm run bench -- --only import --rows 100000
   npm run bench -- --only planning --rows 1000000
   npm run bench -- --only sandbox --calls 20000
@@ -33,6 +34,8 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string' },
     recipients: { type: 'string' },
+    lines: { type: 'string' },
+    dialect: { type: 'string', default: campaignDefaults.dialect },
     rows: { type: 'string' },
     calls: { type: 'string' },
     poll: { type: 'string' },
@@ -63,8 +66,15 @@ if (values.only !== undefined && !parts.includes(values.only)) {
 }
 const isWanted = (part: string): boolean => values.only === undefined || values.only === part;
 
+const { dialect } = values;
+if (dialect !== 'extended' && dialect !== 'spec') {
+  say(`--dialect is "${dialect}"; it must be extended or spec.`);
+  process.exit(2);
+}
 const settings: CampaignSettings = {
   ...campaignDefaults,
+  dialect,
+  openCalls: readNumber('lines', values.lines, campaignDefaults.openCalls),
   recipients: readNumber('recipients', values.recipients, campaignDefaults.recipients),
   pollSeconds: readNumber('poll', values.poll, campaignDefaults.pollSeconds),
   batchSize: readNumber('batch', values.batch, campaignDefaults.batchSize),
@@ -86,7 +96,7 @@ if (isWanted('campaign')) {
     ],
     [
       'service',
-      `sandbox, extended, --speed ${settings.speed}, seed ${settings.seed}, every call answered, mean talk ${settings.meanTalkSeconds} s, no faults; ` +
+      `sandbox, ${settings.dialect}, --speed ${settings.speed}, seed ${settings.seed}, every call answered, mean talk ${settings.meanTalkSeconds} s, no faults; ` +
         `at most ${settings.readsPerSecond} reads per real second`,
     ],
     [

@@ -5,7 +5,7 @@ import type { CampaignSettings } from './settings.ts';
 /** The service, in a process of its own so that it shares no event loop with the program it serves. */
 const settings = readInput() as CampaignSettings;
 const sandbox = await startSandbox({
-  dialect: 'extended',
+  dialect: settings.dialect,
   speed: settings.speed,
   seed: settings.seed,
   meanTalkSeconds: settings.meanTalkSeconds,

@@ -1,5 +1,6 @@
 /** What the campaign bench runs; both programs and the sandbox get the same. */
 export interface CampaignSettings {
+  dialect: 'extended' | 'spec';
   recipients: number;
   openCalls: number;
   speed: number;
@@ -18,6 +19,7 @@ export interface CampaignSettings {
 }
 
 export const campaignDefaults: CampaignSettings = {
+  dialect: 'extended',
   recipients: 4_000,
   openCalls: 200,
   speed: 5,
@@ -61,9 +63,9 @@ export const sandboxDefaults: SandboxBenchSettings = {
 };
 
 export const targets = {
-  wallRatio: 1.3,
+  wallRatio: 1.1,
   busyShare: 0.9,
-  actionsPerRecipient: 0.5,
+  actionsPerRecipient: 0.3,
   readsPerCall: 1.3,
   eventsPerRun: 4_096,
   importPeakMb: 300,
