@@ -20,6 +20,7 @@ import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
 import { readConfig, type Config } from '../config.ts';
 import { openCheckedLedger, unasked, type CheckedLedger, type LedgerState } from './check-ledger.ts';
 import { dialsFrom, type CampaignRules } from '../domain/campaign-rules.ts';
+import { zoneDataRelease } from '../domain/time-zone.ts';
 import { hookSettings } from '../hooks/secret.ts';
 import { checkService, clockOfService, type ServiceState } from './check-service.ts';
 import type { Io } from './io.ts';
@@ -27,6 +28,7 @@ import { lawAsJson } from './law-text.ts';
 import { checkRecords, type RecordsState } from './check-records.ts';
 import { renderCheck } from './preflight-text.ts';
 import { RowProgress } from './row-progress.ts';
+import { zoneDataWarnings } from './time-zone-data.ts';
 
 export interface CheckOptions {
   campaignPath: string;
@@ -144,6 +146,7 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
     warnings: [
       ...campaignWarnings(rules),
       ...lawWarnings(file.law, now),
+      ...zoneDataWarnings(zoneDataRelease, now),
       ...hookWarnings(config, rules),
       ...ledger.warnings,
     ],
@@ -230,7 +233,7 @@ function asJson(
   impossible: ImpossibleWindows,
 ): object {
   const { id, name, path, hash, listPath: list } = file;
-  const campaign = { id, name, path, hash, list, listNotes, law: lawAsJson(file.law) };
+  const campaign = { id, name, path, hash, list, listNotes, law: lawAsJson(file.law), timeZoneData: zoneDataRelease };
   return {
     startable: canGo(report) && !impossible.all,
     campaign,
