@@ -57,10 +57,25 @@ const lawSetting = z.union(
   [
     z.boolean(),
     z.literal(['on', 'off']).transform((word) => word === 'on'),
-    text('write the path of a rules file', 4096),
+    text('write the path of a rules file', 4096).transform((path) => ({ rules: path, none: [] })),
+    z
+      .record(z.string(), z.unknown())
+      .refine((written) => Object.entries(written).every(isLawSetting))
+      .transform(({ rules, ...none }) => ({
+        rules: typeof rules === 'string' ? rules : null,
+        none: Object.keys(none),
+      })),
   ],
-  { error: 'write on, off, or the path of a file of rules of your own' },
+  {
+    error:
+      'write on, off, the path of a file of rules of your own, or the countries in which no rule is to hold, such as { BR: none }',
+  },
 );
+
+function isLawSetting([key, value]: [string, unknown]): boolean {
+  if (key === 'rules') return typeof value === 'string' && value.trim() !== '';
+  return isSupportedCountry(key) && value === 'none';
+}
 
 const instant = readBy(
   parseInstant,

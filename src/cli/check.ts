@@ -15,6 +15,7 @@ import { WindowCensus, type ImpossibleWindows } from '../campaign/impossible-win
 import { readHeader } from '../campaign/list-header.ts';
 import { Preflight, type CheckedRow, type PreflightReport } from '../campaign/preflight.ts';
 import { readRecipients, type ListRow } from '../campaign/recipients.ts';
+import { unruledWarnings, type UnruledCountry } from '../campaign/unruled-countries.ts';
 import { lookAhead, type WordsOutlook } from '../campaign/words-outlook.ts';
 import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
 import { readConfig, type Config } from '../config.ts';
@@ -48,6 +49,8 @@ export interface CheckReport extends PreflightReport {
   ledger: LedgerState;
   records: RecordsState;
   words: WordsOutlook;
+  /** Countries whose hours by law are not known. */
+  withoutRule: readonly UnruledCountry[];
   /** What a person should know although nothing is wrong with the file. */
   warnings: string[];
 }
@@ -121,6 +124,7 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
     await ledger.close();
   }
   const counts = preflight.report();
+  const unruled = census.unruled();
   const records: RecordsState = offline
     ? { asked: false, reason: 'left out by --offline' }
     : await checkRecords(config, rules);
@@ -130,6 +134,7 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
     ...counts,
     records,
     words,
+    withoutRule: unruled,
     forecast:
       counts.dialable === 0
         ? null
@@ -146,6 +151,7 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
     warnings: [
       ...campaignWarnings(rules),
       ...lawWarnings(file.law, now),
+      ...unruledWarnings(rules, unruled),
       ...zoneDataWarnings(zoneDataRelease, now),
       ...hookWarnings(config, rules),
       ...ledger.warnings,
