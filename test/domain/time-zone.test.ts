@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DateTime } from 'luxon';
 import { expect, test } from 'vitest';
 import { windowAt } from '../../src/domain/calling-window.ts';
@@ -65,4 +67,14 @@ test('times are written with the offset of the zone', () => {
   expect(written('Asia/Kolkata')).toBe('2026-12-01T17:30:00+05:30');
   expect(written('America/St_Johns')).toBe('2026-12-01T08:30:00-03:30');
   expect(DateTime.fromISO('2026-12-01T05:00', { zone: timeZone('America/Vancouver') }).toMillis()).toBe(december);
+});
+
+test('no other code asks Node for the clock of a zone', async () => {
+  const found: string[] = [];
+  for (const file of await readdir('src', { recursive: true })) {
+    // The page in the browser shows times by the browser's own zone.
+    if (!file.endsWith('.ts') || file.endsWith('script-times.ts')) continue;
+    if (/IANAZone|DateTimeFormat/.test(await readFile(join('src', file), 'utf8'))) found.push(file);
+  }
+  expect(found).toEqual([]);
 });
