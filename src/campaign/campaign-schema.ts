@@ -2,6 +2,7 @@ import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { weekdays, type Weekday } from '../domain/campaign-rules.ts';
 import { isJsonObject, splitOpeningLine, type Json, type JsonObject } from '../domain/conversation-override.ts';
+import { usTerritories } from '../domain/us-territories.ts';
 import { cap, needlessCaps } from './caps-schema.ts';
 import { knowsHolidays, type HolidayPlace } from './holidays.ts';
 import { onCompletion, preDial } from './hooks-schema.ts';
@@ -74,7 +75,8 @@ const lawSetting = z.union(
 
 function isLawSetting([key, value]: [string, unknown]): boolean {
   if (key === 'rules') return typeof value === 'string' && value.trim() !== '';
-  return isSupportedCountry(key) && value === 'none';
+  // The law of the US holds in its territories whatever is said of them.
+  return isSupportedCountry(key) && !usTerritories.has(key) && value === 'none';
 }
 
 const instant = readBy(

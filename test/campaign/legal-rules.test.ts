@@ -274,7 +274,7 @@ test('a file of rules and countries without any can be named together', async ()
   expect(ofUs?.map(({ id, source }) => [id, source])).toEqual([['none-US', 'law: { US: none }']]);
 });
 
-test.each(['law: { UK: none }', 'law: { BR: off }', 'law: { BR: none, rules: 3 }', 'law: [BR]'])(
+test.each(['law: { UK: none }', 'law: { PR: none }', 'law: { BR: off }', 'law: { BR: none, rules: 3 }', 'law: [BR]'])(
   '%s is refused with its fix',
   async (law) => {
     const { campaignPath } = await writeCampaign(`${minimalCampaign}${law}\n`, 'phone\n');
