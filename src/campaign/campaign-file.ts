@@ -51,8 +51,9 @@ export async function readCampaignFile(path: string, kept?: string): Promise<Cam
   });
   if (problems.length > 0) throw new CampaignFileError(path, problems);
   const { law } = settings;
-  const ownRules = typeof law === 'string' ? resolve(dirname(path), law) : null;
-  if (ownRules !== null) await refuseUnreadableRules(ownRules, { path, line: lineOf(['law']), value: String(law) });
+  const { rules: written, none } = typeof law === 'boolean' ? { rules: null, none: [] } : law;
+  const ownRules = written === null ? null : resolve(dirname(path), written);
+  if (ownRules !== null) await refuseUnreadableRules(ownRules, { path, line: lineOf(['law']), value: String(written) });
   return {
     id: settings.id,
     name: settings.name ?? null,
@@ -61,7 +62,7 @@ export async function readCampaignFile(path: string, kept?: string): Promise<Cam
     listPath: resolve(dirname(path), settings.list.file),
     delimiter: settings.list.delimiter,
     settings,
-    law: law === false ? null : await readLegalRules(ownRules),
+    law: law === false ? null : await readLegalRules(ownRules, none),
     lineOf,
   };
 }

@@ -2,6 +2,7 @@ import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { weekdays, type Weekday } from '../domain/campaign-rules.ts';
 import { isJsonObject, splitOpeningLine, type Json, type JsonObject } from '../domain/conversation-override.ts';
+import { usTerritories } from '../domain/us-territories.ts';
 import { cap, needlessCaps } from './caps-schema.ts';
 import { knowsHolidays, type HolidayPlace } from './holidays.ts';
 import { onCompletion, preDial } from './hooks-schema.ts';
@@ -57,10 +58,26 @@ const lawSetting = z.union(
   [
     z.boolean(),
     z.literal(['on', 'off']).transform((word) => word === 'on'),
-    text('write the path of a rules file', 4096),
+    text('write the path of a rules file', 4096).transform((path) => ({ rules: path, none: [] })),
+    z
+      .record(z.string(), z.unknown())
+      .refine((written) => Object.entries(written).every(isLawSetting))
+      .transform(({ rules, ...none }) => ({
+        rules: typeof rules === 'string' ? rules : null,
+        none: Object.keys(none),
+      })),
   ],
-  { error: 'write on, off, or the path of a file of rules of your own' },
+  {
+    error:
+      'write on, off, the path of a file of rules of your own, or the countries in which no rule is to hold, such as { BR: none }',
+  },
 );
+
+function isLawSetting([key, value]: [string, unknown]): boolean {
+  if (key === 'rules') return typeof value === 'string' && value.trim() !== '';
+  // The law of the US holds in its territories whatever is said of them.
+  return isSupportedCountry(key) && !usTerritories.has(key) && value === 'none';
+}
 
 const instant = readBy(
   parseInstant,

@@ -1,4 +1,5 @@
 import Holidays from 'date-holidays';
+import { indianHolidays } from './indian-holidays.ts';
 
 /** A country, or a part of it: `US`, `US-LA`, `GB-ENG`. */
 export interface HolidayPlace {
@@ -21,6 +22,7 @@ export function holidayDates({ country, region }: HolidayPlace, firstYear: numbe
   const known = read.get(key);
   if (known !== undefined) return known;
   const calendar = region === null ? new Holidays(country) : new Holidays(country, region);
+  if (country === 'IN') for (const [rule, name] of indianHolidays) calendar.setHoliday(rule, { name, type: 'public' });
   const dates = new Set<string>();
   for (let year = firstYear; year < firstYear + years; year += 1) {
     for (const holiday of calendar.getHolidays(year)) {

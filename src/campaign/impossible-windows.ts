@@ -1,7 +1,8 @@
 import { windowAt, windowHorizonMs, type DatedCalendar } from '../domain/calling-window.ts';
 import { dialsFrom, type CampaignRules, type LegalHours } from '../domain/campaign-rules.ts';
-import { calendarsFor, lawFor, type RecipientPlace } from '../domain/legal-hours.ts';
+import { calendarsFor, isForUnruled, lawFor, type RecipientPlace } from '../domain/legal-hours.ts';
 import type { ListRow } from './recipients.ts';
+import type { UnruledCountry } from './unruled-countries.ts';
 
 /** Recipients who can never be called, in whatever week: hours and law leave no time that is open in all their zones for longer than the margin. */
 export interface ImpossiblePlace extends RecipientPlace {
@@ -61,6 +62,16 @@ export class WindowCensus {
     const place = this.#places.get(key);
     if (place === undefined) this.#places.set(key, { zones, country, regions, rows: 1, firstRow: row });
     else place.rows += 1;
+  }
+
+  /** Countries whose hours no rule knows, those with most rows first. */
+  unruled(): UnruledCountry[] {
+    const rows = new Map<string | null, number>();
+    for (const place of this.#places.values()) {
+      if (!lawFor(this.#rules, place).some(isForUnruled)) continue;
+      rows.set(place.country, (rows.get(place.country) ?? 0) + place.rows);
+    }
+    return [...rows].map(([country, count]) => ({ country, rows: count })).sort((a, b) => b.rows - a.rows);
   }
 
   /** What is impossible in a campaign that begins at `at`, or at its own start if that is later. Its end is not looked at: that is a matter of time, not of rules. */

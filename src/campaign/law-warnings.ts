@@ -1,7 +1,7 @@
 import type { LegalRules } from './legal-rules.ts';
 
 /** Law changes, and who keeps to old rules may break new ones: rules older than this are told. */
-const staleAfterMonths = 18;
+const staleAfterMonths = 6;
 
 /** Whether rules of that date (`2026-01-31`) are so old that they should be looked at again. */
 export function isStale(asOf: string, nowMs: number): boolean {

@@ -1,6 +1,6 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { weekdays, type Weekday } from '../domain/campaign-rules.ts';
+import { unruledCountries, weekdays, type Weekday } from '../domain/campaign-rules.ts';
 import { usTerritories } from '../domain/us-territories.ts';
 import { knowsHolidays } from './holidays.ts';
 import { readRegion } from './number-regions.ts';
@@ -9,13 +9,16 @@ import { readWindow, type WrittenWindow } from './weekly-hours.ts';
 
 /* As in a campaign file every message is the fix. A slip in a rule must not loosen the law, so what is doubtful is refused. */
 
-const windowFix = 'write a window such as "08:00-21:00", or "closed"';
+const windowFix = 'write a window such as "08:00-21:00", a list of windows one after the other, or "closed"';
 const midnightFix = 'write the earlier time first, such as "08:00-20:00": hours by law do not go on past midnight';
 const window = z.unknown().transform((value, context): readonly WrittenWindow[] => {
   if (value === 'closed') return [];
-  const read = readWindow(value);
-  if (read !== null && read.from < read.to) return [read];
-  context.issues.push({ code: 'custom', message: read === null ? windowFix : midnightFix, input: value });
+  const windows = (Array.isArray(value) ? value : [value]).map(readWindow);
+  const read = windows.filter((one) => one !== null);
+  const isRead = read.length > 0 && read.length === windows.length;
+  const isDay = read.every(({ from, to }) => from < to);
+  if (isRead && isDay && read.every(({ from }, index) => from > (read[index - 1]?.to ?? -1))) return read;
+  context.issues.push({ code: 'custom', message: isRead && !isDay ? midnightFix : windowFix, input: value });
   return z.NEVER;
 });
 const days = Object.fromEntries(weekdays.map((day) => [day, window.optional()])) as Record<
@@ -23,6 +26,11 @@ const days = Object.fromEntries(weekdays.map((day) => [day, window.optional()]))
   z.ZodOptional<typeof window>
 >;
 const localDate = z.iso.date({ error: 'write a date such as 2026-01-31' });
+const closedFix = "write days in quotes, such as '01-08' for every year or '2026-11-27'";
+const closedDay = z
+  .string({ error: closedFix })
+  // A leap year has every day that any year has.
+  .refine((day) => z.iso.date().safeParse(day.length === 5 ? `2028-${day}` : day).success, { error: closedFix });
 
 const hoursFix = 'write a mapping such as { daily: "08:00-21:00" }';
 const hours = z
@@ -34,7 +42,9 @@ const cap = z.strictObject({ calls: whole(1, 1000), within: duration(1000) }, { 
 
 const idFix = 'write an id of its own';
 const countryFix = 'write a two-letter country code in capitals, such as US or GB';
-const country = z.string({ error: countryFix }).refine(isSupportedCountry, { error: countryFix });
+const country = z
+  .string({ error: countryFix })
+  .refine((code) => code === unruledCountries || isSupportedCountry(code), { error: countryFix });
 const sourceFix = 'say where the rule comes from';
 
 const rule = z
@@ -45,6 +55,7 @@ const rule = z
       region: z.string({ error: 'write the code of a state or province, such as FL' }).optional(),
       hours: hours.optional(),
       holidays: z.literal('closed', { error: 'write closed, or leave it out' }).optional(),
+      closed_on: z.array(closedDay, { error: closedFix }).optional(),
       caps: z
         .array(cap, { error: 'write a list such as [{ calls: 3, within: 24h }]' })
         .max(20, { error: 'write at most 20 caps' })
@@ -63,7 +74,7 @@ const rule = z
       problem(['holidays'], 'leave it out, and list the days in the campaign file: no public holidays are known there');
     if (written.from !== undefined && written.until !== undefined && written.until < written.from)
       problem(['until'], `write a date that is not before from (${written.from})`);
-    if (written.hours === undefined && written.holidays === undefined && written.caps === undefined)
+    if ([written.hours, written.holidays, written.closed_on, written.caps].every((part) => part === undefined))
       problem([], 'write hours or caps: a rule without either says nothing');
   });
 
@@ -93,6 +104,7 @@ export type LegalRule = z.output<typeof rule>;
 /** What to write instead of the region; null when it can be used. A region that no number and no row ever has would hold for nobody. */
 function readsAsRegion({ country: code, region }: { country: string; region?: string | undefined }): string | null {
   if (region === undefined) return null;
+  if (code === unruledCountries) return 'leave it out: the rule is for every country without hours of its own';
   if (usTerritories.has(code)) return `leave it out, or write country: US and region: ${code}`;
   const known = readRegion(region, code);
   if (known === region) return null;

@@ -15,6 +15,8 @@ export interface LegalRules {
   packagedAsOf: string | null;
   /** Null: none is named. */
   own: OwnRules | null;
+  /** Countries in which the campaign file lets no rule hold. */
+  none: readonly string[];
 }
 
 /** A rules file of one's own: its date, the ids of packaged rules that it replaces, and those that it adds. */
@@ -29,13 +31,15 @@ export interface OwnRules {
 const holidayYears = 3;
 
 /**
- * The package's rules, and those of the user's own file, which replace rules of the same id.
+ * The package's rules, and those of the user's own file, which replace rules of the same id. `none`: countries in which no rule holds, not even
+ * that for countries without one.
  * @throws CampaignFileError with everything that is wrong with a file.
  */
-export async function readLegalRules(ownPath: string | null): Promise<LegalRules> {
+export async function readLegalRules(ownPath: string | null, none: readonly string[] = []): Promise<LegalRules> {
   const packaged = await readRules(join(packageFolder('rules'), 'calling-hours.yaml'));
   const rules = new Map(packaged.rules.map((rule) => [rule.id, rule]));
-  if (ownPath === null) return { rules: packaged.rules, packagedAsOf: packaged.asOf, own: null };
+  if (ownPath === null)
+    return { rules: withoutLawIn(packaged.rules, none), packagedAsOf: packaged.asOf, own: null, none };
   const file = await readRules(ownPath);
   const moved = file.rules.flatMap((rule, index) => findMove(rules.get(rule.id), rule, index, file.lineOf));
   if (moved.length > 0) throw new CampaignFileError(ownPath, moved);
@@ -44,10 +48,22 @@ export async function readLegalRules(ownPath: string | null): Promise<LegalRules
   const added = ids.filter((id) => !rules.has(id));
   for (const rule of file.rules) rules.set(rule.id, rule);
   return {
-    rules: [...rules.values()],
+    rules: withoutLawIn([...rules.values()], none),
     packagedAsOf: replaced.length === packaged.rules.length ? null : packaged.asOf,
     own: { path: ownPath, asOf: file.asOf, replaced, added },
+    none,
   };
+}
+
+/** A rule that is open all day stands for those of each country, so that it does not count as one whose hours nobody knows. */
+function withoutLawIn(rules: readonly LegalRule[], none: readonly string[]): readonly LegalRule[] {
+  const open = none.map((country) => ({
+    id: `none-${country}`,
+    country: country as LegalRule['country'],
+    hours: { daily: [{ from: 0, to: 1440 }] },
+    source: `law: { ${country}: none }`,
+  }));
+  return [...rules.filter(({ country }) => !none.includes(country)), ...open];
 }
 
 /** Date and number of the rules that come with the program. */
@@ -107,7 +123,8 @@ export async function refuseUnreadableRules(
 /** The rules as a campaign keeps them from its start on, with the holidays of its time written out. */
 export function legalHours(rules: readonly LegalRule[], nowMs: number): LegalHours[] {
   const year = new Date(nowMs).getUTCFullYear();
-  return rules.map(({ id, country, region = null, hours, holidays, caps = [], from = null, until = null, source }) => {
+  return rules.map((rule) => {
+    const { id, country, region = null, hours, holidays, caps = [], from = null, until = null, source } = rule;
     const { daily, ...own } = hours ?? {};
     const week = Object.fromEntries(weekdays.map((day) => [day, own[day] ?? daily ?? []]));
     return {
@@ -115,11 +132,20 @@ export function legalHours(rules: readonly LegalRule[], nowMs: number): LegalHou
       country,
       region,
       hours: hours === undefined ? null : weeklyHours(week),
-      closedOn: holidays === undefined ? [] : holidayDates({ country, region }, year, holidayYears),
+      closedOn: [
+        ...(holidays === undefined ? [] : holidayDates({ country, region }, year, holidayYears)),
+        ...(rule.closed_on ?? []).flatMap((day) => datesOfDay(day, year)),
+      ],
       caps: caps.map(({ calls, within }) => ({ by: 'number' as const, calls, withinMs: within })),
       from,
       until,
       source,
     };
   });
+}
+
+/** The dates of a day that is written as `01-08`, of every year that is worked out; a date is itself. */
+function datesOfDay(day: string, firstYear: number): string[] {
+  if (day.length > 5) return [day];
+  return Array.from({ length: holidayYears }, (_, index) => `${String(firstYear + index)}-${day}`);
 }

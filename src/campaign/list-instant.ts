@@ -1,4 +1,4 @@
-import { IANAZone } from 'luxon';
+import { timeZone } from '../domain/time-zone.ts';
 
 /** Which end of a stretch of time a cell tells. */
 export type InstantKind = 'start' | 'end';
@@ -74,5 +74,5 @@ function offsetsAround(zone: string, day: number): Offsets {
 }
 
 function offsetAt(zone: string, at: number): number {
-  return IANAZone.create(zone).offset(at) * minuteMs;
+  return timeZone(zone).offset(at) * minuteMs;
 }

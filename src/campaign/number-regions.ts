@@ -42,12 +42,21 @@ async function readRegionTable(): Promise<Map<string, readonly string[]>> {
   for (const [prefix, place] of Object.entries(document)) {
     const area = prefix.slice(0, 3);
     const text = String(place);
-    const code = /, ([A-Z]{2})$/.exec(text)?.[1] ?? codes.get(text);
-    if (code === undefined || area.length < 3) continue;
-    regions.set(area, (regions.get(area) ?? new Set<string>()).add(code));
+    const code = /, ([A-Z]{2})$/.exec(text)?.[1];
+    const found = code === undefined ? text.split('/').map((name) => codes.get(namedOtherwise[name] ?? name)) : [code];
+    if (area.length < 3) continue;
+    for (const region of found)
+      if (region !== undefined) regions.set(area, (regions.get(area) ?? new Set<string>()).add(region));
   }
   return new Map([...regions].map(([area, found]) => [area, Object.freeze([...found].sort())]));
 }
+
+/** Spellings of that library. */
+const namedOtherwise: Readonly<Record<string, string>> = {
+  'Washington D.C.': 'District of Columbia',
+  'Washington State': 'Washington',
+  'British Colombia': 'British Columbia',
+};
 
 // prettier-ignore
 const states: Readonly<Record<string, string>> = {

@@ -23,7 +23,8 @@ export async function loadNumberZones(): Promise<void> {
  *
  * - A country with one zone in the IANA table has that zone: the prefix table keeps another clock for several of them.
  * - In the North American plan the answer covers the whole area code, because exchanges that are not listed would
- *   otherwise get only the leftover zone of a split area. Elsewhere it covers the longest listed prefix and what is below it.
+ *   otherwise get only the leftover zone of a split area; a code that is newer than the table has every zone of its
+ *   country. Elsewhere it covers the longest listed prefix and what is below it.
  * - A number that belongs to no place (most mobiles) has every zone of its country; a toll-free number of the North American
  *   plan has every zone of the plan. A window must be open in all of them.
  *
@@ -37,6 +38,7 @@ export function zonesOfNumber(e164: string, country: string | null): readonly st
   const isNorthAmerican = digits.startsWith('1');
   if (!isNorthAmerican && ofCountry.length > 1 && !isGeographic(e164)) return ofCountry;
   const area = isNorthAmerican ? digits.slice(0, 4) : longestListedPrefix(table, digits);
+  if (isNorthAmerican && ofCountry.length > 1 && !isListed(table, area) && isGeographic(e164)) return ofCountry;
   const key = `${country ?? ''}:${area}`;
   let zones = zonesByArea.get(key);
   if (zones === undefined) {
@@ -60,6 +62,16 @@ function isGeographic(e164: string): boolean {
   const type = number?.getType();
   if (type === 'FIXED_LINE' || type === 'FIXED_LINE_OR_MOBILE') return true;
   return type === 'MOBILE' && geographicMobiles.has(number?.countryCallingCode ?? '');
+}
+
+const listedAreas = new Map<string, boolean>();
+
+/** Whether the table has anything of an area code. */
+function isListed(zones: ZoneTable, area: string): boolean {
+  let listed = listedAreas.get(area);
+  if (listed === undefined)
+    listedAreas.set(area, (listed = [...zones.keys()].some((prefix) => prefix.startsWith(area))));
+  return listed;
 }
 
 function longestListedPrefix(zones: ZoneTable, digits: string): string {

@@ -8,6 +8,7 @@ import { describeImpossible, refuseImpossible } from '../campaign/impossible-tex
 import { WindowCensus } from '../campaign/impossible-windows.ts';
 import { readHeader, type ListHeader } from '../campaign/list-header.ts';
 import { readRecipients, type ListRow } from '../campaign/recipients.ts';
+import { unruledWarnings } from '../campaign/unruled-countries.ts';
 import type { Config } from '../config.ts';
 import type { CallerStanding } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
@@ -193,7 +194,8 @@ async function* readAll(
   const impossible = census.find(now);
   refuseImpossible(file, rules, impossible);
   const shortages = time.judge({ file, rules, accountLines, allowPartial, impossibleRows: impossible.rows });
-  for (const warning of [...describeImpossible(impossible), ...shortages, ...campaignWarnings(rules)])
+  const unruled = unruledWarnings(rules, census.unruled());
+  for (const warning of [...describeImpossible(impossible), ...unruled, ...shortages, ...campaignWarnings(rules)])
     io.stderr.write(`Warning: ${warning}.\n`);
   if ((await campaignHash(file)) !== hash) {
     throw new ListFileError(file.listPath, 'the list was changed while it was read; run the command again');

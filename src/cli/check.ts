@@ -15,11 +15,13 @@ import { WindowCensus, type ImpossibleWindows } from '../campaign/impossible-win
 import { readHeader } from '../campaign/list-header.ts';
 import { Preflight, type CheckedRow, type PreflightReport } from '../campaign/preflight.ts';
 import { readRecipients, type ListRow } from '../campaign/recipients.ts';
+import { unruledWarnings, type UnruledCountry } from '../campaign/unruled-countries.ts';
 import { lookAhead, type WordsOutlook } from '../campaign/words-outlook.ts';
 import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
 import { readConfig, type Config } from '../config.ts';
 import { openCheckedLedger, unasked, type CheckedLedger, type LedgerState } from './check-ledger.ts';
 import { dialsFrom, type CampaignRules } from '../domain/campaign-rules.ts';
+import { zoneDataRelease } from '../domain/time-zone.ts';
 import { hookSettings } from '../hooks/secret.ts';
 import { checkService, clockOfService, type ServiceState } from './check-service.ts';
 import type { Io } from './io.ts';
@@ -27,6 +29,7 @@ import { lawAsJson } from './law-text.ts';
 import { checkRecords, type RecordsState } from './check-records.ts';
 import { renderCheck } from './preflight-text.ts';
 import { RowProgress } from './row-progress.ts';
+import { zoneDataWarnings } from './time-zone-data.ts';
 
 export interface CheckOptions {
   campaignPath: string;
@@ -46,6 +49,8 @@ export interface CheckReport extends PreflightReport {
   ledger: LedgerState;
   records: RecordsState;
   words: WordsOutlook;
+  /** Countries whose hours by law are not known. */
+  withoutRule: readonly UnruledCountry[];
   /** What a person should know although nothing is wrong with the file. */
   warnings: string[];
 }
@@ -119,6 +124,7 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
     await ledger.close();
   }
   const counts = preflight.report();
+  const unruled = census.unruled();
   const records: RecordsState = offline
     ? { asked: false, reason: 'left out by --offline' }
     : await checkRecords(config, rules);
@@ -128,6 +134,7 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
     ...counts,
     records,
     words,
+    withoutRule: unruled,
     forecast:
       counts.dialable === 0
         ? null
@@ -144,6 +151,8 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
     warnings: [
       ...campaignWarnings(rules),
       ...lawWarnings(file.law, now),
+      ...unruledWarnings(rules, unruled),
+      ...zoneDataWarnings(zoneDataRelease, now),
       ...hookWarnings(config, rules),
       ...ledger.warnings,
     ],
@@ -230,7 +239,7 @@ function asJson(
   impossible: ImpossibleWindows,
 ): object {
   const { id, name, path, hash, listPath: list } = file;
-  const campaign = { id, name, path, hash, list, listNotes, law: lawAsJson(file.law) };
+  const campaign = { id, name, path, hash, list, listNotes, law: lawAsJson(file.law), timeZoneData: zoneDataRelease };
   return {
     startable: canGo(report) && !impossible.all,
     campaign,

@@ -3,11 +3,12 @@ import { statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../config.ts';
+import { zoneDataRelease } from '../domain/time-zone.ts';
 import { cachedBinaryPath } from '../temporal/binary-cache.ts';
 import { findOnPath } from '../temporal/binary-probe.ts';
 import { findTemporalBinary } from '../temporal/server-binary.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-finding.ts';
-import { timeZoneDataAge } from './time-zone-data.ts';
+import { isOldZoneData, timeZoneDataAge } from './time-zone-data.ts';
 import { readVersion } from './version.ts';
 
 const oldestNode = { major: 20, minor: 19 };
@@ -66,19 +67,17 @@ const steps = {
   go: 'built',
 };
 
-const staleAfterDays = 183;
-
-/** Calling hours are reckoned with the data inside Node, and countries change their clocks at short notice. */
-export function checkTimeZoneData(nowMs: number, release: string | undefined = process.versions['tz']): Finding {
+/** Calling hours are reckoned with this data, and countries change their clocks at short notice. */
+export function checkTimeZoneData(nowMs: number, release: string = zoneDataRelease): Finding {
   const name = 'Time-zone data';
   const advice =
-    'Update Node to its newest patch release, or only its time-zone files (docs/operations.md): calling hours follow this data, and clock changes since then are missing.';
-  const age = release === undefined ? null : timeZoneDataAge(release, nowMs);
-  if (release === undefined || age === null) return warning(name, 'Node does not tell which it has', advice);
+    'Update Carillon, or the package moment-timezone alone (docs/operations.md): calling hours follow this data, and clock changes since then are missing.';
+  const age = timeZoneDataAge(release, nowMs);
+  if (age === null) return warning(name, 'moment-timezone does not tell which it has', advice);
   if (age.kind === 'newer') return ok(name, `${release}, newer than the releases that this version of Carillon knows`);
   if (age.kind === 'superseded') return warning(name, `${release}, older than ${age.by}`, advice);
   const detail = `${release}, about ${Math.round(age.days / 30.44)} months old`;
-  return age.days > staleAfterDays ? warning(name, detail, advice) : ok(name, detail);
+  return isOldZoneData(age) ? warning(name, detail, advice) : ok(name, detail);
 }
 
 /** Space where the database grows and where Temporal is kept. */

@@ -2,6 +2,7 @@ import type { CampaignFile } from '../campaign/campaign-file.ts';
 import type { ExclusionReason } from '../campaign/funnel.ts';
 import type { PreflightReport, RejectionSummary, RenderedExample } from '../campaign/preflight.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { zoneDataRelease } from '../domain/time-zone.ts';
 import type { LedgerState } from './check-ledger.ts';
 import type { CheckReport } from './check.ts';
 import type { ServiceState } from './check-service.ts';
@@ -26,6 +27,7 @@ export function renderCheck(
     `List      ${file.listPath}`,
     ...listNotes.map((note) => `          ${printable(note)}`),
     ...renderLaw(file.law),
+    `Clocks    time-zone data ${zoneDataRelease}`,
     ...renderFunnel(report),
     ...renderLedger(report.ledger),
     ...renderRejections(report.rejections),

@@ -3,6 +3,7 @@ import { CampaignFileError } from '../campaign/errors.ts';
 import { FictionalNumbers } from '../campaign/fictional-numbers.ts';
 import { describeImpossible, refuseImpossible } from '../campaign/impossible-text.ts';
 import { WindowCensus } from '../campaign/impossible-windows.ts';
+import { unruledWarnings } from '../campaign/unruled-countries.ts';
 import { readListRecords } from '../campaign/list-records.ts';
 import { readRecipients, type ListRow } from '../campaign/recipients.ts';
 import { Random } from '../sandbox/random.ts';
@@ -75,7 +76,8 @@ export async function* readRehearsedRows(
   if (accepted > 0) {
     const impossible = census.find(startAt);
     refuseImpossible(file, rules, impossible);
-    for (const warning of describeImpossible(impossible)) warn(warning);
+    for (const warning of [...describeImpossible(impossible), ...unruledWarnings(rules, census.unruled())])
+      warn(warning);
     return;
   }
   const message = `none of the ${taken} rehearsed rows of ${file.settings.list.file} can be dialled: carillon check ${file.path} says why`;

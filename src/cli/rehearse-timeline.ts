@@ -1,4 +1,5 @@
 import { DateTime } from 'luxon';
+import { timeZone } from '../domain/time-zone.ts';
 import { readEvents, type CampaignEvent, type EventType } from '../store/events.ts';
 import type { Queries } from '../store/open-store.ts';
 
@@ -106,7 +107,7 @@ class TimelineBook {
   }
 
   #noteClock(at: number, zone: string): void {
-    const time = DateTime.fromMillis(at, { zone }).toFormat('HH:mm');
+    const time = DateTime.fromMillis(at, { zone: timeZone(zone) }).toFormat('HH:mm');
     if (this.#earliest === null || time < this.#earliest) this.#earliest = time;
     if (this.#latest === null || time > this.#latest) this.#latest = time;
   }

@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon';
 import { parseDuration } from '../campaign/duration.ts';
 import { isTimeZoneName } from '../campaign/list-time-zone.ts';
+import { timeZone as tableZone } from '../domain/time-zone.ts';
 import { describeCronFault } from '../temporal/cron-expression.ts';
 import type { Recurrence } from '../temporal/schedules.ts';
 import { UsageError } from './usage-error.ts';
@@ -79,7 +80,7 @@ function readCatchUp(text: string): number {
 /** A time without an offset is one of the schedule's zone. */
 function readInstant(flag: string, text: string | undefined, timeZone: string): number | null {
   if (text === undefined) return null;
-  const instant = DateTime.fromISO(text, { zone: timeZone });
+  const instant = DateTime.fromISO(text, { zone: tableZone(timeZone) });
   if (instant.isValid && /T\d\d:\d\d/.test(text)) return instant.toMillis();
   throw new UsageError(
     `${flag} is ${JSON.stringify(text)}; write a date and time such as 2030-11-30T09:00, which is one of the schedule's zone.`,

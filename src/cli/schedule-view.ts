@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon';
 import { readListSource, showSource } from '../campaign/list-source.ts';
 import { firingCampaignId } from '../domain/firing-time.ts';
+import { timeZone as tableZone } from '../domain/time-zone.ts';
 import { findCampaign } from '../store/campaigns.ts';
 import type { Store } from '../store/open-store.ts';
 import { lastFiring, type Schedule } from '../store/schedules.ts';
@@ -96,5 +97,5 @@ export function localMinute(iso: string): string {
 }
 
 function isoIn(ms: number, timeZone: string): string {
-  return DateTime.fromMillis(ms, { zone: timeZone }).toISO({ suppressMilliseconds: true }) ?? '';
+  return DateTime.fromMillis(ms, { zone: tableZone(timeZone) }).toISO({ suppressMilliseconds: true }) ?? '';
 }

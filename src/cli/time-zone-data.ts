@@ -28,3 +28,19 @@ export function timeZoneDataAge(release: string, nowMs: number): TimeZoneDataAge
     return release > newestKnown ? { kind: 'newer' } : { kind: 'superseded', by: newestKnown };
   return { kind: 'dated', days: Math.max(0, Math.floor((nowMs - Date.parse(released)) / 86_400_000)) };
 }
+
+const staleAfterDays = 183;
+
+/** Countries change their clocks at short notice: data of half a year ago, or behind a release that is known, misses some. */
+export function isOldZoneData(age: TimeZoneDataAge): boolean {
+  return age.kind === 'superseded' || (age.kind === 'dated' && age.days > staleAfterDays);
+}
+
+/** What to know of the data before a start. */
+export function zoneDataWarnings(release: string, nowMs: number): string[] {
+  const age = timeZoneDataAge(release, nowMs);
+  if (age !== null && !isOldZoneData(age)) return [];
+  return [
+    `the time-zone data is ${release}, and clock changes since then are missing: update Carillon, or the package moment-timezone`,
+  ];
+}

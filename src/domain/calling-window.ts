@@ -1,5 +1,6 @@
-import { IANAZone } from 'luxon';
+import type { Zone } from 'luxon';
 import { weekdays, type CallingCalendar, type DailyWindow } from './campaign-rules.ts';
+import { timeZone } from './time-zone.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -78,7 +79,7 @@ function commonIntervals(
   zones: readonly string[],
   at: number,
 ): readonly Interval[] | null {
-  if (!zones.every((zone) => IANAZone.create(zone).isValid)) return null;
+  if (!zones.every((zone) => timeZone(zone).isValid)) return null;
   let common: readonly Interval[] | null = null;
   for (const calendar of calendars) {
     for (const zone of zones) {
@@ -118,13 +119,13 @@ function zoneIntervals(calendar: DatedCalendar, zone: string, at: number): reado
   if (zones === undefined) cache.set(calendar, (zones = new Map()));
   const known = zones.get(zone);
   if (known?.day === day) return known.intervals;
-  const intervals = computeIntervals(calendar, IANAZone.create(zone), day * dayMs);
+  const intervals = computeIntervals(calendar, timeZone(zone), day * dayMs);
   zones.set(zone, { day, intervals });
   return intervals;
 }
 
 /** All open intervals that an instant of this UTC day can ask for; one that outlasts them ends in infinity. */
-function computeIntervals(calendar: DatedCalendar, zone: IANAZone, from: number): Interval[] {
+function computeIntervals(calendar: DatedCalendar, zone: Zone, from: number): Interval[] {
   const to = from + dayMs + windowHorizonMs + 7 * dayMs;
   const intervals: Interval[] = [];
   const closed = new Set(calendar.closedOn.map(localDayOf));
@@ -162,7 +163,7 @@ interface OffsetSegment extends Interval {
 /** Of each zone the stretches for the day asked for last, which all calendars share. */
 const segmentCache = new Map<string, { from: number; segments: readonly OffsetSegment[] }>();
 
-function segmentsOf(zone: IANAZone, from: number, to: number): readonly OffsetSegment[] {
+function segmentsOf(zone: Zone, from: number, to: number): readonly OffsetSegment[] {
   const known = segmentCache.get(zone.name);
   if (known?.from === from) return known.segments;
   const segments = offsetSegments(zone, from, to);
@@ -171,7 +172,7 @@ function segmentsOf(zone: IANAZone, from: number, to: number): readonly OffsetSe
 }
 
 /** The stretches of time in which the zone keeps one offset; two changes within one day are not looked for. */
-function offsetSegments(zone: IANAZone, from: number, to: number): OffsetSegment[] {
+function offsetSegments(zone: Zone, from: number, to: number): OffsetSegment[] {
   const offsetAt = (at: number): number => zone.offset(at) * minuteMs;
   const segments: OffsetSegment[] = [];
   let current: OffsetSegment = { from, to, offsetMs: offsetAt(from) };

@@ -25,10 +25,13 @@ export interface CallingCalendar {
 /** At most so many calls to one number, over all campaigns of the database. */
 export type LegalCap = { by: 'number' } & Extract<FrequencyCap, { calls: number }>;
 
+/** Stands for every country whose hours no rule knows, those of no country included. */
+export const unruledCountries = '*';
+
 /** Calling hours and frequency caps by law, as data: for whom, since when, and who says so. */
 export interface LegalHours extends CallingCalendar {
   id: string;
-  /** ISO 3166 code. */
+  /** ISO 3166 code, or `*`. */
   country: string;
   /** The part of the country for which it holds (`FL`); null: all of it. */
   region: string | null;

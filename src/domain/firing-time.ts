@@ -1,4 +1,5 @@
 import { DateTime } from 'luxon';
+import { timeZone } from './time-zone.ts';
 
 /** What may stand between braces in the pattern of a recurring campaign's list, with an example of each. */
 export const firingWords = {
@@ -18,8 +19,8 @@ export type FiringWord = keyof typeof firingWords;
 export const longestRecurringId = 44;
 
 /** The local time of a firing in words for file names, such as `2026-11-21` for `date`. */
-export function wordsOfFiring(scheduledAtMs: number, timeZone: string): Record<FiringWord, string> {
-  const local = localTime(scheduledAtMs, timeZone);
+export function wordsOfFiring(scheduledAtMs: number, zone: string): Record<FiringWord, string> {
+  const local = localTime(scheduledAtMs, zone);
   return {
     date: local.toFormat('yyyy-MM-dd'),
     time: local.toFormat('HHmm'),
@@ -36,13 +37,13 @@ export function wordsOfFiring(scheduledAtMs: number, timeZone: string): Record<F
  * Id of the campaign that a firing starts, such as `reminders-2026-11-21t0900`: one per firing and the same however often it is asked.
  * Seconds stand there only when there are any, as after a trigger by hand, and a `b` when clocks that go back show the time twice.
  */
-export function firingCampaignId(campaignId: string, scheduledAtMs: number, timeZone: string): string {
-  const local = localTime(scheduledAtMs, timeZone);
+export function firingCampaignId(campaignId: string, scheduledAtMs: number, zone: string): string {
+  const local = localTime(scheduledAtMs, zone);
   const time = local.toFormat(local.second === 0 ? "yyyy-MM-dd't'HHmm" : "yyyy-MM-dd't'HHmmss");
   const isSecond = local.getPossibleOffsets().some((other) => other.toMillis() < local.toMillis());
   return `${campaignId}-${time}${isSecond ? 'b' : ''}`;
 }
 
-function localTime(instantMs: number, timeZone: string): DateTime {
-  return DateTime.fromMillis(Math.floor(instantMs / 1000) * 1000, { zone: timeZone, locale: 'en-US' });
+function localTime(instantMs: number, zone: string): DateTime {
+  return DateTime.fromMillis(Math.floor(instantMs / 1000) * 1000, { zone: timeZone(zone), locale: 'en-US' });
 }

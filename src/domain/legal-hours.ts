@@ -1,5 +1,5 @@
 import type { DatedCalendar } from './calling-window.ts';
-import type { CampaignRules, LegalHours } from './campaign-rules.ts';
+import { unruledCountries, type CampaignRules, type LegalHours } from './campaign-rules.ts';
 import { usTerritories } from './us-territories.ts';
 
 /** Where a recipient may be, as far as law is concerned. */
@@ -36,9 +36,22 @@ export function calendarsFor(
   return findOnce(calendars, rules, place, () => [rules.calendar, ...lawFor(rules, place)]);
 }
 
-/** The law that holds where a recipient may be. */
+/** The law that holds where a recipient may be: of a country whose hours no rule knows, that of any such country. */
 export function lawFor({ law }: Pick<CampaignRules, 'law'>, place: RecipientPlace): readonly LegalHours[] {
-  return findOnce(laws, law, place, () => law.filter((rule) => holdsAt(rule, place)));
+  return findOnce(laws, law, place, () => {
+    const known = law.filter((rule) => holdsAt(rule, place));
+    return known.some(rulesCountry) ? known : [...known, ...law.filter(isForUnruled)];
+  });
+}
+
+/** Whether a rule is for every country whose hours no other rule knows. */
+export function isForUnruled({ country }: Pick<LegalHours, 'country'>): boolean {
+  return country === unruledCountries;
+}
+
+/** Hours of a state alone say nothing about the others, and a cap nothing about hours. */
+function rulesCountry({ region, hours }: LegalHours): boolean {
+  return region === null && hours !== null;
 }
 
 function holdsAt(law: LegalHours, { country, regions }: RecipientPlace): boolean {

@@ -1,5 +1,6 @@
-import { DateTime, IANAZone } from 'luxon';
+import { DateTime } from 'luxon';
 import type { RetryDelay, RetryDelays } from './campaign-rules.ts';
+import { timeZone } from './time-zone.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -26,7 +27,8 @@ export function retryAt(input: {
 function delayed(delay: RetryDelay, from: number, zones: readonly string[]): number {
   if (delay !== 'next_day') return from + delay;
   const mornings = zones
-    .filter((zone) => IANAZone.create(zone).isValid)
+    .map(timeZone)
+    .filter(({ isValid }) => isValid)
     .map((zone) => DateTime.fromMillis(from, { zone }).plus({ days: 1 }).startOf('day').toMillis());
   return mornings.length === 0 ? from + dayMs : Math.max(...mornings);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, type Insertable } from 'kysely';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { zoneDataRelease } from '../domain/time-zone.ts';
 import { changeAggregates } from './aggregates.ts';
 import { findCampaign, type Campaign } from './campaigns.ts';
 import { appendEvents } from './events.ts';
@@ -233,7 +234,7 @@ export async function importCampaign(
     }
     await changeAggregates(tx, input.campaignId, [{ kind: 'outcome', key: '', value: 'rejected', delta: rejected }]);
     // The log proves what it tells of without any other table, so it has the rules as well, and which clock changes were known.
-    const timeZoneData = process.versions['tz'] ?? null;
+    const timeZoneData = zoneDataRelease;
     const tells = hashes === null ? ['rings'] : ['rows', 'rings'];
     const data = { hash: input.fileHash, rows: total, firstRow, rejected, rules: input.rules, timeZoneData, tells };
     await appendEvents(tx, [

@@ -16,15 +16,20 @@ export function placeOf({ data = {} }: CampaignEvent): Place {
 /** Parts of the US with a code of their own. */
 const partsOfUs = ['AS', 'GU', 'MP', 'PR', 'VI'];
 
-/** The law that holds for somebody who may be there: of the country, and of each part of it that is possible. */
+/**
+ * The law that holds for somebody who may be there: of the country, and of each part of it that is possible; where no rule tells the hours of
+ * the whole country, also the rules for all such countries.
+ */
 export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] {
   const holds = (rule: Law, land: string | null, parts: readonly string[] | null): boolean =>
     rule.country === land && (rule.region === null || parts === null || parts.includes(rule.region));
-  return law.filter(
+  const found = law.filter(
     (rule) =>
       holds(rule, country, regions) ||
       (country !== null && partsOfUs.includes(country) && holds(rule, 'US', regions ?? [country])),
   );
+  const isRuled = found.some((rule) => rule.region === null && rule.hours !== null);
+  return isRuled ? found : found.concat(law.filter((rule) => rule.country === '*'));
 }
 
 /** Why a call must not be placed at this time, or null. From the request on, every minute in which the phone may ring is looked at. */

@@ -1,5 +1,8 @@
+import moment from 'moment-timezone';
+
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
+const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
 /** What a clock on the wall of a place shows. */
 export interface LocalTime {
@@ -11,7 +14,6 @@ export interface LocalTime {
   minute: number;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat | null>();
 /** By zone and minute since the epoch: calls of one campaign ask for few. */
 const known = new Map<string, Map<number, LocalTime>>();
 const mostKnown = 20_000;
@@ -22,42 +24,24 @@ export function localTime(zone: string, at: number): LocalTime | null {
   let ofZone = known.get(zone);
   const found = ofZone?.get(minute);
   if (found !== undefined) return found;
-  const format = formatOf(zone);
-  if (format === null) return null;
-  const time = readParts(format.formatToParts(minute * minuteMs));
+  if (!isZone(zone)) return null;
+  const time = readClock(moment.tz(minute * minuteMs, zone));
   if (ofZone === undefined) known.set(zone, (ofZone = new Map()));
   if (ofZone.size >= mostKnown) ofZone.clear();
   ofZone.set(minute, time);
   return time;
 }
 
-function formatOf(zone: string): Intl.DateTimeFormat | null {
-  let format = formats.get(zone);
-  if (format !== undefined) return format;
-  try {
-    format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      weekday: 'short',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-    });
-  } catch {
-    format = null;
-  }
-  formats.set(zone, format);
-  return format;
+/** The package takes an underscore for a slash, which names no zone. */
+function isZone(name: string): boolean {
+  return moment.tz.zone(name)?.name.toLowerCase() === name.toLowerCase();
 }
 
-function readParts(parts: readonly Intl.DateTimeFormatPart[]): LocalTime {
-  const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? '';
+function readClock(clock: moment.Moment): LocalTime {
   return {
-    date: `${part('year')}-${part('month')}-${part('day')}`,
-    weekday: part('weekday').toLowerCase(),
-    minute: Number(part('hour')) * 60 + Number(part('minute')),
+    date: clock.format('YYYY-MM-DD'),
+    weekday: weekdays[clock.isoWeekday() - 1] ?? '',
+    minute: clock.hours() * 60 + clock.minutes(),
   };
 }
 

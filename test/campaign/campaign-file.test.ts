@@ -473,7 +473,7 @@ test.each([
   ['hours: { mon: "17:00-17:00" }', /^5 hours\.mon: "17:00-17:00" cannot be used/],
   ['hours: any\nholidays: [XX]', /^6 holidays\[0\]: "XX" cannot be used; write a country such as US/],
   ['hours: any\nholidays: [US-ZZ]', /^6 holidays\[0\]: "US-ZZ" cannot be used/],
-  ['hours: any\nlaw: 3', /^6 law: 3 cannot be used; write on, off, or the path/],
+  ['hours: any\nlaw: 3', /^6 law: 3 cannot be used; write on, off, the path/],
 ])('%s is named with its fix', async (line, expected) => {
   expect((await problemsOf(minimalCampaign.replace('hours: any', line))).join('\n')).toMatch(expected);
 });

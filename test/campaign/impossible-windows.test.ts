@@ -39,7 +39,7 @@ async function judge(yaml: string, rows: readonly string[], extra: Readonly<Reco
 
 const alabama = '+12055550101,America/Chicago,AL';
 const georgia = '+14045550102,America/New_York,GA';
-const source = 'dropcowboy.com/state-compliance as of 2025-11-01; compliancepoint.com';
+const source = 'Ala. Admin. Code r. 770-X-5-.17(1)(b), automated solicitation';
 
 test('hours that the law rules out for everybody are refused, each day with rule, source and fix', async () => {
   const { refusal, found } = await judge(campaign('{ sun: "10:00-18:00" }'), [alabama]);

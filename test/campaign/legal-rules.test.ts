@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import { campaignRules, readCampaignFile } from '../../src/campaign/campaign-file.ts';
 import { isStale, lawWarnings } from '../../src/campaign/law-warnings.ts';
 import { readLegalRules } from '../../src/campaign/legal-rules.ts';
+import { windowAt } from '../../src/domain/calling-window.ts';
+import { calendarsFor } from '../../src/domain/legal-hours.ts';
 import { messageOf, minimalCampaign, temporaryFolder, writeCampaign } from './campaign-folder.ts';
 
 const start = Date.UTC(2026, 0, 15);
@@ -167,7 +169,7 @@ test('windows up to midnight, closed days and regions of every kind can be used'
   expect(rules.own?.added).toEqual(['us-ga', 'on', 'pr', 'us-pr', 'eng', 'de-by']);
 });
 
-test('caps by law come with Florida, Oklahoma and Maryland, and a rule of the same id takes the place of one', async () => {
+test('caps by law come with the states and countries that have them, and a rule of the same id takes the place of one', async () => {
   const lawOf = async (yaml: string, rules = '') => {
     const { campaignPath, folder } = await writeCampaign(`${minimalCampaign}${yaml}`, 'phone\n');
     if (rules !== '') await writeFile(join(folder, 'rules.yaml'), rules);
@@ -177,10 +179,12 @@ test('caps by law come with Florida, Oklahoma and Maryland, and a rule of the sa
   };
   const threeADay = { by: 'number', calls: 3, withinMs: 86_400_000 };
   const standard = await lawOf('');
-  expect(standard.map(({ region, hours, caps }) => [region, hours, caps])).toEqual([
-    ['FL', null, [threeADay]],
-    ['OK', null, [threeADay]],
-    ['MD', null, [threeADay]],
+  expect(standard.map(({ country, region, hours, caps }) => [country, region, hours, caps])).toEqual([
+    ['US', 'FL', null, [threeADay]],
+    ['US', 'OK', null, [threeADay]],
+    ['US', 'MD', null, [threeADay]],
+    ['US', 'OR', null, [threeADay]],
+    ['FR', null, null, [{ by: 'number', calls: 4, withinMs: 30 * 86_400_000 }]],
   ]);
   expect(standard.map(({ source }) => source).join()).toMatch(/501\.616\(6\)\(b\)/);
   expect(await lawOf('law: off\n')).toEqual([]);
@@ -194,18 +198,20 @@ test('caps by law come with Florida, Oklahoma and Maryland, and a rule of the sa
   expect((await lawOf('law: ./rules.yaml\n', own)).map(({ region, caps }) => [region, caps])).toEqual([
     ['FL', [{ by: 'number', calls: 1, withinMs: 8 * 3_600_000 }]],
     ['MD', [threeADay]],
+    ['OR', [threeADay]],
+    [null, [{ by: 'number', calls: 4, withinMs: 30 * 86_400_000 }]],
   ]);
 });
 
-test('rules that were last looked at more than 18 months ago are told, packaged ones and those of a file', async () => {
+test('rules that were last looked at more than 6 months ago are told, packaged ones and those of a file', async () => {
   const packaged = await readLegalRules(null);
-  expect(packaged).toMatchObject({ packagedAsOf: '2025-11-01', own: null });
-  const stale = Date.UTC(2027, 4, 1);
+  expect(packaged).toMatchObject({ packagedAsOf: '2026-11-22', own: null });
+  const stale = Date.UTC(2027, 4, 22);
   expect(lawWarnings(packaged, stale - 1)).toEqual([]);
   expect(lawWarnings(packaged, stale)).toEqual([
-    expect.stringMatching(/come with Carillon are as of 2025-11-01, more than 18 months ago: update Carillon/),
+    expect.stringMatching(/come with Carillon are as of 2026-11-22, more than 6 months ago: update Carillon/),
   ]);
-  expect([isStale('2026-08-31', Date.UTC(2028, 1, 28)), isStale('2026-08-31', Date.UTC(2028, 2, 3))]).toEqual([
+  expect([isStale('2026-08-31', Date.UTC(2027, 1, 28)), isStale('2026-08-31', Date.UTC(2027, 2, 3))]).toEqual([
     false,
     true,
   ]);
@@ -216,7 +222,7 @@ test('rules that were last looked at more than 18 months ago are told, packaged 
   const [first, second, ...more] = lawWarnings(own, Date.UTC(2027, 6, 1));
   expect(first).toMatch(/come with Carillon/);
   expect(second).toMatch(
-    /^the rules of .*my-rules\.yaml are as of 2026-01-01, more than 18 months ago: look them up again/,
+    /^the rules of .*my-rules\.yaml are as of 2026-01-01, more than 6 months ago: look them up again/,
   );
   expect(more).toEqual([]);
   expect(lawWarnings(own, Date.UTC(2025, 11, 31))).toEqual([
@@ -227,9 +233,104 @@ test('rules that were last looked at more than 18 months ago are told, packaged 
   // Who has looked at every rule need not be told of those that no longer hold.
   const all = packaged.rules.map(
     ({ id, country, region }) =>
-      `id: ${id}, country: ${country}, ${region === undefined ? '' : `region: ${region}, `}source: x, caps: []`,
+      `id: ${id}, country: '${country}', ${region === undefined ? '' : `region: ${region}, `}source: x, caps: []`,
   );
   const replaced = await readLegalRules(await rulesFile(written(...all).replace('2026-01-01', '2027-04-01')));
   expect(replaced.packagedAsOf).toBeNull();
   expect(lawWarnings(replaced, stale)).toEqual([]);
+});
+
+/** Whether somebody with a number of that country and zone is called at that time, by the packaged rules and `law` of the campaign file. */
+async function isCalled(country: string, zone: string, at: string, law = '', regions: readonly string[] | null = null) {
+  const { campaignPath } = await writeCampaign(`${minimalCampaign}${law}`, 'phone\n');
+  const rules = campaignRules(await readCampaignFile(campaignPath), ['phone'], Date.parse(at));
+  const calendars = calendarsFor(rules, { country, regions });
+  return windowAt({ calendars, zones: [zone], at: Date.parse(at), marginMs: 0, endsAt: null }).open;
+}
+
+test.each([
+  ['Monday 08:59', '2026-11-23T11:59:00Z', false],
+  ['Monday 09:00', '2026-11-23T12:00:00Z', true],
+  ['Monday 19:59', '2026-11-23T22:59:00Z', true],
+  ['Monday 20:00', '2026-11-23T23:00:00Z', false],
+  ['Saturday noon', '2026-11-28T15:00:00Z', false],
+  ['Sunday 03:00', '2026-11-29T06:00:00Z', false],
+])('in a country without a rule, Brazil, somebody is called at %s: %s, %s', async (_, at, expected) => {
+  expect(await isCalled('BR', 'America/Sao_Paulo', at)).toBe(expected);
+  // Where the file says that there is no law, the hours of the campaign hold alone.
+  expect(await isCalled('BR', 'America/Sao_Paulo', at, 'law: { BR: none }\n')).toBe(true);
+  expect(await isCalled('BR', 'America/Sao_Paulo', at, 'law: { JP: none }\n')).toBe(expected);
+});
+
+test('a file of rules and countries without any can be named together', async () => {
+  const { campaignPath, folder } = await writeCampaign(
+    `${minimalCampaign}law: { rules: ./mine.yaml, BR: none, US: none }\n`,
+    'phone\n',
+  );
+  await writeFile(join(folder, 'mine.yaml'), written(`id: jp, country: JP, source: our counsel, ${allDay}`));
+  const { law } = await readCampaignFile(campaignPath);
+  expect(law).toMatchObject({ none: ['BR', 'US'], own: { added: ['jp'] } });
+  const ofUs = law?.rules.filter(({ country }) => country === 'US');
+  expect(ofUs?.map(({ id, source }) => [id, source])).toEqual([['none-US', 'law: { US: none }']]);
+});
+
+test.each(['law: { UK: none }', 'law: { PR: none }', 'law: { BR: off }', 'law: { BR: none, rules: 3 }', 'law: [BR]'])(
+  '%s is refused with its fix',
+  async (law) => {
+    const { campaignPath } = await writeCampaign(`${minimalCampaign}${law}\n`, 'phone\n');
+    expect(await messageOf(readCampaignFile(campaignPath))).toMatch(/:6: law: .*such as \{ BR: none \}$/);
+  },
+);
+
+test.each<[string, string, string | null, string, boolean, string]>([
+  ['Rhode Island, Friday 17:59', 'US', 'RI', '2026-11-20T22:59:00Z', true, 'America/New_York'],
+  ['Rhode Island, Friday 18:00', 'US', 'RI', '2026-11-20T23:00:00Z', false, 'America/New_York'],
+  ['Rhode Island, Saturday 09:59', 'US', 'RI', '2026-11-21T14:59:00Z', false, 'America/New_York'],
+  ['Rhode Island, Saturday 16:59', 'US', 'RI', '2026-11-21T21:59:00Z', true, 'America/New_York'],
+  ['Rhode Island, Sunday noon', 'US', 'RI', '2026-11-22T17:00:00Z', false, 'America/New_York'],
+  ['Rhode Island, Thanksgiving noon', 'US', 'RI', '2026-11-26T17:00:00Z', false, 'America/New_York'],
+  ['Oregon, 20:00', 'US', 'OR', '2026-11-24T04:00:00Z', false, 'America/Los_Angeles'],
+  ['Utah, Sunday noon', 'US', 'UT', '2026-11-22T19:00:00Z', false, 'America/Denver'],
+  ['Utah, Pioneer Day noon', 'US', 'UT', '2026-07-24T18:00:00Z', false, 'America/Denver'],
+  ['South Dakota, Saturday noon', 'US', 'SD', '2026-11-21T18:00:00Z', false, 'America/Chicago'],
+  ['South Dakota, Monday 08:59', 'US', 'SD', '2026-11-23T14:59:00Z', false, 'America/Chicago'],
+  ['Texas, Sunday 11:59', 'US', 'TX', '2026-11-22T17:59:00Z', false, 'America/Chicago'],
+  ['Texas, Sunday noon', 'US', 'TX', '2026-11-22T18:00:00Z', true, 'America/Chicago'],
+  ['Illinois, Monday 08:30', 'US', 'IL', '2026-11-23T14:30:00Z', false, 'America/Chicago'],
+  ['Nebraska, Sunday 12:59', 'US', 'NE', '2026-11-22T18:59:00Z', false, 'America/Chicago'],
+  ['Oklahoma, Monday 08:30', 'US', 'OK', '2026-11-23T14:30:00Z', false, 'America/Chicago'],
+  ['Louisiana, All Saints of 2027', 'US', 'LA', '2027-11-01T18:00:00Z', false, 'America/Chicago'],
+  ['France, Sunday 03:00', 'FR', null, '2026-11-22T02:00:00Z', false, 'Europe/Paris'],
+  ['France, Monday 13:30', 'FR', null, '2026-11-23T12:30:00Z', false, 'Europe/Paris'],
+  ['France, Monday 14:00', 'FR', null, '2026-11-23T13:00:00Z', true, 'Europe/Paris'],
+  ['France, 11 November', 'FR', null, '2026-11-11T10:00:00Z', false, 'Europe/Paris'],
+  ['Canada, Monday 21:29', 'CA', null, '2026-11-24T02:29:00Z', true, 'America/Toronto'],
+  ['Canada, Saturday 18:00', 'CA', null, '2026-11-21T23:00:00Z', false, 'America/Toronto'],
+  ['Australia, Saturday 17:00', 'AU', null, '2026-11-21T06:00:00Z', false, 'Australia/Sydney'],
+  ['Australia, Sunday noon', 'AU', null, '2026-11-22T01:00:00Z', false, 'Australia/Sydney'],
+  ['Spain, Saturday noon', 'ES', null, '2026-11-21T11:00:00Z', false, 'Europe/Madrid'],
+  ['Spain, Monday 20:59', 'ES', null, '2026-11-23T19:59:00Z', true, 'Europe/Madrid'],
+  ['the United Kingdom, Saturday noon', 'GB', null, '2026-11-21T12:00:00Z', false, 'Europe/London'],
+  ['Germany, Monday 20:00', 'DE', null, '2026-11-23T19:00:00Z', false, 'Europe/Berlin'],
+])('by the packaged rules somebody in %s is called or not', async (_, country, region, at, expected, zone) => {
+  expect(await isCalled(country, zone, at, '', region === null ? null : [region])).toBe(expected);
+});
+
+test('the packaged rules name statutes and regulators, and no vendor', async () => {
+  const { rules } = await readLegalRules(null);
+  for (const { id, source } of rules)
+    expect([id, source]).toEqual([id, expect.not.stringMatching(/\.com\b|vendor|blog/)]);
+});
+
+test('days without calls of every year and of one can be written', async () => {
+  const text = written("id: jp, country: JP, source: x, closed_on: ['01-08', '02-29', '2026-11-27']");
+  const { campaignPath, folder } = await writeCampaign(`${minimalCampaign}law: ./mine.yaml\n`, 'phone\n');
+  await writeFile(join(folder, 'mine.yaml'), text);
+  const { law } = campaignRules(await readCampaignFile(campaignPath), ['phone'], start);
+  expect(law.find(({ id }) => id === 'jp')?.closedOn).toEqual([
+    '2026-01-08', '2027-01-08', '2028-01-08', '2026-02-29', '2027-02-29', '2028-02-29', '2026-11-27',
+  ]); // prettier-ignore
+  expect(
+    await messageOf(readLegalRules(await rulesFile(written("id: jp, country: JP, source: x, closed_on: ['8/1']")))),
+  ).toMatch(/rules\[0\]\.closed_on\[0\]: "8\/1" cannot be used; write days in quotes, such as '01-08'/);
 });

@@ -1,7 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
+import { loadNumberRegions, regionsOfNumber } from '../../src/campaign/number-regions.ts';
 import { loadNumberZones, zonesOfNumber } from '../../src/campaign/number-zones.ts';
 
-beforeAll(loadNumberZones);
+beforeAll(async () => {
+  await loadNumberZones();
+  await loadNumberRegions();
+});
 
 test.each([
   ['+12125550101', 'US', ['America/New_York']],
@@ -58,4 +62,24 @@ test('every zone of the table is known to the time-zone data of this process', (
   const zones = new Set(areas.flatMap((number) => zonesOfNumber(number, 'US')));
   expect(zones.size).toBeGreaterThan(30);
   for (const zone of zones) expect(() => new Intl.DateTimeFormat('en', { timeZone: zone })).not.toThrow();
+});
+
+test('an area code that is newer than the table, 273 of Canada, lies somewhere in its country and not in all 42 zones of the plan', () => {
+  const zones = zonesOfNumber('+12735550101', 'CA');
+  expect(zones).toEqual(expect.arrayContaining(['America/Toronto', 'America/Halifax', 'America/Vancouver']));
+  expect(zones).not.toContain('Pacific/Honolulu');
+  expect(zones).not.toContain('America/Barbados');
+  expect(zonesOfNumber('+18005550101', 'US')).toContain('America/Barbados');
+});
+
+test.each([
+  ['202', ['DC']],
+  ['771', ['DC']],
+  ['564', ['WA']],
+  ['257', ['BC']],
+  ['782', ['NS', 'PE']],
+  ['418', ['QC']],
+  ['800', null],
+])('area code %s is of %j', (area, states) => {
+  expect(regionsOfNumber(`+1${area}5550101`)).toEqual(states);
 });

@@ -28,8 +28,8 @@ async function check(law: string, { now = monday, rules = '' } = {}) {
 
 test('the date of the packaged rules is told, and that they are off', async () => {
   const on = await check('');
-  expect(on.stdout).toMatch(/^Law {7}rules as of 2025-11-01$/m);
-  expect(on.law).toEqual({ rules: expect.any(Number), packagedAsOf: '2025-11-01', own: null });
+  expect(on.stdout).toMatch(/^Law {7}rules as of 2026-11-22$/m);
+  expect(on.law).toEqual({ rules: expect.any(Number), packagedAsOf: '2026-11-22', own: null, none: [] });
   const off = await check('law: off\n');
   expect(off.stdout).toMatch(/^Law {7}off: calling hours and caps by law do not hold$/m);
   expect(off.law).toBeNull();
@@ -43,7 +43,7 @@ rules:
 `;
   const { stdout, law, folder } = await check('law: ./my-rules.yaml\n', { rules });
   const path = join(folder, 'my-rules.yaml');
-  expect(stdout).toContain(`Law       rules as of 2025-11-01
+  expect(stdout).toContain(`Law       rules as of 2026-11-22
           ${path} as of 2026-01-01
           It replaces us-fl; adds us-ga.
 `);
@@ -51,10 +51,38 @@ rules:
 });
 
 test('old rules are warned about by the clock of the check', async () => {
-  const old = /^Warning: the rules by law that come with Carillon are as of 2025-11-01, more than 18 months ago/m;
-  expect((await check('', { now: Date.UTC(2027, 4, 1) })).stderr).toMatch(old);
-  expect((await check('', { now: Date.UTC(2027, 3, 30) })).stderr).not.toMatch(old);
-  expect((await check('law: off\n', { now: Date.UTC(2027, 4, 1) })).stderr).not.toMatch(old);
+  const old = /^Warning: the rules by law that come with Carillon are as of 2026-11-22, more than 6 months ago/m;
+  expect((await check('', { now: Date.UTC(2027, 4, 22) })).stderr).toMatch(old);
+  expect((await check('', { now: Date.UTC(2027, 4, 21) })).stderr).not.toMatch(old);
+  expect((await check('law: off\n', { now: Date.UTC(2027, 4, 22) })).stderr).not.toMatch(old);
+});
+
+test('check names the countries without a rule, when people there are called, and how to say otherwise', async () => {
+  const list = 'phone\n+5511912345678\n+12125550101\n+5511912345679\n+81312345678\n';
+  const told = async (law: string) => {
+    const { campaignPath } = await writeCampaign(`${minimalCampaign}${law}`, list);
+    const io = createTerminal({ now: () => monday, env: { CARILLON_DB: '/nowhere/carillon.db' } });
+    await runCheck(io, { campaignPath, json: true, rowsPath: null });
+    const { stdout, stderr } = io.written();
+    return { stderr, withoutRule: (JSON.parse(stdout) as { withoutRule: unknown }).withoutRule };
+  };
+  const both = await told('');
+  expect(both.stderr).toMatch(
+    /^Warning: no rule by law is known for BR \(2 rows\), JP \(1 row\): nobody there is called outside of mon-fri 09:00-20:00 of their own time; name a file with a rule of your own under law, or law: \{ BR: none \} if the hours of the campaign are to hold alone there\.$/m,
+  );
+  expect(both.withoutRule).toEqual([
+    { country: 'BR', rows: 2 },
+    { country: 'JP', rows: 1 },
+  ]);
+  expect((await told('law: { BR: none }\n')).withoutRule).toEqual([{ country: 'JP', rows: 1 }]);
+  expect(await told('law: off\n')).toMatchObject({
+    stderr: expect.not.stringContaining('no rule by law'),
+    withoutRule: [],
+  });
+});
+
+test('check names the release of the time-zone data', async () => {
+  expect((await check('')).stdout).toMatch(/^Clocks {4}time-zone data 20\d\d[a-z]+$/m);
 });
 
 test.each(dialects)(
@@ -96,7 +124,7 @@ test.each(dialects)(
 
 test('carillon doctor names the date of the packaged rules, and warns when they are old', async () => {
   const name = 'Rules by law';
-  const detail = expect.stringMatching(/^\d+ rules as of 2025-11-01$/);
+  const detail = expect.stringMatching(/^\d+ rules as of 2026-11-22$/);
   expect(await checkLaw(monday)).toEqual([{ name, status: 'ok', detail, advice: null }]);
-  expect(await checkLaw(Date.UTC(2027, 4, 1))).toMatchObject([{ name, status: 'warning', detail }]);
+  expect(await checkLaw(Date.UTC(2027, 4, 22))).toMatchObject([{ name, status: 'warning', detail }]);
 });

@@ -200,7 +200,7 @@ test.each([
   ['2026e', '2026-11-21', 'warning', '2026e, older than 2026f'],
   ['2026g', '2027-11-21', 'ok', '2026g, newer than the releases that this version of Carillon knows'],
   ['2031a', '2031-05-01', 'ok', '2031a, newer than the releases that this version of Carillon knows'],
-  ['unheard', '2026-01-15', 'warning', 'Node does not tell which it has'],
+  ['unheard', '2026-01-15', 'warning', 'moment-timezone does not tell which it has'],
 ])('time-zone data %s on %s is %s', (release, day, status, detail) => {
   expect(checkTimeZoneData(Date.parse(day), release)).toMatchObject({ status, detail });
 });

@@ -112,8 +112,7 @@ test('hours in which the law lets nobody of the list be called start no campaign
   const path = world.writeCampaign({ lines: ['+12055550101,Ana'] });
   const onSundays = readFileSync(path, 'utf8').replace('hours: any\nlaw: off', 'hours: { sun: "10:00-18:00" }');
   writeFileSync(path, onSundays);
-  const refusal =
-    /campaign\.yaml:\d+: hours\.sun: "10:00-18:00" leaves no time .* rule us-al \(dropcowboy\.com\/state-compliance/;
+  const refusal = /campaign\.yaml:\d+: hours\.sun: "10:00-18:00" leaves no time .* rule us-al \(Ala\. Admin\. Code/;
   for (const command of ['check', 'start']) {
     expect(await world.run(command, path)).toMatchObject({ code: 2, stderr: expect.stringMatching(refusal) });
   }
@@ -124,6 +123,18 @@ test('hours in which the law lets nobody of the list be called start no campaign
     code: 0,
     stderr: expect.stringMatching(
       /^Warning: 1 row of US AL in America\/Chicago \(the first is row 1\) can never be called/m,
+    ),
+  });
+});
+
+test('a start names the countries without a rule by law, and when people there are called', async () => {
+  const world = await createWorld(server.address);
+  const path = world.writeCampaign({ lines: ['+14045550102,Ben', '+5511912345678,Ana'] });
+  writeFileSync(path, readFileSync(path, 'utf8').replace('law: off\n', ''));
+  expect(await world.run('start', path)).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(
+      /^Warning: no rule by law is known for BR \(1 row\): nobody there is called outside of mon-fri 09:00-20:00 of their own time/m,
     ),
   });
 });

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import type { LegalHours } from '../../src/domain/campaign-rules.ts';
 import { calendarsFor, type RecipientPlace } from '../../src/domain/legal-hours.ts';
+import { lawAt } from '../../src/verify/judge-hours.ts';
+import { readJudgedRules } from '../../src/verify/judged-rules.ts';
+import { buildRules } from '../support/campaign-rules.ts';
 
 const calendar = { hours: null, closedOn: [] };
 
@@ -49,4 +52,31 @@ test('the same place gets the very same calendars, so that what is worked out fo
   const place = () => ({ country: 'US', regions: ['FL'] });
   expect(calendarsFor(rules, place())).toBe(calendarsFor(rules, place()));
   expect(calendarsFor(rules, { country: 'US', regions: ['NY'] })).not.toBe(calendarsFor(rules, place()));
+});
+
+test.each<[string, RecipientPlace, string[]]>([
+  ['France, of which nothing is known', { country: 'FR', regions: null }, ['elsewhere']],
+  ['numbers of no country', { country: null, regions: null }, ['elsewhere']],
+  ['a country with hours of its own', { country: 'US', regions: ['GA'] }, ['us']],
+  ['a territory of such a country', { country: 'GU', regions: null }, ['us']],
+  ['a country of which only a state is known', { country: 'CA', regions: ['AB'] }, ['elsewhere']],
+  ['that state itself', { country: 'CA', regions: ['ON'] }, ['ca-on', 'elsewhere']],
+  ['a country of which only a cap is known', { country: 'BR', regions: null }, ['br-calls', 'elsewhere']],
+])('the rule for countries without one holds as it should for %s', (_, place, expected) => {
+  const elsewhere = [
+    law('us', 'US', null),
+    law('elsewhere', '*', null),
+    law('ca-on', 'CA', 'ON'),
+    { ...law('br-calls', 'BR', null), hours: null },
+  ];
+  const [, ...others] = calendarsFor({ calendar, law: elsewhere }, place);
+  expect(others.map((other) => (other as LegalHours).id)).toEqual(expected);
+  // The judge's own reading.
+  const judged = lawAt(readJudgedRules(buildRules({ law: elsewhere })), place);
+  expect(judged.map(({ country, region }) => `${country} ${region ?? ''}`).sort()).toEqual(
+    elsewhere
+      .filter(({ id }) => expected.includes(id))
+      .map(({ country, region }) => `${country} ${region ?? ''}`)
+      .sort(),
+  );
 });

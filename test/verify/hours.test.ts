@@ -66,3 +66,25 @@ test('the next morning is where the dialler has it, clock changes included', () 
       expect([zone, at, earlierMs]).toEqual([zone, at, earlierMs === hourMs && zone === 'America/Havana' ? hourMs : 0]);
     }
 });
+
+test('a call to a country without a rule is judged by the hours for such countries, and by none where the file says so', () => {
+  const day = [{ from: 9 * 60, to: 20 * 60 }];
+  const hours = { mon: day, tue: day, wed: day, thu: day, fri: day };
+  const rule = { region: null, closedOn: [], from: null, until: null, caps: [], source: 'test' };
+  const elsewhere = { ...rule, id: 'elsewhere', country: '*', hours };
+  const whole = Object.fromEntries(weekdays.map((weekday) => [weekday, [{ from: 0, to: 1440 }]]));
+  const none = { ...rule, id: 'none-BR', country: 'BR', hours: whole };
+  const judge = (law: object[], at: string): string | null =>
+    judgeHours(readJudgedRules({ ...buildRules(), law }), {
+      seq: 1,
+      campaignId: 'spring',
+      type: 'attempt.posted',
+      at: Date.parse(at),
+      data: { zones: ['America/Sao_Paulo'], country: 'BR' },
+    });
+  const [noon, sunday] = ['2026-11-23T15:00:00Z', '2026-11-22T15:00:00Z'];
+  expect(judge([elsewhere], noon)).toBeNull();
+  expect(judge([elsewhere], sunday)).toMatch(/when it must not be/);
+  expect(judge([elsewhere, none], sunday)).toBeNull();
+  expect(judge([], sunday)).toBeNull();
+});

@@ -1,4 +1,4 @@
-import { DateTime } from 'luxon';
+import { localTime } from '../zone-time.ts';
 import type { Period, Reach } from './world-schema.ts';
 
 const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -8,9 +8,9 @@ const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
  * past midnight, and belongs to the day on which it began.
  */
 export function periodAt(periods: readonly Period[], zone: string, at: number): Reach | null {
-  const local = DateTime.fromMillis(at, { zone });
-  const minute = local.hour * 60 + local.minute;
-  const today = local.weekday - 1;
+  const local = localTime(zone, at);
+  if (local === null) return null;
+  const { minute, weekday: today } = local;
   const holds = ({ days, from, to }: Period): boolean => {
     const on = (day: number): boolean => days === undefined || days.includes(weekdayNames[(day + 7) % 7] ?? 'mon');
     const [begin, end] = [minutesOf(from), minutesOf(to)];

@@ -1,6 +1,6 @@
-import { IANAZone } from 'luxon';
 import { z } from 'zod';
 import { languages } from '../conversation/language.ts';
+import { isZone } from '../zone-time.ts';
 import { moods, personas } from './person.ts';
 import { lateness, recordHabits } from './record-habits.ts';
 
@@ -9,9 +9,7 @@ const sentence = z.string().trim().min(1, 'Must not be empty.').max(2_000, 'Must
 const timeOfDay = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'Must be a time of day as "HH:MM" in quotes, from "00:00" to "24:00".');
-const zone = z
-  .string()
-  .refine((name) => IANAZone.isValidZone(name), 'Must be a time zone such as America/New_York or Europe/London.');
+const zone = z.string().refine(isZone, 'Must be a time zone such as America/New_York or Europe/London.');
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 /** Chances of not getting through to the person; what is left is that they answer. */
