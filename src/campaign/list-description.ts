@@ -3,6 +3,7 @@ import { findDelimiter, readNote } from './list-delimiter.ts';
 import { bytesOf, openList, type OpenList } from './list-file.ts';
 import type { ListLayout, TextLayout } from './list-layout.ts';
 import { chooseByCensus, takeCensus, toUtf8, type MarkedEncoding } from './text-encoding.ts';
+import { workbooks } from './workbook-reader.ts';
 
 export interface ListQuestion {
   path: string;
@@ -33,8 +34,7 @@ export async function describeList(question: ListQuestion): Promise<ListDescript
   const list = await openList(question.path);
   try {
     if (list.kind.kind === 'archive') {
-      const { describeWorkbook } = await import('./xlsx-records.ts');
-      return await describeWorkbook(question.path, question.sheet);
+      return await workbooks.describe(question.path, question.sheet);
     }
     if (question.sheet !== undefined) {
       throw new ListFileError(
