@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import { guardCell } from '../campaign/results-text.ts';
 import { renderTable, terminalWidth } from './table.ts';
 import type { Io } from './io.ts';
 import { count, plural } from './printable.ts';
@@ -98,16 +99,11 @@ export function reportLines(rows: readonly UpdatedRow[]): string {
     rows.map((row) => [
       row.row,
       row.line,
-      guard(row.id ?? ''),
+      guardCell(row.id ?? ''),
       row.result,
       row.code ?? '',
-      guard(row.hint ?? ''),
+      guardCell(row.hint ?? ''),
       row.campaignRow ?? '',
     ]),
   );
-}
-
-/** Spreadsheets run a cell that begins with one of these as a formula; a leading apostrophe makes it text. */
-function guard(cell: string): string {
-  return /^[=+\-@\t\r\n]/.test(cell) ? `'${cell}` : cell;
 }
