@@ -52,6 +52,7 @@ export async function findHeader(question: HeaderQuestion): Promise<ListHeader> 
     path,
     delimiter: question.delimiter,
     sheet: question.sheet,
+    lettersMatter: true,
     isWanted: (cells) => countNamed(names, cells) === names.length,
   });
   const { records, fault } = await readStart(path, layout);

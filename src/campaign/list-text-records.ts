@@ -20,7 +20,7 @@ export async function* readTextRecords(
   layout: TextLayout & Pick<ListLayout, 'recordsAbove'>,
   chunkSize: number,
 ): AsyncGenerator<ListRecord[]> {
-  const { handle } = await openList(path);
+  const list = await openList(path);
   const position = new RecordPosition(path, layout.encoding, layout.recordsAbove);
   let records: ListRecord[] = [];
   let gathered = 0;
@@ -41,7 +41,7 @@ export async function* readTextRecords(
   // A failed write rejects below; without a listener the same error would end the process.
   parser.on('error', () => {});
   try {
-    for await (const bytes of toUtf8(bytesOf(handle, layout.markBytes), layout.encoding)) {
+    for await (const bytes of toUtf8(bytesOf(list, layout.markBytes), layout.encoding)) {
       position.recent.append(bytes);
       await write(parser, bytes);
       gathered += bytes.length;
@@ -59,7 +59,7 @@ export async function* readTextRecords(
     throw position.explain(error, parser);
   } finally {
     parser.destroy();
-    await handle.close();
+    await list.handle.close();
   }
 }
 
