@@ -56,7 +56,8 @@ export function neverCalledText({ neverCalled }: Forecast): string {
   return `even at best ${recipientsText(neverCalled)} would never be called`;
 }
 
-function endText({ finishesAt, endless, neverCalled, cutShort }: Forecast, endsAt: number | null): string {
+/** When a course of the forecast ends, in a few words. */
+export function endText({ finishesAt, endless, neverCalled, cutShort }: Forecast, endsAt: number | null): string {
   if (endless) return 'more than a year';
   if (finishesAt === null) return 'no call';
   return neverCalled + cutShort > 0 && endsAt !== null ? `cut off by ends_at` : instantText(finishesAt);
