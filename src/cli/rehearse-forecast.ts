@@ -55,7 +55,7 @@ export function renderComparison(
     `  ${''.padEnd(12)} ${'ends'.padEnd(24)}${'calls'.padStart(10)}`,
     line('earliest', endText(forecast.earliest, rules.endsAt), forecast.calls.fewest),
     line('likely', endText(forecast.likely, rules.endsAt), forecast.calls.likely),
-    line('latest', endText(forecast.latest, rules.endsAt), forecast.latest.calls),
+    line('slowest', endText(forecast.slowest, rules.endsAt), forecast.slowest.calls),
     line('rehearsed', timeline.endedAt === null ? 'not at its end' : instantText(timeline.endedAt), calls),
     `  Likely supposes that ${shareText(forecast.assumptions.answerRate)} of the calls are answered${share}.`,
     ...(timeline.pauses.length === 0 ? [] : ['  Of the pauses below the forecast knows nothing.']),
@@ -74,7 +74,7 @@ export function comparisonJson(forecast: CampaignForecast, timeline: Timeline): 
   return {
     earliest: courseOf(forecast.earliest),
     likely: courseOf(forecast.likely),
-    latest: courseOf(forecast.latest),
+    slowest: courseOf(forecast.slowest),
     assumptions: forecast.assumptions,
     rehearsed: {
       endsAt: timeline.endedAt === null ? null : new Date(timeline.endedAt).toISOString(),

@@ -216,7 +216,7 @@ test('the forecast of the rehearsed rows stands beside what happened', async () 
   const forecast = forecaster.forecast();
   const text = renderRehearsal(rehearsal({ forecast }), false);
   expect(text).toMatch(
-    /forecasts, and what happened\n +ends +calls\n +earliest +2030-01-15 14:\d\d UTC +100\n +likely +2030-01-\d\d .* UTC +\d+\n +latest +.*\n +rehearsed +2030-01-16 16:00 UTC +31\n/,
+    /forecasts, and what happened\n +ends +calls\n +earliest +2030-01-15 14:\d\d UTC +100\n +likely +2030-01-\d\d .* UTC +\d+\n +slowest +.*\n +rehearsed +2030-01-16 16:00 UTC +31\n/,
   );
   expect(text).toMatch(/Likely supposes that 35 % of the calls are answered; here 65 % were\.\n\n/);
   expect(rehearsalJson(rehearsal({ forecast }))).toMatchObject({

@@ -92,7 +92,7 @@ interface Report {
   outcomes: Record<string, number>;
   verify: { ok: boolean; calls: number };
   conduct: { ok: boolean };
-  forecast: Record<'earliest' | 'likely' | 'latest' | 'rehearsed', { endsAt: string; calls: number }>;
+  forecast: Record<'earliest' | 'likely' | 'slowest' | 'rehearsed', { endsAt: string; calls: number }>;
   timeline: Omit<Timeline, 'hours' | 'quiet'> & {
     hours: { at: string; calls: number }[];
     quiet: { from: string; paused: boolean }[];
