@@ -41,7 +41,10 @@ export interface CampaignForecast {
   earliest: Forecast;
   /** As the assumptions say. */
   likely: Forecast;
-  /** Nobody ever answers, every call lasts as long as a talk, and each retry waits as long as the file allows. No bound: others may slow it down. */
+  /**
+   * Nobody ever answers, every call lasts as long as a talk, and each retry waits as long as the file allows. No bound: others may slow it
+   * down.
+   */
   slowest: Forecast;
   /** Whether at least one call to everybody fits before the end, in the best case. */
   canFinish: boolean;

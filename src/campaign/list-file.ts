@@ -44,7 +44,8 @@ export async function openList(path: string): Promise<OpenList> {
 }
 
 /**
- * Where a file ends when the zero bytes behind its text are left out: a program that reserves room for a file, or a disk that was full, leaves them.
+ * Where a file ends when the zero bytes behind its text are left out: a program that reserves room for a file, or a disk that was full,
+ * leaves them.
  */
 async function endOfText(handle: FileHandle, size: number): Promise<number> {
   const buffer = Buffer.alloc(sniffedBytes);

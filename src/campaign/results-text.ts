@@ -90,7 +90,7 @@ function asJson({ row, cells, ...result }: ResultRow, keys: readonly string[]): 
   };
 }
 
-/** `=`, `+`, `-`, `@` or a wide form of them at the start of a cell, or of what a program that separates cells by `;` or tabs takes for one. */
+/** What begins a formula, at the start of a cell, or of what a program that separates cells by `;` or tabs takes for one. */
 const formula = /(^|[;\t\r\n])(?=[ \u00a0"]*[=+\-@＝＋－＠])/g;
 
 /** Puts an apostrophe before whatever a spreadsheet would run as a formula, which makes it text. */

@@ -14,7 +14,7 @@ const usualFailures: readonly RetryDisposition[] = ['no_answer', 'voicemail'];
 /** What it is else, the most frequent first. */
 const rareFailures: readonly RetryDisposition[] = ['busy', 'unreached', 'failed'];
 
-/** As if every call that is not answered were of that usual kind after which people wait longest; of a rarer one where no usual one is retried. */
+/** As if every call that is not answered were of the usual kind after which people wait longest, or of a rarer one where none is retried. */
 export function likelyRetries(rules: RetryRules): RetryPath {
   const delaysAfter = (kind: RetryDisposition): RetryDelay[] =>
     Array.from({ length: budgetOf(rules) - 1 }, (_, index) => delayOf(rules.delays[kind], index + 1));

@@ -29,8 +29,8 @@ function tooMuch(what: 'memory' | 'time'): string {
 }
 
 /**
- * Reads workbooks in processes of its own. A workbook is a program for whoever unfolds it: a small file can ask for any amount of memory and time, and
- * what runs out of memory takes its process with it.
+ * Reads workbooks in processes of its own. A workbook is a program for whoever unfolds it: a small file can ask for any amount of memory
+ * and time, and what runs out of memory takes its process with it.
  */
 export class WorkbookReader {
   readonly #limits: WorkbookLimits;

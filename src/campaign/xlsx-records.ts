@@ -28,7 +28,8 @@ export async function describeWorkbook(path: string, wanted: string | undefined)
 }
 
 /**
- * Streams the records of a sheet in chunks of `chunkSize`, or fewer where they are large. Cells are texts as the sheet shows them, dates in ISO form.
+ * Streams the records of a sheet in chunks of `chunkSize`, or fewer where they are large. Cells are texts as the sheet shows them, dates in
+ * ISO form.
  * @throws ListFileError when the workbook is damaged.
  */
 export async function* readSheetRecords(

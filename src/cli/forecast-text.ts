@@ -28,7 +28,8 @@ export function renderForecast(rules: CampaignRules, forecast: CampaignForecast)
     `  ${'at most'.padEnd(34)}${count(calls.most).padStart(13)}${count(minutes.most).padStart(13)}`,
     ...wrapped(
       `Supposed: at best all answer the first call, ${shortTalkMs / 1000} s each; likely ${percent(answerRate)} answer and talk ${talk}, ` +
-        `the others ring ${ringMs / 1000} s and wait as after no answer or voicemail, whichever is longer; slowest, nobody is ever reached, every call lasts ${talk} and every delay is the longest. ` +
+        `the others ring ${ringMs / 1000} s and wait as after no answer or voicemail, whichever is longer; slowest, nobody is ever reached, ` +
+        `every call lasts ${talk} and every delay is the longest. ` +
         'At most: with as many failures of the carrier as may go uncounted. No end is a bound: the service, other campaigns, pauses and the size ' +
         'of batches may slow it down.',
       '  ',

@@ -6,8 +6,8 @@ import type { UpdatedRow } from './update-report.ts';
 const rowsPerPart = 500;
 
 /**
- * Hands the rows of an upload to the editor part by part, and answers what became of each in the order of the file. From a row on that has to wait
- * until another one gives up its number the answers are kept until the end.
+ * Hands the rows of an upload to the editor part by part, and answers what became of each in the order of the file. From a row on that has
+ * to wait until another one gives up its number the answers are kept until the end.
  */
 export async function* updateRows(
   chunks: AsyncIterable<ListRow[]>,
