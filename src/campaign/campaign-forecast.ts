@@ -41,8 +41,11 @@ export interface CampaignForecast {
   earliest: Forecast;
   /** As the assumptions say. */
   likely: Forecast;
-  /** Nobody ever answers, every call lasts as long as a talk, and each retry waits as long as the file allows. */
-  latest: Forecast;
+  /**
+   * Nobody ever answers, every call lasts as long as a talk, and each retry waits as long as the file allows. No bound: others may slow it
+   * down.
+   */
+  slowest: Forecast;
   /** Whether at least one call to everybody fits before the end, in the best case. */
   canFinish: boolean;
   /** What the likely course lacks; null when it fits. */
@@ -84,7 +87,7 @@ export function forecastCampaign(
   // At best the records show whose they are, and words do not matter.
   const earliest = forecast(inputOf(bestCourse));
   const likely = forecast(inputByWords(usual));
-  const latest = forecast(inputByWords({ answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest }));
+  const slowest = forecast(inputByWords({ answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest }));
   const people = groups.reduce((sum, { count }) => sum + count, 0);
   // A failure of the carrier uses up no attempt, up to so many times before each that counts.
   const mostCalls = people * (longest.retries + 1) * (rules.retry.maxUncounted + 1);
@@ -94,7 +97,7 @@ export function forecastCampaign(
     assumptions: { ...assumptions, ringMs, shortTalkMs },
     earliest,
     likely,
-    latest,
+    slowest,
     canFinish: earliest.neverCalled === 0,
     needs: findNeeds(rules, inputByWords(usual), likely, { people, lines: tellable, accountLines, wordsLines }),
     calls: { fewest: earliest.calls, likely: likely.calls, most: mostCalls },

@@ -34,10 +34,13 @@ export class ListFileError extends Error {
   override readonly name = 'ListFileError' as const;
   readonly exitCode = 2;
   readonly path: string;
+  /** The message without the path. */
+  readonly reason: string;
 
-  constructor(path: string, message: string, options?: ErrorOptions) {
-    super(`${path}: ${message}`, options);
+  constructor(path: string, reason: string, options?: ErrorOptions) {
+    super(`${path}: ${reason}`, options);
     this.path = path;
+    this.reason = reason;
   }
 }
 

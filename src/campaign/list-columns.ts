@@ -12,6 +12,9 @@ interface NamedColumn {
   use: 'this names' | 'the template uses';
 }
 
+/** Columns that a message names. */
+const mostShown = 60;
+
 const columnSettings = ['phone', 'id', 'timezone', 'country', 'state', 'zip', 'not_before', 'expires_at'] as const;
 
 /** Every column that settings and templates of a campaign file name. */
@@ -53,8 +56,9 @@ export function columnOf(name: string | undefined, columns: readonly string[]): 
 function describeMissing(file: CampaignFile, name: string, columns: readonly string[]): string {
   const nearest = nearestName(name, columns);
   const advice = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
-  const names = columns.map((column) => showValue(column)).join(', ');
-  return `is no column of the list.${advice} In order, the columns of ${file.settings.list.file} are ${names}`;
+  const shown = columns.slice(0, mostShown).map((column) => showValue(column));
+  const more = columns.length > mostShown ? ` and ${String(columns.length - mostShown)} more` : '';
+  return `is no column of the list.${advice} In order, the columns of ${file.settings.list.file} are ${shown.join(', ')}${more}`;
 }
 
 function describeSeveral(columns: readonly string[]): string {

@@ -1,8 +1,10 @@
 import { ListFileError } from './errors.ts';
 import { findDelimiter, readNote } from './list-delimiter.ts';
+import { findForeignLetters } from './foreign-letters.ts';
 import { bytesOf, openList, type OpenList } from './list-file.ts';
 import type { ListLayout, TextLayout } from './list-layout.ts';
 import { chooseByCensus, takeCensus, toUtf8, type MarkedEncoding } from './text-encoding.ts';
+import { workbooks } from './workbook-reader.ts';
 
 export interface ListQuestion {
   path: string;
@@ -10,6 +12,8 @@ export interface ListQuestion {
   delimiter: string | undefined;
   /** Undefined: the first sheet of a workbook. */
   sheet: string | undefined;
+  /** Whether more than numbers is read: then letters that would come out as others refuse the list. */
+  lettersMatter: boolean;
   /** Whether these are the cells of a line that tells the right delimiter: the header, say. */
   isWanted: (cells: string[]) => boolean;
 }
@@ -33,8 +37,7 @@ export async function describeList(question: ListQuestion): Promise<ListDescript
   const list = await openList(question.path);
   try {
     if (list.kind.kind === 'archive') {
-      const { describeWorkbook } = await import('./xlsx-records.ts');
-      return await describeWorkbook(question.path, question.sheet);
+      return await workbooks.describe(question.path, question.sheet);
     }
     if (question.sheet !== undefined) {
       throw new ListFileError(
@@ -50,13 +53,17 @@ export async function describeList(question: ListQuestion): Promise<ListDescript
 
 async function describeText(
   question: ListQuestion,
-  { handle }: OpenList,
+  list: OpenList,
   marked: MarkedEncoding | null,
 ): Promise<ListDescription> {
   const notes: string[] = [];
+  if (list.zeros > 0) notes.push(`${String(list.zeros)} zero bytes at its end left out`);
   let encoding = marked;
   if (encoding === null) {
-    const census = await takeCensus(() => bytesOf(handle, 0));
+    const census = await takeCensus(() => bytesOf(list, 0));
+    // A few odd cells in UTF-8 are refused row by row.
+    if (question.lettersMatter && census !== null && census.other > census.utf8)
+      await refuseForeignLetters(list, question.path);
     encoding = { encoding: census === null ? 'utf-8' : chooseByCensus(census), markBytes: 0 };
     if (encoding.encoding === 'windows-1252' && census !== null) {
       notes.push(
@@ -66,7 +73,7 @@ async function describeText(
   }
   if (encoding.encoding === 'utf-16le' || encoding.encoding === 'utf-16be')
     notes.push(`read as ${encodingNames[encoding.encoding]}`);
-  const start = await firstText(handle, encoding);
+  const start = await firstText(list, encoding);
   const note = readNote(start);
   const delimiter =
     question.delimiter ?? note?.delimiter ?? findDelimiter(question.path, withoutNote(start), question.isWanted);
@@ -78,10 +85,19 @@ async function describeText(
   return { layout: { ...layout, recordsAbove: note === null ? 0 : 1 }, notes };
 }
 
-async function firstText(handle: OpenList['handle'], { encoding, markBytes }: MarkedEncoding): Promise<string> {
+async function refuseForeignLetters(list: OpenList, path: string): Promise<void> {
+  const foreign = await findForeignLetters(bytesOf(list, 0));
+  if (foreign === null) return;
+  throw new ListFileError(
+    path,
+    `its letters are neither UTF-8 nor Windows-1252; the encoding is most likely ${foreign}. Save the list as "CSV UTF-8", or as an Excel workbook (.xlsx)`,
+  );
+}
+
+async function firstText(list: OpenList, { encoding, markBytes }: MarkedEncoding): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
-  for await (const piece of toUtf8(bytesOf(handle, markBytes), encoding)) {
+  for await (const piece of toUtf8(bytesOf(list, markBytes), encoding)) {
     pieces.push(piece);
     length += piece.length;
     if (length >= lookedAtBytes) break;

@@ -5,7 +5,10 @@ import { recogniseKind, type ListKind } from './list-sniff.ts';
 /** An open list. Whoever asked for it closes it. */
 export interface OpenList {
   handle: FileHandle;
-  head: Buffer;
+  /** Where its bytes end, without zeros that only fill it up. */
+  end: number;
+  /** How many those are. */
+  zeros: number;
   kind: Exclude<ListKind, { kind: 'other' }>;
 }
 
@@ -24,11 +27,15 @@ export async function openList(path: string): Promise<OpenList> {
     if (found.isDirectory()) throw new ListFileError(path, 'this is a folder; name the CSV file inside it');
     if (!found.isFile()) throw new ListFileError(path, 'this is not a regular file; save the list to disk first');
     const buffer = Buffer.alloc(sniffedBytes);
+    const text = await endOfText(handle, found.size);
     const { bytesRead } = await handle.read(buffer, 0, sniffedBytes, 0);
-    const head = buffer.subarray(0, bytesRead);
+    const head = buffer.subarray(0, Math.min(bytesRead, text));
     const kind = recogniseKind(head);
     if (kind.kind === 'other') throw new ListFileError(path, refusalOf(kind.name));
-    return { handle, head, kind };
+    // The last zero byte belongs to the last character there.
+    const isHalf = kind.kind === 'text' && kind.encoding?.encoding === 'utf-16le' && text % 2 === 1;
+    const end = kind.kind === 'archive' ? found.size : text + (isHalf ? 1 : 0);
+    return { handle, end, zeros: found.size - end, kind };
   } catch (error) {
     await handle?.close();
     if (error instanceof ListFileError) throw error;
@@ -36,10 +43,27 @@ export async function openList(path: string): Promise<OpenList> {
   }
 }
 
-/** The bytes of an open file from `start` on. Can be stopped and begun again, which a stream of the same handle cannot. */
-export async function* bytesOf(handle: FileHandle, start: number): AsyncGenerator<Buffer> {
-  for (let position = start; ;) {
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(readBytes), 0, readBytes, position);
+/**
+ * Where a file ends when the zero bytes behind its text are left out: a program that reserves room for a file, or a disk that was full,
+ * leaves them.
+ */
+async function endOfText(handle: FileHandle, size: number): Promise<number> {
+  const buffer = Buffer.alloc(sniffedBytes);
+  for (let end = size; end > 0;) {
+    const start = Math.max(0, end - sniffedBytes);
+    const { bytesRead } = await handle.read(buffer, 0, end - start, start);
+    const last = buffer.subarray(0, bytesRead).findLastIndex((byte) => byte !== 0);
+    if (last >= 0) return start + last + 1;
+    end = start;
+  }
+  return 0;
+}
+
+/** The bytes of an open list from `start` on. Can be stopped and begun again, which a stream of the same handle cannot. */
+export async function* bytesOf({ handle, end }: OpenList, start: number): AsyncGenerator<Buffer> {
+  for (let position = start; position < end;) {
+    const length = Math.min(readBytes, end - position);
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, position);
     if (bytesRead === 0) return;
     yield buffer.subarray(0, bytesRead);
     position += bytesRead;

@@ -1,4 +1,4 @@
-import { findColumn } from '../domain/column-name.ts';
+import { countNamed } from '../domain/column-name.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
 import type { CampaignFile } from './campaign-file.ts';
 import { ListFileError } from './errors.ts';
@@ -48,16 +48,15 @@ export function readHeader(file: CampaignFile): Promise<ListHeader> {
  */
 export async function findHeader(question: HeaderQuestion): Promise<ListHeader> {
   const { path, names } = question;
-  const countNamed = (cells: readonly string[]): number =>
-    names.filter((name) => findColumn(name, cells) !== null).length;
   const { layout, notes } = await describeList({
     path,
     delimiter: question.delimiter,
     sheet: question.sheet,
-    isWanted: (cells) => countNamed(cells) === names.length,
+    lettersMatter: true,
+    isWanted: (cells) => countNamed(names, cells) === names.length,
   });
   const { records, fault } = await readStart(path, layout);
-  const counts = records.slice(0, linesAboveRows).map(({ cells }) => countNamed(cells));
+  const counts = records.slice(0, linesAboveRows).map(({ cells }) => countNamed(names, cells));
   const place = Math.max(0, counts.indexOf(Math.max(...counts)));
   const header = records[place];
   if (fault !== null && records[place + 1] === undefined) throw fault;

@@ -12,6 +12,15 @@ export interface ListRecord {
 /** Longest cell, in characters: what spreadsheets hold. A row with a longer one is kept and refused. */
 export const longestCell = 32_767;
 
+/** Longest record, in characters. Beyond it an unclosed quote would read the rest of the file into memory. */
+export const longestRecord = 1_000_000;
+
+/** Most columns, as many as a sheet of Excel has. */
+export const mostColumns = 16_384;
+
+/** A chunk is handed on when it holds so many cells or characters, however few its records are. */
+export const fullChunk = { cells: 200_000, characters: 8_000_000 } as const;
+
 /** A place in the file for messages. */
 export function placeOf({ row, line }: Pick<ListRecord, 'row' | 'line'>): string {
   if (row < 0) return `line ${String(line)}, above the header,`;

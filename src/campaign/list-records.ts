@@ -1,6 +1,7 @@
 import type { ListLayout } from './list-layout.ts';
 import type { ListRecord } from './list-record.ts';
 import { readTextRecords } from './list-text-records.ts';
+import { workbooks } from './workbook-reader.ts';
 
 /**
  * Streams the records of a list in chunks of about `chunkSize`: what stands above the header first, then header and rows.
@@ -15,7 +16,5 @@ export async function* readListRecords(
     yield* readTextRecords(path, layout, chunkSize);
     return;
   }
-  // Few lists are workbooks, and what reads them need not be loaded for the others.
-  const { readSheetRecords } = await import('./xlsx-records.ts');
-  yield* readSheetRecords(path, layout, chunkSize);
+  yield* workbooks.read(path, layout, chunkSize);
 }

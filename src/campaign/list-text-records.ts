@@ -2,12 +2,10 @@ import { CsvError, parse, type InfoRecord, type Parser } from 'csv-parse';
 import { describeFileError, ListFileError } from './errors.ts';
 import { bytesOf, openList } from './list-file.ts';
 import type { ListLayout, TextLayout } from './list-layout.ts';
-import { longestCell, placeOf, type ListRecord } from './list-record.ts';
+import { fullChunk, longestCell, longestRecord, mostColumns, placeOf, type ListRecord } from './list-record.ts';
 import { RecentBytes } from './recent-bytes.ts';
 import { toUtf8, type TextEncoding } from './text-encoding.ts';
 
-/** Longest record, in characters. Beyond it an unclosed quote would read the rest of the file into memory. */
-const longestRecord = 1_000_000;
 const recordDelimiters = ['\r\n', '\n', '\r'];
 
 /**
@@ -22,9 +20,10 @@ export async function* readTextRecords(
   layout: TextLayout & Pick<ListLayout, 'recordsAbove'>,
   chunkSize: number,
 ): AsyncGenerator<ListRecord[]> {
-  const { handle } = await openList(path);
+  const list = await openList(path);
   const position = new RecordPosition(path, layout.encoding, layout.recordsAbove);
   let records: ListRecord[] = [];
+  let gathered = 0;
   const parser = parse({
     delimiter: layout.delimiter,
     // One kind of line end would be fixed by the first line, and a file that mixes them would fail far below.
@@ -42,12 +41,14 @@ export async function* readTextRecords(
   // A failed write rejects below; without a listener the same error would end the process.
   parser.on('error', () => {});
   try {
-    for await (const bytes of toUtf8(bytesOf(handle, layout.markBytes), layout.encoding)) {
+    for await (const bytes of toUtf8(bytesOf(list, layout.markBytes), layout.encoding)) {
       position.recent.append(bytes);
       await write(parser, bytes);
-      while (records.length >= chunkSize) {
+      gathered += bytes.length;
+      while (records.length >= chunkSize || (records.length > 0 && gathered >= fullChunk.characters)) {
         yield records.slice(0, chunkSize);
         records = records.slice(chunkSize);
+        gathered = 0;
       }
     }
     await end(parser);
@@ -58,7 +59,7 @@ export async function* readTextRecords(
     throw position.explain(error, parser);
   } finally {
     parser.destroy();
-    await handle.close();
+    await list.handle.close();
   }
 }
 
@@ -97,6 +98,11 @@ class RecordPosition {
     for (let index = 0; index < cells.length; index++) {
       const hint = this.#inspect(cells[index] ?? '', record.line, info.bytes);
       if (hint !== null) record.damage ??= { index, hint };
+    }
+    if (cells.length > mostColumns) {
+      const hint = `${String(cells.length)} cells are more than the ${String(mostColumns)} a row may have`;
+      record.cells = cells.slice(0, mostColumns);
+      record.damage = { index: mostColumns, hint };
     }
     this.#row += 1;
     this.#linesBefore += 1;

@@ -34,6 +34,7 @@ export async function* readNumberList(input: NumberListInput): AsyncGenerator<Nu
     path,
     delimiter,
     sheet: undefined,
+    lettersMatter: false,
     isWanted: (cells) =>
       cells.some((cell) => readPhoneNumber(cell, region).ok) || (column !== null && findColumn(column, cells) !== null),
   });

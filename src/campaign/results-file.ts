@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { OutputFileError } from './errors.ts';
 import type { ResultRow, ResultsTable } from './results-columns.ts';
-import { csvLines, jsonLines } from './results-text.ts';
+import { csvLines, jsonLines, type CsvSettings } from './results-text.ts';
 import { isTooLarge, mostSheetColumns, workbookBytes } from './results-xlsx.ts';
 import { refuseToOverwrite, writeWholeFile } from './whole-file.ts';
 
@@ -13,6 +13,7 @@ export interface WriteResultsInput extends ResultsTable {
   rows: AsyncIterable<ResultRow>;
   /** Default: CSV. */
   format?: ResultsFormat;
+  csv?: CsvSettings;
   /** Where to write; `-` for `stdout`. */
   path: string;
   /** The list that was imported, which is never overwritten. */
@@ -50,7 +51,7 @@ export async function writeResults(input: WriteResultsInput): Promise<number> {
 function render(rows: AsyncIterable<ResultRow>, input: WriteResultsInput): AsyncIterable<string | Uint8Array> {
   switch (input.format ?? 'csv') {
     case 'csv':
-      return csvLines(rows, input);
+      return csvLines(rows, input, input.csv);
     case 'jsonl':
       return jsonLines(rows, input);
     case 'xlsx':

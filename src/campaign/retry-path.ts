@@ -9,18 +9,22 @@ type RetryRules = CampaignRules['retry'];
 
 const dayMs = 24 * 60 * 60_000;
 
-/** What a call that is not answered mostly is, the most frequent first. */
-const usualFailures: readonly RetryDisposition[] = ['no_answer', 'voicemail', 'busy', 'unreached', 'failed'];
+/** What a call that is not answered mostly is. Of many people some meet the slower of them each time, and those decide the end. */
+const usualFailures: readonly RetryDisposition[] = ['no_answer', 'voicemail'];
+/** What it is else, the most frequent first. */
+const rareFailures: readonly RetryDisposition[] = ['busy', 'unreached', 'failed'];
 
-/** As if every call that is not answered were of the most frequent kind after which there is a retry. */
+/** As if every call that is not answered were of the usual kind after which people wait longest, or of a rarer one where none is retried. */
 export function likelyRetries(rules: RetryRules): RetryPath {
-  const kind = usualFailures.find((disposition) => rules.delays[disposition] !== 'never');
-  if (kind === undefined) return pathOf([], 0);
-  const delays = rules.delays[kind];
-  return pathOf(
-    Array.from({ length: budgetOf(rules) - 1 }, (_, index) => delayOf(delays, index + 1)),
-    rules.jitterMs / 2,
-  );
+  const delaysAfter = (kind: RetryDisposition): RetryDelay[] =>
+    Array.from({ length: budgetOf(rules) - 1 }, (_, index) => delayOf(rules.delays[kind], index + 1));
+  const isRetried = (kind: RetryDisposition): boolean => rules.delays[kind] !== 'never';
+  const usual = usualFailures.filter(isRetried).map(delaysAfter);
+  const rare = rareFailures.find(isRetried);
+  const [first] = usual;
+  if (first === undefined) return rare === undefined ? pathOf([], 0) : pathOf(delaysAfter(rare), rules.jitterMs / 2);
+  const longest = usual.reduce((best, delays) => (lengthOf(delays) > lengthOf(best) ? delays : best), first);
+  return pathOf(longest, rules.jitterMs / 2);
 }
 
 /**

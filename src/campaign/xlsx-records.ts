@@ -1,10 +1,10 @@
 import { ListFileError } from './errors.ts';
 import type { ListDescription } from './list-description.ts';
 import type { ListLayout, SheetLayout } from './list-layout.ts';
-import { longestCell, type ListRecord } from './list-record.ts';
+import { fullChunk, longestCell, type ListRecord } from './list-record.ts';
 import { nearestName } from './nearest-name.ts';
 import { explainArchiveFault, WorkbookArchive } from './xlsx-archive.ts';
-import { readSheetRows, type SheetRow } from './xlsx-sheet.ts';
+import { lettersOf, readSheetRows, type SheetRow } from './xlsx-sheet.ts';
 import { readSharedStrings } from './xlsx-strings.ts';
 import { readStyles } from './xlsx-styles.ts';
 import { readWorkbook, type WorkbookSheet } from './xlsx-workbook.ts';
@@ -28,7 +28,8 @@ export async function describeWorkbook(path: string, wanted: string | undefined)
 }
 
 /**
- * Streams the records of a sheet in chunks of at least `chunkSize`. Cells are texts as the sheet shows them, dates in ISO form.
+ * Streams the records of a sheet in chunks of `chunkSize`, or fewer where they are large. Cells are texts as the sheet shows them, dates in
+ * ISO form.
  * @throws ListFileError when the workbook is damaged.
  */
 export async function* readSheetRecords(
@@ -46,12 +47,20 @@ export async function* readSheetRecords(
       from1904,
     };
     let records: ListRecord[] = [];
-    let row = -layout.recordsAbove;
+    let size = { cells: 0, characters: 0 };
+    let row = 0 - layout.recordsAbove;
     for await (const rows of readSheetRows(await archive.read(part), context)) {
-      for (const sheetRow of rows) records.push(asRecord(sheetRow, row++, layout.width));
-      if (records.length < chunkSize) continue;
-      yield records;
-      records = [];
+      for (const sheetRow of rows) {
+        const record = asRecord(sheetRow, row++, layout.width);
+        records.push(record);
+        size.cells += record.cells.length;
+        size.characters += record.cells.reduce((sum, cell) => sum + cell.length, 0);
+        const isFull = size.cells >= fullChunk.cells || size.characters >= fullChunk.characters;
+        if (records.length < chunkSize && !isFull) continue;
+        yield records;
+        records = [];
+        size = { cells: 0, characters: 0 };
+      }
     }
     if (records.length > 0) yield records;
   } catch (error) {
@@ -61,10 +70,20 @@ export async function* readSheetRecords(
   }
 }
 
-function asRecord({ number, cells, uncomputed }: SheetRow, row: number, width: number): ListRecord {
-  if (row > 0) for (let index = cells.length; index < width; index++) cells.push('');
-  const long = cells.findIndex((cell) => cell.length > longestCell);
-  const record: ListRecord = { row, line: number, cells, damage: null };
+/** Below the header, as many cells as it has, and behind them those that stand further to the right, without what is empty between. */
+function asRecord({ number, cells, uncomputed }: SheetRow, row: number, headerWidth: number): ListRecord {
+  const isBelowHeader = row > 0 && headerWidth > 0;
+  const width = isBelowHeader ? headerWidth : 1 + Math.max(-1, ...cells.keys());
+  const written = Array.from({ length: width }, (_, column) => cells.get(column) ?? '');
+  const beyond = [...cells.keys()].filter((column) => column >= width).sort((a, b) => a - b);
+  for (const column of beyond) written.push(cells.get(column) ?? '');
+  const record: ListRecord = { row, line: number, cells: written, damage: null };
+  const [first] = beyond;
+  if (first !== undefined) {
+    const place = `the cell ${lettersOf(first)}${String(number)} stands to the right of the header, which ends with column ${lettersOf(width - 1)}`;
+    record.damage = { index: width, hint: `${place}; empty it, or give its column a name` };
+  }
+  const long = written.findIndex((cell) => cell.length > longestCell);
   if (long >= 0)
     record.damage = { index: long, hint: `more than the ${String(longestCell)} characters a cell may have` };
   if (uncomputed >= 0) {

@@ -1,14 +1,15 @@
 import type { Readable } from 'node:stream';
+import { longestRecord, mostColumns } from './list-record.ts';
 import { showNumber, type CellFormat } from './xlsx-number-format.ts';
-import { RichText, unescape } from './xlsx-strings.ts';
+import { CappedText, RichText, unescape } from './xlsx-strings.ts';
 import { readXml } from './xlsx-xml.ts';
 
 /** A row of a sheet as its cells show themselves. */
 export interface SheetRow {
   /** From 1, as the spreadsheet numbers it. */
   number: number;
-  /** Up to the last cell that is not empty. */
-  cells: string[];
+  /** Those that are not empty, by their columns from 0: one far to the right costs no more than another. */
+  cells: ReadonlyMap<number, string>;
   /** Place of the first cell whose formula was never computed, or -1. */
   uncomputed: number;
 }
@@ -19,7 +20,7 @@ export interface CellContext {
   from1904: boolean;
 }
 
-const mostColumns = 16_384;
+const mostRows = 1_048_576;
 const general: CellFormat = { kind: 'general' };
 
 /** Streams the rows of a sheet, those without content left out, as they are read. */
@@ -37,11 +38,15 @@ class RowReader {
   readonly #context: CellContext;
   readonly #emit: (row: SheetRow) => void;
   readonly #rich = new RichText();
-  #row: SheetRow = { number: 0, cells: [], uncomputed: -1 };
+  readonly #value = new CappedText();
+  #number = 0;
+  #rows = 0;
+  #cells = new Map<number, string>();
+  #uncomputed = -1;
+  #characters = 0;
   #column = -1;
   #type = 'n';
   #format = general;
-  #value = '';
   #inValue = false;
   #hasFormula = false;
   #hasValue = false;
@@ -54,16 +59,20 @@ class RowReader {
   open(name: string, attribute: (name: string) => string | undefined): void {
     switch (name) {
       case 'row':
-        this.#row = { number: Number(attribute('r') ?? this.#row.number + 1), cells: [], uncomputed: -1 };
+        this.#number = readRowNumber(attribute('r')) ?? this.#number + 1;
+        if (++this.#rows > mostRows) throw new Error('it has more rows than a sheet can have');
+        this.#cells = new Map();
+        this.#uncomputed = -1;
+        this.#characters = 0;
         this.#column = -1;
         break;
       case 'c': {
         const reference = attribute('r');
         this.#column = reference === undefined ? this.#column + 1 : columnOf(reference);
-        if (this.#column >= mostColumns) throw new Error('a cell stands outside of the sheet');
+        if (this.#column < 0 || this.#column >= mostColumns) throw new Error('a cell stands outside of the sheet');
         this.#type = attribute('t') ?? 'n';
         this.#format = this.#context.formats[Number(attribute('s') ?? '0')] ?? general;
-        this.#value = '';
+        this.#value.take();
         this.#hasFormula = false;
         this.#hasValue = false;
         break;
@@ -81,7 +90,7 @@ class RowReader {
   }
 
   text(text: string): void {
-    if (this.#inValue) this.#value += text;
+    if (this.#inValue) this.#value.add(text);
     else this.#rich.text(text);
   }
 
@@ -94,38 +103,52 @@ class RowReader {
 
   #endCell(): void {
     const inline = this.#rich.take();
-    const cell = this.#type === 'inlineStr' ? inline : this.#show();
-    if (this.#hasFormula && !this.#hasValue && this.#row.uncomputed < 0) this.#row.uncomputed = this.#column;
+    const cell = this.#type === 'inlineStr' ? inline : this.#show(this.#value.take());
+    if (this.#hasFormula && !this.#hasValue && this.#uncomputed < 0) this.#uncomputed = this.#column;
     if (cell === '') return;
-    while (this.#row.cells.length < this.#column) this.#row.cells.push('');
-    this.#row.cells[this.#column] = cell;
+    this.#characters += cell.length;
+    if (this.#characters > longestRecord)
+      throw new Error(`row ${String(this.#number)} holds more than ${String(longestRecord)} characters`);
+    this.#cells.set(this.#column, cell);
   }
 
-  #show(): string {
+  #show(value: string): string {
     switch (this.#type) {
       case 's':
-        return this.#context.strings[Number(this.#value)] ?? '';
+        return this.#context.strings[Number(value)] ?? '';
       case 'b':
-        return this.#value === '' ? '' : this.#value.trim() === '1' ? 'TRUE' : 'FALSE';
+        return value === '' ? '' : value.trim() === '1' ? 'TRUE' : 'FALSE';
       case 'n':
-        return showNumber(this.#value, this.#format, this.#context.from1904);
+        return showNumber(value, this.#format, this.#context.from1904);
       default:
-        return unescape(this.#value);
+        return unescape(value);
     }
   }
 
   #endRow(): void {
-    if (this.#row.cells.some((cell) => cell.trim() !== '') || this.#row.uncomputed >= 0) this.#emit(this.#row);
+    if (this.#uncomputed < 0 && [...this.#cells.values()].every((cell) => cell.trim() === '')) return;
+    this.#emit({ number: this.#number, cells: this.#cells, uncomputed: this.#uncomputed });
   }
+}
+
+function readRowNumber(text: string | undefined): number | null {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : null;
 }
 
 /** The column of `BC12`, from 0. */
 function columnOf(reference: string): number {
   let column = 0;
-  for (let index = 0; index < reference.length; index++) {
+  for (let index = 0; index < reference.length && column <= mostColumns; index++) {
     const letter = reference.charCodeAt(index) & ~0x20;
     if (letter < 0x41 || letter > 0x5a) break;
     column = column * 26 + letter - 0x40;
   }
   return column - 1;
+}
+
+/** The letters of a column, from 0: `BC`. */
+export function lettersOf(column: number): string {
+  const rest = Math.floor(column / 26) - 1;
+  return (rest < 0 ? '' : lettersOf(rest)) + String.fromCharCode(0x41 + (column % 26));
 }

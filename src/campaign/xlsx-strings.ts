@@ -1,12 +1,33 @@
+import { longestCell } from './list-record.ts';
 import type { WorkbookArchive } from './xlsx-archive.ts';
 import { readXml } from './xlsx-xml.ts';
 
-/** All texts together, in characters. A sheet of a million rows with ten texts of twenty characters each has less. */
+/** All texts together. A sheet of a million rows with ten texts of twenty characters each has less. */
 const mostCharacters = 400_000_000;
+const mostStrings = 12_000_000;
+/** A character may be written with seven, as `_x000D_`. Beyond it a cell is too long however it is read, and the rest is left out. */
+const longestText = 8 * longestCell;
+
+/** Text that comes in pieces, and is not gathered without an end. */
+export class CappedText {
+  #text = '';
+
+  add(text: string): void {
+    const room = longestText - this.#text.length;
+    if (room > 0) this.#text += text.length > room ? text.slice(0, room) : text;
+  }
+
+  /** The text so far; begins a new one. */
+  take(): string {
+    const text = this.#text;
+    this.#text = '';
+    return text;
+  }
+}
 
 /** Gathers the text of one cell or shared text: its runs joined, without readings above the line. */
 export class RichText {
-  #text = '';
+  readonly #text = new CappedText();
   #inText = false;
   #inReading = false;
 
@@ -16,7 +37,7 @@ export class RichText {
   }
 
   text(text: string): void {
-    if (this.#inText && !this.#inReading) this.#text += text;
+    if (this.#inText && !this.#inReading) this.#text.add(text);
   }
 
   close(name: string): void {
@@ -26,9 +47,7 @@ export class RichText {
 
   /** The text so far; begins a new one. */
   take(): string {
-    const text = this.#text;
-    this.#text = '';
-    return unescape(text);
+    return unescape(this.#text.take());
   }
 }
 
@@ -49,12 +68,15 @@ export async function readSharedStrings(archive: WorkbookArchive, part: string |
       strings.push(text);
     },
   });
-  for await (const _ of reading) if (characters > mostCharacters) throw new Error('it holds too much text');
+  for await (const _ of reading)
+    if (characters > mostCharacters || strings.length > mostStrings) throw new Error('it holds too many texts');
   return strings;
 }
 
-/** Characters that XML cannot hold are written as `_x000D_`. */
+/** Characters that XML cannot hold are written as `_x000D_`. One more than a cell may have tells that there were too many. */
 export function unescape(text: string): string {
-  if (!text.includes('_x')) return text;
-  return text.replace(/_x([0-9a-f]{4})_/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const read = text.includes('_x')
+    ? text.replace(/_x([0-9a-f]{4})_/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    : text;
+  return read.length > longestCell ? read.slice(0, longestCell + 1) : read;
 }

@@ -28,6 +28,10 @@ const builtIn: Readonly<Record<number, string>> = {
   47: 'mm:ss.0',
 };
 
+/** What spreadsheets allow; the format of a cell that has a further style is not looked at, nor is a longer code. */
+const mostStyles = 65_490;
+const longestCode = 1_000;
+
 /** Dates of East Asian calendars, which have no code in the file. */
 function isEastAsianDate(id: number): boolean {
   return (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
@@ -41,9 +45,12 @@ export async function readStyles(archive: WorkbookArchive, part: string | null):
   let inCellFormats = false;
   await readAllXml(await archive.read(part), {
     open: (name, attribute) => {
-      if (name === 'numFmt') codes.set(Number(attribute('numFmtId')), attribute('formatCode') ?? '');
+      if (name === 'numFmt' && codes.size < mostStyles) {
+        const code = attribute('formatCode') ?? '';
+        codes.set(Number(attribute('numFmtId')), code.length > longestCode ? 'General' : code);
+      }
       if (name === 'cellXfs') inCellFormats = true;
-      if (name !== 'xf' || !inCellFormats) return;
+      if (name !== 'xf' || !inCellFormats || formats.length >= mostStyles) return;
       const id = Number(attribute('numFmtId') ?? '0');
       formats.push(readFormat(codes.get(id) ?? builtIn[id] ?? (isEastAsianDate(id) ? 'yyyy-mm-dd' : 'General')));
     },

@@ -29,6 +29,7 @@ export async function readWorkbook(archive: WorkbookArchive): Promise<WorkbookPa
     open: (name, attribute) => {
       if (name === 'workbookPr') from1904 = ['1', 'true'].includes(attribute('date1904') ?? '');
       if (name !== 'sheet') return;
+      if (sheets.length >= mostRelations) throw new Error('it has too many sheets');
       const id = attribute('r:id') ?? attribute('id');
       const relation = relations.find((known) => known.id === id);
       const part = relation?.type === 'worksheet' ? relation.part : null;
@@ -38,6 +39,9 @@ export async function readWorkbook(archive: WorkbookArchive): Promise<WorkbookPa
   const partOf = (type: string): string | null => relations.find((relation) => relation.type === type)?.part ?? null;
   return { sheets, from1904, strings: partOf('sharedStrings'), styles: partOf('styles') };
 }
+
+/** More sheets, or parts, than anybody's workbook has. */
+const mostRelations = 10_000;
 
 interface Relation {
   id: string;
@@ -52,6 +56,7 @@ async function readRelations(archive: WorkbookArchive, part: string, folder: str
   await readAllXml(await archive.read(part), {
     open: (name, attribute) => {
       if (name !== 'Relationship' || attribute('TargetMode') === 'External') return;
+      if (relations.length >= mostRelations) throw new Error('it has too many parts');
       const type = attribute('Type') ?? '';
       const target = new URL(attribute('Target') ?? '', `file:///${folder}`).pathname.slice(1);
       relations.push({ id: attribute('Id') ?? '', type: type.slice(type.lastIndexOf('/') + 1), part: target });

@@ -56,7 +56,7 @@ export interface CheckReport extends PreflightReport {
 }
 
 const examples = `
-The funnel counts every row once. The times are those of a simulation: earliest when everybody answers the first call, latest when
+The funnel counts every row once. The times are those of a simulation: earliest when everybody answers the first call, slowest when
 nobody ever answers, likely by --answer-rate and --call-seconds. Other campaigns and refusals are left out of it.
 
 Agent and caller numbers are asked of the service when SVC_API_KEY is set, the do-not-call list and earlier calls of the database

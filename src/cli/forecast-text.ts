@@ -24,12 +24,14 @@ export function renderForecast(rules: CampaignRules, forecast: CampaignForecast)
     `  ${''.padEnd(10)}${'ends'.padEnd(24)}${'calls'.padStart(13)}${'minutes'.padStart(13)}`,
     row('earliest', forecast.earliest, calls.fewest, minutes.fewest),
     row('likely', forecast.likely, calls.likely, minutes.likely),
-    row('latest', forecast.latest, forecast.latest.calls, Math.ceil(forecast.latest.callMs / minuteMs)),
+    row('slowest', forecast.slowest, forecast.slowest.calls, Math.ceil(forecast.slowest.callMs / minuteMs)),
     `  ${'at most'.padEnd(34)}${count(calls.most).padStart(13)}${count(minutes.most).padStart(13)}`,
     ...wrapped(
       `Supposed: at best all answer the first call, ${shortTalkMs / 1000} s each; likely ${percent(answerRate)} answer and talk ${talk}, ` +
-        `the others ring ${ringMs / 1000} s; at worst nobody is ever reached, every call lasts ${talk} and every delay is the longest. ` +
-        'At most: with as many failures of the carrier as may go uncounted. The service, other campaigns and the size of batches may slow it down.',
+        `the others ring ${ringMs / 1000} s and wait as after no answer or voicemail, whichever is longer; slowest, nobody is ever reached, ` +
+        `every call lasts ${talk} and every delay is the longest. ` +
+        'At most: with as many failures of the carrier as may go uncounted. No end is a bound: the service, other campaigns, pauses and the size ' +
+        'of batches may slow it down.',
       '  ',
     ),
     ...(forecast.lines === rules.pacing.maxConcurrentCalls
@@ -56,7 +58,8 @@ export function neverCalledText({ neverCalled }: Forecast): string {
   return `even at best ${recipientsText(neverCalled)} would never be called`;
 }
 
-function endText({ finishesAt, endless, neverCalled, cutShort }: Forecast, endsAt: number | null): string {
+/** When a course of the forecast ends, in a few words. */
+export function endText({ finishesAt, endless, neverCalled, cutShort }: Forecast, endsAt: number | null): string {
   if (endless) return 'more than a year';
   if (finishesAt === null) return 'no call';
   return neverCalled + cutShort > 0 && endsAt !== null ? `cut off by ends_at` : instantText(finishesAt);
@@ -108,8 +111,8 @@ function limitText({ limitedBy, moreMs }: WindowNeeds): string {
 }
 
 /** What the course that takes longest loses, when the likely one does not. */
-function renderLost({ needs, latest }: CampaignForecast): string[] {
-  const lost = latest.neverCalled + latest.cutShort;
+function renderLost({ needs, slowest }: CampaignForecast): string[] {
+  const lost = slowest.neverCalled + slowest.cutShort;
   if (needs !== null || lost === 0) return [];
   return ['', ...wrapped(`Should nobody answer, ${recipientsText(lost)} would not get all attempts before the end.`)];
 }

@@ -1,12 +1,14 @@
 import pc from 'picocolors';
 import type { ConductReport } from '../sandbox/judge/conduct-report.ts';
 import { formatConduct } from '../sandbox/judge/conduct-report.ts';
+import type { CampaignForecast } from '../campaign/campaign-forecast.ts';
 import type { CampaignStatus } from '../store/campaign-status.ts';
 import type { Campaign } from '../store/campaigns.ts';
 import type { LogReport } from '../verify/verify-log.ts';
 import { renderOutcomes } from './campaign-text.ts';
 import { count, plural, printable, span } from './printable.ts';
 import { dayText, instantText } from './rehearse-follow.ts';
+import { comparisonJson, renderComparison } from './rehearse-forecast.ts';
 import type { RehearsedRows } from './rehearse-list.ts';
 import type { Timeline } from './rehearse-timeline.ts';
 import type { RehearsalSettings } from './rehearse-world.ts';
@@ -21,6 +23,8 @@ export interface Rehearsal {
   /** What differs from the real thing, in words. */
   notes: readonly string[];
   timeline: Timeline;
+  /** What was to be expected; null when nobody can be called. */
+  forecast: CampaignForecast | null;
   verify: LogReport;
   conduct: ConductReport;
   tookRealMs: number;
@@ -43,10 +47,11 @@ function reasonOf({ stateReason }: Campaign): string {
 
 /** The report for people. */
 export function renderRehearsal(rehearsal: Rehearsal, colour: boolean): string {
-  const { campaign, status, timeline, verify, conduct } = rehearsal;
+  const { campaign, status, timeline, forecast, verify, conduct } = rehearsal;
   const { bold } = pc.createColors(colour);
   return [
     renderOutcomes(campaign, status, colour),
+    ...(forecast === null ? [] : renderComparison(campaign.rules, forecast, timeline, colour)),
     bold('What would happen when (UTC)'),
     ...renderTimeline(timeline),
     '',
@@ -142,7 +147,7 @@ function renderPace({ campaign, timeline }: Rehearsal): string[] {
 
 /** The report for programs. */
 export function rehearsalJson(rehearsal: Rehearsal): object {
-  const { campaign, status, settings, rows, notes, timeline, verify, conduct, tookRealMs } = rehearsal;
+  const { campaign, status, settings, rows, notes, timeline, forecast, verify, conduct, tookRealMs } = rehearsal;
   const faults = findFaults(rehearsal);
   return {
     ok: faults.length === 0,
@@ -163,6 +168,7 @@ export function rehearsalJson(rehearsal: Rehearsal): object {
       quiet: timeline.quiet.map((span) => ({ ...span, from: iso(span.from), until: iso(span.until) })),
       pauses: timeline.pauses.map((pause) => ({ ...pause, from: iso(pause.from), until: iso(pause.until) })),
     },
+    forecast: forecast === null ? null : comparisonJson(forecast, timeline),
     verify,
     conduct,
     tookRealMs: Math.round(tookRealMs),

@@ -16,6 +16,7 @@ import { writeJson } from './json-output.ts';
 import { LocalWorldError, type LocalWorld } from './local-world.ts';
 import { count, plural } from './printable.ts';
 import { followRehearsal, type PlannedPause } from './rehearse-follow.ts';
+import { RehearsalForecaster } from './rehearse-forecast.ts';
 import { countRows, readRehearsedRows, type RehearsedRows } from './rehearse-list.ts';
 import { findFaults, rehearsalJson, renderRehearsal, type Rehearsal } from './rehearse-report.ts';
 import { readTimeline } from './rehearse-timeline.ts';
@@ -38,8 +39,8 @@ Plays the campaign through, days in minutes, against a sandbox of its own with p
 as well: settings such as SVC_BASE_URL, DATABASE_URL and TEMPORAL_ADDRESS are not used, the real service is never asked, and the do-not-call list of the real
 database is not looked at. Every number is replaced by a fictional one before anything is stored; hours, holidays and law are those of the real number.
 
-Afterwards: outcomes, what happened when, the judge over the event log (as carillon verify), and what the service has to say about its
-caller. Exit code 0 when the campaign has completed and both are content; else 1.
+Afterwards: outcomes, the forecast of carillon check beside what happened, what happened when, the judge over the event log (as carillon
+verify), and what the service has to say about its caller. Exit code 0 when the campaign has completed and both are content; else 1.
 
 Examples:
   carillon rehearse reminders.yaml
@@ -108,7 +109,8 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
   try {
     const world = await startRehearsalWorld(io, { folder, settings, rules, signal: stopping.signal });
     try {
-      const input = { read: { ...read, rules }, rows, numbers, settings, pause: pauseOf(flags) };
+      const forecaster = new RehearsalForecaster(rules, settings.startAt);
+      const input = { read: { ...read, rules }, rows, numbers, settings, forecaster, pause: pauseOf(flags) };
       const ended = await play(io, world, input, stopping.signal);
       if (stopping.signal.aborted) {
         io.stderr.write('\nStopped before the end of the campaign.\n');
@@ -122,6 +124,7 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
         rows,
         notes,
         timeline: await readTimeline(store.db, read.file.id, sandbox.clock.now()),
+        forecast: forecaster.forecast(),
         verify: await verifyLog(store.db, null),
         conduct: sandbox.conduct(),
         tookRealMs: performance.now() - beganAt,
@@ -153,13 +156,14 @@ interface Play {
   rows: RehearsedRows;
   numbers: FictionalNumbers;
   settings: RehearsalSettings;
+  forecaster: RehearsalForecaster;
   pause: PlannedPause | null;
 }
 
 /** From the import to the end. Throws LocalWorldError when a part of the world has ended by itself. */
 async function play(io: Io, world: LocalWorld, input: Play, leave: AbortSignal) {
   const { config, store, temporal, sandbox } = world;
-  const { read, rows, numbers, settings, pause } = input;
+  const { read, rows, numbers, settings, forecaster, pause } = input;
   const access = await connectTemporal(config, temporal.target === null ? {} : { target: temporal.target });
   try {
     const now = (): number => Math.round(sandbox.clock.now());
@@ -174,7 +178,9 @@ async function play(io: Io, world: LocalWorld, input: Play, leave: AbortSignal) 
     const progress = new RowProgress(io, 'read');
     const onProgress = (seen: number): void => progress.update(seen);
     const list = readRehearsedRows(read, rows, { numbers, ...settings, warn, onProgress });
-    await importCampaign(store, importInput, list, settings.startAt).finally(() => progress.clear());
+    await importCampaign(store, importInput, forecaster.observe(list), settings.startAt).finally(() =>
+      progress.clear(),
+    );
     await sandbox.advance(Math.max(0, settings.startAt - now()));
     await startCampaign({ config, store, client: access.client, now: now() }, read.file.id);
     const tell = async (wish: Wish): Promise<void> => {

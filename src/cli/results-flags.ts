@@ -3,6 +3,7 @@ import { parseDuration } from '../campaign/duration.ts';
 import { parseInstant } from '../campaign/instant.ts';
 import { nearestName } from '../campaign/nearest-name.ts';
 import { resultsFormats, type ResultsFormat } from '../campaign/results-file.ts';
+import type { CsvSettings } from '../campaign/results-text.ts';
 import { dispositions } from '../domain/disposition.ts';
 import { outcomes } from '../domain/outcome.ts';
 import type { ResultFilter } from '../store/result-rows.ts';
@@ -12,6 +13,8 @@ import { UsageError } from './usage-error.ts';
 export interface ResultsFlags {
   output?: string;
   format?: string;
+  safeCells: boolean;
+  bom: boolean;
   outcome?: string;
   disposition?: string;
   reason?: string;
@@ -28,6 +31,7 @@ export interface ResultsOptions {
   /** `-` for standard output; null for a name made from the campaign's in the current folder. */
   output: string | null;
   format: ResultsFormat;
+  csv: CsvSettings;
   filter: Omit<ResultFilter, 'changedSince'>;
   since: Since | null;
   wait: boolean;
@@ -39,10 +43,16 @@ const rowOutcomes = [...outcomes, 'in_progress'] as const;
 
 /** Throws UsageError. */
 export function readResultsFlags(flags: ResultsFlags): ResultsOptions {
-  const { output = null, transcripts = null, wait, json } = flags;
+  const { output = null, transcripts = null, wait, json, safeCells, bom } = flags;
+  const format = readFormat(flags);
+  if (format !== 'csv' && (safeCells || bom)) {
+    const why = format === 'xlsx' ? 'a workbook needs neither' : 'JSON Lines are no spreadsheet';
+    throw new UsageError(`--safe-cells and --bom are for CSV; ${why}.`);
+  }
   return {
     output,
-    format: readFormat(flags),
+    format,
+    csv: { safeCells, bom },
     filter: {
       outcomes: readNames('--outcome', flags.outcome, rowOutcomes),
       dispositions: readNames('--disposition', flags.disposition, dispositions),

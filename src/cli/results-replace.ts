@@ -6,7 +6,8 @@ import { resultsHeaderStart } from '../campaign/results-columns.ts';
 import type { ResultsFormat } from '../campaign/results-file.ts';
 import { resultsSheet } from '../campaign/results-xlsx.ts';
 import { refuseToOverwrite } from '../campaign/whole-file.ts';
-import { readSheetRecords } from '../campaign/xlsx-records.ts';
+import { byteOrderMark, guardListCell } from '../campaign/results-text.ts';
+import { workbooks } from '../campaign/workbook-reader.ts';
 import type { Campaign } from '../store/campaigns.ts';
 
 /**
@@ -31,11 +32,13 @@ async function holdsResults(path: string, columns: readonly string[], format: Re
   const header = resultsHeaderStart(columns);
   switch (format) {
     case 'csv': {
-      const wanted = stringify([header]).trimEnd();
-      return (await readBegin(path, Buffer.byteLength(wanted))) === wanted;
+      const begins = [header, header.map(guardListCell)].map((cells) => stringify([cells]).trimEnd());
+      const longest = Math.max(...begins.map((begin) => Buffer.byteLength(begin)));
+      const found = (await readBegin(path, Buffer.byteLength(byteOrderMark) + longest)).replace(byteOrderMark, '');
+      return begins.some((begin) => found.startsWith(begin));
     }
     case 'jsonl':
-      return /^\{"row":\d+,"cells":\[/.test(await readBegin(path, 64));
+      return /^\{"row":\d+,"cells":[[{]/.test(await readBegin(path, 64));
     case 'xlsx':
       return startsLike(await readFirstCells(path), header);
   }
@@ -60,7 +63,7 @@ async function readBegin(path: string, bytes: number): Promise<string> {
 async function readFirstCells(path: string): Promise<string[]> {
   try {
     const layout = { kind: 'sheet', sheet: resultsSheet, width: 0, recordsAbove: 0 } as const;
-    for await (const records of readSheetRecords(path, layout, 1)) return records[0]?.cells ?? [];
+    for await (const records of workbooks.read(path, layout, 1)) return records[0]?.cells ?? [];
   } catch {
     return [];
   }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { writeResults, type ResultsFormat } from '../campaign/results-file.ts';
+import type { CsvSettings } from '../campaign/results-text.ts';
 import { readConfig, type Config } from '../config.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import type { Campaign } from '../store/campaigns.ts';
@@ -22,6 +23,9 @@ One line per row of the list, in its order: the original columns, then outcome, 
 conversation_id, times, duration, audio, and a column for each collected value and each evaluation. While the campaign runs,
 rows without an outcome read "in_progress". A file appears whole or not at all, and replaces only earlier results of the same
 campaign in the same format.
+
+For Excel take .xlsx, where nothing is ever run as a formula. In CSV the added cells are made safe, and those of the list stay as they
+were; a file that somebody opens in a spreadsheet should be written with --safe-cells, and with --bom.
 
 --outcome, --disposition (of the latest call) and --reason take names apart by commas; a row has to meet every filter. --since
 keeps rows that changed since a time (of the service's clock). Each run with it, and each before the end of the campaign, tells
@@ -48,6 +52,12 @@ export function resultsCommand(io: Io): Command {
     .argument('<campaign>', 'id of the campaign')
     .option('-o, --output <file>', 'where to write; - for standard output (default: <campaign>-results.csv)')
     .option('--format <format>', 'csv, jsonl or xlsx (default: by the name of the file, else csv)')
+    .option(
+      '--safe-cells',
+      "CSV: an apostrophe before what a spreadsheet would run, in the list's own cells as well",
+      false,
+    )
+    .option('--bom', 'CSV: begin with a byte order mark, by which Excel knows accented letters', false)
     .option('--outcome <names>', 'only rows with one of these outcomes; in_progress for those without')
     .option('--disposition <names>', 'only rows whose latest call ended so')
     .option('--reason <names>', 'only rows with one of these reasons')
@@ -153,6 +163,7 @@ async function writeAndTell(
   try {
     rows = await writeCampaignResults(io, store, campaign, path, {
       format: options.format,
+      csv: options.csv,
       filter: { ...options.filter, changedSince },
       onRow: (count) => progress.update(count),
       giveUp: leave,
@@ -195,6 +206,7 @@ export async function writeCampaignResults(
   path: string,
   more: {
     format?: ResultsFormat;
+    csv?: CsvSettings;
     filter?: typeof everyResult;
     onRow?: (rows: number) => void;
     giveUp?: AbortSignal;

@@ -8,6 +8,7 @@ import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
 import { writeJson } from './json-output.ts';
 import type { PersonInput } from './person-input.ts';
+import { printable } from './printable.ts';
 import {
   askTemporal,
   describeWorkers,
@@ -20,22 +21,45 @@ import {
 import { readScheduleView } from './schedule-view.ts';
 import { readClock } from './service-access.ts';
 
+const automaticNotes = { pause: 'paused by a person', resume: 'resumed by a person' } as const;
+
+/** A note that a person has written is replaced by another one alone, and then shown once more. */
 export async function pauseSchedule(io: Io, campaignId: string, flags: { note?: string }): Promise<void> {
   await withSchedules(io, async (session) => {
-    const { scheduleId } = await changeable(session, campaignId);
-    await session.temporal.client.schedule.getHandle(scheduleId).pause(flags.note ?? 'paused by a person');
+    const { scheduleId, paused, note } = await changeable(session, campaignId);
+    const wanted = flags.note ?? writtenNote(note) ?? automaticNotes.pause;
+    if (!paused || wanted !== note) await session.temporal.client.schedule.getHandle(scheduleId).pause(wanted);
+    const what = paused ? 'was paused already' : 'is paused';
+    const why = wanted === note ? tellNote(note) : tellReplaced(note);
     io.stdout.write(
-      `Schedule of ${campaignId} is paused: it does not fire. A campaign that runs goes on. Go on: carillon schedule resume ${campaignId}\n`,
+      `Schedule of ${campaignId} ${what}${why}: it does not fire. A campaign that runs goes on. Go on: carillon schedule resume ${campaignId}\n`,
     );
   });
 }
 
 export async function resumeSchedule(io: Io, campaignId: string, flags: { note?: string }): Promise<void> {
   await withSchedules(io, async (session) => {
-    const { scheduleId } = await changeable(session, campaignId);
-    await session.temporal.client.schedule.getHandle(scheduleId).unpause(flags.note ?? 'resumed by a person');
-    io.stdout.write(`Schedule of ${campaignId} fires again. See when: carillon schedule list\n`);
+    const { scheduleId, paused, note } = await changeable(session, campaignId);
+    if (!paused && flags.note === undefined) {
+      io.stdout.write(`Schedule of ${campaignId} was not paused. See when it fires: carillon schedule list\n`);
+      return;
+    }
+    await session.temporal.client.schedule.getHandle(scheduleId).unpause(flags.note ?? automaticNotes.resume);
+    const before = paused ? `; it was paused${tellNote(note)}` : '';
+    io.stdout.write(`Schedule of ${campaignId} fires again${before}. See when: carillon schedule list\n`);
   });
+}
+
+function writtenNote(note: string | null): string | null {
+  return note === null || (Object.values(automaticNotes) as string[]).includes(note) ? null : note;
+}
+
+function tellNote(note: string | null): string {
+  return writtenNote(note) === null ? '' : ` (${printable(note ?? '')})`;
+}
+
+function tellReplaced(note: string | null): string {
+  return writtenNote(note) === null ? '' : `, with a new note instead of${tellNote(note)}`;
 }
 
 /** Fires once now. Throws ScheduleMessageError while the campaign of the last firing runs: the server would skip it without a word. */
@@ -127,10 +151,10 @@ export async function deleteSchedule(
 async function changeable(
   session: Parameters<typeof requireSchedule>[0],
   campaignId: string,
-): Promise<{ scheduleId: string }> {
+): Promise<{ scheduleId: string; paused: boolean; note: string | null }> {
   const schedule = await requireSchedule(session, campaignId);
-  await requireState(session, schedule);
-  return schedule;
+  const { paused, note } = await requireState(session, schedule);
+  return { scheduleId: schedule.scheduleId, paused, note };
 }
 
 async function awaitFiring(

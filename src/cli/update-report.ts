@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import { guardCell } from '../campaign/results-text.ts';
 import { renderTable, terminalWidth } from './table.ts';
 import type { Io } from './io.ts';
 import { count, plural } from './printable.ts';
@@ -15,6 +16,8 @@ export interface UpdatedRow {
   hint: string | null;
   /** Row of the campaign, as its results count it. */
   campaignRow: number | null;
+  /** It failed, and the campaign's row of that id waits as it was. */
+  mayStillBeCalled: boolean;
 }
 
 /** Rows that the file does not have. */
@@ -38,12 +41,14 @@ const meanings: Readonly<Record<(typeof results)[number], string>> = {
 export class UpdateReport {
   readonly #counts = { accepted: 0, corrected: 0, unchanged: 0, failed: 0 };
   readonly #failed: UpdatedRow[] = [];
+  readonly #stillCalled = new Set<string>();
   readonly #codes = new Map<string, { code: string; count: number; examples: object[] }>();
 
   add(row: UpdatedRow): void {
     this.#counts[row.result] += 1;
     if (row.code === null) return;
     if (this.#failed.length < mostShown) this.#failed.push(row);
+    if (row.mayStillBeCalled) this.#stillCalled.add(row.id ?? '');
     const known = this.#codes.get(row.code) ?? { code: row.code, count: 0, examples: [] };
     known.count += 1;
     if (known.examples.length < examplesPerCode)
@@ -59,8 +64,21 @@ export class UpdateReport {
     return results.reduce((sum, result) => sum + this.#counts[result], 0);
   }
 
+  /** What may be called although the upload says otherwise; null: nothing. */
+  warning(campaignId: string): string | null {
+    const { size } = this.#stillCalled;
+    if (size === 0) return null;
+    const ids = [...this.#stillCalled].slice(0, mostShown).filter((id) => /^[\w.-]+$/.test(id));
+    const named = ids.length < size ? '<ids>' : ids.join(',');
+    return (
+      `${plural(size, 'person', 'people')} whose rows failed may still be called as the campaign has them, at the old number. ` +
+      `Mend the rows and repeat this, or take them out: carillon withdraw ${campaignId} --id ${named}`
+    );
+  }
+
   asJson(): object {
-    return { rows: this.rows, ...this.#counts, failures: [...this.#codes.values()] };
+    const mayStillBeCalled = this.#stillCalled.size;
+    return { rows: this.rows, ...this.#counts, mayStillBeCalled, failures: [...this.#codes.values()] };
   }
 
   /** For people. */
@@ -98,16 +116,11 @@ export function reportLines(rows: readonly UpdatedRow[]): string {
     rows.map((row) => [
       row.row,
       row.line,
-      guard(row.id ?? ''),
+      guardCell(row.id ?? ''),
       row.result,
       row.code ?? '',
-      guard(row.hint ?? ''),
+      guardCell(row.hint ?? ''),
       row.campaignRow ?? '',
     ]),
   );
-}
-
-/** Spreadsheets run a cell that begins with one of these as a formula; a leading apostrophe makes it text. */
-function guard(cell: string): string {
-  return /^[=+\-@\t\r\n]/.test(cell) ? `'${cell}` : cell;
 }

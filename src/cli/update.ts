@@ -15,7 +15,7 @@ import { mayBegin } from './irreversible.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { tellToLook } from './look-again.ts';
 import { processInput, type PersonInput } from './person-input.ts';
-import { count, plural } from './printable.ts';
+import { count, plural, printable } from './printable.ts';
 import { RowProgress } from './row-progress.ts';
 import { readClockOrReal } from './service-access.ts';
 import { nowOf } from './suppress-flags.ts';
@@ -34,6 +34,7 @@ campaign file names; the rules are those with which the campaign was started. Ea
   failed      call_open: a call is planned or open, upload it again later; already_ended: it has its outcome;
               withdrawn: --restore puts it back; duplicate_phone: another row has the number; or what is wrong with the row
 
+A row that failed leaves the campaign's row as it was, old number and all: of those that still wait, and may be called so, it warns.
 Rows that the file does not have are left alone. Exit code 1 when a row failed; the others are done. Repeating it is harmless.
 
 Examples:
@@ -144,6 +145,8 @@ async function update(work: Update): Promise<void> {
   const missing = flags.withdrawMissing ? await withdrawMissing(work, ids, unreadable.rows, now()) : null;
   const noticed = dryRun || (await tellToLook(io, config, store, campaignId));
   if (report.failed > 0 || !noticed) io.exitCode = 1;
+  const warning = report.warning(campaignId);
+  if (warning !== null) io.stderr.write(`Warning: ${printable(warning)}\n`);
   if (flags.json) {
     const facts = { campaign: campaignId, list: work.upload.path, dryRun, ...report.asJson(), missing };
     io.stdout.write(`${JSON.stringify(facts, null, 2)}\n`);

@@ -14,6 +14,18 @@ export function findColumn(name: string, columns: readonly string[]): ColumnRead
   return found.length === 1 ? { column: only } : { several: found };
 }
 
+/** How many of these names are columns, or fit several: as `findColumn` finds them, with the columns looked at once. */
+export function countNamed(names: readonly string[], columns: readonly string[]): number {
+  const exact = new Set(columns);
+  let folded: Set<string> | null = null;
+  return names.filter((name) => {
+    if (exact.has(name)) return true;
+    folded ??= new Set(columns.map(foldColumnName));
+    const wanted = foldColumnName(name);
+    return wanted !== '' && folded.has(wanted);
+  }).length;
+}
+
 function foldColumnName(name: string): string {
   return name
     .normalize('NFKC')

@@ -38,6 +38,8 @@ export function readPhoneNumber(cell: string, region: string | null): PhoneReadi
         : explainInvalid(text, country.code),
     );
   }
+  if (/^\+1(?!\d{10}$)/.test(number.number))
+    return invalid('a number of North America has ten digits; short ones can be called from their own country alone');
   return { ok: true, e164: number.number, country: number.country ?? null };
 }
 
@@ -80,7 +82,14 @@ function normalise(cell: string): string {
     .trim()
     .replace(/^'/, '')
     .trim()
-    .replace(/^\(\+(\d+)\)/, '+$1');
+    .replace(/^tel:\s*(.*)$/is, (_, number: string) => withContext(number))
+    .replace(/^[([]\+(\d+)[)\]]/, '+$1');
+}
+
+/** The number of a `tel:` URI, with the country that its context names: `437-555-0157;phone-context=+1`. */
+function withContext(number: string): string {
+  const [, local, country] = /^([^+;]+);phone-context=(\+\d{1,7})$/i.exec(number) ?? [];
+  return local === undefined || country === undefined ? number : `${country}${local}`;
 }
 
 function toPlainCharacters(cell: string): string {
@@ -118,9 +127,10 @@ function findDamage(text: string): string | null {
   if (/\d\s*(;|#|,|ext\b|ext\.|extension|x)\s*\.?=?\s*(ext=)?\d{1,7}$/i.test(text)) {
     return 'extensions cannot be dialled; give the direct number';
   }
+  if (isDate(text)) return 'this is a date; check that the right column is named, and its cells';
   const letter = /\p{L}/u.exec(text)?.[0];
   if (letter !== undefined) return `letters are not read as digits; replace "${letter}"`;
-  const odd = /[^+\d\s()./-]/u.exec(text)?.[0];
+  const odd = /[^+\d\s()[\]./-]/u.exec(text)?.[0];
   if (odd !== undefined) return `the character "${odd}" does not belong in a phone number`;
   if (/.\+/.test(text)) return 'a + stands inside the number; give one number per cell';
   const digits = text.replace(/\D/g, '').length;
@@ -128,6 +138,17 @@ function findDamage(text: string): string | null {
   // 15 digits at most in E.164, and a prefix for international calls before them.
   if (digits > 20) return 'there are too many digits for one number; give one number per cell';
   return null;
+}
+
+/** Day, month and year in any order: numbers are written in these groups by nobody. */
+function isDate(text: string): boolean {
+  const groups = /^(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})$/.exec(text);
+  if (groups === null) return false;
+  const [, first = '', separator, second = '', last = ''] = groups;
+  const isYear = (part: string): boolean => /^(?:19|20)\d\d$/.test(part) || (separator === '/' && /^\d\d$/.test(part));
+  const [one, other] = isYear(last) ? [first, second] : isYear(first) ? [second, last] : ['', ''];
+  const [low = 0, high = 0] = [Number(one), Number(other)].sort((a, b) => a - b);
+  return low >= 1 && low <= 12 && high <= 31;
 }
 
 function invalid(hint: string): Extract<PhoneReading, { ok: false }> {

@@ -2,7 +2,7 @@ import { findCampaign } from './campaigns.ts';
 import { refuseUnlessEditable } from './edit-refusal.ts';
 import { judgeEdit, type EditFailure, type EditVerdict, type RecipientRow, type UploadRow } from './edit-verdict.ts';
 import { appendEvents, type NewEvent } from './events.ts';
-import { findHolders, findOpen, findTargets, lastRow } from './edit-targets.ts';
+import { findHolders, findOpen, findTargets, findWaiting, lastRow } from './edit-targets.ts';
 import { listColumnsOf, recipientOf } from './import-campaign.ts';
 import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import { requeueRecipient } from './recipients.ts';
@@ -61,6 +61,11 @@ export class RecipientEditor {
   async apply(rows: readonly UploadRow[], now: number): Promise<EditResult[]> {
     const mayWait = this.#deferred.length + rows.length <= mostDeferred;
     return this.#run(rows, mayWait, now);
+  }
+
+  /** The campaign's rows of these ids that may still be called, as they are now. */
+  findWaiting(externalIds: readonly string[]): Promise<Map<string, number>> {
+    return findWaiting(this.#store.db, this.#options.campaignId, externalIds);
   }
 
   /** Answers the rows that had to wait until another one gave up its number. */

@@ -29,6 +29,23 @@ export async function findTargets(
   return targets;
 }
 
+/** The campaign's rows of these ids that have no outcome yet: they may still be called. */
+export async function findWaiting(
+  db: Queries,
+  campaignId: string,
+  externalIds: readonly string[],
+): Promise<Map<string, number>> {
+  if (externalIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('recipients')
+    .select(['external_id', 'row_number'])
+    .where('campaign_id', '=', campaignId)
+    .where('external_id', 'in', externalIds)
+    .where('outcome', 'is', null)
+    .execute();
+  return new Map(rows.map((row) => [row.external_id ?? '', row.row_number]));
+}
+
 /** Which of these recipients have an attempt that is planned, on its way, or open. */
 export async function findOpen(db: Queries, recipientIds: readonly string[]): Promise<Set<string>> {
   if (recipientIds.length === 0) return new Set();

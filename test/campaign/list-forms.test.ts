@@ -44,6 +44,63 @@ test.each([
   },
 );
 
+/** Text in encodings that Node can only read, written out. */
+const written = {
+  'Shift-JIS': [0x93, 0x63, 0x92, 0x86, 0x20, 0x91, 0xbe, 0x98, 0x59],
+  'Shift-JIS katakana': [0x83, 0x5e, 0x83, 0x8d, 0x83, 0x45],
+  'EUC-JP': [0xc5, 0xc4, 0xc3, 0xe6, 0x20, 0xc2, 0xc0, 0xcf, 0xba],
+  GBK: [0xcd, 0xf5, 0xd0, 0xa1, 0xc3, 0xf7],
+  Big5: [0xa4, 0xfd, 0xa4, 0x70, 0xa9, 0xfa],
+  'EUC-KR': [0xb1, 0xe8, 0xc3, 0xb6, 0xbc, 0xf6],
+  'Windows-1251': [0xc8, 0xe2, 0xe0, 0xed, 0x20, 0xcf, 0xe5, 0xf2, 0xf0, 0xee, 0xe2],
+} as const;
+
+test.each(Object.entries(written))('a list in %s is refused instead of read as Western letters', async (_, name) => {
+  const rows = [...Buffer.from('name,phone\nAna,+12125550101\n'), ...name, ...Buffer.from(',+12125550102\n')];
+  const message = await messageOf(importList(named, Buffer.from(rows)));
+  expect(message).toMatch(/ListFileError: .*neither UTF-8 nor Windows-1252.*Save the list as "CSV UTF-8"/);
+  const { listPath } = await writeCampaign(named, Buffer.from(rows));
+  // Of a do-not-call list only the numbers are read.
+  const lines: number[] = [];
+  for await (const some of readNumberList({ path: listPath, column: 'phone', region: null }))
+    lines.push(...some.map(({ line }) => line));
+  expect(lines).toEqual([2, 3]);
+});
+
+test.each([
+  'O\u2019Brien',
+  'Concei\u00e7\u00e3o',
+  'J\u00f3n \u00de\u00f3r\u00f0arson',
+  'Cr\u00e9\u00e9e \u2013 \u201cAda\u201d',
+  'M\u00dcLLER-\u00d6Z',
+  '\u00c5\u00e5, 10 \u20ac',
+])('the Western name %j is still read as Windows-1252', async (name) => {
+  const signs: Record<string, number> = {
+    '\u2019': 0x92,
+    '\u2013': 0x96,
+    '\u201c': 0x93,
+    '\u201d': 0x94,
+    '\u20ac': 0x80,
+  };
+  const bytes = Array.from(name, (letter) => signs[letter] ?? letter.charCodeAt(0));
+  const rows = [...Buffer.from('name;phone\n'), ...bytes, ...Buffer.from(';+12125550101\n')];
+  expect(await places(Buffer.from(rows))).toEqual([[1, 2, `${name}|+12125550101`, null]]);
+});
+
+test.each([
+  ['UTF-8', Buffer.from(accented), 3],
+  ['UTF-8', Buffer.from(accented), 1_500_000],
+  ['UTF-16', Buffer.from(accented, 'utf16le'), 5_000],
+  ['UTF-16', Buffer.from(`\ufeff${accented}`, 'utf16le'), 1],
+])('zero bytes behind the text of a list in %s do not lose it', async (_, list, zeros) => {
+  const padded = Buffer.concat([list, Buffer.alloc(zeros)]);
+  expect(await places(padded)).toEqual([
+    [1, 2, 'René\nÉloise|+12125550101', null],
+    [2, 4, 'Zoë|+12125550102', null],
+  ]);
+  expect((await headerOf(padded)).notes).toContain(`${String(zeros)} zero bytes at its end left out`);
+});
+
 test('signs that Windows-1252 has beyond Latin-1 are read, and bytes that are none spoil their row', async () => {
   const list = Buffer.concat([
     Buffer.from('name,phone\n'),

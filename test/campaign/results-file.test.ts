@@ -101,12 +101,58 @@ test('cells that a spreadsheet would run are made safe in the added columns, and
     results: risky.map((value) => ({ ...blank, cells: [value], detail: value, collected: { v: value, '=k': -1 } })),
   });
   expect(header).toEqual(['=phone', ...added, 'collected.v', 'collected.=k']);
+  const safe = ["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\tx", "'\rx", "'\n'=1", "'＝1"];
   lines.forEach((line, n) => {
     expect(line[0]).toBe(risky[n]);
-    expect(line[5]).toBe(`'${String(risky[n])}`);
-    expect(line.at(-2)).toBe(`'${String(risky[n])}`);
+    expect(line[5]).toBe(safe[n]);
+    expect(line.at(-2)).toBe(safe[n]);
     expect(line.at(-1)).toBe('-1');
   });
+});
+
+/** The cells as a spreadsheet sees them that separates them by something else than commas: a quote inside of a cell is a character to it. */
+function cellsBySeparator(text: string, separator: string): string[] {
+  const options = { delimiter: separator, relax_quotes: true, relax_column_count: true } as const;
+  return parse(text, options).flat();
+}
+
+test.each([';', '\t'])('no added cell is a formula to a spreadsheet that separates cells by %j', async (separator) => {
+  const path = join(await temporaryFolder(), 'results.csv');
+  const risky = ['x;=1+1', 'x\t=1+1', 'x; +1', 'x;"=1+1"', 'a;b;-1', 'x\n;@SUM(A1)', ';=1', 'y;＝1'];
+  await write({
+    path,
+    collectedKeys: ['v', 'x;=k'],
+    results: risky.map((value) => ({ ...blank, cells: ['x'], detail: value, collected: { v: value } })),
+  });
+  const cells = cellsBySeparator(await readFile(path, 'utf8'), separator);
+  expect(cells.length).toBeGreaterThan(risky.length);
+  expect(cells.filter((cell) => /^[\s"]*[=+\-@＝]/.test(cell))).toEqual([]);
+});
+
+test('the list leaves with its formulas, unless its cells are to be safe: then only its numbers stay', async () => {
+  const own = ['=HYPERLINK("http://example.com")', '+12125550101', '-5', '+1-212-555-0101', 'x;=1', '@me', 'Ana'];
+  const results = own.map((cell) => ({ ...blank, cells: [cell] }));
+  const [, ...asTheyCame] = await write({ results });
+  expect(asTheyCame.map(([cell]) => cell)).toEqual(own);
+  const [header, ...safe] = await write({ columns: ['=phone'], results, csv: { safeCells: true } });
+  expect(header?.[0]).toBe("'=phone");
+  expect(safe.map(([cell]) => cell)).toEqual([
+    `'=HYPERLINK("http://example.com")`,
+    '+12125550101',
+    '-5',
+    "'+1-212-555-0101",
+    "x;'=1",
+    "'@me",
+    'Ana',
+  ]);
+});
+
+test('a byte order mark stands before the header where it is asked for', async () => {
+  const path = join(await temporaryFolder(), 'results.csv');
+  await write({ path, results: [{ ...blank, cells: ['Zoë'] }], csv: { bom: true } });
+  expect((await readFile(path)).subarray(0, 8).toString('latin1')).toBe('\xef\xbb\xbfphone');
+  await write({ path });
+  expect((await readFile(path, 'utf8')).slice(0, 5)).toBe('phone');
 });
 
 test('an added column whose name the list uses gets a prefix, twice if need be', async () => {

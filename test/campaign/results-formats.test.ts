@@ -71,22 +71,39 @@ test('JSON Lines hold one object per row, with instants in ISO form', async () =
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     {
       ...called,
-      cells: [
-        ['phone', '+12125550101'],
-        [null, 'Zoë "Z"'],
-      ],
+      cells: { phone: '+12125550101' },
+      surplusCells: ['Zoë "Z"'],
       firstDialedAt: '2026-01-02T03:04:05.006Z',
       lastDialedAt: '2026-01-03T00:00:00.000Z',
     },
     {
       ...blankResult,
       row: 8,
-      cells: [
-        ['phone', 'x'],
-        [null, 'surplus'],
-      ],
+      cells: { phone: 'x' },
+      surplusCells: ['surplus'],
     },
   ]);
+});
+
+test('cells of JSON Lines are an object, whatever the columns are called', async () => {
+  const columns = ['__proto__', '', 'column_2', '', '2026'];
+  const results = [
+    { ...blankResult, cells: ['a', 'b', 'c', 'd', 'e'] },
+    { ...blankResult, cells: ['a'] },
+  ];
+  const { path } = await write('results.jsonl', results, { format: 'jsonl', columns });
+  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+  const cells = lines.map((line) => Object.entries((JSON.parse(line) as { cells: object }).cells));
+  expect(new Map(cells[0])).toEqual(
+    new Map([
+      ['__proto__', 'a'],
+      ['carillon_column_2', 'b'],
+      ['column_2', 'c'],
+      ['column_4', 'd'],
+      ['2026', 'e'],
+    ]),
+  );
+  expect(cells[1]).toEqual([['__proto__', 'a']]);
 });
 
 test('a workbook opens again with the cells of the list and what became of them', async () => {

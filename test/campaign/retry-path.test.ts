@@ -33,6 +33,13 @@ test('the likely path repeats the delays of a call that nobody answers', () => {
   expect(lengthOf(path)).toBe((2 + 24 + 24) * hourMs);
 });
 
+test('where voicemail decides when the last people are called again, the likely path follows it', () => {
+  const slow = rulesWith({ no_answer: [hourMs], voicemail: [25 * hourMs], busy: [99 * hourMs] });
+  expect(lengthOf(likelyRetries(slow))).toBe(50 * hourMs);
+  const quick = rulesWith({ no_answer: ['next_day'], voicemail: [hourMs] });
+  expect(lengthOf(likelyRetries(quick))).toBe((5 + 24) * hourMs);
+});
+
 test('without a delay after no answer the next frequent failure takes its place, and without any there is no retry', () => {
   expect(lengthOf(likelyRetries(rulesWith({ busy: [minuteMs] })))).toBe(2 * minuteMs);
   expect(likelyRetries(rulesWith({})).retries).toBe(0);

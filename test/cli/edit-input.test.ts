@@ -179,14 +179,57 @@ test('rows without an id and rows that fail are told with the reason, and the ot
     failed: 3,
     failures: [
       { code: 'missing_id', count: 1, examples: [{ row: 1, line: 2, id: null }] },
-      { code: 'invalid_phone', count: 1, examples: [{ row: 3, line: 4, id: 'a' }] },
       { code: 'duplicate_phone', count: 1, examples: [{ row: 2, line: 3, id: 'x' }] },
+      { code: 'invalid_phone', count: 1, examples: [{ row: 3, line: 4, id: 'a' }] },
     ],
   });
   // Who is in a row that cannot be told apart may be anybody, so nobody is missing for certain.
   const missing = await run('update', 'spring', write('list.csv', asCsv(rows)), '--withdraw-missing', '--yes');
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringMatching(/1 row of the list cannot be told apart/) });
   expect(missing.stdout).toContain('0 rows that the list does not have withdrawn.');
+});
+
+test('who may still be called at the old number, since the corrected one is invalid, is warned of', async () => {
+  const { add, write, run, path } = createFolder();
+  await add('spring', people(['a', 'b', 'c', 'd']));
+  expect(await run('withdraw', 'spring', '--id', 'd', '--yes')).toMatchObject({ code: 0 });
+  const rows = [
+    { id: 'a', phone: '+1212555', name: 'Guest a' },
+    { id: 'b', phone: numberOf(2), name: 'Guest b' },
+    { id: 'c', phone: numberOf(2), name: 'Guest c' },
+    { id: 'c', phone: 'again', name: 'Guest c' },
+    { id: 'd', phone: 'oops', name: 'Guest d' },
+    { id: 'new', phone: 'oops', name: 'Guest e' },
+  ];
+  const list = write('list.csv', asCsv(rows));
+  for (const flags of [['--dry-run'], []]) {
+    const done = await run('update', 'spring', list, '--json', '--report', path('report.csv'), ...flags);
+    expect(done.stderr).toMatch(
+      /^Warning: 3 people whose rows failed may still be called.*at the old number.*withdraw spring --id a,b,c$/m,
+    );
+    expect(JSON.parse(done.stdout)).toMatchObject({ failed: 6, unchanged: 0, mayStillBeCalled: 3 });
+  }
+  const lines = readFileSync(path('report.csv'), 'utf8').trim().split('\n').slice(1);
+  expect(lines[0]).toMatch(
+    /^1,2,a,failed,invalid_phone,.*; row 1 of the campaign stays as it was and may still be called so,1$/,
+  );
+  expect(lines[4]).toMatch(/^5,6,d,failed,invalid_phone,(?!.*still be called).*,$/);
+});
+
+test('failed rows are told in the order of the file, also when one had to wait for the number of another', async () => {
+  const { add, write, run, path } = createFolder();
+  await add('spring', people(['a', 'b', 'c']));
+  const rows = [
+    { id: 'x', phone: numberOf(0), name: 'Taken' },
+    { id: 'y', phone: 'oops', name: 'Guest y' },
+    { id: 'a', phone: numberOf(40), name: 'Guest a' },
+    { id: 'z', phone: numberOf(1), name: 'Taken' },
+    { id: 'v', phone: 'oops', name: 'Guest v' },
+  ];
+  const done = await run('update', 'spring', write('list.csv', asCsv(rows)), '--report', path('report.csv'));
+  expect(done.stdout.match(/^\d+ +\d+ +[a-z]+ +\w+/gm)?.map((line) => line.split(/ +/)[0])).toEqual(['2', '4', '5']);
+  const lines = readFileSync(path('report.csv'), 'utf8').trim().split('\n').slice(1);
+  expect(lines.map((line) => line.split(',')[0])).toEqual(['1', '2', '3', '4', '5']);
 });
 
 test('a list that has slipped by a row is mended in one go, however long it is', { timeout: 120_000 }, async () => {

@@ -112,6 +112,7 @@ test('rows are changed while Temporal is out of reach, and that the campaign was
     corrected: 1,
     unchanged: 0,
     failed: 0,
+    mayStillBeCalled: 0,
     failures: [],
     missing: { missing: 2, withdrawn: 2, callOpen: 0 },
   });

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { ListRow } from '../../src/campaign/recipients.ts';
+import { RehearsalForecaster } from '../../src/cli/rehearse-forecast.ts';
 import { followRehearsal, instantText, progressLine } from '../../src/cli/rehearse-follow.ts';
 import { findFaults, rehearsalJson, renderRehearsal, type Rehearsal } from '../../src/cli/rehearse-report.ts';
 import { readTimeline } from '../../src/cli/rehearse-timeline.ts';
@@ -165,6 +167,7 @@ function rehearsal(changes: Partial<Rehearsal> = {}): Rehearsal {
       released: {},
       optOuts: 1,
     },
+    forecast: null,
     verify: { ok: true, events: 9, calls: 31, campaigns: ['tryout'], rules: [], notes: [] },
     conduct,
     tookRealMs: 156_000,
@@ -186,6 +189,41 @@ test('the report says what happened when, and what a rehearsal is not', () => {
   expect(rehearsalJson(rehearsal())).toMatchObject({
     ok: true,
     timeline: { startedAt: '2030-01-15T14:00:00.000Z', hours: [{ at: '2030-01-15T14:00:00.000Z' }, {}] },
+  });
+});
+
+test('the forecast of the rehearsed rows stands beside what happened', async () => {
+  const { rules } = campaignIn('completed');
+  const forecaster = new RehearsalForecaster(rules, begin);
+  async function* chunks(): AsyncGenerator<ListRow[]> {
+    yield Array.from({ length: 100 }, (_, index): ListRow => ({
+      row: index + 1,
+      line: index + 2,
+      cells: [],
+      verdict: 'accepted',
+      externalId: null,
+      e164: `+12125550${String(100 + index)}`,
+      zones: ['America/New_York'],
+      country: 'US',
+      regions: ['NY'],
+      notBefore: null,
+      expiresAt: null,
+    }));
+  }
+  let seen = 0;
+  for await (const rows of forecaster.observe(chunks())) seen += rows.length;
+  expect(seen).toBe(100);
+  const forecast = forecaster.forecast();
+  const text = renderRehearsal(rehearsal({ forecast }), false);
+  expect(text).toMatch(
+    /forecasts, and what happened\n +ends +calls\n +earliest +2030-01-15 14:\d\d UTC +100\n +likely +2030-01-\d\d .* UTC +\d+\n +slowest +.*\n +rehearsed +2030-01-16 16:00 UTC +31\n/,
+  );
+  expect(text).toMatch(/Likely supposes that 35 % of the calls are answered; here 65 % were\.\n\n/);
+  expect(rehearsalJson(rehearsal({ forecast }))).toMatchObject({
+    forecast: {
+      earliest: { calls: 100, neverCalled: 0 },
+      rehearsed: { endsAt: '2030-01-16T16:00:00.000Z', calls: 31, answered: 20 },
+    },
   });
 });
 

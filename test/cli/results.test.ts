@@ -48,6 +48,18 @@ test.each(['csv', 'jsonl', 'xlsx'])('%s replaces earlier results of its own kind
   expect(readdirSync(ledger.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
 });
 
+test('safe CSV with a byte order mark replaces plain CSV of the same campaign, and the other way round', async () => {
+  const ledger = await createLedger();
+  const write = (...flags: string[]) => ledger.run('results', 'spring', '-o', ledger.path('r.csv'), ...flags);
+  for (const flags of [[], ['--safe-cells', '--bom'], ['--bom'], []])
+    expect(await write(...flags)).toMatchObject({ code: 0 });
+  for (const format of ['xlsx', 'jsonl'])
+    expect(await write('--format', format, '--safe-cells')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--safe-cells and --bom are for CSV'),
+    });
+});
+
 test('filters choose rows, and a part of the results does not take the name of the whole', async () => {
   const ledger = await createLedger();
   const rows = async (...flags: string[]) => {

@@ -95,9 +95,22 @@ test('a schedule is created, listed, paused, resumed and deleted', { timeout }, 
 
   expect(await world.run('schedule', 'pause', world.id, '--note', 'no list this week')).toMatchObject({ code: 0 });
   expect(await viewOf(world)).toMatchObject({ state: 'paused', note: 'no list this week', next: [] });
+  // A second pause, by somebody who does not know of the first, leaves what the first one noted.
+  expect(await world.run('schedule', 'pause', world.id)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('was paused already (no list this week): it does not fire'),
+  });
+  expect(await viewOf(world)).toMatchObject({ state: 'paused', note: 'no list this week' });
+  expect(await world.run('schedule', 'pause', world.id, '--note', 'holidays')).toMatchObject({
+    stdout: expect.stringContaining('was paused already, with a new note instead of (no list this week)'),
+  });
   expect((await world.run('schedule', 'list')).stdout).toMatch(/autumn-\d+ +paused +0 9 1 1 \* .*none yet/);
-  expect(await world.run('schedule', 'resume', world.id)).toMatchObject({ code: 0 });
+  expect(await world.run('schedule', 'resume', world.id)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('fires again; it was paused (holidays)'),
+  });
   expect(await viewOf(world)).toMatchObject({ state: 'active', note: 'resumed by a person' });
+  expect((await world.run('schedule', 'resume', world.id)).stdout).toContain('was not paused');
 
   expect(await world.run('schedule', 'delete', world.id)).toMatchObject({
     code: 2,

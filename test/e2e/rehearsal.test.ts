@@ -92,6 +92,7 @@ interface Report {
   outcomes: Record<string, number>;
   verify: { ok: boolean; calls: number };
   conduct: { ok: boolean };
+  forecast: Record<'earliest' | 'likely' | 'slowest' | 'rehearsed', { endsAt: string; calls: number }>;
   timeline: Omit<Timeline, 'hours' | 'quiet'> & {
     hours: { at: string; calls: number }[];
     quiet: { from: string; paused: boolean }[];
@@ -130,7 +131,11 @@ test(
     expect(report.outcomes['completed']).toBeGreaterThan(rows / 10);
     expect(report.verify.calls).toBeGreaterThan(report.outcomes['completed'] ?? 0);
 
-    const { timeline } = report;
+    const { timeline, forecast } = report;
+    expect(forecast.rehearsed.calls).toBe(report.verify.calls);
+    expect(forecast.earliest.calls).toBe(rows);
+    expect(forecast.likely.calls).toBeGreaterThan(rows);
+    expect(forecast.rehearsed.endsAt >= forecast.earliest.endsAt).toBe(true);
     expect(timeline.hours.reduce((sum, { calls }) => sum + calls, 0)).toBe(report.verify.calls);
     expect((timeline.callees?.earliest ?? '') >= '09:00').toBe(true);
     expect((timeline.callees?.latest ?? '') < '17:00').toBe(true);
