@@ -8,6 +8,7 @@ import { writeJson } from './json-output.ts';
 import { addLimitFlags, takeItems, tellMore, type LimitFlags } from './list-limit.ts';
 import { processInput, type PersonInput } from './person-input.ts';
 import { askService } from './service-operation.ts';
+import { plural } from './printable.ts';
 import { renderTable, terminalWidth, type Column } from './table.ts';
 import { renderTranscript } from './transcript-text.ts';
 
@@ -85,10 +86,14 @@ const columns: readonly Column<ConversationEntry>[] = [
 ];
 
 async function listConversations(io: Io, { agent, json, ...limit }: ListFlags): Promise<void> {
-  const filter = agent === undefined ? {} : { agentId: agent };
+  let unusable = 0;
+  const onUnusable = (entries: number) => (unusable += entries);
+  const filter = { ...(agent === undefined ? {} : { agentId: agent }), onUnusable };
   const list = await askService(io, { doing: 'list the conversations', lookWith }, (client) =>
     takeItems(client.listConversations(filter), limit),
   );
+  if (unusable > 0)
+    io.stderr.write(`${plural(unusable, 'entry', 'entries')} of the list cannot be used (no id, say) and left out.\n`);
   if (json) {
     writeJson(io, { conversations: list.items, has_more: list.hasMore });
     return;
