@@ -8,7 +8,7 @@ import { writeJson } from './json-output.ts';
 import { addLimitFlags, takeItems, tellMore, type LimitFlags } from './list-limit.ts';
 import { processInput, type PersonInput } from './person-input.ts';
 import { askService } from './service-operation.ts';
-import { plural } from './printable.ts';
+import { plural, printable } from './printable.ts';
 import { renderTable, terminalWidth, type Column } from './table.ts';
 import { renderTranscript } from './transcript-text.ts';
 
@@ -128,7 +128,7 @@ async function printSignedUrl(io: Io, agentId: string, json: boolean): Promise<v
     client.getSignedUrl(agentId),
   );
   if (json) writeJson(io, { signed_url: url });
-  else io.stdout.write(`${url}\n`);
+  else io.stdout.write(`${printable(url)}\n`);
 }
 
 async function printToken(io: Io, agentId: string, json: boolean): Promise<void> {
@@ -136,7 +136,7 @@ async function printToken(io: Io, agentId: string, json: boolean): Promise<void>
     client.getConversationToken(agentId),
   );
   if (json) writeJson(io, { token });
-  else io.stdout.write(`${token}\n`);
+  else io.stdout.write(`${printable(token)}\n`);
 }
 
 function secondsOf(ms: number | null): string {

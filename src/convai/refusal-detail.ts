@@ -9,7 +9,7 @@ export interface RefusalDetail {
 
 const longestMessage = 500;
 // eslint-disable-next-line no-control-regex
-const controlCharacters = /[\u0000-\u001f\u007f-\u009f]+/g;
+const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
 const mostFields = 100;
 const longestPage = 20_000;
 
