@@ -44,6 +44,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     service.close();
     throw error;
   }
+  settings.outbound.ownPort = port;
   service.baseUrl = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;
   return {
     url: service.baseUrl,
