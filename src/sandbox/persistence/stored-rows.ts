@@ -95,11 +95,11 @@ export function readRows(rows: readonly FoundRow[]): StoredState | null {
   const calls: { accepted: number | null; recorded: number | null; call: ServiceImage['calls'][number] }[] = [];
   readEach('version', (text, key) => versions.set(key, JSON.parse(text) as Agent));
   readEach('agent', (text, key) => (agents[Number(key)] = readAgentRow(text)));
-  readEach('batch', (text) => batches.push(readObject<SavedBatch>(text)));
+  readEach('batch', (text) => batches.push(readObject(text) as SavedBatch));
   readEach('counter', (text, key) => counters.push([key, readCount(text)]));
   readEach('numbers', (text) => (numbers = JSON.parse(text) as StoredNumber[]));
   readEach('call', (text) => {
-    const stored = readObject<{ accepted: number | null; recorded: number | null; call: CallDocument }>(text);
+    const stored = readObject(text) as { accepted: number | null; recorded: number | null; call: CallDocument };
     callDocument.parse(stored.call);
     calls.push({ ...stored, call: readCall(stored.call, versions) });
   });
@@ -131,14 +131,14 @@ export function readRows(rows: readonly FoundRow[]): StoredState | null {
   };
 }
 
-function readObject<Value extends object>(text: string): Value {
+function readObject(text: string): object {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null) throw new TypeError('not an object');
-  return value as Value;
+  return value;
 }
 
 function readAgentRow(text: string): ServiceImage['agents'][number] {
-  const row = readObject<ServiceImage['agents'][number]>(text);
+  const row = readObject(text) as ServiceImage['agents'][number];
   if (typeof row.agentId !== 'string') throw new TypeError('no agent');
   return row;
 }
