@@ -7,6 +7,7 @@ import {
   RequestInvalidError,
 } from '../src/convai/errors.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
+import { storableId } from '../src/convai/storable-id.ts';
 import { withOpeningLine } from '../src/domain/conversation-override.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { undecidedStates, type BatchState } from '../src/domain/ledger.ts';
@@ -111,7 +112,7 @@ async function post(
       now: serviceNow(clock),
       status: 200,
       serviceDate: placed.serviceDate?.serverMs ?? null,
-      serviceBatchId: placed.batchId,
+      serviceBatchId: storableId(placed.batchId),
       callsInitiated: placed.callsInitiated,
     };
   } catch (error) {

@@ -12,7 +12,7 @@ import {
   storeRead,
   type ConversationRow,
 } from '../src/store/conversations.ts';
-import { asStorable, storeListed } from '../src/store/listed-records.ts';
+import { storeListed } from '../src/store/listed-records.ts';
 import { concludeSweep } from '../src/store/conclude.ts';
 import { conclusionDueSince } from '../src/store/open-batches.ts';
 import { matchRecords, oldestCampaignStart, oldestOpenPost } from '../src/store/matching.ts';
@@ -25,6 +25,7 @@ import { noteUnreadable } from '../src/store/unreadable.ts';
 import { assumedClock, isBetterReading, readClock } from './clock-reading.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
+import { factsOfPage } from './list-entries.ts';
 import { keepQuiet, quietTime } from './quiet-time.ts';
 import { watchClocks } from './watch-clocks.ts';
 
@@ -99,7 +100,9 @@ async function walkList(
     const now = serviceNow(clock);
     const reading = readClock(page.serviceDate, clock, deps.nowReal());
     if (reading !== undefined && isBetterReading(reading, walk.clockReading)) walk.clockReading = reading;
-    const facts = page.conversations.map((entry) => asStorable(factsFromListEntry(entry, pointers)));
+    const facts = factsOfPage(agentId, page, pointers);
+    if (page.unusable.length > 0)
+      deps.logger.warn({ agentId, entries: page.unusable.length }, 'the list holds entries that cannot be used');
     const { allFinal } = await deps.store.transaction(async (tx) => {
       await noteReadSucceeded(tx, agentId, now);
       const oldest = await oldestCampaignStart(tx, agentId, until);

@@ -7,6 +7,7 @@ import { mayBegin } from './irreversible.ts';
 import { writeJson } from './json-output.ts';
 import { addLimitFlags, takeItems, tellMore, type LimitFlags } from './list-limit.ts';
 import { processInput, type PersonInput } from './person-input.ts';
+import { printable } from './printable.ts';
 import { askService } from './service-operation.ts';
 import { renderTable, terminalWidth } from './table.ts';
 import { UsageError } from './usage-error.ts';
@@ -106,7 +107,7 @@ async function createAgent(io: Io, input: PersonInput, flags: AgentFlags & { jso
     client.createAgent(body as CreateAgentRequest),
   );
   if (flags.json) writeJson(io, created);
-  else io.stdout.write(`${created.agent_id}\n`);
+  else io.stdout.write(`${printable(created.agent_id)}\n`);
 }
 
 async function updateAgent(

@@ -8,6 +8,7 @@ import { writeJson } from './json-output.ts';
 import { addLimitFlags, takeItems, tellMore, type LimitFlags } from './list-limit.ts';
 import { processInput, type PersonInput } from './person-input.ts';
 import { askService } from './service-operation.ts';
+import { plural, printable } from './printable.ts';
 import { renderTable, terminalWidth, type Column } from './table.ts';
 import { renderTranscript } from './transcript-text.ts';
 
@@ -85,10 +86,14 @@ const columns: readonly Column<ConversationEntry>[] = [
 ];
 
 async function listConversations(io: Io, { agent, json, ...limit }: ListFlags): Promise<void> {
-  const filter = agent === undefined ? {} : { agentId: agent };
+  let unusable = 0;
+  const onUnusable = (entries: number) => (unusable += entries);
+  const filter = { ...(agent === undefined ? {} : { agentId: agent }), onUnusable };
   const list = await askService(io, { doing: 'list the conversations', lookWith }, (client) =>
     takeItems(client.listConversations(filter), limit),
   );
+  if (unusable > 0)
+    io.stderr.write(`${plural(unusable, 'entry', 'entries')} of the list cannot be used (no id, say) and left out.\n`);
   if (json) {
     writeJson(io, { conversations: list.items, has_more: list.hasMore });
     return;
@@ -123,7 +128,7 @@ async function printSignedUrl(io: Io, agentId: string, json: boolean): Promise<v
     client.getSignedUrl(agentId),
   );
   if (json) writeJson(io, { signed_url: url });
-  else io.stdout.write(`${url}\n`);
+  else io.stdout.write(`${printable(url)}\n`);
 }
 
 async function printToken(io: Io, agentId: string, json: boolean): Promise<void> {
@@ -131,7 +136,7 @@ async function printToken(io: Io, agentId: string, json: boolean): Promise<void>
     client.getConversationToken(agentId),
   );
   if (json) writeJson(io, { token });
-  else io.stdout.write(`${token}\n`);
+  else io.stdout.write(`${printable(token)}\n`);
 }
 
 function secondsOf(ms: number | null): string {

@@ -1,4 +1,5 @@
 import { describeOutsideFault } from './outside-faults.ts';
+import { printableLines } from './printable.ts';
 
 /** What the process says and exits with after a failure. */
 export interface Failure {
@@ -12,6 +13,12 @@ export interface Failure {
  * wrong setting is 2; a fault of disk, database or network is 1; anything else is a defect, told in a sentence, with its stack only when `debug`.
  */
 export function describeFailure(error: unknown, debug: boolean): Failure {
+  const failure = judgeFailure(error, debug);
+  // Ids, paths and names in it may be anybody's.
+  return { ...failure, message: printableLines(failure.message) };
+}
+
+function judgeFailure(error: unknown, debug: boolean): Failure {
   const stack = debug && error instanceof Error && error.stack !== undefined ? `\n${describeStack(error)}` : '';
   if (isForeseen(error)) return { exitCode: error.exitCode, message: `${error.message}${stack}` };
   if (error instanceof Error && error.name === 'ConfigError')

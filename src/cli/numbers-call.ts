@@ -7,7 +7,7 @@ import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
 import { writeJson } from './json-output.ts';
 import type { PersonInput } from './person-input.ts';
-import { plural } from './printable.ts';
+import { plural, printable } from './printable.ts';
 import { askService } from './service-operation.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -54,7 +54,7 @@ export async function placeCalls(io: Io, input: PersonInput, flags: CallFlags): 
     client.placeBatchCalls(body as unknown as BatchCallsRequest, { requestId, mayBegin: () => true }),
   );
   if (flags.json) writeJson(io, { batch_id: placed.batchId, calls_initiated: placed.callsInitiated });
-  else io.stdout.write(`Batch ${placed.batchId}: ${plural(placed.callsInitiated, 'call')} queued.\n`);
+  else io.stdout.write(`Batch ${printable(placed.batchId)}: ${plural(placed.callsInitiated, 'call')} queued.\n`);
   if (placed.callsInitiated < people) {
     io.stderr.write(
       `The service queued ${placed.callsInitiated} of ${people} and does not say which. Look before you call the others: ${operation.lookWith}\n`,

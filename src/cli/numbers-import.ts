@@ -4,6 +4,7 @@ import { readBodyFile, type Body } from './body-file.ts';
 import type { Io } from './io.ts';
 import { writeJson } from './json-output.ts';
 import type { PersonInput } from './person-input.ts';
+import { printable } from './printable.ts';
 import { readSecret } from './secret-input.ts';
 import { askService } from './service-operation.ts';
 import { UsageError } from './usage-error.ts';
@@ -53,7 +54,7 @@ export async function importNumber(io: Io, input: PersonInput, flags: ImportFlag
     client.importPhoneNumber(body as unknown as ImportPhoneNumberRequest),
   );
   if (flags.json) writeJson(io, imported);
-  else io.stdout.write(`${imported.phone_number_id}\n`);
+  else io.stdout.write(`${printable(imported.phone_number_id)}\n`);
 }
 
 async function readBody(input: PersonInput, flags: ImportFlags): Promise<Body> {

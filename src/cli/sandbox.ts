@@ -98,6 +98,7 @@ function banner(sandbox: RunningSandbox, flags: SandboxFlags): string {
   return [
     `The sandbox listens on ${sandbox.url} (dialect ${flags.dialect ?? 'extended'}, ${describeSpeed(sandbox)}). Nothing real is called.`,
     `  state          ${sandbox.dataFile === null ? 'in memory: nothing is kept' : `kept in ${sandbox.dataFile}`}`,
+    ...(sandbox.leftOut.length === 0 ? [] : [leftOutLine(sandbox.leftOut)]),
     `  SVC_BASE_URL=${sandbox.url} SVC_API_KEY=${sandboxKey}`,
     `  agents         ${agents.join(', ')}`,
     `  caller numbers ${numbers.join(', ')}`,
@@ -105,4 +106,11 @@ function banner(sandbox: RunningSandbox, flags: SandboxFlags): string {
     '  Ctrl-C stops it.',
     '',
   ].join('\n');
+}
+
+const mostNamed = 10;
+
+function leftOutLine(rows: readonly string[]): string {
+  const more = rows.length > mostNamed ? `, and ${rows.length - mostNamed} more` : '';
+  return `  left out       rows that cannot be read, kept aside in the file: ${rows.slice(0, mostNamed).join(', ')}${more}`;
 }

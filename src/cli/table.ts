@@ -18,7 +18,7 @@ export function renderTable<Item>(
 ): string {
   const rows = [
     columns.map(({ title }) => title),
-    ...items.map((item) => columns.map(({ value }) => showable(value(item)))),
+    ...items.map((item) => columns.map(({ value }) => printable(value(item)))),
   ];
   const widths = columns.map((_, at) => Math.max(...rows.map((row) => widthOf(row[at] ?? ''))));
   if (width !== null) shrink(columns, widths, width);
@@ -78,9 +78,4 @@ function widthOf(text: string): number {
 
 function graphemeWidth(grapheme: string): number {
   return wide.test(grapheme) ? 2 : 1;
-}
-
-/** On one line, without what would move the cursor or turn the direction of writing. */
-function showable(text: string): string {
-  return printable(text).replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 }

@@ -8,6 +8,8 @@ import { CampaignReader, type Snapshot } from './campaign-snapshot.ts';
 import { createCampaignView, type CampaignView } from './campaign-view.ts';
 import { describeFailure } from './failure.ts';
 import type { Io } from './io.ts';
+import { writeJson } from './json-output.ts';
+import { printable } from './printable.ts';
 import { explainServiceFault, openService } from './service-access.ts';
 import { superviseCampaign } from './supervision.ts';
 import type { TemporalAccess } from './temporal-access.ts';
@@ -28,7 +30,9 @@ export async function followTestCall(io: Io, call: FollowedTestCall): Promise<vo
   const { campaignId } = campaign;
   if (!hasEnded(campaign)) {
     const why =
-      campaign.state === 'paused' ? `paused: ${campaign.stateReason ?? 'no reason is on record'}` : 'not at its end';
+      campaign.state === 'paused'
+        ? `paused: ${printable(campaign.stateReason ?? 'no reason is on record')}`
+        : 'not at its end';
     io.stderr.write(`The test call is ${why}\n`);
     io.stderr.write(
       campaign.state === 'paused'
@@ -40,7 +44,7 @@ export async function followTestCall(io: Io, call: FollowedTestCall): Promise<vo
   }
   for await (const result of readResults(call.store.db, campaignId)) {
     const record = await readRecord(io, call.config, result.conversationId);
-    if (call.json) io.stdout.write(`${JSON.stringify(asJson(campaignId, result, record), null, 2)}\n`);
+    if (call.json) writeJson(io, asJson(campaignId, result, record));
     else io.stdout.write(renderEnd(campaignId, result, record));
     if (result.disposition === null || result.outcome === 'unresolved') io.exitCode = 1;
   }
@@ -90,8 +94,8 @@ function renderEnd(campaignId: string, result: RecipientResult, record: Conversa
   const lines = [
     '',
     `Test call     ${campaignId}`,
-    `Call          ${call}`,
-    `Outcome       ${outcome}${reason === null ? '' : ` (${reason})`}`,
+    printable(`Call          ${call}`),
+    printable(`Outcome       ${outcome}${reason === null ? '' : ` (${reason})`}`),
     record === null ? '\n(the service shows no conversation of it)\n' : renderTranscript(result.row, record),
     ...(outcome === 'opted_out'
       ? ['The number is on the do-not-call list now; carillon suppress remove takes it off.\n']

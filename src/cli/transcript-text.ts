@@ -1,12 +1,13 @@
 import type { ConversationRecord } from '../convai/schemas-responses.ts';
 import { factsFromRecord } from '../convai/record-facts.ts';
+import { printable } from './printable.ts';
 
 /** A conversation for reading: a few lines about the call, then who said what. `row` is the list's, for a call of a campaign. */
 export function renderTranscript(row: number | null, record: ConversationRecord): string {
   const { startedAt, durationMs, callResult, collected, evaluation } = factsFromRecord(record);
   const head = [
     ...(row === null ? [] : [`Row           ${row}`]),
-    `Conversation  ${record.conversation_id}`,
+    `Conversation  ${printable(record.conversation_id)}`,
     ...(startedAt === null ? [] : [`Started       ${new Date(startedAt).toISOString()}`]),
     ...(durationMs === null ? [] : [`Duration      ${durationMs / 1000} s`]),
     ...(callResult === null ? [] : [`Call          ${callResult}`]),
@@ -20,7 +21,7 @@ export function renderTranscript(row: number | null, record: ConversationRecord)
 function describeValues(label: string, values: Record<string, unknown> | null): string[] {
   return Object.entries(values ?? {}).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return `${label.padEnd(14)}${name} = ${text}`;
+    return printable(`${label.padEnd(14)}${name} = ${text}`);
   });
 }
 
@@ -30,7 +31,7 @@ function describeTurn(turn: Record<string, unknown>): string {
   const said = first(turn['text'], turn['message']) ?? '(no words)';
   const time = turn['timestamp'] ?? turn['time_in_call_secs'];
   const at = typeof time === 'number' || typeof time === 'string' ? `[${time}] ` : '';
-  return `${at}${speaker}: ${said}`;
+  return printable(`${at}${speaker}: ${said}`);
 }
 
 function first(...values: unknown[]): string | null {

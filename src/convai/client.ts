@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { readDate, type ServiceReadings } from './clock-readings.ts';
 import { BadResponseError, RequestInvalidError, type RequestFacts } from './errors.ts';
 import { iteratePages, readPage, type Page } from './pagination.ts';
-import { parseJson } from './refusal-detail.ts';
+import { isWellFormed } from './storable-id.ts';
+import { readJson } from './read-json.ts';
 import * as requests from './schemas-requests.ts';
 import * as responses from './schemas-responses.ts';
 import { createTransport, type RequestInfo, type Success, type WriteRequest } from './transport.ts';
@@ -34,6 +35,8 @@ export interface ServiceDate {
 
 export interface ConversationPage {
   conversations: responses.ConversationEntry[];
+  /** Entries that do not fit the contract, as they came: what they are of is not known, so they may be of any call. */
+  unusable: unknown[];
   /** Null when the list does not say. */
   hasMore: boolean | null;
   nextCursor: string | null;
@@ -87,18 +90,25 @@ export function createConvaiClient(options: ConvaiClientOptions) {
     return transport.write({ ...request, body: schema === undefined ? null : encodeBody(facts, schema, body) });
   };
 
+  const readList = async (
+    path: string,
+    key: string,
+    query?: Record<string, string | undefined>,
+  ): Promise<{ page: Page<unknown>; success: Success }> => {
+    const success = await transport.read(path, query);
+    const page = readPage(readJson(success.body), key);
+    if (page !== undefined) return { page, success };
+    throw new BadResponseError(success.request, success.status, [`no list in it, neither bare nor under "${key}"`]);
+  };
+
   const getList = async <Schema extends z.ZodType>(
     path: string,
     key: string,
     schema: Schema,
     query?: Record<string, string | undefined>,
-  ): Promise<{ page: Page<z.output<Schema>>; success: Success }> => {
-    const success = await transport.read(path, query);
-    const page = readPage(parseJson(success.body.toString('utf8')), key);
-    if (page === undefined) {
-      throw new BadResponseError(success.request, success.status, [`no list in it, neither bare nor under "${key}"`]);
-    }
-    return { page: { ...page, items: page.items.map((item, at) => check(success, schema, item, [key, at])) }, success };
+  ): Promise<Page<z.output<Schema>>> => {
+    const { page, success } = await readList(path, key, query);
+    return { ...page, items: page.items.map((item, at) => check(success, schema, item, [key, at])) };
   };
 
   const listConversationsPage = async (
@@ -109,14 +119,16 @@ export function createConvaiClient(options: ConvaiClientOptions) {
       cursor: filter.cursor,
       page_size: String(filter.pageSize ?? largestPage),
     };
-    const { page, success } = await getList(
-      `${root}/conversations`,
-      'conversations',
-      responses.conversationEntry,
-      query,
-    );
+    const { page, success } = await readList(`${root}/conversations`, 'conversations', query);
     const { items, hasMore, nextCursor } = page;
-    return { conversations: items, hasMore, nextCursor, serviceDate: serviceDateOf(success) };
+    const conversations: responses.ConversationEntry[] = [];
+    const unusable: unknown[] = [];
+    for (const item of items) {
+      const parsed = responses.conversationEntry.safeParse(item);
+      if (parsed.success) conversations.push(parsed.data);
+      else unusable.push(item);
+    }
+    return { conversations, unusable, hasMore, nextCursor, serviceDate: serviceDateOf(success) };
   };
 
   return {
@@ -129,7 +141,7 @@ export function createConvaiClient(options: ConvaiClientOptions) {
     listAgents(): AsyncIterable<responses.AgentSummary> {
       return iteratePages(async (cursor) => {
         const query = { cursor: cursor ?? undefined, page_size: String(largestPage) };
-        return (await getList(`${root}/agents`, 'agents', responses.agentSummary, query)).page;
+        return getList(`${root}/agents`, 'agents', responses.agentSummary, query);
       });
     },
 
@@ -155,10 +167,17 @@ export function createConvaiClient(options: ConvaiClientOptions) {
 
     listConversationsPage,
 
-    /** All pages, in the service's order. Ends silently where the list cannot be followed: no cursor, or one seen before. */
-    listConversations(filter: { agentId?: string } = {}): AsyncIterable<responses.ConversationEntry> {
+    /**
+     * All pages, in the service's order, without the entries that cannot be used; `onUnusable` is told how many a page had. Ends silently
+     * where the list cannot be followed: no cursor, or one seen before.
+     */
+    listConversations(
+      filter: { agentId?: string; onUnusable?: (entries: number) => void } = {},
+    ): AsyncIterable<responses.ConversationEntry> {
+      const { onUnusable, ...wanted } = filter;
       return iteratePages(async (cursor) => {
-        const page = await listConversationsPage(cursor === null ? filter : { ...filter, cursor });
+        const page = await listConversationsPage(cursor === null ? wanted : { ...wanted, cursor });
+        if (page.unusable.length > 0) onUnusable?.(page.unusable.length);
         return { items: page.conversations, hasMore: page.hasMore, nextCursor: page.nextCursor };
       });
     },
@@ -180,7 +199,7 @@ export function createConvaiClient(options: ConvaiClientOptions) {
     },
 
     async listPhoneNumbers(): Promise<responses.PhoneNumber[]> {
-      return (await getList(`${root}/phone-numbers`, 'phone_numbers', responses.phoneNumber)).page.items;
+      return (await getList(`${root}/phone-numbers`, 'phone_numbers', responses.phoneNumber)).items;
     },
 
     async importPhoneNumber(body: requests.ImportPhoneNumberRequest): Promise<responses.PhoneNumberImported> {
@@ -222,9 +241,10 @@ export function createConvaiClient(options: ConvaiClientOptions) {
 
 /** The path of one resource. An empty id would address the list instead, and dots another resource. */
 function pathOf(method: string, collection: string, id: string): string {
-  if (id === '' || id === '.' || id === '..') {
+  if (id === '' || id === '.' || id === '..' || !isWellFormed(id)) {
     const request = { method, path: `${root}/${collection}/{id}`, requestId: null };
-    throw new RequestInvalidError(request, [`the id in the path, which is ${id === '' ? 'empty' : `"${id}"`}`]);
+    const what = id === '' ? 'empty' : isWellFormed(id) ? `"${id}"` : 'no Unicode text';
+    throw new RequestInvalidError(request, [`the id in the path, which is ${what}`]);
   }
   return `${root}/${collection}/${encodeURIComponent(id)}`;
 }
@@ -236,7 +256,7 @@ function encodeBody(request: RequestFacts, schema: z.ZodType, body: unknown): Bu
 }
 
 function parseBody<Schema extends z.ZodType>(success: Success, schema: Schema): z.output<Schema> {
-  const json = parseJson(success.body.toString('utf8'));
+  const json = readJson(success.body);
   if (json === undefined) throw new BadResponseError(success.request, success.status, ['the body is not JSON']);
   return check(success, schema, json, []);
 }

@@ -5,6 +5,12 @@ export interface Page<Item> {
   nextCursor: string | null;
 }
 
+/** A list that gives more at once is one of its own making; what follows is left to a later look, as where a list cannot be read on. */
+const mostItems = 20_000;
+
+/** A longer cursor makes an address that servers refuse. */
+const longestCursor = 4_096;
+
 /** Pages without a single item, in a row, after which a list that promises more is not believed. */
 const mostEmptyPages = 20;
 
@@ -30,19 +36,26 @@ export async function* iteratePages<Item>(
 
 /**
  * Reads a list in any of its shapes: `{ [key]: [...], has_more, next_cursor }`, the same without paging fields, or a
- * bare array. Undefined when there is no list in it.
+ * bare array. Undefined when there is no list in it. Of more items than can be handled only the first are there, and `hasMore` is true.
  */
 export function readPage(body: unknown, key: string): Page<unknown> | undefined {
-  if (Array.isArray(body)) return { items: body, hasMore: null, nextCursor: null };
+  if (Array.isArray(body)) return bounded({ items: body, hasMore: null, nextCursor: null });
   if (typeof body !== 'object' || body === null) return undefined;
   const fields = body as Record<string, unknown>;
   const items = fields[key];
   if (!Array.isArray(items)) return undefined;
   const hasMore = fields['has_more'];
   const nextCursor = fields['next_cursor'];
-  return {
+  const isCursor = typeof nextCursor === 'string' && nextCursor !== '';
+  const isTooLong = isCursor && nextCursor.length > longestCursor;
+  return bounded({
     items,
-    hasMore: typeof hasMore === 'boolean' ? hasMore : null,
-    nextCursor: typeof nextCursor === 'string' && nextCursor !== '' ? nextCursor : null,
-  };
+    hasMore: isTooLong ? true : typeof hasMore === 'boolean' ? hasMore : null,
+    nextCursor: isCursor && !isTooLong ? nextCursor : null,
+  });
+}
+
+function bounded(page: Page<unknown>): Page<unknown> {
+  if (page.items.length <= mostItems) return page;
+  return { items: page.items.slice(0, mostItems), hasMore: true, nextCursor: null };
 }

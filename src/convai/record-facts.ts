@@ -8,6 +8,7 @@ import {
 import { textAt } from './json-pointer.ts';
 import { isRecord } from './refusal-detail.ts';
 import { parseServiceTime } from './service-time.ts';
+import { storableId } from './storable-id.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -71,18 +72,20 @@ export function factsFromRecord(
     valuesById(fields['evaluation_results'], 'result'),
   );
   return {
-    conversationId: text(fields['conversation_id']) ?? '',
+    conversationId: idOf(text(fields['conversation_id'])) ?? '',
     agentId: text(metadata['agent_id'], fields['agent_id']) ?? agentIdFallback,
     direction,
     calleeNumber:
       direction === 'inbound'
         ? null
         : (e164(firstAt(record, pointers.calleeNumber)) ?? e164(phoneCall['external_number'])),
-    batchId: text(
-      firstAt(record, pointers.batchId),
-      fieldsOf(metadata['batch_call'])['batch_call_id'],
-      metadata['batch_id'],
-      fields['batch_id'],
+    batchId: idOf(
+      text(
+        firstAt(record, pointers.batchId),
+        fieldsOf(metadata['batch_call'])['batch_call_id'],
+        metadata['batch_id'],
+        fields['batch_id'],
+      ),
     ),
     references: [
       ...new Set([...pointers.reference.flatMap((at) => textAt(record, at) ?? []), ...referencesOf(fields, collected)]),
@@ -110,6 +113,10 @@ export function factsFromRecord(
     ...pointedValues(record, pointers.values),
     ...callerOf(direction, e164(phoneCall['external_number'])),
   };
+}
+
+function idOf(id: string | null): string | null {
+  return id === null ? null : storableId(id);
 }
 
 /** On an inbound call the external number is the caller's. */

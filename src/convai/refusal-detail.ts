@@ -1,13 +1,17 @@
 export interface RefusalDetail {
   /** The service's machine word, such as `invalid_api_key`. */
   code: string | null;
-  /** The service's sentence, at most 500 characters. May echo what was sent. */
+  /** The service's sentence, at most 500 characters and none that control a terminal. May echo what was sent. */
   message: string | null;
   /** Fields that the service complains about; `path` is dotted, such as `body.calls.0.to_phone_number`. */
   fields: { path: string; message: string }[];
 }
 
 const longestMessage = 500;
+// eslint-disable-next-line no-control-regex
+const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
+const mostFields = 100;
+const longestPage = 20_000;
 
 /**
  * Reads the body of a refusal, whatever its shape: `detail` as object, array or string, the same without `detail`,
@@ -15,11 +19,15 @@ const longestMessage = 500;
  */
 export function parseRefusalDetail(body: string, redact: (text: string) => string): RefusalDetail {
   const detail = detailOf(parseJson(body), body);
-  const clean = (text: string | null) => (text === null ? null : redact(text).slice(0, longestMessage));
+  const clean = (text: string | null) =>
+    text === null ? null : redact(text).replace(controlCharacters, ' ').slice(0, longestMessage);
   return {
     code: clean(detail.code),
     message: clean(detail.message),
-    fields: detail.fields.map(({ path, message }) => ({ path: redact(path), message: clean(message) ?? '' })),
+    fields: detail.fields.map(({ path, message }) => ({
+      path: clean(path) ?? '',
+      message: clean(message) ?? '',
+    })),
   };
 }
 
@@ -54,7 +62,8 @@ function fromObject(detail: Record<string, unknown>): RefusalDetail {
   };
 }
 
-function fromFieldList(list: unknown[]): RefusalDetail {
+function fromFieldList(all: unknown[]): RefusalDetail {
+  const list = all.slice(0, mostFields);
   const entries = list.filter(isRecord);
   const fields = entries.map((entry) => ({
     path: Array.isArray(entry['loc'])
@@ -68,9 +77,10 @@ function fromFieldList(list: unknown[]): RefusalDetail {
 
 function fromText(body: string): RefusalDetail {
   const text = body
-    .slice(0, 20_000)
-    .replace(/<(script|style)\b.*?<\/\1>/gis, ' ')
-    .replace(/<[^>]*>/g, ' ')
+    .slice(0, longestPage)
+    // Both patterns end where the next tag begins or the text ends: a page of nothing but `<` is read once, not once per `<`.
+    .replace(/<(script|style)\b.*?(?:<\/\1>|$)/gis, ' ')
+    .replace(/<[^<>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
   return { code: null, message: text === '' ? null : text, fields: [] };

@@ -38,10 +38,12 @@ export const conversationEntry = z.looseObject({ conversation_id: id, metadata: 
 export type ConversationEntry = z.infer<typeof conversationEntry>;
 
 export const signedUrl = z.looseObject({
-  signed_url: z.string().regex(/^wss?:\/\/./, 'must be a WebSocket address'),
+  signed_url: z.string().regex(/^wss?:\/\/[\x21-\x7e]+$/, 'must be a WebSocket address'),
 });
 
-export const conversationToken = z.looseObject({ token: z.string().min(1) });
+export const conversationToken = z.looseObject({
+  token: z.string().regex(/^[\x21-\x7e]+$/, 'must be text that a header or address can carry'),
+});
 
 export const phoneNumber = z.looseObject({
   phone_number_id: id,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { headerOf } from './answer-errors.ts';
 import { BadResponseError, ConvaiError } from './errors.ts';
-import { parseJson } from './refusal-detail.ts';
+import { readJson } from './read-json.ts';
 import { createTransport } from './transport.ts';
 
 /** The clock that the service lives by: real time, or that of a sandbox that runs faster. */
@@ -59,7 +59,7 @@ export async function readServiceClock(
     const success = await transport.read('/_sandbox/health');
     sandboxSaid = headerOf(success.headers, 'x-sandbox') === '1';
     if (!sandboxSaid) return realClock(nowReal);
-    const parsed = health.safeParse(parseJson(success.body.toString('utf8')));
+    const parsed = health.safeParse(readJson(success.body));
     if (!parsed.success) {
       throw new BadResponseError(success.request, success.status, ['a sandbox that does not tell its clock']);
     }

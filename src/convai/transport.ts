@@ -53,7 +53,8 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-const maxResponseSize = 64 * 1024 * 1024;
+/** Many times the longest record; several answers are read at once, each held a few times over while it is parsed. */
+const maxResponseSize = 16 * 1024 * 1024;
 const maxReadConnections = 32;
 
 export function createTransport(options: TransportOptions): Transport {

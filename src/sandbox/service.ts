@@ -91,7 +91,7 @@ export class Service {
     this.faults.add(settings.faults);
     this.people = new People(settings.world);
     this.unavailableModels = new Set(settings.unavailableModels);
-    this.modelCaller = new ModelCaller(this.modelRequests, clock, settings.modelLimits, settings.allowOutbound);
+    this.modelCaller = new ModelCaller(this.modelRequests, clock, settings.modelLimits, settings.outbound);
     this.live = createModelTalks(settings, this.modelCaller, this.unavailableModels);
     this.speech = createSpeech({ speech: settings.speech });
     this.recordings = new Recordings(settings.seed, this.speech);

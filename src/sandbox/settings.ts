@@ -1,3 +1,4 @@
+import { isLoopback, type Outbound } from './allowed-host.ts';
 import type { Clock } from './clock.ts';
 import type { FaultRuleInput } from './faults/fault-rule.ts';
 import type { BatchHooks } from './gates.ts';
@@ -121,10 +122,12 @@ export type SandboxSettings = Required<
     | 'data'
     | 'sockets'
     | 'livekit'
+    | 'allowOutbound'
   >
 > & {
   controlToken: string | null;
   data: string | null;
+  outbound: Outbound;
   seed: string;
   requestsPerSecond: number | null;
   conduct: ConductLimits;
@@ -142,9 +145,12 @@ export class SandboxStartError extends Error {
 
 export function resolveSettings(options: SandboxOptions): SandboxSettings {
   const plan = plans[readPlan(options.plan)];
+  const port = options.port ?? 0;
+  const hosts = (options.allowOutbound ?? []).map((host) => host.toLowerCase());
+  const outbound: Outbound = { hosts, ownPort: port === 0 ? null : port };
   const settings: SandboxSettings = {
     host: options.host ?? '127.0.0.1',
-    port: options.port ?? 0,
+    port,
     allowNonLoopback: options.allowNonLoopback ?? false,
     dialect: options.dialect ?? 'extended',
     speed: options.speed ?? 1,
@@ -166,10 +172,10 @@ export function resolveSettings(options: SandboxOptions): SandboxSettings {
     loose: options.loose ?? false,
     hooks: options.hooks ?? {},
     speech: options.speech ?? true,
-    webhooks: readWebhooks(options),
+    webhooks: readWebhooks(options, outbound),
     world: checkWorld(options.world ?? {}, 'the setting world'),
     unavailableModels: options.unavailableModels ?? [],
-    allowOutbound: options.allowOutbound ?? [],
+    outbound,
     modelLimits: { ...defaultModelLimits, ...options.modelLimits },
     modelStream: options.modelStream ?? true,
     modelLatency: options.modelLatency ?? 'measured',
@@ -190,7 +196,7 @@ export function resolveSettings(options: SandboxOptions): SandboxSettings {
 
 function checkSettings(settings: SandboxSettings): void {
   const { host, port, speed, concurrency, maxCallsPerBatch, meanTalkSeconds, outcomeMix, requestsPerSecond } = settings;
-  if (!settings.allowNonLoopback && !/^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)) {
+  if (!settings.allowNonLoopback && !isLoopback(host === '::1' ? '[::1]' : host)) {
     throw new SandboxStartError(
       `The sandbox listens on loopback addresses only, not on "${host}". Use 127.0.0.1, or allow it in as many words (allowNonLoopback).`,
     );
@@ -245,7 +251,7 @@ function checkSettings(settings: SandboxSettings): void {
     hours === null ? hours : `${hours.start} to ${hours.end}`,
     'two times of day as HH:MM, the first before the second',
   );
-  for (const host of settings.allowOutbound)
+  for (const host of settings.outbound.hosts)
     requireThat(/^[^\s/@]+$/.test(host), 'allowOutbound', host, 'a host as it stands in an address: name or name:port');
   for (const [limit, value] of Object.entries(settings.modelLimits))
     requireThat(Number.isInteger(value) && value > 0, `modelLimits.${limit}`, value, 'a whole number of at least 1');
@@ -264,7 +270,7 @@ function readPlan(name: string = defaultPlan): PlanName {
 }
 
 /** Values are not told: one of them is a secret. */
-function readWebhooks({ webhooks = [], allowOutbound = [], dialect }: SandboxOptions): WebhookFacts[] {
+function readWebhooks({ webhooks = [], dialect }: SandboxOptions, outbound: Outbound): WebhookFacts[] {
   if (webhooks.length > 0 && dialect === 'spec')
     throw new SandboxStartError(
       'The sandbox setting webhooks needs the extended dialect; the contract has no webhooks.',
@@ -276,7 +282,7 @@ function readWebhooks({ webhooks = [], allowOutbound = [], dialect }: SandboxOpt
       throw new SandboxStartError(
         `The sandbox setting webhooks[${index}] is not usable: ${issue?.path.join('.')}: ${issue?.message}`,
       );
-    const refusal = refuseAddress(parsed.data.url, allowOutbound);
+    const refusal = refuseAddress(parsed.data.url, outbound);
     if (refusal !== null) throw new SandboxStartError(`The sandbox setting webhooks[${index}].url: ${refusal}`);
     return parsed.data;
   });

@@ -16,6 +16,8 @@ export interface RunningSandbox {
   readonly gates: Gates;
   /** The file in which the state is kept; null when it is in memory only. */
   readonly dataFile: string | null;
+  /** Rows of that file that could not be read and are kept aside in it, such as `call call_1`. */
+  readonly leftOut: readonly string[];
   calls(): CallTruth[];
   conduct(): ConductReport;
   journal(since?: number): JournalEntry[];
@@ -31,7 +33,7 @@ export interface RunningSandbox {
 /** Starts the service on a loopback address. Throws `SandboxStartError` or `FaultRuleError` when it cannot run as asked. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const settings = resolveSettings(options);
-  const { service, closeFile } = await openService(settings, options);
+  const { service, closeFile, leftOut } = await openService(settings, options);
   const { clock } = service;
   const app = createServer(service);
   let port: number;
@@ -42,6 +44,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     service.close();
     throw error;
   }
+  settings.outbound.ownPort = port;
   service.baseUrl = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;
   return {
     url: service.baseUrl,
@@ -49,6 +52,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     clock,
     gates: service.gates,
     dataFile: settings.data,
+    leftOut,
     calls: () => {
       service.scheduler.runDue();
       return service.state.calls.map((call) => tellCall(settings.seed, call, clock.now()));

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { ConversationFacts } from '../domain/conversation-facts.ts';
 import { isCallOver } from '../domain/disposition.ts';
@@ -18,16 +17,6 @@ export interface ListedPage {
   allFinal: boolean;
 }
 
-/** Ids of the service are much shorter; a text with a NUL is refused by PostgreSQL. */
-const longestId = 500;
-
-/** The same facts under an id that can be stored: a record that cannot be read may be anybody's all the same. */
-export function asStorable(facts: ConversationFacts): ConversationFacts {
-  const { conversationId: id } = facts;
-  if (id.length <= longestId && !id.includes('\0')) return facts;
-  return { ...facts, conversationId: `unreadable:${createHash('sha256').update(id).digest('hex')}` };
-}
-
 export interface ListReading {
   /** No record that began before this instant can matter to anybody (service's clock); null: none matters. */
   oursSince: number | null;
@@ -41,11 +30,10 @@ export interface ListReading {
 export async function storeListed(
   tx: Queries,
   agentId: string,
-  entries: readonly ConversationFacts[],
+  named: readonly ConversationFacts[],
   { oursSince, listens, offsetMs }: ListReading,
   now: number,
 ): Promise<ListedPage> {
-  const named = entries.filter((facts) => facts.conversationId !== '');
   if (named.length === 0) return { allFinal: false };
   const byId = new Map<string, ConversationRow>();
   for (const part of partsOf(named)) {
@@ -97,7 +85,7 @@ export async function storeListed(
       .onConflict((conflict) => conflict.column('conversation_id').doNothing())
       .execute();
   }
-  const newest = Math.max(...named.map((facts) => facts.startedAt ?? 0));
+  const newest = named.reduce((latest, { startedAt }) => Math.max(latest, startedAt ?? 0), 0);
   await tx
     .updateTable('agents')
     .set({ newest_start: newest })

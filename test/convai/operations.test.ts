@@ -242,6 +242,7 @@ test('a page tells whether there is more, and the time at the service', async ()
   const page = await client.listConversationsPage({ agentId: 'a', cursor: 'c', pageSize: 7 });
   expect(page).toEqual({
     conversations: [],
+    unusable: [],
     hasMore: true,
     nextCursor: 'n',
     serviceDate: { serverMs: Date.UTC(1994, 10, 6, 8, 49, 37), sentAtMs: 101, receivedAtMs: 102 },
@@ -257,6 +258,7 @@ test('a page of a list without paging fields or Date header says that it does no
   const page = await clientOf(service.baseUrl).listConversationsPage({});
   expect(page).toEqual({
     conversations: [{ conversation_id: 'c' }],
+    unusable: [],
     hasMore: null,
     nextCursor: null,
     serviceDate: null,
@@ -339,7 +341,6 @@ test('an update may clear fields at every depth, and name what the contract does
 
 const badAnswers: [string, (client: ConvaiClient) => Promise<unknown>, unknown][] = [
   ['an agent without its id', (c) => c.createAgent({ name: 'a' }), { id: 'x' }],
-  ['an entry without a conversation id', (c) => c.listConversationsPage({}), { conversations: [{}] }],
   ['no list', (c) => c.listConversationsPage({}), { items: [] }],
   ['a transcript that is no list', (c) => c.getConversation('c'), { transcript: 'hello' }],
   ['a signed address of the wrong kind', (c) => c.getSignedUrl('a'), { signed_url: 'https://127.0.0.1' }],

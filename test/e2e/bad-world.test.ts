@@ -130,7 +130,7 @@ test.concurrent(
       temporal,
       recipients: 30,
       batchSize: 20,
-      sandbox: { dialect: 'spec' as const },
+      sandbox: { dialect: 'spec' as const, unansweredCreateRecord: false },
       rules: unverified,
     };
     await withRun(options, async (run) => {

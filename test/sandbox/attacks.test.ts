@@ -223,7 +223,7 @@ test('an aborted upload does nothing', async () => {
     from_phone_number_id: 'pn_main',
     calls: [{ to_phone_number: '+12125550150' }],
   });
-  const head = [`POST ${batches} HTTP/1.1`, 'host: a', `x-api-key: ${key}`, 'content-type: application/json'];
+  const head = [`POST ${batches} HTTP/1.1`, 'host: localhost', `x-api-key: ${key}`, 'content-type: application/json'];
   for (const [nth, sentBytes] of [0, 10, body.length - 1].entries()) {
     const socket = connect(sandbox.port, '127.0.0.1');
     socket.write(`${[...head, `content-length: ${body.length}`].join('\r\n')}\r\n\r\n${body.slice(0, sentBytes)}`);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request as rawRequest, type IncomingMessage } from 'node:http';
 import { request } from 'undici';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +8,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runSandbox, type SandboxFlags } from '../../src/cli/sandbox.ts';
 import { readSandboxFlags } from '../../src/cli/sandbox-flags.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
+import { callWebhookTool } from '../../src/sandbox/llm/webhook-tool.ts';
 import { noon, startTestSandbox } from './harness.ts';
+import { createModelAgent, holdConversation } from './model-server.ts';
 
 const controlToken = 'a-token-of-the-control-plane';
 const bearer = { headers: { authorization: `Bearer ${controlToken}` } };
@@ -145,7 +149,72 @@ test('pages of other sites that are open in the same browser cannot use the cont
   };
   for (const origin of ['https://site.example', 'null', 'http://127.0.0.1:1'])
     expect(await reset({ origin })).toEqual([403, 'foreign_site']);
-  expect(await reset({ host: 'site.example' })).toEqual([403, 'foreign_site']);
+  expect(await reset({ host: 'site.example' })).toEqual([403, 'foreign_host']);
   expect(await reset({ origin: sandbox.url })).toEqual([200, undefined]);
   expect(await reset({})).toEqual([200, undefined]);
+});
+
+test('a site whose name was pointed at this machine reads nothing, neither page nor operations', async () => {
+  const sandbox = await startTestSandbox();
+  const { port } = sandbox;
+  const ask = async (path: string, host: string, method: 'GET' | 'POST' = 'GET') => {
+    const headers = { host, 'x-api-key': 'sk_sandbox_ok' };
+    const answer = await request(`${sandbox.url}${path}`, { method, headers });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  for (const path of ['/', '/v1/convai/agents', '/openapi.json', '/_sandbox/health', '/nothing', '/v1/nothing'])
+    for (const host of [`site.example:${port}`, 'site.example', '0.0.0.0', '127.0.0.1.site.example'])
+      expect([path, host, await ask(path, host)]).toEqual([path, host, 403]);
+  expect(await ask('/v1/convai/agents', 'site.example', 'POST')).toBe(403);
+  for (const host of [`127.0.0.1:${port}`, `LOCALHOST:${port}`, 'localhost', `[::1]:${port}`])
+    expect([host, await ask('/v1/convai/agents', host)]).toEqual([host, 200]);
+  const headers = { connection: 'Upgrade', upgrade: 'websocket', host: 'site.example' };
+  const upgrade = rawRequest(`${sandbox.url}/v1/convai/conversation`, { headers }).end();
+  const [response] = (await once(upgrade, 'response')) as [IncomingMessage];
+  response.resume();
+  expect(response.statusCode).toBe(403);
+});
+
+test('a sandbox that others may reach answers to any name', async () => {
+  const sandbox = await startTestSandbox({ allowNonLoopback: true });
+  const headers = { host: 'sandbox.example', 'x-api-key': 'sk_sandbox_ok' };
+  const answer = await request(`${sandbox.url}/v1/convai/agents`, { headers });
+  expect(answer.statusCode).toBe(200);
+  await answer.body.dump();
+});
+
+test('LOCALHOST is localhost', async () => {
+  const sandbox = await startTestSandbox({ host: 'LOCALHOST' });
+  expect((await sandbox.get('/_sandbox/health')).status).toBe(200);
+});
+
+test('neither a webhook nor an own model, nor a tool of one, may address the sandbox itself', async () => {
+  const sandbox = await startTestSandbox();
+  const { port } = sandbox;
+  for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]', '127.1.2.3', '2130706433']) {
+    const url = `http://${host}:${port}/_sandbox/reset`;
+    const webhook = await sandbox.request('POST', '/_sandbox/webhooks', { url, secret: 'a-secret-of-the-test' });
+    expect([url, webhook.status, webhook.body.detail?.[0]?.msg]).toEqual([
+      url,
+      422,
+      'Must not be an address of the sandbox itself.',
+    ]);
+  }
+  const agentId = await createModelAgent(sandbox, `${sandbox.url}/_sandbox/reset?`, {
+    llm: { backup_llm_config: { preference: 'disabled' } },
+  });
+  const record = await holdConversation(sandbox, agentId);
+  expect(record.termination_reason).toMatch(/the sandbox does not connect to itself/);
+  const tool = await callWebhookTool({
+    url: `${sandbox.url}/_sandbox/reset`,
+    headers: {},
+    parameters: {},
+    timeoutMs: 1_000,
+    outbound: { hosts: [], ownPort: port },
+    signal: new AbortController().signal,
+  });
+  expect(tool).toMatchObject({ isError: true, text: expect.stringContaining('does not connect to itself') });
+  await expect(startSandbox({ port: 4_444, webhooks: [{ url: 'http://localhost:4444/', secret: 'a-secret-of-the-test' }] }))
+    .rejects.toThrow('Must not be an address of the sandbox itself.'); // prettier-ignore
 });

@@ -79,6 +79,8 @@ test('the path is appended exactly once, whatever stands before it', () => {
   );
 });
 
+const outbound = { hosts: ['models.example:9000', 'other.example'], ownPort: 4_010 };
+
 test.each([
   'http://127.0.0.1:1/v1',
   'http://localhost/v1',
@@ -88,11 +90,13 @@ test.each([
   'http://models.example:9000/v1',
   'https://other.example/',
 ])('%s may be connected to', (url) => {
-  expect(() => requireAllowed(url, ['models.example:9000', 'other.example'])).not.toThrow();
+  expect(() => requireAllowed(url, outbound)).not.toThrow();
 });
 
 test.each([
   'http://models.example:9001/v1',
+  'http://127.0.0.1:4010/v1',
+  'http://LOCALHOST:4010/',
   'http://localhost.example/',
   'http://127.0.0.1.example/',
   'http://0.0.0.0/',
@@ -106,7 +110,7 @@ test.each([
   'nonsense',
   '',
 ])('"%s" may not be connected to', (url) => {
-  expect(() => requireAllowed(url, ['models.example:9000', 'other.example'])).toThrow();
+  expect(() => requireAllowed(url, outbound)).toThrow();
 });
 
 test('an address is shown without the values of its query', () => {

@@ -27,6 +27,10 @@ const opening: Citation = [
   'the first agent turn is the line of the call, else of the agent, with variables filled in',
 ];
 const summary: Citation = ['agents', 'a summary has what upstream promises of it'];
+const typed: Citation = [
+  'typed-clients',
+  'answers of the extended dialect have what clients with generated types require',
+];
 const inner: Citation = [
   'conversation-records',
   'the extended dialect serves the contract’s names and the inner fields beside them',
@@ -117,7 +121,7 @@ export const operationTests: Readonly<Record<OperationName, readonly Citation[]>
   batch_calls: [
     ['refusals', 'an unknown agent is 404 and queues nothing'],
     ['refusals', 'more calls than a batch may hold are refused, and the limit is named'],
-    ['phone-network', 'a batch from %s is accepted and its calls fail'],
+    ['phone-network', 'a batch from %s is accepted, and each of its calls leaves a failed record'],
     override,
     opening,
   ],
@@ -285,6 +289,8 @@ export const fieldTests: Readonly<Record<string, Readonly<Record<string, readonl
     'metadata.cost_fiat': [heard],
     'metadata.charging': [madeBy],
     'metadata.phone_call': [inner],
+    'metadata.phone_call.call_sid': [typed],
+    'metadata.phone_call.stream_sid': [typed],
     'metadata.phone_call.call_result': [whoAnswers],
     'metadata.batch_call': [inner],
     evaluation_results: [collects, goals],
@@ -298,6 +304,7 @@ export const fieldTests: Readonly<Record<string, Readonly<Record<string, readonl
     has_audio: [channels],
     has_user_audio: [channels],
     has_response_audio: [channels],
+    has_auxiliary_audio: [typed],
     conversation_initiation_client_data: [opening],
     analysis: [inner],
     'analysis.transcript_summary': [madeBy],
@@ -312,7 +319,7 @@ export const fieldTests: Readonly<Record<string, Readonly<Record<string, readonl
     next_cursor: [['conversation-records', 'pages lose and repeat nothing while calls are placed']],
   },
   SignedUrl: { signed_url: operationTests.get_signed_url },
-  ConversationToken: { token: operationTests.get_token },
+  ConversationToken: { token: operationTests.get_token, conversation_id: [typed] },
   PhoneNumberList: below('[].', {
     phone_number_id: [fourFields],
     phone_number: [fourFields],

@@ -241,6 +241,42 @@ test('a file of a newer format is refused and left as it is', async () => {
   after.close();
 });
 
+test('a file with rows that cannot be read is opened without them, names them and keeps them', async () => {
+  const path = await dataPath();
+  const first = await open(path);
+  await first.batch(['+12125550101', '+12125550102', '+12125550103']);
+  await first.advance(600_000);
+  const [broken, ...others] = first.calls();
+  await first.close();
+  const database = new Database(path);
+  // As a disk would leave it, and as a row of another's making: neither has the seal of the file.
+  const damage = database.prepare('UPDATE entity SET value = ? WHERE kind = ? AND key = ?');
+  damage.run([Buffer.alloc(40, 7), 'call', broken?.callId ?? '']);
+  damage.run([Buffer.alloc(0), 'agent', '1']);
+  database.close();
+
+  const again = await open(path);
+  expect([...again.leftOut].sort()).toEqual(['agent 1', `call ${broken?.callId}`]);
+  expect(again.calls().map(({ callId }) => callId)).toEqual(others.map(({ callId }) => callId));
+  const { agents } = (await again.get('/v1/convai/agents')).body;
+  expect(agents.map(({ agent_id: id }: Json) => id)).toEqual(['agent_reminders']);
+  expect((await again.get('/_sandbox/export')).status).toBe(200);
+  expect((await again.request('POST', '/v1/convai/agents', { name: 'New' })).status).toBe(200);
+  await again.close();
+
+  const third = await open(path);
+  expect(third.leftOut).toEqual([]);
+  expect((await third.get('/v1/convai/agents')).body.agents).toHaveLength(2);
+  await third.close();
+  const after = new Database(path);
+  const kept = after.prepare('SELECT key, value FROM entity WHERE kind = ? ORDER BY key').all(['unreadable']) as Json[];
+  expect(kept.map(({ key, value }) => [key, Buffer.from(value).length])).toEqual([
+    ['agent 1', 0],
+    [`call ${broken?.callId}`, 40],
+  ]);
+  after.close();
+});
+
 test('two sandboxes do not share a file', async () => {
   const path = await dataPath();
   const sandbox = await open(path);

@@ -213,17 +213,22 @@ test('drawn calls follow the mix, and talk about as long as asked', async () => 
   expect(meanMs).toBeLessThan(75_000);
 });
 
-test.each(['pn_unverified', 'pn_nowhere'])('a batch from %s is accepted and its calls fail', async (from) => {
-  for (const dialect of ['extended', 'spec'] as const) {
-    const sandbox = await startTestSandbox({ dialect });
-    const answer = await sandbox.batch(['+12125550100'], { from_phone_number_id: from });
-    expect(answer.body.calls_initiated).toBe(1);
-    sandbox.clock.advance(hour);
-    expect(sandbox.calls()[0]?.result).toBe('failed');
-    const { conversations } = (await sandbox.get('/v1/convai/conversations')).body;
-    expect(conversations).toHaveLength(dialect === 'extended' ? 1 : 0);
-  }
-});
+test.each(['pn_unverified', 'pn_nowhere'])(
+  'a batch from %s is accepted, and each of its calls leaves a failed record',
+  async (from) => {
+    for (const dialect of ['extended', 'spec'] as const) {
+      const sandbox = await startTestSandbox({ dialect });
+      const answer = await sandbox.batch(['+12125550100'], { from_phone_number_id: from });
+      expect(answer.body.calls_initiated).toBe(1);
+      sandbox.clock.advance(hour);
+      expect(sandbox.calls()[0]?.result).toBe('failed');
+      const { conversations } = (await sandbox.get('/v1/convai/conversations')).body;
+      expect(conversations).toHaveLength(1);
+      const { body } = await sandbox.get(`/v1/convai/conversations/${conversations[0].conversation_id}`);
+      expect(body).toMatchObject({ transcript: [], audio: null, metadata: { agent_id: 'agent_reminders' } });
+    }
+  },
+);
 
 test('a number that gets verified can call', async () => {
   const sandbox = await startTestSandbox();

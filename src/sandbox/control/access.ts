@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { isLoopback } from '../allowed-host.ts';
 import { ServiceError } from '../service-error.ts';
 import type { SandboxSettings } from '../settings.ts';
 import { telephonyPrefix } from '../telephony/webhook-path.ts';
@@ -8,12 +9,12 @@ import { telephonyPrefix } from '../telephony/webhook-path.ts';
  * Guards everything under /_sandbox: pages of other sites, open in the same browser, may not use it; and where there is a control token
  * it is asked for, but for health and for what the provider itself calls.
  */
-export function guardControl(app: FastifyInstance, { controlToken, allowNonLoopback }: SandboxSettings): void {
+export function guardControl(app: FastifyInstance, { controlToken }: SandboxSettings): void {
   const wanted = controlToken === null ? null : digest(`Bearer ${controlToken}`);
   app.addHook('onRequest', async (request) => {
     const pathname = request.routeOptions.url ?? request.url.split('?', 1)[0] ?? '';
     if (!/^\/_sandbox(\/|$)/.test(pathname)) return;
-    refuseOtherSites(request.headers.origin, request.host, allowNonLoopback);
+    refuseOtherSites(request.headers.origin, request.host);
     if (wanted === null) return;
     if (pathname === '/_sandbox/health' || pathname.startsWith(telephonyPrefix)) return;
     if (timingSafeEqual(digest(request.headers.authorization ?? ''), wanted)) return;
@@ -25,11 +26,20 @@ export function guardControl(app: FastifyInstance, { controlToken, allowNonLoopb
   });
 }
 
-/** A browser names the site that asks; a name that was pointed at this machine stands in `host`. */
-function refuseOtherSites(origin: string | undefined, host: string, allowNonLoopback: boolean): void {
-  const isOwn = origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
-  const isLocal = allowNonLoopback || /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/.test(host);
-  if (isOwn && isLocal) return;
+/**
+ * Refuses what was sent to another name, wherever it is to go: a page of another site can have its own name pointed at this machine, and
+ * would then read answers as if they were its own. Without a name (HTTP/1.0) no browser sent it.
+ */
+export function refuseOtherNames(host: string | undefined, { allowNonLoopback }: SandboxSettings): void {
+  if (allowNonLoopback || host === undefined || host === '' || isLoopback(host.replace(/:\d+$/, ''))) return;
+  const message =
+    'This sandbox is reached as localhost, 127.0.0.1 or [::1]; the Host header names something else. One that others may reach is started with allowNonLoopback.';
+  throw new ServiceError(403, message, { type: 'forbidden', code: 'foreign_host' });
+}
+
+/** A browser names the site that asks. */
+function refuseOtherSites(origin: string | undefined, host: string): void {
+  if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host.toLowerCase())) return;
   const message =
     'The controls of the sandbox are for programs of this machine and for its own page, not for other sites.';
   throw new ServiceError(403, message, { type: 'forbidden', code: 'foreign_site' });

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Outbound } from '../allowed-host.ts';
 import { pathParameter, serveControl } from '../routes/serve-operation.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
 import { notFound, ServiceError } from '../service-error.ts';
@@ -16,7 +17,7 @@ export function controlWebhooks(app: FastifyInstance, service: Service): void {
   serveControl(app, 'POST', 'webhooks', (request) => {
     if (settings.dialect === 'spec') throw notInContract();
     const input = validate(webhookInput, 'body', request.body);
-    checkAddress(input.url, settings.allowOutbound);
+    checkAddress(input.url, settings.outbound);
     return webhooks.add(input).describe();
   });
 
@@ -27,7 +28,7 @@ export function controlWebhooks(app: FastifyInstance, service: Service): void {
   serveControl(app, 'PATCH', 'webhooks/:webhook_id', (request) => {
     const webhook = find(service, pathParameter(request, 'webhook_id'));
     const change = validate(webhookChange, 'body', request.body);
-    if (change.url !== undefined) checkAddress(change.url, settings.allowOutbound);
+    if (change.url !== undefined) checkAddress(change.url, settings.outbound);
     webhook.change(change);
     return webhook.describe();
   });
@@ -48,8 +49,8 @@ function find({ webhooks }: Service, webhookId: string): Subscriber {
   return webhook;
 }
 
-function checkAddress(url: string, allowedHosts: readonly string[]): void {
-  const refusal = refuseAddress(url, allowedHosts);
+function checkAddress(url: string, outbound: Outbound): void {
+  const refusal = refuseAddress(url, outbound);
   if (refusal !== null) throw refuseField(['body', 'url'], refusal, 'address_not_allowed', url.slice(0, 200));
 }
 

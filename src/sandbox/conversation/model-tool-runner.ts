@@ -3,7 +3,7 @@ import type { SandboxSettings } from '../settings.ts';
 import type { ToolRunner } from './model-tools.ts';
 
 /** Tools of a conversation by phone: those with an address are called, and there is no client that could run any other. */
-export function createPhoneTools(settings: Pick<SandboxSettings, 'allowOutbound' | 'modelLimits'>): ToolRunner {
+export function createPhoneTools(settings: Pick<SandboxSettings, 'outbound' | 'modelLimits'>): ToolRunner {
   return {
     run: async (tool, parameters, signal) => {
       const url = tool.api_schema?.url ?? tool.url;
@@ -14,7 +14,7 @@ export function createPhoneTools(settings: Pick<SandboxSettings, 'allowOutbound'
           parameters,
           timeoutMs:
             tool.response_timeout_secs == null ? settings.modelLimits.firstTokenMs : tool.response_timeout_secs * 1_000,
-          allowedHosts: settings.allowOutbound,
+          outbound: settings.outbound,
           signal,
         });
       }

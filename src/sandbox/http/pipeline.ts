@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { refuseOtherNames } from '../control/access.ts';
 import { captureReply } from '../judge/captures.ts';
 import type { OperationName } from '../operations.ts';
 import { validate } from '../schemas/validate.ts';
@@ -34,6 +35,7 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
   app.addHook('onRequest', async (request, reply) => {
     service.scheduler.runDue();
     openExchange(request, reply, opening);
+    refuseOtherNames(request.headers.host, service.settings);
     const { operation, keyed } = request.routeOptions.config;
     if (operation !== undefined || keyed === true) await admit(request, operation, service, limiter, closing);
   });

@@ -1,6 +1,5 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { installControl } from '../control/install-control.ts';
-import { captureRequest } from '../judge/captures.ts';
 import { serveOpenApi } from '../openapi/serve-openapi.ts';
 import { servePage } from '../page/serve-page.ts';
 import { serveSockets } from '../live/upgrade.ts';
@@ -12,10 +11,9 @@ import { serveConversations } from '../routes/conversations.ts';
 import { serveCredentials } from '../routes/credentials.ts';
 import { serveNumberPages } from '../routes/number-pages.ts';
 import { servePhoneNumbers } from '../routes/phone-numbers.ts';
-import { refuseField } from '../schemas/validate.ts';
 import type { Service } from '../service.ts';
 import { answerErrors, answerUnreadable, answerUnroutable } from './error-replies.ts';
-import { duplicateKey } from './duplicate-keys.ts';
+import { acceptJsonOnly } from './json-bodies.ts';
 import { installPipeline } from './pipeline.ts';
 
 const longestParameter = 16_384;
@@ -58,21 +56,4 @@ export function createServer(service: Service): FastifyInstance {
 /** Zod checks requests, so the compilers that fastify would load for schemas of its own are left out: it starts the sooner. */
 function noRouteSchemas(): never {
   throw new Error('Routes of the sandbox have no fastify schemas; check requests with src/sandbox/schemas.');
-}
-
-/** JSON or nothing; an empty body counts as none, whatever its content type says. */
-function acceptJsonOnly(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const text = body.toString();
-    const { capture } = request.exchange;
-    if (capture !== null) captureRequest(capture, text);
-    if (text === '') return done(null, undefined);
-    return void parseJson(request, text, (error, value) => {
-      const twice = error === null ? duplicateKey(text) : null;
-      if (twice === null) done(error, value);
-      else done(refuseField(['body', ...twice], 'This key stands twice in its object; send it once.', 'duplicate_key'));
-    });
-  });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isNestedDeeper, mostLevels } from '../http/nesting.ts';
 import { createAgentSchemas } from '../schemas/agent-schemas.ts';
 import { objectOf, variableValues, type SchemaMode } from '../schemas/building-blocks.ts';
 import { ClientMistake } from './client-mistake.ts';
@@ -62,6 +63,8 @@ export function createMessageReader(mode: SchemaMode): (frame: string) => Client
 }
 
 function readObject(frame: string): Record<string, unknown> {
+  if (isNestedDeeper(frame, mostLevels))
+    throw new ClientMistake('invalid_message', `The message is nested more than ${mostLevels} levels deep.`);
   let value: unknown;
   try {
     value = JSON.parse(frame, refuseProto);

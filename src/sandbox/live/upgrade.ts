@@ -2,6 +2,7 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { WebSocketServer } from 'ws';
+import { refuseOtherNames } from '../control/access.ts';
 import { announceRequest } from '../http/announce-changes.ts';
 import { createUrlCensor } from '../http/censor-url.ts';
 import { newErrorId } from '../http/error-replies.ts';
@@ -57,6 +58,7 @@ export function serveSockets(app: FastifyInstance, service: Service): void {
   });
 
   async function accept(request: IncomingMessage, entry: Entry): ReturnType<typeof admit> {
+    refuseOtherNames(request.headers.host, settings);
     requireWebSocket(request);
     return admit(service, addressOf(request), entry.journal.sequence);
   }

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Agent, Dispatcher } from 'undici';
+import type { Outbound } from '../allowed-host.ts';
 import { CompletionBuilder, type Completion } from './completion.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { EventStreamReader } from './event-stream.ts';
@@ -35,18 +36,18 @@ const load = createRequire(import.meta.url);
 /** Asks models that speak the chat completions contract. Nothing is asked twice and redirects are not followed. */
 export class ChatCompletions {
   readonly #limits: ModelLimits;
-  readonly #allowedHosts: readonly string[];
+  readonly #outbound: Outbound;
   #dispatcher: Agent | null = null;
   #closed = false;
 
-  constructor(limits: ModelLimits, allowedHosts: readonly string[]) {
+  constructor(limits: ModelLimits, outbound: Outbound) {
     this.#limits = limits;
-    this.#allowedHosts = allowedHosts;
+    this.#outbound = outbound;
   }
 
   /** Throws `ModelFailure`. */
   async ask(question: ModelQuestion, facts: AnswerFacts): Promise<Completion> {
-    requireAllowed(question.url, this.#allowedHosts);
+    requireAllowed(question.url, this.#outbound);
     const headers = sendableHeaders(question.headers);
     const { Agent, request } = load('undici') as typeof import('undici');
     if (this.#closed) throw new ModelFailure('stopped', 'the sandbox stopped waiting');

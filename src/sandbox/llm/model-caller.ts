@@ -1,3 +1,4 @@
+import type { Outbound } from '../allowed-host.ts';
 import type { Clock } from '../clock.ts';
 import { ChatCompletions, type ModelQuestion } from './chat-completions.ts';
 import type { Completion } from './completion.ts';
@@ -25,8 +26,8 @@ export class ModelCaller {
   readonly #log: ModelRequestLog;
   readonly #clock: Clock;
 
-  constructor(log: ModelRequestLog, clock: Clock, limits: ModelLimits, allowedHosts: readonly string[]) {
-    this.#completions = new ChatCompletions(limits, allowedHosts);
+  constructor(log: ModelRequestLog, clock: Clock, limits: ModelLimits, outbound: Outbound) {
+    this.#completions = new ChatCompletions(limits, outbound);
     this.#log = log;
     this.#clock = clock;
   }

@@ -1,4 +1,4 @@
-import { isAllowedHost } from '../allowed-host.ts';
+import { refuseHost, type Outbound } from '../allowed-host.ts';
 import { ModelFailure } from './model-failure.ts';
 
 const completionsPath = '/chat/completions';
@@ -13,7 +13,7 @@ export function completionsAddress(url: string): string {
 }
 
 /** Throws `ModelFailure` unless the address is on this machine or on a host that was allowed in as many words. */
-export function requireAllowed(url: string, allowedHosts: readonly string[]): void {
+export function requireAllowed(url: string, outbound: Outbound): void {
   const refuse = (message: string): ModelFailure => new ModelFailure('address_refused', message);
   if (!URL.canParse(url)) throw refuse('the address cannot be read; give one such as http://127.0.0.1:8080/v1');
   const address = new URL(url);
@@ -21,7 +21,9 @@ export function requireAllowed(url: string, allowedHosts: readonly string[]): vo
   if (protocol !== 'http:' && protocol !== 'https:') throw refuse('the address must begin with http:// or https://');
   if (username !== '' || password !== '')
     throw refuse('the address must hold no user name or password; send credentials in a header');
-  if (isAllowedHost(address, allowedHosts)) return;
+  const refusal = refuseHost(address, outbound);
+  if (refusal === null) return;
+  if (refusal === 'itself') throw refuse(`the sandbox does not connect to itself (${host})`);
   throw refuse(
     `the sandbox does not connect to ${host}: only to this machine, or to a host that allowOutbound (--allow-outbound) names`,
   );

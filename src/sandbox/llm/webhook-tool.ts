@@ -1,3 +1,4 @@
+import type { Outbound } from '../allowed-host.ts';
 import { requireAllowed } from './outbound-address.ts';
 import { ModelFailure } from './model-failure.ts';
 import { redactSecrets } from './redact-secrets.ts';
@@ -9,7 +10,7 @@ export interface WebhookToolCall {
   headers: Readonly<Record<string, string>>;
   parameters: Record<string, unknown>;
   timeoutMs: number;
-  allowedHosts: readonly string[];
+  outbound: Outbound;
   signal: AbortSignal;
 }
 
@@ -18,7 +19,7 @@ const longestResult = 8_192;
 /** Posts the parameters to a tool's address and gives back what it answers, at most 8,192 characters. Never rejects. */
 export async function callWebhookTool(call: WebhookToolCall): Promise<{ text: string; isError: boolean }> {
   try {
-    requireAllowed(call.url, call.allowedHosts);
+    requireAllowed(call.url, call.outbound);
     const { request } = await import('undici');
     const answer = await request(call.url, {
       method: 'POST',

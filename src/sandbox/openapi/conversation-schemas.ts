@@ -64,6 +64,7 @@ export function createConversationSchemas(mode: SchemaMode) {
         has_audio: z.boolean(),
         has_user_audio: z.boolean(),
         has_response_audio: z.boolean(),
+        has_auxiliary_audio: z.boolean(),
         message_count: z.number().int().min(0),
         termination_reason: z.string(),
         conversation_initiation_client_data: z.looseObject({
@@ -142,6 +143,8 @@ const innerMetadata = {
       phone_number_id: z.string().nullable(),
       agent_number: z.string().nullable(),
       external_number: z.string(),
+      call_sid: id.describe("The telephony provider's id of the call."),
+      stream_sid: id.describe("The telephony provider's id of its audio."),
       call_result: z.enum(['answered', 'voicemail', 'busy', 'no_answer', 'failed']).optional(),
     })
     .optional()

@@ -115,6 +115,7 @@ export const evidence: Readonly<Record<string, Readonly<Record<string, Evidence>
     has_audio: 'SDK',
     has_user_audio: 'SDK',
     has_response_audio: 'SDK',
+    has_auxiliary_audio: 'SDK',
     message_count: 'GUESS',
     termination_reason: 'GUESS',
     conversation_initiation_client_data: 'SDK',

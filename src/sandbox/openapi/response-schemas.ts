@@ -29,7 +29,7 @@ export function createResponseSchemas(dialect: Dialect) {
     }),
     ConversationToken: z.object({
       token: z.string().min(1).describe('Short-lived: a credential.'),
-      ...extendedOnly(mode, { conversation_id: id.optional() }),
+      ...extendedOnly(mode, { conversation_id: id.describe('Of the conversation that the token opens.') }),
     }),
     PhoneNumberList: z.array(phoneNumber),
     PhoneNumber: phoneNumber,
@@ -75,7 +75,7 @@ function createAgentAnswers(mode: SchemaMode, phoneNumber: z.ZodType) {
       created_at: z.iso.datetime(),
       ...extendedOnly(mode, {
         created_at_unix_secs: seconds,
-        voice_id: z.string().nullable(),
+        voice_id: z.string().describe('Empty where none is set.'),
         archived: z.boolean(),
         access_info: accessInfo,
       }),
@@ -94,7 +94,14 @@ function createAgentAnswers(mode: SchemaMode, phoneNumber: z.ZodType) {
       tools: z.array(z.looseObject({})),
       ...extendedOnly(mode, {
         platform_settings: z.looseObject({}),
-        workflow: z.looseObject({}),
+        workflow: z
+          .looseObject({
+            edges: z.looseObject({}),
+            nodes: z.looseObject({}),
+            prevent_subagent_loops: z.boolean(),
+          })
+          .optional()
+          .describe('There when one is set.'),
         phone_numbers: z.array(phoneNumber),
         access_info: accessInfo,
       }),

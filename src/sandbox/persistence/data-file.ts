@@ -24,6 +24,9 @@ const openHere = new Set<string>();
 const sqliteHeader = 'SQLite format 3\u0000';
 const checkRow = { kind: 'check', key: 'key', text: 'sealed with the key beside this file' };
 
+/** Rows that cannot be read go under this kind, so that nothing of them is lost. */
+const asideKind = 'unreadable';
+
 export interface Row {
   kind: string;
   key: string;
@@ -68,23 +71,30 @@ export class DataFile {
     }
   }
 
-  read(): Row[] {
-    const rows = this.#database.prepare('SELECT kind, key, value FROM entity').all() as {
-      kind: string;
-      key: string;
-      value: Buffer;
-    }[];
-    return rows.map(({ kind, key, value }) => ({
-      kind,
-      key,
-      text: this.#key.open(Buffer.from(value), `${kind} ${key}`),
-    }));
+  /** All rows but those put aside; text null where the seal of one does not fit. */
+  read(): (Omit<Row, 'text'> & { text: string | null })[] {
+    const found = this.#database.prepare('SELECT kind, key, value FROM entity WHERE kind <> ?').all([asideKind]);
+    return (found as { kind: string; key: string; value: Buffer }[]).map(({ kind, key, value }) => {
+      try {
+        return { kind, key, text: this.#key.open(Buffer.from(value), `${kind} ${key}`) };
+      } catch {
+        return { kind, key, text: null };
+      }
+    });
   }
 
-  /** All or nothing. With `fromScratch` nothing but these rows is left. A null text removes the row. */
+  /** Takes rows out of what is read, and keeps them in the file. */
+  putAside(rows: readonly Omit<Row, 'text'>[]): void {
+    this.#inTransaction(() => {
+      const put = this.#database.prepare('UPDATE OR REPLACE entity SET kind = ?, key = ? WHERE kind = ? AND key = ?');
+      for (const { kind, key } of rows) put.run([asideKind, `${kind} ${key}`, kind, key]);
+    });
+  }
+
+  /** All or nothing. With `fromScratch` nothing but these rows, and what was put aside, is left. A null text removes the row. */
   write(changes: readonly RowChange[], fromScratch = false): void {
     this.#inTransaction(() => {
-      if (fromScratch) this.#database.exec('DELETE FROM entity');
+      if (fromScratch) this.#database.exec(`DELETE FROM entity WHERE kind <> '${asideKind}'`);
       const put = this.#database.prepare('INSERT OR REPLACE INTO entity (kind, key, value) VALUES (?, ?, ?)');
       const remove = this.#database.prepare('DELETE FROM entity WHERE kind = ? AND key = ?');
       if (fromScratch) this.#put(put, checkRow);

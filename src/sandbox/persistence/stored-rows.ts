@@ -2,7 +2,7 @@ import type { Service } from '../service.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { Agent, PhoneNumber } from '../state/agent.ts';
 import type { ServiceState } from '../state/service-state.ts';
-import { readCall, type CallDocument } from './call-document.ts';
+import { callDocument, readCall, type CallDocument } from './call-document.ts';
 import type { Row } from './data-file.ts';
 import { saveBatch, type SavedBatch, type ServiceImage } from './service-image.ts';
 
@@ -24,6 +24,7 @@ type StoredNumber = Omit<PhoneNumber, 'sealedToken'> & { sealedToken: string | n
 
 export interface StoredState extends Pick<MainRow, 'seed' | 'speed' | 'given'> {
   image: ServiceImage;
+  unreadable: { kind: string; key: string }[];
 }
 
 export function startSettings({ faults, world, unavailableModels }: SandboxSettings): StartSettings {
@@ -65,36 +66,53 @@ export function writeBatches({ batches }: ServiceState): Row[] {
   }));
 }
 
-/** The state as its rows have it; null when none was written yet. */
-export function readRows(rows: readonly Row[]): StoredState | null {
-  const mainText = rows.find(({ kind }) => kind === 'main')?.text;
-  if (mainText === undefined) return null;
-  const main = JSON.parse(mainText) as MainRow;
+type FoundRow = Omit<Row, 'text'> & { text: string | null };
+
+/**
+ * The state as its rows have it; null when none was written yet. A row that cannot be read is named in `unreadable`, and the others are
+ * read without it. Throws when it is the row that all others hang on.
+ */
+export function readRows(rows: readonly FoundRow[]): StoredState | null {
+  const mainRow = rows.find(({ kind }) => kind === 'main');
+  if (mainRow === undefined) return null;
+  const main = JSON.parse(mainRow.text ?? '') as MainRow;
+  const unreadable: StoredState['unreadable'] = [];
+  const readEach = (wanted: string, read: (text: string, key: string) => void): void => {
+    for (const { kind, key, text } of rows) {
+      if (kind !== wanted) continue;
+      try {
+        read(text ?? '', key);
+      } catch {
+        unreadable.push({ kind, key });
+      }
+    }
+  };
   const versions = new Map<string, Agent>();
-  for (const { kind, key, text } of rows) if (kind === 'version') versions.set(key, JSON.parse(text) as Agent);
   const agents: ServiceImage['agents'] = [];
   const counters: ServiceImage['counters'] = [];
   let numbers: StoredNumber[] = [];
   const batches: SavedBatch[] = [];
   const calls: { accepted: number | null; recorded: number | null; call: ServiceImage['calls'][number] }[] = [];
-  for (const { kind, key, text } of rows) {
-    if (kind === 'agent') agents[Number(key)] = JSON.parse(text) as ServiceImage['agents'][number];
-    else if (kind === 'batch') batches.push(JSON.parse(text) as SavedBatch);
-    else if (kind === 'counter') counters.push([key, Number(text)]);
-    else if (kind === 'numbers') numbers = JSON.parse(text) as StoredNumber[];
-    else if (kind === 'call') {
-      const stored = JSON.parse(text) as { accepted: number | null; recorded: number | null; call: CallDocument };
-      calls.push({ ...stored, call: readCall(stored.call, versions) });
-    }
-  }
+  readEach('version', (text, key) => versions.set(key, JSON.parse(text) as Agent));
+  readEach('agent', (text, key) => (agents[Number(key)] = readAgentRow(text)));
+  readEach('batch', (text) => batches.push(readObject(text) as SavedBatch));
+  readEach('counter', (text, key) => counters.push([key, readCount(text)]));
+  readEach('numbers', (text) => (numbers = JSON.parse(text) as StoredNumber[]));
+  readEach('call', (text) => {
+    const stored = readObject(text) as { accepted: number | null; recorded: number | null; call: CallDocument };
+    callDocument.parse(stored.call);
+    calls.push({ ...stored, call: readCall(stored.call, versions) });
+  });
   const { seed, speed, given, ...rest } = main;
   return {
     seed,
     speed,
     given,
+    unreadable,
     image: {
       ...rest,
-      agents,
+      // Without the holes that rows which cannot be read have left.
+      agents: agents.filter(() => true),
       batches,
       counters,
       numbers: numbers.map((number) => ({
@@ -111,4 +129,22 @@ export function readRows(rows: readonly Row[]): StoredState | null {
       credentials: [],
     },
   };
+}
+
+function readObject(text: string): object {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null) throw new TypeError('not an object');
+  return value;
+}
+
+function readAgentRow(text: string): ServiceImage['agents'][number] {
+  const row = readObject(text) as ServiceImage['agents'][number];
+  if (typeof row.agentId !== 'string') throw new TypeError('no agent');
+  return row;
+}
+
+function readCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new TypeError('no count');
+  return value;
 }

@@ -13,6 +13,8 @@ export interface StoredService {
   service: Service;
   /** Writes what is left and lets go of the file; without a file there is nothing to do. */
   closeFile: () => void;
+  /** Rows of the file that could not be read, such as `call call_1`; they are kept in it, and the service runs without them. */
+  leftOut: readonly string[];
 }
 
 /**
@@ -24,7 +26,7 @@ export async function openService(
   { clock, epochMs }: Pick<SandboxOptions, 'clock' | 'epochMs'>,
 ): Promise<StoredService> {
   if (settings.data === null) {
-    return { service: new Service(settings, makeClock(settings, clock, epochMs)), closeFile: () => {} };
+    return { service: new Service(settings, makeClock(settings, clock, epochMs)), closeFile: () => {}, leftOut: [] };
   }
   const { DataFile } = await import('./data-file.ts');
   const file = DataFile.open(settings.data);
@@ -34,9 +36,12 @@ export async function openService(
     const service = new Service(settings, makeClock(settings, clock, resumed ?? epochMs));
     const writer = new WriteBehind(service, file);
     service.storage = writer;
+    const unreadable = stored?.unreadable ?? [];
     if (stored !== null) restoreStored(service, stored);
+    // Before anything is written in their place.
+    if (unreadable.length > 0) file.putAside(unreadable);
     await writer.flush();
-    return { service, closeFile: () => writer.close() };
+    return { service, closeFile: () => writer.close(), leftOut: unreadable.map(({ kind, key }) => `${kind} ${key}`) };
   } catch (error) {
     file.close();
     throw error;

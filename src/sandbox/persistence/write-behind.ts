@@ -4,7 +4,7 @@ import type { Agent } from '../state/agent.ts';
 import type { ServiceState } from '../state/service-state.ts';
 import type { Call } from '../telephony/call.ts';
 import { agentKey, writeCall } from './call-document.ts';
-import type { DataFile, RowChange } from './data-file.ts';
+import type { DataFile, Row, RowChange } from './data-file.ts';
 import { writeBatches, writeMain, writeNumbers } from './stored-rows.ts';
 
 /** Real milliseconds until what happens by itself is written. */
@@ -82,10 +82,11 @@ export class WriteBehind implements Storage {
     const { state } = this.#service;
     const fromScratch = this.#state !== state;
     if (fromScratch) this.#follow(state);
-    const changes = [...this.#agentChanges(state), ...this.#callChanges(state), ...this.#counterChanges(state)];
-    const whole = [writeMain(this.#service), writeNumbers(state), ...writeBatches(state)];
-    for (const row of whole) if (this.#written.get(`${row.kind} ${row.key}`) !== row.text) changes.push(row);
+    let whole: Row[];
     try {
+      const changes = [...this.#agentChanges(state), ...this.#callChanges(state), ...this.#counterChanges(state)];
+      whole = [writeMain(this.#service), writeNumbers(state), ...writeBatches(state)];
+      for (const row of whole) if (this.#written.get(`${row.kind} ${row.key}`) !== row.text) changes.push(row);
       if (changes.length > 0) this.#file.write(changes, fromScratch);
     } catch (error) {
       // Nothing of it was written: everything is to be written next time.

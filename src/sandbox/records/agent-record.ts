@@ -31,10 +31,16 @@ export function describeAgent(agent: Agent, numbers: Iterable<PhoneNumber>, dial
       updated_at_unix_secs: unixSeconds(agent.updatedAt),
     },
     platform_settings: agent.platform,
-    workflow: agent.workflow ?? {},
+    ...describeWorkflow(agent),
     phone_numbers: own.map((number) => describeNumber(number, agent, dialect)),
     access_info: accessInfo,
   };
+}
+
+/** Typed clients want its parts together, or none of it (gaps A.4). */
+function describeWorkflow({ workflow = {} }: Agent): { workflow?: object } {
+  if (Object.keys(workflow).length === 0) return {};
+  return { workflow: { edges: {}, nodes: {}, prevent_subagent_loops: false, ...workflow } };
 }
 
 export function describeAgentSummary(agent: Agent, dialect: Dialect): Record<string, unknown> {
@@ -43,7 +49,7 @@ export function describeAgentSummary(agent: Agent, dialect: Dialect): Record<str
   return {
     ...base,
     created_at_unix_secs: unixSeconds(agent.createdAt),
-    voice_id: agent.config.tts?.voice_id ?? null,
+    voice_id: agent.config.tts?.voice_id ?? '',
     archived: agent.platform.archived === true,
     access_info: accessInfo,
   };

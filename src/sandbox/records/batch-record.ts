@@ -30,7 +30,7 @@ export function describeBatch(batch: Batch, state: ServiceState, now: number): R
     last_updated_at_unix: Math.max(...batch.recipients.map(({ call }) => lastUpdate(call, now))),
     status: batchStatus(batch, statuses, finished),
     retry_count: batch.retryCount,
-    telephony_call_config: batch.callConfig,
+    telephony_call_config: batch.callConfig ?? {},
     target_concurrency_limit: batch.targetConcurrency,
   };
 }

@@ -47,6 +47,9 @@ function describePhoneCall({ call, course, hasCarrierResult, shown }: SeenConver
     phone_number_id: call.phoneNumberId,
     agent_number: call.agentNumber,
     ...(shown.shows('number') ? { external_number: call.to } : {}),
+    // There is no provider behind it whose ids these could be.
+    call_sid: call.callId,
+    stream_sid: call.callId.replace(/^call_/, 'stream_'),
     ...(hasCarrierResult && !shown.isBare ? { call_result: course.result } : {}),
   };
 }

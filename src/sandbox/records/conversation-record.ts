@@ -60,6 +60,7 @@ function describeInner(seen: SeenConversation, turns: readonly Turn[], withheld:
     has_audio: recorded,
     has_user_audio: recorded && turns.some(({ speaker }) => speaker === 'user'),
     has_response_audio: recorded && turns.some(({ speaker }) => speaker === 'agent'),
+    has_auxiliary_audio: false,
     message_count: turns.length,
     termination_reason: reasonOf(seen),
     ...(seen.shown.shows('reference') ? { conversation_initiation_client_data: sentAlong(call) } : {}),

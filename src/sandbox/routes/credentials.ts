@@ -45,7 +45,7 @@ export function serveCredentials(app: FastifyInstance, service: Service): void {
       { kind: 'token', agentId, expiresAt: expiresAt * 1000, conversationId: room },
       clock.now(),
     );
-    return { token };
+    return settings.dialect === 'spec' ? { token } : { token, conversation_id: room };
   });
 }
 

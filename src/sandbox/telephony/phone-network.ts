@@ -138,9 +138,7 @@ export class PhoneNetwork {
     call.agentNumber = number?.phoneNumber ?? null;
     call.course = this.#decide(call, at);
     this.#onTheLine.add(call);
-    const placed = number?.verified === true;
-    const keepsAll = settings.unansweredCreateRecord && people.records.unanswered !== 'none';
-    if (keepsAll && (placed || settings.dialect === 'extended')) state.conversations.add(call, at);
+    if (settings.unansweredCreateRecord && people.records.unanswered !== 'none') state.conversations.add(call, at);
     this.#tell(call, 'dialed', at);
     this.#hold(call, at);
   }

@@ -1,4 +1,4 @@
-import { isAllowedHost } from '../allowed-host.ts';
+import { refuseHost, type Outbound } from '../allowed-host.ts';
 import { z } from 'zod';
 
 /** What a webhook can be told (gaps A.8). */
@@ -38,12 +38,14 @@ export type WebhookChange = z.output<typeof webhookChange>;
  * Says why an address may not be delivered to, or null when it may. Only this machine is reached unless a host was allowed in as
  * many words.
  */
-export function refuseAddress(address: string, allowedHosts: readonly string[]): string | null {
+export function refuseAddress(address: string, outbound: Outbound): string | null {
   if (!URL.canParse(address)) return 'Must be an address such as http://127.0.0.1:8080/hook.';
   const url = new URL(address);
   const { protocol, username, password } = url;
   if (protocol !== 'http:' && protocol !== 'https:') return 'Must begin with http:// or https://.';
   if (username !== '' || password !== '') return 'Must hold no user name or password; deliveries are signed instead.';
-  if (isAllowedHost(url, allowedHosts)) return null;
+  const refusal = refuseHost(url, outbound);
+  if (refusal === null) return null;
+  if (refusal === 'itself') return 'Must not be an address of the sandbox itself.';
   return 'Must be on this machine (127.0.0.1, [::1] or localhost), or on a host that allowOutbound (--allow-outbound) names.';
 }
