@@ -4,6 +4,7 @@ import { olderWhileSubmitting } from './ledger-older.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
 import { createPostgresDialect, refuseUnlessPinned } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
+import { notReadable, readSchemaState, isLedgerFile } from './schema-state.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { StoreError } from './store-error.ts';
 import { runTransaction } from './transaction.ts';
@@ -66,11 +67,18 @@ function explainFault(location: StoreLocation, cause: unknown): StoreError {
 }
 
 /**
- * Opens the database and brings its schema up to date; safe to run by several processes at once.
- * Throws `StoreError` when the database is out of reach, read-only, no database, or newer than this program.
+ * Opens the database. `schema`: `upgrade` makes it or brings it up to date, safe to run by several processes at once; `as-is` leaves it
+ * and refuses another than this program's. Throws `StoreError` when the database is out of reach, read-only, no database, that of
+ * another program, or newer than this one.
  */
-export async function openStore(location: StoreLocation): Promise<Store> {
+export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as-is' = 'upgrade'): Promise<Store> {
   const dialect: StoreDialect = location.databaseUrl === undefined ? 'sqlite' : 'postgres';
+  try {
+    // To open a file changes its journal, so it is looked at before.
+    if (dialect === 'sqlite' && !isLedgerFile(location.sqlitePath) && schema === 'as-is') throw notReadable('empty');
+  } catch (cause) {
+    throw explainFault(location, cause);
+  }
   const db = new Kysely<Database>({
     dialect:
       location.databaseUrl === undefined
@@ -78,8 +86,12 @@ export async function openStore(location: StoreLocation): Promise<Store> {
         : createPostgresDialect(location.databaseUrl),
   });
   try {
-    const { error } = await new Migrator({ db, provider: createMigrations(dialect) }).migrateToLatest();
-    if (error !== undefined) throw error;
+    const state = await readSchemaState(db, dialect);
+    if (state !== 'current') {
+      if (schema === 'as-is') throw notReadable(state);
+      const { error } = await new Migrator({ db, provider: createMigrations(dialect) }).migrateToLatest();
+      if (error !== undefined) throw error;
+    }
     const row = await db.selectFrom('meta').select('value').where('key', '=', 'ledger_id').executeTakeFirstOrThrow();
     const transaction: Store['transaction'] = (work) => runTransaction(db, dialect, work);
     // Refused now rather than at the first call.

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import LibsqlDatabase from 'libsql';
 import { CompiledQuery, SqliteAdapter, SqliteDriver, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { DatabaseConnection, Dialect, SqliteDatabase, SqliteStatement } from 'kysely';
@@ -61,6 +62,27 @@ export function openSqliteFile(
   return database;
 }
 
+/** Tables of the file, none when it is empty or missing. Looks without changing it: neither its journal nor anything else of it. */
+export function readSqliteTables(path: string): { tables: string[]; migrations: string[] } {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return { tables: [], migrations: [] };
+  const database = new LibsqlDatabase(path);
+  try {
+    database.exec(`PRAGMA busy_timeout=${busyTimeoutMs}`);
+    const names = (text: string) => (database.prepare(text).all([]) as { name: string }[]).map(({ name }) => name);
+    const tables = names(
+      `select name from sqlite_master where type = 'table' and name not like 'sqlite~_%' escape '~'`,
+    );
+    if (!tables.includes('kysely_migration')) return { tables, migrations: [] };
+    const columns = names(`select name from pragma_table_info('kysely_migration')`);
+    return {
+      tables,
+      migrations: columns.includes('name') ? names('select name from kysely_migration order by name') : [],
+    };
+  } finally {
+    database.close();
+  }
+}
+
 /** Migrations run in a transaction, so that a crash leaves either the old schema or the new one. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
@@ -72,6 +94,15 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 class ImmediateSqliteDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  /** A full disk, or one that fails, has ended the transaction already: what is to be told is that, and not that there is none. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    try {
+      await super.rollbackTransaction(connection);
+    } catch (error) {
+      if (!/no transaction is active/.test((error as Error).message)) throw error;
+    }
   }
 }
 
