@@ -72,6 +72,12 @@ export function readConfigWith(
   return readConfig({ ...values.defaults, ...set, ...values.fixed });
 }
 
+/** A variable that a campaign file or a schedule names; empty counts as unset. */
+export function readVariable(name: string): string | undefined {
+  const value = process.env[name];
+  return value === '' ? undefined : value;
+}
+
 /** Variables that no child process needs: they carry credentials of the service, the database, hooks or a media server. */
 const secretVariables = ['SVC_API_KEY', 'DATABASE_URL', 'CARILLON_HOOK_SECRET', 'LIVEKIT_API_SECRET'];
 
@@ -82,6 +88,8 @@ export function commandEnvironment(changes: Record<string, string>): NodeJS.Proc
 
 /** The environment to hand to a child process: this process's own without its secrets, with `changes` (undefined removes). */
 export function childEnvironment(changes: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([key]) => !secretVariables.includes(key));
+  const inherited = Object.entries(process.env).filter(
+    ([key]) => !secretVariables.includes(key) && !key.startsWith('CARILLON_URL_'),
+  );
   return Object.fromEntries([...inherited, ...Object.entries(changes)].filter(([, value]) => value !== undefined));
 }

@@ -99,7 +99,7 @@ export async function startFromFile(io: Io, read: ReadCampaign, input: StartInpu
     await refuseOtherSharedWords(store, read);
   }
   // Who wants the service not to be asked gets the clock of this machine when it does not answer.
-  const clock = input.check ? await readClock(config) : await readClockOrReal(config, clockLimitMs, io.now);
+  const clock = input.check ? await readClock(config) : await readClockOrReal(config, clockLimitMs, () => io.now());
   if (existing === undefined) {
     refusePassedTimes(read.file, clock.now());
     const numbers = input.check ? await requireCaller(config, read.rules) : [];

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import LibsqlDatabase from 'libsql';
 import { CompiledQuery, SqliteAdapter, SqliteDriver, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { DatabaseConnection, Dialect, SqliteDatabase, SqliteStatement } from 'kysely';
@@ -49,11 +49,31 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
+/** A new file is its owner's alone. One that others may read loses that; a group that may write was given it on purpose. */
+function keepPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'ax', 0o600));
+    return;
+  } catch {
+    // It is there; what else is wrong shows when it is opened.
+  }
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      const { mode } = statSync(file);
+      const kept = mode & ((mode & 0o020) === 0 ? ~0o077 : ~0o007);
+      if (kept !== mode) chmodSync(file, kept & 0o7777);
+    } catch {
+      // It is missing, or somebody else's, who decides.
+    }
+  }
+}
+
 /** Opens the file with what the ledger needs: every commit on disk before it returns, and waiting instead of failing on a lock. */
 export function openSqliteFile(
   path: string,
   options: { journal?: 'wal' | 'delete'; busyTimeoutMs?: number } = {},
 ): SqliteDatabase {
+  keepPrivate(path);
   const database = new LibsqlDatabase(path);
   const waitMs = options.busyTimeoutMs ?? busyTimeoutMs;
   database.exec(`PRAGMA busy_timeout=${waitMs}`);

@@ -50,6 +50,7 @@ test('the documented question is the one that is asked, and the documented answe
     eventId: 'one',
     timeoutMs: 20_000,
     nowReal: () => at,
+    readVariable: () => undefined,
     stopping: new AbortController().signal,
   });
   expect(hook.calls[0]?.body).toEqual({ event, ...question });
