@@ -81,6 +81,7 @@ first_message: 'Hello {{ first_name }}, this is the clinic about your {{ visit }
 variables:
   values: { first_name: '{{ first_name }}', appointment: '{{ visit }} at {{ time }}' }
 hours: any
+law: off
 retry: { max_attempts: 1 }
 pacing:
   max_concurrent_calls: ${settings.openCalls}
