@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readSigningKeys } from './hooks/signature.ts';
 
 const milliseconds = z.coerce.number().int().positive();
 
@@ -21,7 +22,13 @@ const environment = z.object({
   CARILLON_SHORT_TIMEOUT_MS: milliseconds.default(60_000),
   CARILLON_STICKY_TIMEOUT_MS: milliseconds.default(10_000),
   CARILLON_SUBMITS_PER_SECOND: z.coerce.number().positive().default(5),
-  CARILLON_HOOK_SECRET: z.string().min(16).optional(),
+  CARILLON_HOOK_SECRET: z
+    .string()
+    .refine((text) => readSigningKeys(text) !== null, {
+      error:
+        'write whsec_ and 24 to 64 bytes in base64, or text of 16 characters or more; blanks stand between several',
+    })
+    .optional(),
   LIVEKIT_URL: z.url({ protocol: /^(wss?|https?)$/ }).optional(),
   LIVEKIT_API_KEY: z.string().min(1).optional(),
   LIVEKIT_API_SECRET: z.string().min(1).optional(),

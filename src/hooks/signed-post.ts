@@ -2,7 +2,7 @@ import { Client } from 'undici';
 import { parseHookUrl } from '../campaign/hooks-schema.ts';
 import { isKeptUrl, KeptUrlError, revealUrl } from '../campaign/kept-url.ts';
 import { HookError } from './errors.ts';
-import { signatureOf } from './signature.ts';
+import { readSigningKeys, signedHeaders } from './signature.ts';
 
 export interface SignedPost {
   /** As it is written in the campaign file: it may only say where the address stands. */
@@ -28,6 +28,8 @@ export interface SignedPost {
 export async function postSigned(post: SignedPost): Promise<string> {
   const { secret, timeoutMs, stopping } = post;
   if (secret === null) throw new HookError('no_secret', 'CARILLON_HOOK_SECRET is not set for this worker');
+  const keys = readSigningKeys(secret);
+  if (keys === null) throw new HookError('no_secret', 'CARILLON_HOOK_SECRET cannot be used by this worker');
   const url = await openAddress(post);
   const body = JSON.stringify(post.body);
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -44,8 +46,7 @@ export async function postSigned(post: SignedPost): Promise<string> {
       headers: {
         'content-type': 'application/json',
         accept: 'application/json',
-        'carillon-event-id': post.eventId,
-        'carillon-signature': signatureOf(secret, body, post.nowReal()),
+        ...signedHeaders(keys, { id: post.eventId, body, atMs: post.nowReal() }),
       },
       body,
       signal: AbortSignal.any([timeout, stopping]),

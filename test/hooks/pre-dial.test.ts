@@ -63,11 +63,14 @@ test('the question is signed and names the people of the batch, and the answer i
   expect(call?.path).toBe('/hook?token=planted');
   expect(call?.headers).toMatchObject({
     'content-type': 'application/json',
-    'carillon-event-id': 'spring/1/1/pre_dial/7',
+    'webhook-id': 'spring/1/1/pre_dial/7',
   });
   const seconds = Math.floor(at / 1000);
-  const expected = createHmac('sha256', secret).update(`${seconds}.${call?.text}`).digest('hex');
-  expect(call?.headers['carillon-signature']).toBe(`t=${seconds},v1=${expected}`);
+  const signed = `spring/1/1/pre_dial/7.${seconds}.${call?.text}`;
+  expect(call?.headers).toMatchObject({
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`,
+  });
 });
 
 const yes = (ref: string) => ({ ref, eligible: true });
