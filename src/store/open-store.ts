@@ -2,7 +2,7 @@ import { Kysely, Migrator, sql, type Selectable, type Transaction } from 'kysely
 import { compareAndSetBatch, type CompareAndSetBatch } from './batch-state.ts';
 import { olderWhileSubmitting } from './ledger-older.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
-import { createPostgresDialect, refuseUnlessPinned } from './postgres-dialect.ts';
+import { createPostgresDialect, refuseInTheClear, refuseUnlessPinned } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 import { notReadable, readSchemaState, isLedgerFile } from './schema-state.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
@@ -76,6 +76,7 @@ export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as
   try {
     // To open a file changes its journal, so it is looked at before.
     if (dialect === 'sqlite' && !isLedgerFile(location.sqlitePath) && schema === 'as-is') throw notReadable('empty');
+    if (location.databaseUrl !== undefined) refuseInTheClear(location.databaseUrl);
   } catch (cause) {
     throw explainFault(location, cause);
   }

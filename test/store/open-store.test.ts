@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { describeFailure } from '../../src/cli/failure.ts';
 import { createMigrations } from '../../src/store/migrations.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { refuseInTheClear } from '../../src/store/postgres-dialect.ts';
 import type { Database } from '../../src/store/schema.ts';
 import { createSqliteDialect, openSqliteFile, readSqliteTables } from '../../src/store/sqlite-dialect.ts';
 import { StoreError } from '../../src/store/store-error.ts';
@@ -195,4 +196,21 @@ test('a full disk is called full, whatever becomes of the rollback', async () =>
   });
   await sql`pragma max_page_count = 1000000`.execute(store.db);
   await store.transaction((tx) => tx.insertInto('meta').values({ key: 'long', value }).execute());
+});
+
+test('PostgreSQL on another host without TLS is refused, unless the address says so', async () => {
+  for (const host of ['db.example.com', '192.0.2.7', '[2001:db8::7]']) {
+    const address = `postgres://carillon:planted@${host}/carillon`;
+    expect(() => refuseInTheClear(address)).toThrow(StoreError);
+    expect(() => refuseInTheClear(`${address}?ssl=0`)).toThrow(/without TLS/);
+    for (const mode of ['verify-full', 'no-verify', 'disable']) refuseInTheClear(`${address}?sslmode=${mode}`);
+    refuseInTheClear(`${address}?application_name=x&sslmode=disable`);
+  }
+  for (const host of ['localhost', '127.0.0.1', '[::1]', '%2Fvar%2Frun%2Fpostgresql'])
+    refuseInTheClear(`postgres://carillon:planted@${host}/carillon`);
+  const opening = openStore({ sqlitePath: '', databaseUrl: 'postgres://carillon:planted@192.0.2.7/carillon' });
+  await expect(opening).rejects.toThrow(
+    /PostgreSQL at 192\.0\.2\.7\/carillon: without TLS, .* on the way to 192\.0\.2\.7\. Add sslmode=verify-full .* or sslmode=disable/,
+  );
+  await expect(opening).rejects.not.toThrow('planted');
 });
