@@ -1,6 +1,7 @@
 import { Kysely, Migrator, sql, type Selectable, type Transaction } from 'kysely';
 import { compareAndSetBatch, type CompareAndSetBatch } from './batch-state.ts';
 import { olderWhileSubmitting } from './ledger-older.ts';
+import type { NewEvent } from './events.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
 import { createPostgresDialect, refuseInTheClear, refuseUnlessPinned } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
@@ -26,6 +27,8 @@ export interface Store {
    * resolves. Use only `tx` inside. `work` may be run several times, and only the last one counts.
    */
   transaction<Result>(work: (tx: Transaction<Database>) => Promise<Result>): Promise<Result>;
+  /** Told of the events of each transaction of this process once it has committed. Must not throw. */
+  onEvents: ((events: readonly NewEvent[]) => void) | null;
   close(): Promise<void>;
 }
 
@@ -94,18 +97,21 @@ export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as
       if (error !== undefined) throw error;
     }
     const row = await db.selectFrom('meta').select('value').where('key', '=', 'ledger_id').executeTakeFirstOrThrow();
-    const transaction: Store['transaction'] = (work) => runTransaction(db, dialect, work);
-    // Refused now rather than at the first call.
-    if (dialect === 'postgres') await transaction(refuseUnlessPinned);
-    return {
+    const transaction: Store['transaction'] = (work) =>
+      runTransaction(db, dialect, work, (events) => store.onEvents?.(events));
+    const store: Store = {
       dialect,
       db,
       ledgerId: row.value,
       compareAndSetBatch,
       now: dialect === 'postgres' ? readPostgresClock : async () => Date.now(),
       transaction,
+      onEvents: null,
       close: () => db.destroy(),
     };
+    // Refused now rather than at the first call.
+    if (dialect === 'postgres') await transaction(refuseUnlessPinned);
+    return store;
   } catch (cause) {
     await db.destroy().catch(() => {});
     throw explainFault(location, cause);
