@@ -1,7 +1,7 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY . .
-# The build runs in npm's prepare step.
+# The build runs in npm's prepare step (prepare.mjs).
 RUN npm ci && npm prune --omit=dev --ignore-scripts
 
 FROM node:22-bookworm-slim
@@ -11,6 +11,10 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/rules ./rules
+COPY --from=build /app/examples ./examples
+# Lists and results: mount a volume here. A new one belongs to the user below.
+RUN mkdir /campaigns && chown node:node /campaigns
+WORKDIR /campaigns
 USER node
 ENTRYPOINT ["node", "/app/dist/src/cli/main.js"]
 CMD ["worker"]

@@ -15,6 +15,8 @@ export interface ActivityDependencies {
   logger: Logger;
   /** Signs what is sent to hooks; without it nothing is sent to them, and a campaign with a pre-dial hook calls nobody. */
   hookSecret?: string | undefined;
+  /** Reads a variable of the environment that a campaign file or a schedule names; without it none is set. */
+  readVariable?: ((name: string) => string | undefined) | undefined;
   /** Real epoch milliseconds. */
   nowReal: () => number;
   /** Milliseconds that never jump, also when the wall clock is set. */

@@ -15,7 +15,14 @@ import { CampaignFileError, ListFileError } from '../src/campaign/errors.ts';
 import { FunnelCounter } from '../src/campaign/funnel.ts';
 import { downloadList, ListDownloadError } from '../src/campaign/list-download.ts';
 import { readHeader } from '../src/campaign/list-header.ts';
-import { placeOfList, readListSource, type ListPlace } from '../src/campaign/list-source.ts';
+import { KeptUrlError } from '../src/campaign/kept-url.ts';
+import {
+  openListSource,
+  placeOfList,
+  readListSource,
+  type ListPlace,
+  type OpenListSource,
+} from '../src/campaign/list-source.ts';
 import { readRecipients, type ListRow } from '../src/campaign/recipients.ts';
 import { dialsFrom } from '../src/domain/campaign-rules.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
@@ -129,7 +136,7 @@ type Firing = FireScheduleInput & { schedule: Schedule; campaignId: string };
 
 async function importFiring(deps: ActivityDependencies, firing: Firing, signal: AbortSignal): Promise<void> {
   const { schedule } = firing;
-  const place = placeOfList(readListSource(schedule.listSource), {
+  const place = placeOfList(await openSource(deps, schedule), {
     campaignPath: schedule.filePath,
     scheduledAtMs: firing.scheduledAt,
     timeZone: firing.timeZone,
@@ -146,6 +153,15 @@ async function importFiring(deps: ActivityDependencies, firing: Firing, signal: 
     await importList(deps, firing, withList(kept, firing, target), place, signal);
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function openSource(deps: ActivityDependencies, { listSource }: Schedule): Promise<OpenListSource> {
+  try {
+    return await openListSource(readListSource(listSource), deps.readVariable ?? (() => undefined));
+  } catch (error) {
+    if (!(error instanceof KeptUrlError)) throw error;
+    throw comesToNothing(`The address of the list cannot be had: ${error.message}.`, true);
   }
 }
 

@@ -40,6 +40,7 @@ export async function notify(deps: ActivityDependencies, { campaignId, round, en
     const { startedAt, endedAt, ...counts } = end;
     await postSigned({
       url: hook.url,
+      readVariable: deps.readVariable ?? (() => undefined),
       secret: deps.hookSecret ?? null,
       eventId: `${campaignId}/${round}`,
       body: {

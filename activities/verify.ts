@@ -36,6 +36,7 @@ export async function verify(deps: ActivityDependencies, input: { campaignId: st
       await pauseCampaign(deps.store, input.campaignId, `${check.reason}, then resume.`, serviceNow(clock));
       return { ok: false, inMs };
     }
+    deps.logger.info({ campaignId: input.campaignId }, 'agent and caller numbers were looked at: dialling begins');
     if (check.proven) await noteCallerProven(deps.store, input.campaignId);
     return { ok: true };
   } catch (error) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readSigningKeys } from './hooks/signature.ts';
 
 const milliseconds = z.coerce.number().int().positive();
 
@@ -21,7 +22,13 @@ const environment = z.object({
   CARILLON_SHORT_TIMEOUT_MS: milliseconds.default(60_000),
   CARILLON_STICKY_TIMEOUT_MS: milliseconds.default(10_000),
   CARILLON_SUBMITS_PER_SECOND: z.coerce.number().positive().default(5),
-  CARILLON_HOOK_SECRET: z.string().min(16).optional(),
+  CARILLON_HOOK_SECRET: z
+    .string()
+    .refine((text) => readSigningKeys(text) !== null, {
+      error:
+        'write whsec_ and 24 to 64 bytes in base64, or text of 16 characters or more; blanks stand between several',
+    })
+    .optional(),
   LIVEKIT_URL: z.url({ protocol: /^(wss?|https?)$/ }).optional(),
   LIVEKIT_API_KEY: z.string().min(1).optional(),
   LIVEKIT_API_SECRET: z.string().min(1).optional(),
@@ -72,6 +79,12 @@ export function readConfigWith(
   return readConfig({ ...values.defaults, ...set, ...values.fixed });
 }
 
+/** A variable that a campaign file or a schedule names; empty counts as unset. */
+export function readVariable(name: string): string | undefined {
+  const value = process.env[name];
+  return value === '' ? undefined : value;
+}
+
 /** Variables that no child process needs: they carry credentials of the service, the database, hooks or a media server. */
 const secretVariables = ['SVC_API_KEY', 'DATABASE_URL', 'CARILLON_HOOK_SECRET', 'LIVEKIT_API_SECRET'];
 
@@ -82,6 +95,8 @@ export function commandEnvironment(changes: Record<string, string>): NodeJS.Proc
 
 /** The environment to hand to a child process: this process's own without its secrets, with `changes` (undefined removes). */
 export function childEnvironment(changes: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([key]) => !secretVariables.includes(key));
+  const inherited = Object.entries(process.env).filter(
+    ([key]) => !secretVariables.includes(key) && !key.startsWith('CARILLON_URL_'),
+  );
   return Object.fromEntries([...inherited, ...Object.entries(changes)].filter(([, value]) => value !== undefined));
 }

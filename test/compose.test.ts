@@ -13,6 +13,8 @@ interface Service {
   healthcheck?: object;
   restart?: string;
   volumes?: string[];
+  read_only?: boolean;
+  mem_limit?: string;
 }
 
 interface ComposeFile {
@@ -59,6 +61,12 @@ function inspect(source: string): string[] {
         problems.push(`${name}: ${key} is not asked for`);
     }
   }
+  const { carillon } = services;
+  if (carillon?.read_only !== true) problems.push('carillon: may write to its root');
+  if (carillon?.mem_limit === undefined) problems.push('carillon: may take all memory');
+  if (carillon?.volumes?.some((volume) => volume.endsWith(':/campaigns')) !== true)
+    problems.push('carillon: has no place for lists and results');
+  if (/superuser/.test(source)) problems.push('carillon: its role may do everything');
   const scripts = Object.values(services).flatMap(({ command }) => command ?? []);
   if (!scripts.some((script) => /namespace create .*--retention \d+h/.test(script)))
     problems.push('no namespace with a retention');
@@ -87,7 +95,7 @@ test.each([
   ['an unknown key', /restart: unless-stopped/, 'restrat: unless-stopped'],
   ['a service without a body', /    build: \./, '    build: 3'],
   ['a condition that does not exist', 'condition: service_healthy', 'condition: service_ready'],
-  ['a volume list at the top', /^volumes:\n  postgres-data:/m, 'volumes:\n  - postgres-data'],
+  ['a volume list at the top', /^volumes:\n[^]*/m, 'volumes:\n  - postgres-data\n'],
 ])('the schema check finds %s', (_, from, to) => {
   expect(validate(broken(from, to))).not.toEqual([]);
 });
@@ -114,6 +122,10 @@ test.each([
     '/var/lib/postgresql/data',
     'postgres: /var/lib/postgresql/data is not on a named volume',
   ],
+  ['read_only: true', 'read_only: false', 'carillon: may write to its root'],
+  ['mem_limit: 2g', 'cpus: 2', 'carillon: may take all memory'],
+  ['campaigns:/campaigns', 'campaigns:/lists', 'carillon: has no place for lists and results'],
+  ['create role carillon login', 'create role carillon login superuser', 'carillon: its role may do everything'],
   [/\$\{SVC_API_KEY:\?[^}]*\}/, 'sk_live', 'carillon: SVC_API_KEY is not asked for'],
   [/temporalio\/server:\S+/, 'temporalio/server:1.29.1', 'server and admin-tools differ in version'],
 ])('the set-up check finds %s changed to "%s"', (from, to, problem) => {

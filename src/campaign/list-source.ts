@@ -1,12 +1,16 @@
 import { dirname, resolve } from 'node:path';
 import { firingWords, wordsOfFiring, type FiringWord } from '../domain/firing-time.ts';
+import { isKeptUrl, keptUrlFix, KeptUrlError, revealUrl, type KeptUrl } from './kept-url.ts';
 import { nearestName } from './nearest-name.ts';
 
 /** Where a recurring campaign takes its list from: the pattern of a path or of a URL. */
-export interface ListSource {
+export interface OpenListSource {
   kind: 'path' | 'url';
   pattern: string;
 }
+
+/** The same, or where the pattern of a URL stands that is itself a secret. */
+export type ListSource = OpenListSource | { kind: 'kept'; pattern: KeptUrl };
 
 /** A list to read at one firing. `name` can be shown: of a URL it is the host alone, since path and query may hold a key. */
 export type ListPlace = { kind: 'path'; path: string; name: string } | { kind: 'url'; url: string; name: string };
@@ -36,15 +40,33 @@ export function readListSource(written: string): ListSource {
   }
   if (/\{\{|\}\}/.test(pattern.replaceAll(word, '')))
     refuse('has a brace too many or too few', 'write {{ date }} for a part of the time');
+  if (isKeptUrl(pattern)) return { kind: 'kept', pattern };
+  if (/^(env|url-file):\/\//i.test(pattern)) refuse('names no variable and no file', `write ${keptUrlFix}`);
   if (/^file:/i.test(pattern)) refuse('is a file: URL', 'write the path itself');
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(pattern)) return { kind: 'path', pattern };
   requireUsableUrl(pattern.replaceAll(word, '0'));
   return { kind: 'url', pattern };
 }
 
+/** The source itself, where only its place is written. Throws KeptUrlError, which shows nothing of what stands there. */
+export async function openListSource(
+  source: ListSource,
+  readVariable: (name: string) => string | undefined,
+): Promise<OpenListSource> {
+  if (source.kind !== 'kept') return source;
+  const url = await revealUrl(source.pattern, readVariable);
+  try {
+    const found = readListSource(url);
+    if (found.kind === 'url') return found;
+  } catch (error) {
+    if (!(error instanceof ListSourceError)) throw error;
+  }
+  throw new KeptUrlError(`what stands in ${source.pattern} is no address of a list`);
+}
+
 /** The list of the firing at `scheduledAtMs`; a path counts from the folder of the campaign file. */
 export function placeOfList(
-  source: ListSource,
+  source: OpenListSource,
   firing: { campaignPath: string; scheduledAtMs: number; timeZone: string },
 ): ListPlace {
   const words = wordsOfFiring(firing.scheduledAtMs, firing.timeZone);

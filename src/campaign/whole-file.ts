@@ -61,12 +61,12 @@ async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A file that is replaced keeps its permissions; a new one gets what the process would give any file. */
+/** A file that is replaced keeps its permissions; a new one is its owner's alone. */
 async function modeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).mode & 0o777;
   } catch {
-    return 0o666 & ~process.umask();
+    return 0o600;
   }
 }
 

@@ -20,12 +20,22 @@ import { nextDueAt } from '../store/counters.ts';
 import { importCampaign } from '../store/import-campaign.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Round } from '../store/rounds.ts';
-import { startCampaign } from '../temporal/start-campaign.ts';
+import { requireStartable, startCampaign } from '../temporal/start-campaign.ts';
 import { callersLeftOut } from './caller-text.ts';
 import type { Io } from './io.ts';
 import { RowProgress } from './row-progress.ts';
-import { accountIdOf, explainServiceFault, openService, readClock, ServiceUnusableError } from './service-access.ts';
+import {
+  accountIdOf,
+  explainServiceFault,
+  openService,
+  readClock,
+  readClockOrReal,
+  ServiceUnusableError,
+} from './service-access.ts';
 import { StartTime } from './start-time.ts';
+
+/** With `--no-check`, at most this long is waited for the service's clock. */
+const clockLimitMs = 2_000;
 
 /** A campaign file with its list's header: valid as far as that tells, its rows not read yet. */
 export interface ReadCampaign {
@@ -89,7 +99,8 @@ export async function startFromFile(io: Io, read: ReadCampaign, input: StartInpu
     requireHookSecret(config, read.file.id, read.rules);
     await refuseOtherSharedWords(store, read);
   }
-  const clock = await readClock(config);
+  // Who wants the service not to be asked gets the clock of this machine when it does not answer.
+  const clock = input.check ? await readClock(config) : await readClockOrReal(config, clockLimitMs, () => io.now());
   if (existing === undefined) {
     refusePassedTimes(read.file, clock.now());
     const numbers = input.check ? await requireCaller(config, read.rules) : [];
@@ -98,6 +109,7 @@ export async function startFromFile(io: Io, read: ReadCampaign, input: StartInpu
   const client = await input.connect();
   const now = Math.round(clock.now());
   if (existing === undefined) {
+    await requireStartable({ config, store, client }, read.file.id);
     const accountLines = linesOf(await readAccount(store.db, accountId));
     await importRows(io, store, read, importInput, { now, accountLines, allowPartial: input.allowPartial ?? false });
   }

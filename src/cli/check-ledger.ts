@@ -9,7 +9,7 @@ import { describeLocation, type Store } from '../store/open-store.ts';
 import { readCaps } from '../store/placed-calls.ts';
 import { countImportedEndings, findSuppressed } from '../store/suppressions.ts';
 import { describeFailure } from './failure.ts';
-import { openLedger } from './ledger-access.ts';
+import { openExistingLedger } from './ledger-access.ts';
 import { plural } from './printable.ts';
 import { accountIdOf } from './service-access.ts';
 
@@ -45,7 +45,7 @@ export async function openCheckedLedger(
   if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB))
     return unasked(`there is none at ${config.CARILLON_DB}`);
   try {
-    const store = await openLedger(config);
+    const store = await openExistingLedger(config);
     const accountLines = linesOf(await readAccount(store.db, accountIdOf(config)));
     return {
       state: { asked: true, database, accountLines },

@@ -50,6 +50,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
+    name: 'events',
+    summary: 'show what a campaign has done, and follow what it does',
+    load: async () => (await import('./events.ts')).eventsCommand,
+  },
+  {
     name: 'pause',
     summary: 'place no further calls; open ones are still collected',
     load: async () => (await import('./pause.ts')).pauseCommand,

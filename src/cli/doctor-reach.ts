@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import Database from 'libsql';
 import { Client } from 'pg';
 import type { Config } from '../config.ts';
+import { refuseInTheClear } from '../store/postgres-dialect.ts';
 import { connectTemporal } from '../temporal/connection.ts';
 import { fault, ok, reasonOf, type Finding } from './doctor-finding.ts';
 
@@ -83,6 +84,13 @@ async function checkPostgres(url: string): Promise<Finding> {
   const place = describePostgres(url);
   if (place === null) {
     return fault(name, 'DATABASE_URL is not a PostgreSQL address', 'Give postgres://user:password@host:5432/database.');
+  }
+  try {
+    refuseInTheClear(url);
+  } catch {
+    const advice =
+      'Add sslmode=verify-full to DATABASE_URL, or sslmode=disable where the network between is yours alone.';
+    return fault(name, `PostgreSQL at ${place} is on another host and would be reached without TLS`, advice);
   }
   const client = new Client({ connectionString: url, connectionTimeoutMillis: limitMs, query_timeout: limitMs });
   client.on('error', () => {});

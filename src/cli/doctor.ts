@@ -6,6 +6,7 @@ import { checkDisk, checkHookSecret, checkTemporalBinary, checkTimeZoneData, che
 import { checkLaw } from './doctor-law.ts';
 import { checkDatabase, checkTemporal } from './doctor-reach.ts';
 import { checkService } from './doctor-service.ts';
+import { checkWorkers } from './doctor-worker.ts';
 import type { Io } from './io.ts';
 
 type DoctorIo = Pick<Io, 'stdout' | 'env' | 'colour' | 'now' | 'exitCode'>;
@@ -41,6 +42,7 @@ async function examine(config: Config, nowMs: number): Promise<Finding[]> {
     checkDatabase(config),
     checkDisk(config),
     checkService(config),
+    checkWorkers(config, nowMs),
   ]);
   return [...checkVersions(), checkTimeZoneData(nowMs), checkHookSecret(config), ...groups.flat()];
 }

@@ -18,20 +18,21 @@ export class NoDatabaseError extends Error {
   readonly exitCode = 2;
 }
 
-/** The database of the settings; a SQLite file that is missing is made. Throws ConfigError and StoreError. */
+/** The database of the settings; it is made where it is missing, and brought up to date. Throws ConfigError and StoreError. */
 export async function openLedger(config: Config): Promise<Store> {
   requireDatabaseAddress(config);
   return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
 }
 
-/** The database of the settings, which must be there. Throws NoDatabaseError, ConfigError and StoreError. */
+/** The database of the settings, which must be there; its schema is left as it is. Throws NoDatabaseError, ConfigError and StoreError. */
 export async function openExistingLedger(config: Config): Promise<Store> {
+  requireDatabaseAddress(config);
   if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB)) {
     throw new NoDatabaseError(
       `There is no database at ${config.CARILLON_DB}. Run this where the campaign was started, or set CARILLON_DB or DATABASE_URL to its database.`,
     );
   }
-  return openLedger(config);
+  return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB }, 'as-is');
 }
 
 /**

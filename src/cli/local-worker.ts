@@ -27,6 +27,7 @@ export async function startLocalWorker(
     ...(target === null ? {} : { target }),
     ...(io.env === undefined ? {} : { env: definedOnly(io.env) }),
   });
+  installRuntime(logger, address);
   try {
     const worker = await startWorker({ config, connection, namespace, store, logger });
     const finished = closeAfter(worker.finished, connection);

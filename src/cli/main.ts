@@ -4,6 +4,8 @@ import { describeFailure } from './failure.ts';
 import { processIo } from './io.ts';
 import { runCli } from './run-cli.ts';
 
+// Ledger, results and Temporal's data hold what people said. A command that is run for somebody else keeps that person's own mask.
+if (!(argv[2] === 'sandbox' && argv.includes('exec'))) process.umask(0o077);
 // The only place that ends the process.
 const io = processIo(exit);
 const stop = (error: unknown): void => {

@@ -26,7 +26,8 @@ const createExamples = `
 The campaign file is kept as it is now: a firing later dials by it, whatever has become of the file. --list may hold
 {{ date }}, {{ time }}, {{ year }}, {{ month }}, {{ day }}, {{ hour }}, {{ minute }} and {{ weekday }}, the local time of the firing; a path
 counts from the folder of the campaign file, on the machine of the worker. Without --list each firing reads the list that the
-campaign file names. In cron, a day of the month and a day of the week must both fit.
+campaign file names. A signed URL stands in a variable or a file of the worker: --list env://CARILLON_URL_<NAME>, or
+--list url-file:///run/secrets/list-url. In cron, a day of the month and a day of the week must both fit.
 
 Examples:
   carillon schedule create campaign.yaml --cron "0 9 * * mon-fri" --timezone America/New_York --list "lists/{{ date }}.csv"

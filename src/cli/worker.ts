@@ -4,10 +4,12 @@ import { createLogger, type Logger } from '../logger.ts';
 import { otherServiceText } from '../domain/service-address.ts';
 import { describeLocation, type Store } from '../store/open-store.ts';
 import { listElsewhere } from '../store/service-move.ts';
+import { logEvents } from './event-log.ts';
 import type { Io } from './io.ts';
 import { openWorkerLedger } from './ledger-access.ts';
 import { startLocalWorker, type LocalWorker } from './local-worker.ts';
 import { accountIdOf, requireApiKey } from './service-access.ts';
+import { readVersion } from './version.ts';
 
 const examples = `
 Needs Temporal (TEMPORAL_ADDRESS, default localhost:7233), the database (CARILLON_DB or DATABASE_URL) and the service
@@ -15,7 +17,7 @@ Needs Temporal (TEMPORAL_ADDRESS, default localhost:7233), the database (CARILLO
 moment: another one goes on where it stopped, and no call is placed twice.
 
 Ctrl-C or SIGTERM: no new work is taken, a request that is under way ends, then it exits with 0. A second signal ends it at
-once. Log lines are JSON on standard error (CARILLON_LOG_LEVEL).
+once. What it says is JSON on standard error, from the first line: at info, what its campaigns do (CARILLON_LOG_LEVEL).
 
 Examples:
   carillon worker
@@ -45,10 +47,13 @@ export async function runWorker(
   try {
     const ledger = await openWorkerLedger(config);
     try {
-      const worker = await startLocalWorker(io, { config, store: ledger.store, logger: createLog(config) });
-      announce(io, config, worker, ledger.store.ledgerId, options.json);
-      await tellElsewhere(io, config, ledger.store);
-      await runUntilStopped(io, worker, stopping.signal);
+      const logger = createLog(config);
+      ledger.store.onEvents = (events) => logEvents(logger, events);
+      const worker = await startLocalWorker(io, { config, store: ledger.store, logger });
+      if (options.json) tellReady(io, config, worker, ledger.store.ledgerId);
+      announce(logger, config, worker);
+      await tellElsewhere(logger, config, ledger.store);
+      await runUntilStopped(logger, worker, stopping.signal);
     } finally {
       await ledger.close();
     }
@@ -57,26 +62,25 @@ export async function runWorker(
   }
 }
 
-function announce(io: Io, config: Config, worker: LocalWorker, ledgerId: string, json: boolean): void {
-  const { address, namespace } = worker;
+function tellReady(io: Io, config: Config, { address, namespace }: LocalWorker, ledgerId: string): void {
+  const ready = { ready: true, pid: process.pid, address, namespace, ledgerId, service: accountIdOf(config) };
+  io.stdout.write(`${JSON.stringify(ready)}\n`);
+}
+
+function announce(logger: Logger, config: Config, { address, namespace }: LocalWorker): void {
   const database = describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
-  if (json)
-    io.stdout.write(
-      `${JSON.stringify({ ready: true, pid: process.pid, address, namespace, ledgerId, service: accountIdOf(config) })}\n`,
-    );
-  io.stderr.write(
-    `The worker is ready: Temporal at ${address} (namespace ${namespace}), ${database}, service ${accountIdOf(config)}. Ctrl-C stops it.\n`,
-  );
+  const facts = { temporal: address, namespace, database, service: accountIdOf(config), version: readVersion() };
+  logger.info(facts, 'the worker is ready; SIGTERM or Ctrl-C stops it');
 }
 
 /** Their work fails here, and is tried again until a worker with their service takes it. */
-async function tellElsewhere(io: Io, config: Config, store: Store): Promise<void> {
+async function tellElsewhere(logger: Logger, config: Config, store: Store): Promise<void> {
   const address = accountIdOf(config);
   for (const campaign of await listElsewhere(store.db, address))
-    io.stderr.write(`Warning: ${otherServiceText(campaign, address)}.\n`);
+    logger.warn({ campaignId: campaign.campaignId }, otherServiceText(campaign, address));
 }
 
-async function runUntilStopped(io: Io, worker: LocalWorker, stop: AbortSignal): Promise<void> {
+async function runUntilStopped(logger: Logger, worker: LocalWorker, stop: AbortSignal): Promise<void> {
   const asked = new Promise<void>((resolve) => {
     if (stop.aborted) resolve();
     stop.addEventListener('abort', () => resolve(), { once: true });
@@ -88,9 +92,9 @@ async function runUntilStopped(io: Io, worker: LocalWorker, stop: AbortSignal): 
       'The worker has ended although nobody asked it to. The log above says why; start it again.',
     );
   }
-  io.stderr.write('Stopping: a request that is under way may end first. Again to stop at once.\n');
+  logger.info('stopping: a request that is under way may end first; a second signal stops at once');
   await worker.stop();
-  io.stderr.write('The worker has stopped. Campaigns go on when the next one starts.\n');
+  logger.info('the worker has stopped; campaigns go on when the next one starts');
 }
 
 /** Thrown when the worker ended by itself. */

@@ -1,6 +1,14 @@
 /** Why a hook gave no answer that can be used. */
 export type HookFault =
-  'no_secret' | 'no_connection' | 'timeout' | 'stopped' | 'redirect' | 'status' | 'too_large' | 'unusable';
+  | 'no_secret'
+  | 'no_address'
+  | 'no_connection'
+  | 'timeout'
+  | 'stopped'
+  | 'redirect'
+  | 'status'
+  | 'too_large'
+  | 'unusable';
 
 /**
  * Thrown when a hook gave no answer that can be used. The message holds nothing that came over the wire but the status, and of the address

@@ -1,4 +1,6 @@
-/** A hook as people may see it: its setting and its host. Path, query and what stands before the host may be secrets. */
+import { isKeptUrl } from '../campaign/kept-url.ts';
+
+/** A hook as people may see it: its setting and its host, or where its address stands. Path, query and what stands before the host may be secrets. */
 export function hookPlace(setting: 'pre_dial' | 'on_completion', url: string): string {
-  return `${setting}.url at ${new URL(url).host}`;
+  return isKeptUrl(url) ? `${setting}.url in ${url}` : `${setting}.url at ${new URL(url).host}`;
 }

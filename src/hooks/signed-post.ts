@@ -1,9 +1,13 @@
 import { Client } from 'undici';
+import { parseHookUrl } from '../campaign/hooks-schema.ts';
+import { isKeptUrl, KeptUrlError, revealUrl } from '../campaign/kept-url.ts';
 import { HookError } from './errors.ts';
-import { signatureOf } from './signature.ts';
+import { readSigningKeys, signedHeaders } from './signature.ts';
 
 export interface SignedPost {
+  /** As it is written in the campaign file: it may only say where the address stands. */
   url: string;
+  readVariable: (name: string) => string | undefined;
   /** Null: the worker has none, and nothing is sent. */
   secret: string | null;
   /** The same for each try of the same event, so that the receiver can tell a repetition. */
@@ -24,7 +28,9 @@ export interface SignedPost {
 export async function postSigned(post: SignedPost): Promise<string> {
   const { secret, timeoutMs, stopping } = post;
   if (secret === null) throw new HookError('no_secret', 'CARILLON_HOOK_SECRET is not set for this worker');
-  const url = new URL(post.url);
+  const keys = readSigningKeys(secret);
+  if (keys === null) throw new HookError('no_secret', 'CARILLON_HOOK_SECRET cannot be used by this worker');
+  const url = await openAddress(post);
   const body = JSON.stringify(post.body);
   const timeout = AbortSignal.timeout(timeoutMs);
   const client = new Client(url.origin, {
@@ -40,8 +46,7 @@ export async function postSigned(post: SignedPost): Promise<string> {
       headers: {
         'content-type': 'application/json',
         accept: 'application/json',
-        'carillon-event-id': post.eventId,
-        'carillon-signature': signatureOf(secret, body, post.nowReal()),
+        ...signedHeaders(keys, { id: post.eventId, body, atMs: post.nowReal() }),
       },
       body,
       signal: AbortSignal.any([timeout, stopping]),
@@ -57,6 +62,17 @@ export async function postSigned(post: SignedPost): Promise<string> {
   } finally {
     await client.destroy();
   }
+}
+
+async function openAddress({ url, readVariable }: SignedPost): Promise<URL> {
+  try {
+    const address = parseHookUrl(await revealUrl(url, readVariable));
+    if (address !== null && !isKeptUrl(address)) return new URL(address);
+  } catch (error) {
+    if (error instanceof KeptUrlError) throw new HookError('no_address', error.message, null, { cause: error });
+    throw error;
+  }
+  throw new HookError('no_address', `what stands in ${url} is no address of a hook`);
 }
 
 function asHookError(error: unknown, post: SignedPost, timeout: AbortSignal): HookError {

@@ -73,6 +73,11 @@ function keepListed(read: ConversationFacts, known: ConversationFacts): Conversa
   };
 }
 
+/** Who has a signed address has the recording: only the address itself is kept. */
+export function withoutSignature(address: string | null): string | null {
+  return address === null ? null : address.replace(/[?#].*$/s, '').replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1');
+}
+
 /** For comparing two readings: an address that is signed anew for each reader is no change. */
 function withoutAudio(facts: ConversationFacts): string {
   return JSON.stringify({ ...facts, audio: null });
@@ -141,7 +146,8 @@ export async function storeRead(
   // It has told all: a slower read does not take that back.
   if (row.final === 1 && row.attempt_id !== null) return { ...row, becameFinal: false };
   const known = JSON.parse(row.facts) as ConversationFacts;
-  const read = keepListed({ ...facts, conversationId, startedAt: facts.startedAt ?? row.started_at }, known);
+  const told = { ...facts, conversationId, startedAt: facts.startedAt ?? row.started_at };
+  const read = keepListed({ ...told, audio: withoutSignature(facts.audio) }, known);
   const unchanged = row.unchanged_since !== null && withoutAudio(read) === withoutAudio(known);
   const reads = {
     unchangedReads: unchanged ? row.unchanged_reads + 1 : 1,

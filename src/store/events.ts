@@ -53,8 +53,18 @@ export interface NewEvent {
 
 const rowsPerInsert = 500;
 
+const collected = new WeakMap<Queries, NewEvent[]>();
+
+/** From here on, the events that are added with this transaction are also in the list that is answered; they count once it has committed. */
+export function collectEvents(tx: Queries): readonly NewEvent[] {
+  const events: NewEvent[] = [];
+  collected.set(tx, events);
+  return events;
+}
+
 /** Adds to the append-only log, in the transaction of the change that it tells of. */
 export async function appendEvents(tx: Queries, events: readonly NewEvent[]): Promise<void> {
+  collected.get(tx)?.push(...events);
   for (let start = 0; start < events.length; start += rowsPerInsert) {
     const rows = events.slice(start, start + rowsPerInsert).map((event) => ({
       at: event.at,

@@ -1,9 +1,11 @@
 import { Kysely, Migrator, sql, type Selectable, type Transaction } from 'kysely';
 import { compareAndSetBatch, type CompareAndSetBatch } from './batch-state.ts';
 import { olderWhileSubmitting } from './ledger-older.ts';
+import type { NewEvent } from './events.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
-import { createPostgresDialect, refuseUnlessPinned } from './postgres-dialect.ts';
+import { createPostgresDialect, refuseInTheClear, refuseUnlessPinned } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
+import { notReadable, readSchemaState, isLedgerFile } from './schema-state.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { StoreError } from './store-error.ts';
 import { runTransaction } from './transaction.ts';
@@ -25,6 +27,8 @@ export interface Store {
    * resolves. Use only `tx` inside. `work` may be run several times, and only the last one counts.
    */
   transaction<Result>(work: (tx: Transaction<Database>) => Promise<Result>): Promise<Result>;
+  /** Told of the events of each transaction of this process once it has committed. Must not throw. */
+  onEvents: ((events: readonly NewEvent[]) => void) | null;
   close(): Promise<void>;
 }
 
@@ -66,11 +70,19 @@ function explainFault(location: StoreLocation, cause: unknown): StoreError {
 }
 
 /**
- * Opens the database and brings its schema up to date; safe to run by several processes at once.
- * Throws `StoreError` when the database is out of reach, read-only, no database, or newer than this program.
+ * Opens the database. `schema`: `upgrade` makes it or brings it up to date, safe to run by several processes at once; `as-is` leaves it
+ * and refuses another than this program's. Throws `StoreError` when the database is out of reach, read-only, no database, that of
+ * another program, or newer than this one.
  */
-export async function openStore(location: StoreLocation): Promise<Store> {
+export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as-is' = 'upgrade'): Promise<Store> {
   const dialect: StoreDialect = location.databaseUrl === undefined ? 'sqlite' : 'postgres';
+  try {
+    // To open a file changes its journal, so it is looked at before.
+    if (dialect === 'sqlite' && !isLedgerFile(location.sqlitePath) && schema === 'as-is') throw notReadable('empty');
+    if (location.databaseUrl !== undefined) refuseInTheClear(location.databaseUrl);
+  } catch (cause) {
+    throw explainFault(location, cause);
+  }
   const db = new Kysely<Database>({
     dialect:
       location.databaseUrl === undefined
@@ -78,21 +90,28 @@ export async function openStore(location: StoreLocation): Promise<Store> {
         : createPostgresDialect(location.databaseUrl),
   });
   try {
-    const { error } = await new Migrator({ db, provider: createMigrations(dialect) }).migrateToLatest();
-    if (error !== undefined) throw error;
+    const state = await readSchemaState(db, dialect);
+    if (state !== 'current') {
+      if (schema === 'as-is') throw notReadable(state);
+      const { error } = await new Migrator({ db, provider: createMigrations(dialect) }).migrateToLatest();
+      if (error !== undefined) throw error;
+    }
     const row = await db.selectFrom('meta').select('value').where('key', '=', 'ledger_id').executeTakeFirstOrThrow();
-    const transaction: Store['transaction'] = (work) => runTransaction(db, dialect, work);
-    // Refused now rather than at the first call.
-    if (dialect === 'postgres') await transaction(refuseUnlessPinned);
-    return {
+    const transaction: Store['transaction'] = (work) =>
+      runTransaction(db, dialect, work, (events) => store.onEvents?.(events));
+    const store: Store = {
       dialect,
       db,
       ledgerId: row.value,
       compareAndSetBatch,
       now: dialect === 'postgres' ? readPostgresClock : async () => Date.now(),
       transaction,
+      onEvents: null,
       close: () => db.destroy(),
     };
+    // Refused now rather than at the first call.
+    if (dialect === 'postgres') await transaction(refuseUnlessPinned);
+    return store;
   } catch (cause) {
     await db.destroy().catch(() => {});
     throw explainFault(location, cause);

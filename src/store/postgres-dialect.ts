@@ -8,7 +8,7 @@ import {
   type PostgresDialectConfig,
   type TransactionSettings,
 } from 'kysely';
-import { Pool, types } from 'pg';
+import { Client, Pool, types } from 'pg';
 import type { Database } from './schema.ts';
 import { StoreError } from './store-error.ts';
 
@@ -86,6 +86,25 @@ export function createPostgresDialect(connectionString: string): PostgresDialect
   // The same for one that is in use, between two statements of a transaction: the next statement fails and says so.
   pool.on('connect', (client) => client.on('error', () => {}));
   return new PinnedPostgresDialect({ pool });
+}
+
+/** Whether the host is this machine: by name, by address, or through a socket of the file system. */
+function isLocal(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('/') || /^127(\.\d+){3}$/.test(host);
+}
+
+/**
+ * Throws StoreError when the connection would go to another machine without TLS, and the connection string does not say `sslmode=disable`
+ * itself. Connects to nobody.
+ */
+export function refuseInTheClear(connectionString: string): void {
+  // Read by the client itself, with what PGHOST and PGSSLMODE add.
+  const { host, ssl } = new Client({ connectionString });
+  if (isLocal(host) || ssl || /[?&]sslmode=disable(&|$)/.test(connectionString)) return;
+  throw new StoreError(
+    `without TLS, its password and every number of the lists could be read on the way to ${host}. Add sslmode=verify-full to ` +
+      'DATABASE_URL (with sslrootcert=/path/to/ca.pem for an authority of your own), or sslmode=disable to say that the network between is yours alone.',
+  );
 }
 
 /**

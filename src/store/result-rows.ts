@@ -1,6 +1,7 @@
 import type { ConversationFacts } from '../domain/conversation-facts.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { readAggregates } from './aggregates.ts';
+import { withoutSignature } from './conversations.ts';
 import type { Queries } from './open-store.ts';
 
 /** One data row of the list with what came of it. Instants are epoch milliseconds of service time. */
@@ -121,7 +122,8 @@ export async function* readResults(
         lastDialedAt: latest?.posted_at ?? null,
         endedAt,
         durationMs: facts?.durationMs ?? null,
-        audio: facts?.audio ?? null,
+        // A ledger of an earlier version has it with its signature.
+        audio: withoutSignature(facts?.audio ?? null),
         candidates: candidatesOf(own.findLast((attempt) => attempt.candidates !== null)).filter((id) => !owned.has(id)),
         collected: facts?.collected ?? null,
         evaluation: facts?.evaluation ?? null,

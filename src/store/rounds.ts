@@ -20,6 +20,16 @@ export async function findRound(db: Queries, campaignId: string, round: number):
   return row === undefined ? undefined : { campaignId, round, workflowId: row.workflow_id, endedAt: row.ended_at };
 }
 
+/** The number of the round that `openRound` would answer with; undefined when nothing is left to run, or there is no such campaign. */
+export async function nextRound(db: Queries, campaignId: string): Promise<number | undefined> {
+  const campaign = await findCampaign(db, campaignId);
+  if (campaign === undefined) return undefined;
+  if (campaign.round === 0) return 1;
+  const current = await findRound(db, campaignId, campaign.round);
+  if (current !== undefined && current.endedAt === null) return current.round;
+  return (await nextDueAt(db, campaignId)) === null ? undefined : campaign.round + 1;
+}
+
 /**
  * Opens the round that a campaign is to run now: its first, the one that is still running, or, when the last one has ended and
  * recipients wait again, the next. Idempotent. Answers undefined when there is nothing left to run.
@@ -34,10 +44,9 @@ export async function openRound(
     await lockCampaign(tx, store, campaignId);
     const campaign = await findCampaign(tx, campaignId);
     if (campaign === undefined) return undefined;
-    const current = campaign.round === 0 ? undefined : await findRound(tx, campaignId, campaign.round);
-    if (current !== undefined && current.endedAt === null) return current;
-    if (current !== undefined && (await nextDueAt(tx, campaignId)) === null) return undefined;
-    const round = campaign.round + 1;
+    const round = await nextRound(tx, campaignId);
+    if (round === undefined) return undefined;
+    if (round === campaign.round) return findRound(tx, campaignId, round);
     const workflowId = workflowIdOf(campaignId, round);
     await tx
       .insertInto('rounds')

@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import LibsqlDatabase from 'libsql';
 import { CompiledQuery, SqliteAdapter, SqliteDriver, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { DatabaseConnection, Dialect, SqliteDatabase, SqliteStatement } from 'kysely';
@@ -48,17 +49,58 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
+/** A new file is its owner's alone. One that others may read loses that; a group that may write was given it on purpose. */
+function keepPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'ax', 0o600));
+    return;
+  } catch {
+    // It is there; what else is wrong shows when it is opened.
+  }
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      const { mode } = statSync(file);
+      const kept = mode & ((mode & 0o020) === 0 ? ~0o077 : ~0o007);
+      if (kept !== mode) chmodSync(file, kept & 0o7777);
+    } catch {
+      // It is missing, or somebody else's, who decides.
+    }
+  }
+}
+
 /** Opens the file with what the ledger needs: every commit on disk before it returns, and waiting instead of failing on a lock. */
 export function openSqliteFile(
   path: string,
   options: { journal?: 'wal' | 'delete'; busyTimeoutMs?: number } = {},
 ): SqliteDatabase {
+  keepPrivate(path);
   const database = new LibsqlDatabase(path);
   const waitMs = options.busyTimeoutMs ?? busyTimeoutMs;
   database.exec(`PRAGMA busy_timeout=${waitMs}`);
   setJournal(database, options.journal ?? 'wal', waitMs);
   database.exec('PRAGMA synchronous=FULL');
   return database;
+}
+
+/** Tables of the file, none when it is empty or missing. Looks without changing it: neither its journal nor anything else of it. */
+export function readSqliteTables(path: string): { tables: string[]; migrations: string[] } {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return { tables: [], migrations: [] };
+  const database = new LibsqlDatabase(path);
+  try {
+    database.exec(`PRAGMA busy_timeout=${busyTimeoutMs}`);
+    const names = (text: string) => (database.prepare(text).all([]) as { name: string }[]).map(({ name }) => name);
+    const tables = names(
+      `select name from sqlite_master where type = 'table' and name not like 'sqlite~_%' escape '~'`,
+    );
+    if (!tables.includes('kysely_migration')) return { tables, migrations: [] };
+    const columns = names(`select name from pragma_table_info('kysely_migration')`);
+    return {
+      tables,
+      migrations: columns.includes('name') ? names('select name from kysely_migration order by name') : [],
+    };
+  } finally {
+    database.close();
+  }
 }
 
 /** Migrations run in a transaction, so that a crash leaves either the old schema or the new one. */
@@ -72,6 +114,15 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 class ImmediateSqliteDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  /** A full disk, or one that fails, has ended the transaction already: what is to be told is that, and not that there is none. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    try {
+      await super.rollbackTransaction(connection);
+    } catch (error) {
+      if (!/no transaction is active/.test((error as Error).message)) throw error;
+    }
   }
 }
 

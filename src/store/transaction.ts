@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import { DoNotCallLockNeeded, lockToWrite } from './do-not-call-lock.ts';
+import { collectEvents, type NewEvent } from './events.ts';
 import type { StoreDialect } from './migrations.ts';
 import type { Database } from './schema.ts';
 
@@ -20,23 +21,31 @@ function isBrokenOff(error: unknown): boolean {
   return error instanceof Overtaken || brokenOff.includes((error as { code?: string }).code ?? '');
 }
 
-/** Runs `work` in a transaction; anew, from its beginning, where the database or the order of locks asks for that. */
+/**
+ * Runs `work` in a transaction; anew, from its beginning, where the database or the order of locks asks for that. `onCommitted` gets what
+ * it has added to the event log, and must not throw.
+ */
 export async function runTransaction<Result>(
   db: Kysely<Database>,
   dialect: StoreDialect,
   work: (tx: Transaction<Database>) => Promise<Result>,
+  onCommitted: (events: readonly NewEvent[]) => void = () => {},
 ): Promise<Result> {
   // SQLite lets one transaction write at a time.
   let writesDoNotCall = dialect === 'sqlite';
   for (let tries = 1; ; tries += 1) {
     try {
-      return await db
+      let events: readonly NewEvent[] = [];
+      const result = await db
         .transaction()
         .setIsolationLevel('read committed')
         .execute(async (tx) => {
+          events = collectEvents(tx);
           if (writesDoNotCall) await lockToWrite(tx, { dialect });
           return work(tx);
         });
+      onCommitted(events);
+      return result;
     } catch (error) {
       if (tries === mostTries) throw error;
       if (error instanceof DoNotCallLockNeeded) writesDoNotCall = true;

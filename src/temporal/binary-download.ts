@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { Agent, interceptors, request } from 'undici';
+import { Agent, request, type Dispatcher } from 'undici';
 import { childEnvironment } from '../config.ts';
 import { temporalCliVersion } from './binary-cache.ts';
 import { lastLine, runChild } from './child-run.ts';
@@ -23,39 +24,90 @@ export const downloadLimits: DownloadLimits = {
   totalTimeoutMs: 300_000,
 };
 
-/** The address at which Temporal publishes the archive of its CLI for this machine. */
-export function officialArchiveUrl(platform = process.platform, arch = process.arch): string {
-  const os = platform === 'win32' ? 'windows' : platform;
-  const cpu = arch === 'x64' ? 'amd64' : arch;
-  return `https://temporal.download/cli/archive/v${temporalCliVersion}?platform=${os}&arch=${cpu}`;
+/** An archive of the program, and the SHA-256 that its bytes must have. */
+export interface Archive {
+  url: string;
+  sha256: string;
+}
+
+/** SHA-256 of the archives of `temporalCliVersion`, by the names that the release has for system and processor. */
+const checksums: Readonly<Record<string, string>> = {
+  linux_amd64: 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
+  linux_arm64: 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5',
+  darwin_amd64: 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9',
+  darwin_arm64: 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415',
+};
+
+/** The archive of Temporal's own release for this machine; null where its checksum is not known, since what comes is executed. */
+export function officialArchive(platform = process.platform, arch = process.arch): Archive | null {
+  const name = `${platform}_${arch === 'x64' ? 'amd64' : arch}`;
+  const sha256 = checksums[name];
+  if (sha256 === undefined) return null;
+  const version = temporalCliVersion;
+  const file = `temporal_cli_${version}_${name}.tar.gz`;
+  return { url: `https://github.com/temporalio/cli/releases/download/v${version}/${file}`, sha256 };
 }
 
 export interface DownloadInput {
-  url: string;
+  archive: Archive;
   workFolder: string;
   limits: DownloadLimits;
   signal?: AbortSignal | undefined;
 }
 
-/** Downloads and unpacks the archive into the work folder and answers the program's path. Throws with the reason in one line. */
-export async function downloadBinary({ url, workFolder, limits, signal }: DownloadInput): Promise<string> {
-  const archive = join(workFolder, 'archive');
+const mostRedirects = 5;
+
+/**
+ * Downloads the archive into the work folder, and unpacks it when its checksum is the expected one; answers the program's path. Throws
+ * with the reason in one line.
+ */
+export async function downloadBinary({ archive, workFolder, limits, signal }: DownloadInput): Promise<string> {
+  const path = join(workFolder, 'archive');
   const total = AbortSignal.timeout(limits.totalTimeoutMs);
   const agent = new Agent({
     connect: { timeout: limits.connectTimeoutMs },
     headersTimeout: limits.headersTimeoutMs,
     bodyTimeout: limits.stallTimeoutMs,
   });
+  const hash = createHash('sha256');
   try {
-    const response = await request(url, {
-      dispatcher: agent.compose(interceptors.redirect({ maxRedirections: 5 })),
-      signal: signal === undefined ? total : AbortSignal.any([total, signal]),
-    });
-    if (response.statusCode !== 200) throw new Error(`it answered with status ${response.statusCode}`);
-    await pipeline(response.body, createWriteStream(archive));
+    const response = await follow(archive.url, agent, signal === undefined ? total : AbortSignal.any([total, signal]));
+    const hashed = async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    await pipeline(response.body, hashed, createWriteStream(path));
   } finally {
     await agent.destroy();
   }
+  const found = hash.digest('hex');
+  if (found !== archive.sha256)
+    throw new Error(`its SHA-256 is ${found}, and not ${archive.sha256}: it was not unpacked`);
+  return unpack(path, workFolder, signal);
+}
+
+/** Follows redirects as far as they stay encrypted: what arrives is executed. */
+async function follow(first: string, dispatcher: Dispatcher, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  let url = new URL(first);
+  for (let hop = 0; hop <= mostRedirects; hop += 1) {
+    const response = await request(url, { dispatcher, signal });
+    const { statusCode, headers } = response;
+    if (statusCode === 200) return response;
+    await response.body.dump();
+    const { location } = headers;
+    if (statusCode < 300 || statusCode > 399 || typeof location !== 'string')
+      throw new Error(`it answered with status ${statusCode}`);
+    const next = new URL(location, url);
+    if (next.protocol !== 'https:' && next.origin !== url.origin)
+      throw new Error(`it redirects to ${next.origin}, which is not encrypted`);
+    url = next;
+  }
+  throw new Error(`it redirects more than ${mostRedirects} times`);
+}
+
+async function unpack(archive: string, workFolder: string, signal: AbortSignal | undefined): Promise<string> {
   const file = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
   const unpacked = await runChild({
     command: 'tar',

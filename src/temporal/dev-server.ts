@@ -78,7 +78,7 @@ export async function startDevServer(input: DevServerInput): Promise<DevServer> 
 }
 
 function lockDataFile(dataFile: string): ProcessLock {
-  mkdirSync(dirname(resolvePath(dataFile)), { recursive: true });
+  mkdirSync(dirname(resolvePath(dataFile)), { recursive: true, mode: 0o700 });
   const lock = tryProcessLock(`${dataFile}.lock`);
   if (lock !== null) return lock;
   throw new DevServerError(

@@ -16,19 +16,30 @@ const keptFields = [
   'durationMs',
 ] as const;
 
+/** What a worker of ours always says: its queues are kept apart by kind of work. */
+const expected = /^(No (workflows|activities|Nexus services) registered|Worker state changed)/;
+const unanswered = /^gRPC call \w+ retried \d+ times/;
+/** The longest pause between two tries is ten seconds: who has been silent for this long was answered meanwhile. */
+const quietMs = 60_000;
+
 let target: Logger | null = null;
+let server: string | null = null;
 
 /**
  * Sends the SDK's log lines to `logger`, native ones included, and leaves signals to this program. Call it before the first worker or
- * native connection of the process; later calls change the logger only.
+ * native connection of the process; later calls change the logger only, and the address of the server that its lines name.
  */
-export function installRuntime(logger: Logger): void {
+export function installRuntime(logger: Logger, address: string | null = null): void {
   const first = target === null;
   target = logger;
+  server = address;
   if (!first) return;
   try {
     Runtime.install({
-      logger: createSdkLogger(() => target ?? logger),
+      logger: createSdkLogger(
+        () => target ?? logger,
+        () => server,
+      ),
       telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
       // The command itself stops its parts, in order.
       shutdownSignals: [],
@@ -39,11 +50,29 @@ export function installRuntime(logger: Logger): void {
   }
 }
 
-/** The SDK's logger as lines of ours. */
-export function createSdkLogger(current: () => Logger): SdkLogger {
+/** The SDK's logger as lines of ours. While the server is down its many lines are one. */
+export function createSdkLogger(
+  current: () => Logger,
+  address: () => string | null,
+  monotonicMs: () => number = () => performance.now(),
+): SdkLogger {
+  let lastUnanswered = -Infinity;
   const log = (level: LogLevel, message: string, meta: LogMetadata = {}): void => {
+    if (unanswered.test(message)) {
+      const isNew = monotonicMs() - lastUnanswered > quietMs;
+      lastUnanswered = monotonicMs();
+      if (isNew)
+        current().warn(
+          { temporal: address(), ...describeError(meta['error']) },
+          'Temporal gives no answer: nothing moves until it does, nothing is lost, and it is tried again and again',
+        );
+      return;
+    }
     const fields = Object.fromEntries(keptFields.flatMap((key) => (key in meta ? [[key, meta[key] as unknown]] : [])));
-    current()[levels[level]]({ ...fields, ...describeError(meta['error']) }, message);
+    current()[expected.test(message) ? 'debug' : levels[level]](
+      { ...fields, ...describeError(meta['error']) },
+      message,
+    );
   };
   return {
     log,
@@ -58,7 +87,16 @@ export function createSdkLogger(current: () => Logger): SdkLogger {
 const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
 function describeError(error: unknown): { error?: string } {
+  if (typeof error === 'string') return { error: describeStatus(error) };
   if (!(error instanceof Error)) return {};
   const type = 'type' in error && typeof error.type === 'string' ? ` ${error.type}` : '';
   return { error: `${error.name}${type}: ${error.message.split('\n')[0] ?? ''}` };
+}
+
+/** What the native core says of a failed call, without its metadata. */
+function describeStatus(text: string): string {
+  const [, code] = /code: '?([^',]+)/.exec(text) ?? [];
+  // The innermost one is that of the operating system.
+  const cause = [...text.matchAll(/message: "([^"]*)"/g)].at(-1)?.[1];
+  return [code, cause].filter((part) => part !== undefined && part !== '').join(': ') || (text.split('\n')[0] ?? '');
 }

@@ -2,7 +2,13 @@ import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
 import { cachedBinaryPath, installBinary, temporalCliVersion, withCacheLock } from './binary-cache.ts';
-import { downloadBinary, downloadLimits, officialArchiveUrl, type DownloadLimits } from './binary-download.ts';
+import {
+  downloadBinary,
+  downloadLimits,
+  officialArchive,
+  type Archive,
+  type DownloadLimits,
+} from './binary-download.ts';
 import { findOnPath, probeBinary } from './binary-probe.ts';
 import { buildBinaryWithGo } from './go-build.ts';
 
@@ -23,8 +29,8 @@ export interface ResolveBinaryInput {
   config: BinaryConfig;
   onProgress?: (line: string) => void;
   signal?: AbortSignal;
-  /** Where the archive is fetched from; default: Temporal's own address. */
-  archiveUrl?: string;
+  /** What is fetched; default: the archive of Temporal's own release. */
+  archive?: Archive;
   limits?: Partial<DownloadLimits & GoLimits>;
 }
 
@@ -126,15 +132,20 @@ async function fetchBinary(input: FetchInput): Promise<TemporalBinary | null> {
   const cached = await probeExisting(target, 'cache');
   if (cached !== null) return cached;
 
-  const url = input.archiveUrl ?? officialArchiveUrl();
-  onProgress(`fetching Temporal ${temporalCliVersion} from ${new URL(url).host}`);
-  try {
-    await installBinary(target, (workFolder) => checked(downloadBinary({ url, workFolder, limits, signal })));
-    return await probeExisting(target, 'download');
-  } catch (error) {
-    signal?.throwIfAborted();
-    fail(`download from ${new URL(url).host}: ${reasonOf(error)}`);
-    onProgress(`the download failed (${reasonOf(error)}); trying Go`);
+  const archive = input.archive ?? officialArchive();
+  if (archive === null) {
+    fail(`download: no checksum is known of Temporal ${temporalCliVersion} for ${process.platform} ${process.arch}`);
+  } else {
+    const { host } = new URL(archive.url);
+    onProgress(`fetching Temporal ${temporalCliVersion} from ${host}`);
+    try {
+      await installBinary(target, (workFolder) => checked(downloadBinary({ archive, workFolder, limits, signal })));
+      return await probeExisting(target, 'download');
+    } catch (error) {
+      signal?.throwIfAborted();
+      fail(`download from ${host}: ${reasonOf(error)}`);
+      onProgress(`the download failed (${reasonOf(error)}); trying Go`);
+    }
   }
 
   const go = await findOnPath('go', config.PATH);

@@ -3,6 +3,7 @@ import {
   WorkflowFailedError,
   WorkflowNotFoundError,
   type Client,
+  type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { campaignQueues, campaignWorkflowId, type CampaignInput } from '../../workflows/messages.ts';
@@ -13,7 +14,7 @@ import { unsentStates } from '../domain/ledger.ts';
 import { requireHookSecret } from '../hooks/secret.ts';
 import { isSameService, otherServiceText } from '../domain/service-address.ts';
 import { findCampaign, reviveCampaign, type Campaign } from '../store/campaigns.ts';
-import { openRound, type Round } from '../store/rounds.ts';
+import { nextRound, openRound, type Round } from '../store/rounds.ts';
 import type { LedgerOlderError } from '../store/ledger-older.ts';
 import type { Store } from '../store/open-store.ts';
 import { batchIdOf } from '../store/planning.ts';
@@ -47,6 +48,7 @@ export async function startCampaign(
     requireHookSecret(config, campaignId, campaign.rules);
     requireService(config, campaign);
   }
+  await requireStartable(deps, campaignId);
   const round = await openRound(store, campaignId, campaignWorkflowId, deps.now);
   if (round === undefined) return undefined;
   const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId);
@@ -58,7 +60,6 @@ export async function startCampaign(
     submitted: 0,
     verified: false,
   };
-  await requireLedgerCaughtUp(client, store, round);
   await reviveCampaign(store, campaignId, deps.now);
   try {
     await client.workflow.start('campaign', {
@@ -73,8 +74,36 @@ export async function startCampaign(
     return { round, attached: false };
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    await requireOwnRun(client, round, queues.campaign);
+    requireOwnRun(await client.workflow.getHandle(round.workflowId).describe(), round, queues.campaign);
     return { round, attached: true };
+  }
+}
+
+/**
+ * Throws WorkflowConflictError when Temporal would refuse the next round of a campaign, whether the database has the campaign yet or
+ * not. Changes nothing: what is refused is neither imported nor called running.
+ */
+export async function requireStartable(
+  { config, store, client }: { config: Config; store: Store; client: Client },
+  campaignId: string,
+): Promise<void> {
+  const isKnown = (await findCampaign(store.db, campaignId)) !== undefined;
+  const round = isKnown ? await nextRound(store.db, campaignId) : 1;
+  if (round === undefined) return;
+  const next = { campaignId, round, workflowId: campaignWorkflowId(campaignId, round) };
+  const last = await describeRun(client, next.workflowId);
+  if (last === undefined) return;
+  if (last.status.name === 'FAILED') await requireLedgerCaughtUp(client, store, next);
+  else if (last.status.name === 'RUNNING' || last.status.name === 'COMPLETED')
+    requireOwnRun(last, next, campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId).campaign);
+}
+
+async function describeRun(client: Client, workflowId: string): Promise<LastRun | undefined> {
+  try {
+    return await client.workflow.getHandle(workflowId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
   }
 }
 
@@ -89,7 +118,7 @@ export function requireService(config: Config, campaign: Campaign): void {
  * A run that failed because the ledger had lost a batch may go on only once the ledger has it again: started on the older
  * one, it would call those people a second time.
  */
-async function requireLedgerCaughtUp(client: Client, store: Store, round: Round): Promise<void> {
+async function requireLedgerCaughtUp(client: Client, store: Store, round: NamedRound): Promise<void> {
   const lost = await lostBatchOf(client, round.workflowId);
   if (lost === undefined) return;
   const { missing, submitted = true } = lost;
@@ -111,15 +140,11 @@ async function requireLedgerCaughtUp(client: Client, store: Store, round: Round)
 /** What a failure for a ledger that is too old tells of it. Those of earlier versions had submitted the batch. */
 type LostBatch = Pick<LedgerOlderError, 'missing'> & Partial<Pick<LedgerOlderError, 'submitted'>>;
 
-/** The batch whose absence ended the last run of a workflow; undefined when it did not end so. */
+/** The batch whose absence ended the last run of a workflow, which has failed; undefined when it did not end so. */
 async function lostBatchOf(client: Client, workflowId: string): Promise<LostBatch | undefined> {
-  const handle = client.workflow.getHandle(workflowId);
   try {
-    const { status } = await handle.describe();
-    if (status.name !== 'FAILED') return undefined;
-    await handle.result();
+    await client.workflow.getHandle(workflowId).result();
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
     if (!(error instanceof WorkflowFailedError)) throw error;
     for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause) {
       if (!(cause instanceof ApplicationFailure) || cause.type !== failureTypes.ledgerOlder) continue;
@@ -129,8 +154,10 @@ async function lostBatchOf(client: Client, workflowId: string): Promise<LostBatc
   return undefined;
 }
 
-async function requireOwnRun(client: Client, { workflowId, campaignId }: Round, queue: string): Promise<void> {
-  const { taskQueue, status } = await client.workflow.getHandle(workflowId).describe();
+type LastRun = Pick<WorkflowExecutionDescription, 'status' | 'taskQueue'>;
+type NamedRound = Omit<Round, 'endedAt'>;
+
+function requireOwnRun({ taskQueue, status }: LastRun, { workflowId, campaignId }: NamedRound, queue: string): void {
   if (taskQueue !== queue) {
     throw new WorkflowConflictError(
       `Temporal already has a workflow ${workflowId}, of a campaign ${campaignId} in another database. Give this campaign another id, or use that database (CARILLON_DB, DATABASE_URL).`,

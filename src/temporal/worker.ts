@@ -4,7 +4,7 @@ import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { openWitness } from '../../activities/witness.ts';
 import { campaignQueues, type CampaignTimeouts } from '../../workflows/messages.ts';
-import type { Config } from '../config.ts';
+import { readVariable, type Config } from '../config.ts';
 import { serviceAddress } from '../convai/base-url.ts';
 import { createConvaiClient } from '../convai/client.ts';
 import type { Logger } from '../logger.ts';
@@ -68,6 +68,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     serviceClock: keepServiceClock(config.SVC_BASE_URL),
     logger,
     hookSecret: config.CARILLON_HOOK_SECRET,
+    readVariable,
     nowReal: Date.now,
     monotonicMs: () => performance.now(),
     workerId: `${process.pid}-${randomUUID()}`,

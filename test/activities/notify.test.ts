@@ -79,7 +79,7 @@ test.for(dialects)('the end of a round is told with its counts, once: %s', async
   const page = await readFile(new URL('../../docs/hooks.md', import.meta.url), 'utf8');
   const [, documented = ''] = /^```json on_completion\n(.*?)^```/ms.exec(page) ?? [];
   expect(Object.keys(JSON.parse(documented) as object)).toEqual(Object.keys(call?.body ?? {}));
-  expect(call?.headers['carillon-event-id']).toBe('spring/1');
+  expect(call?.headers['webhook-id']).toBe('spring/1');
   expect(`${call?.text} ${log.join('')}`).not.toMatch(/\d555\d{4}/);
   expect(await told()).toEqual([['hook.delivered', { hook: 'on_completion', round: 1 }]]);
   await activities.noteUndelivered({ campaignId: 'spring', round: 1, fault: 'timeout', status: null });

@@ -151,7 +151,7 @@ test('an answer is kept: a batch that the service could not take is not asked ab
   run.clock.advance(5 * minuteMs);
   expect(await run.submit(1)).toEqual({ state: 'confirmed' });
   expect(run.hook.calls).toHaveLength(2);
-  const ids = run.hook.calls.map(({ headers }) => headers['carillon-event-id']);
+  const ids = run.hook.calls.map(({ headers }) => headers['webhook-id']);
   expect(new Set(ids).size).toBe(2);
   expect(run.posts.at(-1)?.numbers).toEqual([first, third]);
   expect(await run.violations()).toEqual([]);

@@ -26,7 +26,7 @@ export interface Ledger {
     args: string[],
     io?: Partial<Io>,
   ): {
-    written: () => { stderr: string };
+    written: () => { stdout: string; stderr: string };
     interrupt: () => void;
     ended: Promise<{ code: number; stdout: string; stderr: string }>;
   };

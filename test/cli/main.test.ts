@@ -59,6 +59,7 @@ test('the commands are those that the documentation names', () => {
     'dev',
     'doctor',
     'drain',
+    'events',
     'numbers',
     'pause',
     'rehearse',

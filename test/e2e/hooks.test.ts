@@ -70,7 +70,7 @@ test('both hooks: those it refuses are not called, and the end is told until it 
     const [first, second, ...more] = hook.calls.filter(isEnd);
     expect(more).toEqual([]);
     expect(second?.text).toBe(first?.text);
-    expect(hook.calls.filter(isEnd).map(({ headers }) => headers['carillon-event-id'])).toEqual(['hooks/1', 'hooks/1']);
+    expect(hook.calls.filter(isEnd).map(({ headers }) => headers['webhook-id'])).toEqual(['hooks/1', 'hooks/1']);
     const outcomes: Record<string, number> = {};
     for (const { outcome } of recipients) outcomes[outcome ?? ''] = (outcomes[outcome ?? ''] ?? 0) + 1;
     expect(first?.body).toMatchObject({ campaign: 'hooks', round: 1, state: 'completed', rows: total, outcomes });

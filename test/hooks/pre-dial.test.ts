@@ -17,13 +17,18 @@ const recipients = [
 const refs = recipients.map(({ ref }) => ref);
 const question = { campaign: 'spring', batch: 'spring/1/1', recipients };
 
-function ask(url: string, changes: { timeoutMs?: number; secret?: string | null; stopping?: AbortSignal } = {}) {
+function ask(
+  url: string,
+  changes: { kept?: string; timeoutMs?: number; secret?: string | null; stopping?: AbortSignal } = {},
+) {
+  const { kept } = changes;
   return askPreDial(question, {
     url,
     secret,
     eventId: 'spring/1/1/pre_dial/7',
     timeoutMs: 20_000,
     nowReal: () => at,
+    readVariable: (name) => (name === 'CARILLON_URL_HOOK' ? kept : undefined),
     stopping: new AbortController().signal,
     ...changes,
   });
@@ -58,11 +63,14 @@ test('the question is signed and names the people of the batch, and the answer i
   expect(call?.path).toBe('/hook?token=planted');
   expect(call?.headers).toMatchObject({
     'content-type': 'application/json',
-    'carillon-event-id': 'spring/1/1/pre_dial/7',
+    'webhook-id': 'spring/1/1/pre_dial/7',
   });
   const seconds = Math.floor(at / 1000);
-  const expected = createHmac('sha256', secret).update(`${seconds}.${call?.text}`).digest('hex');
-  expect(call?.headers['carillon-signature']).toBe(`t=${seconds},v1=${expected}`);
+  const signed = `spring/1/1/pre_dial/7.${seconds}.${call?.text}`;
+  expect(call?.headers).toMatchObject({
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`,
+  });
 });
 
 const yes = (ref: string) => ({ ref, eligible: true });
@@ -180,4 +188,16 @@ test('without a secret nothing is sent', async () => {
   const hook = await startHookServer();
   expect(await faultOf(ask(hook.url, { secret: null }))).toMatchObject({ fault: 'no_secret' });
   expect(hook.calls).toEqual([]);
+});
+
+test('the key in the address of a hook is not kept: the campaign file says where the address stands', async () => {
+  const hook = await startHookServer();
+  expect([...(await ask('env://CARILLON_URL_HOOK', { kept: hook.url })).keys()]).toEqual(refs);
+  expect(hook.calls[0]?.path).toBe('/hook?token=planted');
+  for (const kept of ['', 'http://hooks.example.com/planted', 'planted']) {
+    const error = await faultOf(ask('env://CARILLON_URL_HOOK', { kept }));
+    expect(error.fault).toBe('no_address' satisfies HookFault);
+    expect(error.message).toContain('env://CARILLON_URL_HOOK');
+    expect(error.message).not.toContain('planted');
+  }
 });

@@ -1,10 +1,14 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { sql } from 'kysely';
+import { Kysely, Migrator, sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
+import { describeFailure } from '../../src/cli/failure.ts';
+import { createMigrations } from '../../src/store/migrations.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { openSqliteFile } from '../../src/store/sqlite-dialect.ts';
+import { refuseInTheClear } from '../../src/store/postgres-dialect.ts';
+import type { Database } from '../../src/store/schema.ts';
+import { createSqliteDialect, openSqliteFile, readSqliteTables } from '../../src/store/sqlite-dialect.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { openInAnotherProcess } from './other-process.ts';
 import { beginCampaign } from './scenario.ts';
@@ -111,12 +115,102 @@ test('a database that cannot be used is refused with its name and what to do', a
   }
 });
 
-test('a database of a newer program is refused', async () => {
-  const location = await emptyDatabase('sqlite');
+test.for(dialects)('a newer database is called newer, and not corrupted: %s', async (dialect) => {
+  const location = await emptyDatabase(dialect);
   const store = await openStore(location);
+  await sql`insert into kysely_migration (name, timestamp) values ('999-later', '2031-01-01')`.execute(store.db);
   await store.close();
-  const file = openSqliteFile(location.sqlitePath);
-  file.prepare(`insert into kysely_migration (name, timestamp) values ('999-later', '2031-01-01')`).run([]);
+  for (const schema of ['upgrade', 'as-is'] as const) {
+    const opening = openStore(location, schema);
+    await expect(opening).rejects.toThrow(StoreError);
+    await expect(opening).rejects.toThrow(
+      /a newer Carillon has brought it up to date \(to 999-later; .*Use that version/,
+    );
+  }
+});
+
+/** What another program has made, in the journal that it chose. */
+function makeForeign(path: string, statements: string[]): Buffer {
+  const file = openSqliteFile(path, { journal: 'delete' });
+  for (const statement of statements) file.prepare(statement).run([]);
   file.close();
-  await expect(openStore(location)).rejects.toThrow(StoreError);
+  return readFileSync(path);
+}
+
+test.each([
+  { kind: 'of its own', statements: ['create table orders (id integer)'], says: /its tables: orders\)/ },
+  {
+    kind: 'with migrations',
+    statements: [
+      'create table kysely_migration (name text, timestamp text)',
+      `insert into kysely_migration values ('2020-orders', 'then')`,
+      'create table orders (id integer)',
+    ],
+    says: /its tables: orders\)/,
+  },
+  {
+    kind: 'with other migrations',
+    statements: ['create table kysely_migration (version integer)', 'create table meta (id integer)'],
+    says: /meta/,
+  },
+])('18 tables are not written into the SQLite file of another program: $kind', async ({ statements, says }) => {
+  const path = join(temporaryFolder(), 'other.db');
+  const before = makeForeign(path, statements);
+  for (const schema of ['upgrade', 'as-is'] as const) {
+    const opening = openStore({ sqlitePath: path }, schema);
+    await expect(opening).rejects.toThrow(says);
+    await expect(opening).rejects.toThrow(/database of another program.*Nothing was changed\. Set CARILLON_DB/);
+  }
+  expect(readFileSync(path).equals(before)).toBe(true);
+  expect(readdirSync(dirname(path))).toEqual(['other.db']);
+});
+
+test('reading makes no schema and brings none up to date', async () => {
+  const path = join(temporaryFolder(), 'carillon.db');
+  writeFileSync(path, '');
+  await expect(openStore({ sqlitePath: path }, 'as-is')).rejects.toThrow(/it has no campaigns yet: carillon start/);
+  expect(readFileSync(path)).toHaveLength(0);
+  const db = new Kysely<Database>({ dialect: createSqliteDialect(path) });
+  await new Migrator({ db, provider: createMigrations('sqlite') }).migrateTo('002-rules-of-dialling');
+  await db.destroy();
+  await expect(openStore({ sqlitePath: path }, 'as-is')).rejects.toThrow(
+    /an earlier Carillon made it, and this command changes no schema\. .*start carillon worker of this one/,
+  );
+  const names = readSqliteTables(path).migrations;
+  expect(names).toEqual(['001-first-schema', '002-rules-of-dialling']);
+  await (await openStore({ sqlitePath: path })).close();
+  await (await openStore({ sqlitePath: path }, 'as-is')).close();
+});
+
+test('a full disk is called full, whatever becomes of the rollback', async () => {
+  const store = await openTestStore('sqlite');
+  const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
+  await sql`pragma max_page_count = ${sql.raw(String(rows[0]?.page_count))}`.execute(store.db);
+  const value = 'x'.repeat(1_000_000);
+  const filling = store.transaction((tx) => tx.insertInto('meta').values({ key: 'long', value }).execute());
+  const error: unknown = await filling.catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'SQLITE_FULL' });
+  expect(describeFailure(error, false)).toEqual({
+    exitCode: 1,
+    message: expect.stringMatching(/the disk is full\. Make room and run the command again/) as string,
+  });
+  await sql`pragma max_page_count = 1000000`.execute(store.db);
+  await store.transaction((tx) => tx.insertInto('meta').values({ key: 'long', value }).execute());
+});
+
+test('PostgreSQL on another host without TLS is refused, unless the address says so', async () => {
+  for (const host of ['db.example.com', '192.0.2.7', '[2001:db8::7]']) {
+    const address = `postgres://carillon:planted@${host}/carillon`;
+    expect(() => refuseInTheClear(address)).toThrow(StoreError);
+    expect(() => refuseInTheClear(`${address}?ssl=0`)).toThrow(/without TLS/);
+    for (const mode of ['verify-full', 'no-verify', 'disable']) refuseInTheClear(`${address}?sslmode=${mode}`);
+    refuseInTheClear(`${address}?application_name=x&sslmode=disable`);
+  }
+  for (const host of ['localhost', '127.0.0.1', '[::1]', '%2Fvar%2Frun%2Fpostgresql'])
+    refuseInTheClear(`postgres://carillon:planted@${host}/carillon`);
+  const opening = openStore({ sqlitePath: '', databaseUrl: 'postgres://carillon:planted@192.0.2.7/carillon' });
+  await expect(opening).rejects.toThrow(
+    /PostgreSQL at 192\.0\.2\.7\/carillon: without TLS, .* on the way to 192\.0\.2\.7\. Add sslmode=verify-full .* or sslmode=disable/,
+  );
+  await expect(opening).rejects.not.toThrow('planted');
 });

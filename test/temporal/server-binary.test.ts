@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
@@ -6,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { cachedBinaryPath } from '../../src/temporal/binary-cache.ts';
-import { officialArchiveUrl } from '../../src/temporal/binary-download.ts';
+import { officialArchive } from '../../src/temporal/binary-download.ts';
 import { tryProcessLock } from '../../src/temporal/process-lock.ts';
 import {
   resolveTemporalBinary,
@@ -42,7 +43,7 @@ async function makeMachine(): Promise<Machine> {
   const input = {
     config,
     onProgress: (line: string) => progress.push(line),
-    archiveUrl: 'http://127.0.0.1:1/archive',
+    archive: { url: 'http://127.0.0.1:1/archive', sha256: 'none' },
     limits: shortLimits,
   };
   return { root, pathFolder, cached: cachedBinaryPath(config), progress, input };
@@ -137,7 +138,8 @@ test('the archive is downloaded once, through a redirect, and then found in the 
     return response.end(archive);
   });
   const limits = { ...shortLimits, headersTimeoutMs: 10_000, stallTimeoutMs: 10_000, totalTimeoutMs: 30_000 };
-  const input = { ...machine.input, limits, archiveUrl: `${url}/archive` };
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  const input = { ...machine.input, limits, archive: { url: `${url}/archive`, sha256 } };
   expect(await resolveTemporalBinary(input)).toEqual({
     path: machine.cached,
     step: 'download',
@@ -156,9 +158,9 @@ test.each<[string, RequestListener]>([
 ])('a download address that %s fails over to Go', async (_, listener) => {
   const machine = await makeMachine();
   await makeGo(machine);
-  const archiveUrl = await serve(listener);
+  const archive = { url: await serve(listener), sha256: 'none' };
   const startedAt = performance.now();
-  expect(await resolveTemporalBinary({ ...machine.input, archiveUrl })).toMatchObject({
+  expect(await resolveTemporalBinary({ ...machine.input, archive })).toMatchObject({
     path: machine.cached,
     step: 'go',
   });
@@ -255,16 +257,47 @@ test('waiting for another process ends with a sentence when that one does not fi
 test('a call that is aborted ends at once and is no TemporalBinaryError', async () => {
   const machine = await makeMachine();
   const controller = new AbortController();
-  const archiveUrl = await serve(() => controller.abort());
+  const archive = { url: await serve(() => controller.abort()), sha256: 'none' };
   const limits = { ...shortLimits, headersTimeoutMs: 60_000, totalTimeoutMs: 60_000 };
-  const resolving = resolveTemporalBinary({ ...machine.input, archiveUrl, limits, signal: controller.signal });
+  const resolving = resolveTemporalBinary({ ...machine.input, archive, limits, signal: controller.signal });
   await expect(resolving).rejects.toMatchObject({ name: 'AbortError' });
 });
 
 test.each([
-  ['linux', 'x64', 'platform=linux&arch=amd64'],
-  ['darwin', 'arm64', 'platform=darwin&arch=arm64'],
-  ['win32', 'x64', 'platform=windows&arch=amd64'],
-] as const)('the official address for %s on %s names them as Temporal does', (platform, arch, query) => {
-  expect(officialArchiveUrl(platform, arch)).toBe(`https://temporal.download/cli/archive/v1.5.1?${query}`);
+  ['linux', 'x64', 'linux_amd64'],
+  ['darwin', 'arm64', 'darwin_arm64'],
+] as const)('the official archive for %s on %s is named as Temporal does, and pinned', (platform, arch, name) => {
+  const { url, sha256 } = officialArchive(platform, arch) ?? {};
+  expect(url).toBe(`https://github.com/temporalio/cli/releases/download/v1.5.1/temporal_cli_1.5.1_${name}.tar.gz`);
+  expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('what has no known checksum is not fetched', () => {
+  expect(officialArchive('win32', 'x64')).toBeNull();
+});
+
+const patient = { ...shortLimits, headersTimeoutMs: 10_000, stallTimeoutMs: 10_000, totalTimeoutMs: 30_000 };
+
+test('an archive with another checksum is neither unpacked nor executed', async () => {
+  const machine = await makeMachine();
+  const bytes = await makeArchive(machine.root);
+  const archive = { url: await serve((_, response) => response.end(bytes)), sha256: 'f'.repeat(64) };
+  const resolving = resolveTemporalBinary({ ...machine.input, limits: patient, archive });
+  await expect(resolving).rejects.toThrow(/its SHA-256 is [0-9a-f]{64}, and not f{64}: it was not unpacked/);
+  expect(await readdir(dirname(machine.cached))).toEqual(['.lock']);
+});
+
+test('a redirect to another address over http is not followed', async () => {
+  const machine = await makeMachine();
+  const bytes = await makeArchive(machine.root);
+  let served = 0;
+  const elsewhere = await serve((_, response) => {
+    served += 1;
+    response.end(bytes);
+  });
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const url = await serve((_, response) => response.writeHead(302, { location: elsewhere }).end());
+  const resolving = resolveTemporalBinary({ ...machine.input, limits: patient, archive: { url, sha256 } });
+  await expect(resolving).rejects.toThrow(/it redirects to http:\/\/127\.0\.0\.1:\d+, which is not encrypted/);
+  expect(served).toBe(0);
 });

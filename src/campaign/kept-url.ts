@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+
+/**
+ * Where an address stands that is a secret itself: `env://CARILLON_URL_…`, a variable of the worker, or `url-file:///path`, a file on its
+ * machine. Only the reference is written down; what it leads to is read at each use.
+ */
+export type KeptUrl = string;
+
+/** Thrown when the reference leads to nothing that can be used. Its message names the reference, never what stands there. */
+export class KeptUrlError extends Error {
+  override readonly name = 'KeptUrlError' as const;
+}
+
+/** The prefix keeps a campaign file from sending other secrets of the worker somewhere. */
+const variable = /^env:\/\/(CARILLON_URL_[A-Z0-9_]{1,100})$/;
+const file = /^url-file:\/\/(.{1,4000})$/;
+
+/** Says how to write such a reference. */
+export const keptUrlFix = 'env://CARILLON_URL_<NAME>, or url-file:///path/to/file';
+
+export function isKeptUrl(text: string): boolean {
+  return variable.test(text) || isAbsolute(file.exec(text)?.[1] ?? '');
+}
+
+/** The address itself, or the text as it is when it is no reference. Throws KeptUrlError. */
+export async function revealUrl(text: string, readVariable: (name: string) => string | undefined): Promise<string> {
+  if (!isKeptUrl(text)) return text;
+  const [, name] = variable.exec(text) ?? [];
+  const [, path = ''] = file.exec(text) ?? [];
+  const found = name === undefined ? await readText(path, text) : readVariable(name);
+  const url = found?.trim() ?? '';
+  if (url === '') throw new KeptUrlError(`${text} is not set for this worker`);
+  if (!URL.canParse(url.replaceAll(/\{\{[^{}]*\}\}/g, '0')))
+    throw new KeptUrlError(`what stands in ${text} is no address`);
+  return url;
+}
+
+async function readText(path: string, reference: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    throw new KeptUrlError(`${reference} cannot be read by this worker (${code})`, { cause: error });
+  }
+}

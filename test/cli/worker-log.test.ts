@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { createWorld, until } from './campaign-world.ts';
+
+let server: DevServer;
+
+beforeAll(async () => {
+  server = await startDevServer({ config: readConfig(), ui: false });
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+interface Line {
+  level: number;
+  campaignId?: string;
+  msg: string;
+}
+
+const warning = 40;
+
+test("the worker's log is JSON from its first line, and tells at info what a campaign does", async () => {
+  const world = await createWorld(server.address, {}, { CARILLON_LOG_LEVEL: 'info' });
+  const worker = await world.work();
+  expect(
+    await world.run('start', world.writeCampaign({ rows: 3, yaml: ['retry: { max_attempts: 1 }'] })),
+  ).toMatchObject({
+    code: 0,
+  });
+  await until(async () => / completed /.test((await world.run('status')).stdout));
+  worker.signal('SIGTERM');
+  const { code, stderr } = await worker.ended;
+  expect(code).toBe(0);
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+  expect(lines[0]?.msg).toMatch(/^the worker is ready/);
+  const told = lines.filter(({ campaignId }) => campaignId === world.id).map(({ msg }) => msg);
+  expect(told).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^agent and caller numbers were looked at: dialling begins$/),
+      expect.stringMatching(/^batch 1: \d calls? accepted$/),
+      'round 1 has ended',
+      'completed',
+    ]),
+  );
+  expect(lines.at(-1)?.msg).toMatch(/^the worker has stopped/);
+  expect(lines.filter(({ level }) => level >= warning)).toEqual([]);
+  expect(stderr).not.toMatch(/\+1\d{10}|Row\d/);
+});
+
+test('a campaign that pauses by itself is a warning with the reason', async () => {
+  const world = await createWorld(server.address, {}, { CARILLON_LOG_LEVEL: 'info' });
+  const worker = await world.work();
+  const path = world.writeCampaign({ rows: 3, yaml: ['agent_id: agent_nobody'] });
+  expect(await world.run('start', '--no-check', path)).toMatchObject({ code: 0 });
+  await until(async () => /PAUSED/.test((await world.run('status')).stdout));
+  worker.signal('SIGTERM');
+  const { stderr } = await worker.ended;
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+  expect(lines.filter(({ level }) => level >= warning)).toMatchObject([
+    { campaignId: world.id, msg: expect.stringMatching(/^paused: .*agent_nobody/) as string },
+  ]);
+});
