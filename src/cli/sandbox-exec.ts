@@ -80,6 +80,8 @@ export async function runExec(command: readonly string[], flags: ExecFlags, io: 
     await nextTurn();
     const report = sandbox.conduct();
     const told = await tellReport(report, format, flags.reportFile, io);
+    if (sandbox.journal().length === 0)
+      io.stderr.write('No request came to the sandbox, so nothing was judged: does the command use SVC_BASE_URL?\n');
     return Math.max(ended, report.ok && told ? 0 : 1);
   } finally {
     await sandbox.close();

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { request as rawRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
-import { startTestSandbox, type Json, type TestSandbox } from './harness.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { createServer } from '../../src/sandbox/http/server.ts';
+import { Service } from '../../src/sandbox/service.ts';
+import { resolveSettings } from '../../src/sandbox/settings.ts';
+import { createManualClock, startTestSandbox, type Json, type TestSandbox } from './harness.ts';
 import { describedAnswers } from './model/described-answers.ts';
 
 /*
@@ -214,6 +217,33 @@ test('Expect: 100-continue is answered, and the body that follows is read', asyn
   response.resume();
   expect(response.statusCode).toBe(200);
   expect((await sandbox.get(agents)).body.agents).toHaveLength(3);
+});
+
+test('QUERY and other methods that HTTP parsers do not know are answered with 405 as well', async () => {
+  const sandbox = await startTestSandbox();
+  for (const [method, path, status, allow] of [
+    ['QUERY', `${agents}?page_size=1`, 405, 'POST, GET'],
+    ['QUERY', batches, 405, 'POST'],
+    ['BREW', `${agents}/agent_survey`, 405, 'GET, PATCH, DELETE'],
+  ] as const) {
+    const socket = connect(sandbox.port, '127.0.0.1');
+    socket.end(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n`);
+    let text = '';
+    for await (const chunk of socket) text += String(chunk);
+    expect([method, Number(text.slice(9, 12)), /\r\nallow: ([^\r]*)/i.exec(text)?.[1]]).toEqual([
+      method,
+      status,
+      allow,
+    ]);
+    expect(text).toContain('method_not_allowed');
+  }
+});
+
+test('a request has a minute to come, its body included', () => {
+  const settings = resolveSettings({});
+  const service = new Service(settings, createManualClock());
+  onTestFinished(() => service.close());
+  expect(createServer(service).server.requestTimeout).toBe(60_000);
 });
 
 test('an aborted upload does nothing', async () => {

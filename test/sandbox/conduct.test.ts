@@ -41,6 +41,19 @@ test('dialling a number whose call is still open is a double dial, in one batch 
   expect(JSON.stringify(check)).not.toContain('+12125550150');
 });
 
+test('hammering without a pause is noticed, however often it is told to wait', async () => {
+  const effect = { type: 'rate_limited', retryAfter: 'seconds', seconds: 60 } as const;
+  const sandbox = await startTestSandbox({ faults: [{ operation: 2, effect }] });
+  const ask = async (): Promise<void> => {
+    expect((await sandbox.get('/v1/convai/agents')).status).toBe(429);
+    sandbox.clock.advance(5);
+  };
+  // Those of the first 25 ms may have been on their way.
+  for (let nth = 1; nth <= 106; nth += 1) await ask();
+  const check = sandbox.conduct().checks.find(({ name }) => name === 'retry_after');
+  expect(check?.violationCount).toBe(100);
+});
+
 test('dialling again right after the call ended is too soon', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.batch(['+12125550101']);

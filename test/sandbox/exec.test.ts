@@ -47,6 +47,12 @@ test('a command that uses the service well ends with its own code, and the repor
   expect(code).toBe(0);
 });
 
+test('a command that never called is told so', async () => {
+  const words = /No request came to the sandbox, so nothing was judged: does the command use SVC_BASE_URL/;
+  expect((await execScript('')).said).toMatch(words);
+  expect((await execScript(`await dial('+12125550150');`)).said).not.toMatch(words);
+});
+
 test.each([
   ['', 0, 0],
   ['process.exitCode = 3;', 0, 3],

@@ -41,7 +41,7 @@ await ask('POST', '/_sandbox/faults', {
   title: 'Agents are slow to load',
   operation: 'get_agent',
   every: 2,
-  effect: { type: 'delay', ms: { distribution: 'uniform', min: 20, max: 60 } },
+  effect: { type: 'delay', ms: { distribution: 'uniform', from: 20, to: 60 } },
 });
 await ask('POST', '/_sandbox/faults', {
   id: 'preset-500-after-batch',

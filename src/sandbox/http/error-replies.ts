@@ -9,21 +9,19 @@ import { errorBody, InvalidRequest, ServiceError } from '../service-error.ts';
 /** Answers every refusal in the service's shape: an object in `detail`, or for 422 an array with one entry per field. */
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply));
-  app.setNotFoundHandler((request, reply) => {
-    const pathname = request.url.split('?')[0] ?? '';
-    const allowed = allowedMethods(pathname);
-    if (allowed.length > 0) {
-      const message = `${request.method} is not allowed on ${pathname}; use ${allowed.join(' or ')}.`;
-      const error = new ServiceError(405, message, {
-        type: 'invalid_request',
-        code: 'method_not_allowed',
-        headers: { allow: allowed.join(', ') },
-      });
-      return answerError(error, request, reply);
-    }
-    const message = `Nothing is served at ${pathname}. Operations are under /v1/convai, the sandbox's own controls under /_sandbox.${meant(request)}`;
-    return answerError(new ServiceError(404, message, { type: 'not_found', code: 'route_not_found' }), request, reply);
-  });
+  app.setNotFoundHandler((request, reply) => answerError(notServed(request), request, reply));
+}
+
+function notServed(request: FastifyRequest): ServiceError {
+  const pathname = request.url.split('?')[0] ?? '';
+  const allowed = allowedMethods(pathname);
+  if (allowed.length > 0) {
+    const message = `${request.method} is not allowed on ${pathname}; use ${allowed.join(' or ')}.`;
+    const headers = { allow: allowed.join(', ') };
+    return new ServiceError(405, message, { type: 'invalid_request', code: 'method_not_allowed', headers });
+  }
+  const message = `Nothing is served at ${pathname}. Operations are under /v1/convai, the sandbox's own controls under /_sandbox.${meant(request)}`;
+  return new ServiceError(404, message, { type: 'not_found', code: 'route_not_found' });
 }
 
 /** The likeliest route, as a question; nothing when none is near. */
@@ -41,18 +39,42 @@ export function answerUnroutable(error: FastifyError, _request: FastifyRequest, 
 }
 
 /** What came is no HTTP request. */
-export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
+export function answerUnreadable(error: UnreadableError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const facts = { type: 'invalid_request', code: 'bad_request' };
-  const body = JSON.stringify(errorBody('This is not an HTTP request that can be read.', facts, newErrorId()));
+  const { status, code, message, allow } = whyUnreadable(error);
+  const facts = { type: 'invalid_request', code };
+  const body = JSON.stringify(errorBody(message, facts, newErrorId()));
   const head = [
-    'HTTP/1.1 400 Bad Request',
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'x-sandbox: 1',
+    ...(allow === undefined ? [] : [`allow: ${allow}`]),
     'content-type: application/json',
     `content-length: ${body.length}`,
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+type UnreadableError = Error & { code?: string | undefined; rawPacket?: unknown };
+
+function whyUnreadable({ code, rawPacket }: UnreadableError): {
+  status: number;
+  code: string;
+  message: string;
+  allow?: string;
+} {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return { status: 408, code: 'request_timeout', message: 'The request took too long to come; send it at once.' };
+  // A method that the parser does not know, such as BREW, in a request that is well formed otherwise.
+  const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 2_000) : '';
+  const line = /^([A-Z][A-Z-]{1,30}) (\/[^ ?]*)\S* HTTP\/1\.[01]\r\n/.exec(start);
+  const [, method = '', path = ''] = line ?? [];
+  const allowed = allowedMethods(path);
+  if (code === 'HPE_INVALID_METHOD' && allowed.length > 0) {
+    const message = `${method} is not allowed on ${path}; use ${allowed.join(' or ')}.`;
+    return { status: 405, code: 'method_not_allowed', message, allow: allowed.join(', ') };
+  }
+  return { status: 400, code: 'bad_request', message: 'This is not an HTTP request that can be read.' };
 }
 
 export function newErrorId(): string {
@@ -73,6 +95,8 @@ function answerError(error: Error, request: FastifyRequest, reply: FastifyReply)
   }
   const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
   if (status >= 400 && status < 500) {
+    // Whatever is wrong with a body that nothing takes: that is what there is to say.
+    if (request.is404) return answerError(notServed(request), request, reply);
     const facts = { type: 'invalid_request', code: codeOf(status) };
     return reply.code(status).send(errorBody(explain(status, error.message), facts, errorId));
   }

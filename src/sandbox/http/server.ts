@@ -17,6 +17,8 @@ import { acceptJsonOnly } from './json-bodies.ts';
 import { installPipeline } from './pipeline.ts';
 
 const longestParameter = 16_384;
+/** Real milliseconds in which a request has to be there, its body included; looked after twice a minute. */
+const longestRequestMs = 60_000;
 const bodyLimitBytes = 5 * 1024 * 1024;
 
 /** The service over HTTP, not yet listening. */
@@ -24,6 +26,7 @@ export function createServer(service: Service): FastifyInstance {
   const app = fastify({
     bodyLimit: bodyLimitBytes,
     forceCloseConnections: true,
+    requestTimeout: longestRequestMs,
     // An id of any length that a request line can hold is unknown, not too long.
     routerOptions: { maxParamLength: longestParameter },
     frameworkErrors: answerUnroutable,

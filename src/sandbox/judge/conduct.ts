@@ -76,8 +76,11 @@ export class ConductJudge {
   /** A 429 told the holder of `key` to come back with this operation no sooner than `notBefore`. */
   noteWaitAsked(key: string, operation: OperationName, notBefore: number): void {
     const known = this.#notBefore.get(`${operation} ${key}`) ?? 0;
+    const now = this.#clock.now();
     this.#notBefore.set(`${operation} ${key}`, Math.max(known, notBefore));
-    this.#askedAt.set(`${operation} ${key}`, this.#clock.now());
+    // Who goes on without a pause is told again and again: only what was on its way at the first time is excused.
+    const isFirst = known <= now + timerToleranceRealMs * this.#clock.speed;
+    if (isFirst) this.#askedAt.set(`${operation} ${key}`, now);
     this.#checks.observe('retry_after');
   }
 
