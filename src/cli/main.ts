@@ -5,7 +5,8 @@ import { processIo } from './io.ts';
 import { runCli } from './run-cli.ts';
 
 // The only place that ends the process.
-const io = processIo(exit);
+const args = argv.slice(2);
+const io = processIo(exit, args);
 const stop = (error: unknown): void => {
   stderr.write(`${describeFailure(error, false).message}\n`);
   exit(1);
@@ -13,7 +14,7 @@ const stop = (error: unknown): void => {
 process.on('uncaughtException', stop);
 process.on('unhandledRejection', stop);
 
-const code = await runCli(argv.slice(2), io);
+const code = await runCli(args, io);
 // Output to a pipe may still be on its way; an open handle of a library must not keep a finished command alive.
 await Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))));
 exit(code);

@@ -2,6 +2,7 @@ import { Command, CommanderError, Help, type Option } from 'commander';
 import { commands, type CommandEntry } from './commands.ts';
 import { describeFailure } from './failure.ts';
 import type { Io } from './io.ts';
+import { asTyped } from './own-command.ts';
 import { readVersion } from './version.ts';
 
 const examples = `
@@ -43,7 +44,7 @@ async function buildProgram(args: readonly string[], io: Io, entries: readonly C
     .exitOverride()
     .configureHelp({ optionDescription: describeOption })
     .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
+      writeOut: (text) => io.stdout.write(asTyped(text, io.ownCommand ?? 'carillon')),
       writeErr: (text) => io.stderr.write(text),
       getOutHasColors: () => io.colour,
       getErrHasColors: () => io.colour,
