@@ -74,7 +74,8 @@ export async function tellCampaign(
 
 const unchanged = 'nothing was changed.';
 
-function refuseUnfit(campaign: Campaign, wish: Wish): void {
+/** Throws UsageError. */
+export function refuseUnfit(campaign: Campaign, wish: Wish): void {
   const { campaignId: id } = campaign;
   if (campaign.state === 'failed')
     throw new UsageError(`Campaign ${id} has failed, so there is nothing to ${wish}: ${howToMend(id)}.`);
