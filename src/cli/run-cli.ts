@@ -8,6 +8,7 @@ import { readVersion } from './version.ts';
 const examples = `
 Examples:
   carillon demo                                   a complete rehearsal, nothing to set up
+  carillon init reminders                         a campaign file to begin with
   carillon check campaign.yaml                    what would happen, without a call
   carillon run campaign.yaml                      start the campaign and watch it
   carillon results <campaign>                     one line per row of the list, as a file
@@ -50,14 +51,14 @@ async function buildProgram(args: readonly string[], io: Io, entries: readonly C
       getErrHasColors: () => io.colour,
     });
   const wanted = args[0] === 'help' ? args[1] : args[0];
-  for (const { name, summary, load } of entries) {
+  for (const { name, group = 'Commands:', summary, load } of entries) {
     if (name !== wanted) {
-      program.command(name).summary(summary);
+      program.command(name).summary(summary).helpGroup(group);
       continue;
     }
     const command = (await load())(io);
     inherit(command, program);
-    program.addCommand(command.summary(summary));
+    program.addCommand(command.summary(summary).helpGroup(group));
   }
   return program;
 }
