@@ -72,6 +72,11 @@ export async function tellCampaign(
   }
 }
 
+/** What a wish has made of a campaign, for programs. */
+export function wishAsJson({ campaignId, state, stateReason, round }: Campaign): Record<string, unknown> {
+  return { campaignId, state, stateReason, round };
+}
+
 const unchanged = 'nothing was changed.';
 
 /** Throws UsageError. */

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { pauseCampaign } from '../store/campaigns.ts';
-import { refuseUnfit, sendUpdate } from './campaign-message.ts';
+import { refuseUnfit, sendUpdate, wishAsJson } from './campaign-message.ts';
 import { stateText } from './campaign-text.ts';
 import type { Io } from './io.ts';
+import { writeJson } from './json-output.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { readClockOrReal } from './service-access.ts';
 import { openTemporal } from './temporal-access.ts';
@@ -21,9 +22,10 @@ export function pauseCommand(io: Io): Command {
   return new Command('pause')
     .description('Place no further calls; open ones are still collected')
     .argument('<campaign>', 'id of the campaign')
+    .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .action(async (campaignId: string) => {
-      await runPause(io, { campaignId });
+    .action(async (campaignId: string, { json }: { json: boolean }) => {
+      await runPause(io, { campaignId, json });
     });
 }
 
@@ -31,7 +33,10 @@ export function pauseCommand(io: Io): Command {
 const limitMs = 3_000;
 
 /** Pauses in the database, which every dial transaction reads. Throws UsageError, and what the database throws. */
-export async function runPause(io: Io, { campaignId }: { campaignId: string }): Promise<void> {
+export async function runPause(
+  io: Io,
+  { campaignId, json = false }: { campaignId: string; json?: boolean },
+): Promise<void> {
   const config = readConfig(io.env);
   const store = await openExistingLedger(config);
   try {
@@ -40,7 +45,8 @@ export async function runPause(io: Io, { campaignId }: { campaignId: string }): 
     const clock = await readClockOrReal(config, limitMs, () => io.now());
     if (!(await pauseCampaign(store, campaignId, 'paused by a person', Math.round(clock.now()))))
       throw new UsageError(`Campaign ${campaignId} is ${stateText(campaign)}; nothing was changed.`);
-    io.stdout.write(`Campaign ${campaignId} is paused. Go on: carillon resume ${campaignId}\n`);
+    if (json) writeJson(io, wishAsJson(await requireCampaign(store, campaignId)));
+    else io.stdout.write(`Campaign ${campaignId} is paused. Go on: carillon resume ${campaignId}\n`);
     try {
       const temporal = await openTemporal(io, config, limitMs);
       try {

@@ -26,12 +26,29 @@ export async function runCli(
     await program.parseAsync(args, { from: 'user' });
     return io.exitCode;
   } catch (error) {
+    const tell = wantsJson(args) ? (message: string, exitCode: number) => writeError(io, message, exitCode) : () => {};
     // Commander has written its own message; help and version come as errors too, with code 0.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      tell(error.message.replace(/^error: /, ''), 2);
+      return 2;
+    }
     const { exitCode, message } = describeFailure(error, await wantsDebug(io));
     if (message !== '') io.stderr.write(`${message}\n`);
+    tell(message, exitCode);
     return exitCode;
   }
+}
+
+/** Whether a program reads the output; what stands behind `--` is another program's. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return (end === -1 ? args : args.slice(0, end)).includes('--json');
+}
+
+/** The failure as data, beside the words on standard error. */
+function writeError(io: Io, message: string, exitCode: number): void {
+  io.stdout.write(`${JSON.stringify({ error: { message, exitCode } })}\n`);
 }
 
 async function buildProgram(args: readonly string[], io: Io, entries: readonly CommandEntry[]): Promise<Command> {

@@ -31,3 +31,23 @@ test('pause works with the database alone, and says so', async () => {
     /\nWaiting +paused by a person, since .*, until carillon resume spring \(or carillon cancel spring\)\n/,
   );
 });
+
+test('with --json the answer to a wish is JSON, and so is what failed', async () => {
+  const ledger = await createLedger();
+  const paused = await ledger.run('pause', 'spring', '--json');
+  expect(JSON.parse(paused.stdout)).toEqual({
+    campaignId: 'spring',
+    state: 'paused',
+    stateReason: 'paused by a person',
+    round: 1,
+  });
+  const unknown = await ledger.run('pause', 'sprang', '--json');
+  expect(unknown.code).toBe(2);
+  expect(JSON.parse(unknown.stdout)).toEqual({ error: { message: unknown.stderr.trimEnd(), exitCode: 2 } });
+  const wrong = await ledger.run('status', '--json', '--jason');
+  expect(JSON.parse(wrong.stdout)).toMatchObject({
+    error: { message: expect.stringMatching(/^unknown option '--jason'/), exitCode: 2 },
+  });
+  const unreached = await ledger.run('resume', 'spring', '--json');
+  expect(JSON.parse(unreached.stdout)).toMatchObject({ error: { exitCode: 1 } });
+});
