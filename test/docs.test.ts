@@ -374,7 +374,7 @@ const silentIo: Io = {
 
 /** Commands and long flags in code, such as `carillon results <campaign> --output -`. */
 function commandsIn(text: string): { name: string; flags: string[] }[] {
-  const code = [...text.matchAll(/^```sh\n(.*?)^```/gms), ...text.matchAll(/`(carillon [^`]+)`/g)];
+  const code = [...text.matchAll(/^```sh\n(.*?)^```/gms), ...text.matchAll(/`((?:\.\/)?carillon [^`]+)`/g)];
   return code
     .flatMap((match) => (match[1] ?? '').split('\n'))
     .flatMap((line) => [...(line.split('#')[0] ?? '').matchAll(/\bcarillon ([a-z]+(?:-[a-z]+)*)\b([^&|]*)/g)])

@@ -17,6 +17,7 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Activities } from '../activities/index.ts';
 import { undecidedStates } from '../src/domain/ledger.ts';
+import { describeCampaign } from './campaign-details.ts';
 import type { completionNotice } from './completion-notice.ts';
 import {
   cancelUpdate,
@@ -98,6 +99,12 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     waiting: 0,
     unresolved: 0,
   };
+  /** The state that whoever asks is told, and that Temporal's UI shows at any time; no part of the history. */
+  const tell = (state: CampaignCounters['state'], waitingFor: string | null = null): void => {
+    Object.assign(counters, { state, waitingFor });
+    setCurrentDetails(describeCampaign(counters));
+  };
+  tell(counters.state);
   /** Grows with everything that may change the planner's answer. */
   let changes = 0;
   let collectWanted = false;
@@ -113,7 +120,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     const id = `${firstExecutionRunId}/${currentUpdateInfo()?.id ?? `${run}/${wishes}`}`;
     const wish = { id, run, number: wishes };
     const { changed } = await CancellationScope.nonCancellable(() =>
-      short.changeState({ campaignId, change: wished, wish }),
+      short.changeState.executeWithOptions({ summary: wished }, [{ campaignId, change: wished, wish }]),
     );
     changes += 1;
     return changed;
@@ -121,24 +128,36 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
   const refuseAfterEnd = () => {
     if (counters.state === 'closed') throw ApplicationFailure.nonRetryable('The campaign has ended', 'CampaignEnded');
   };
-  setHandler(pauseUpdate, () => change('pause'), { validator: refuseAfterEnd });
-  setHandler(resumeUpdate, () => change('resume'), { validator: refuseAfterEnd });
-  setHandler(drainUpdate, () => change('drain'), { validator: refuseAfterEnd });
-  setHandler(cancelUpdate, () => change('cancel'), { validator: refuseAfterEnd });
+  setHandler(pauseUpdate, () => change('pause'), {
+    validator: refuseAfterEnd,
+    description: 'Place no further calls; open ones are still collected',
+  });
+  setHandler(resumeUpdate, () => change('resume'), {
+    validator: refuseAfterEnd,
+    description: 'Go on with a paused campaign',
+  });
+  setHandler(drainUpdate, () => change('drain'), {
+    validator: refuseAfterEnd,
+    description: 'Finish with the calls that are open; the campaign counts as completed',
+  });
+  setHandler(cancelUpdate, () => change('cancel'), {
+    validator: refuseAfterEnd,
+    description: 'End the campaign; open calls are still collected',
+  });
   setHandler(
     lookAgainUpdate,
     () => {
       changes += 1;
       return true;
     },
-    { validator: refuseAfterEnd },
+    { validator: refuseAfterEnd, description: 'Look at once at rows and limits that were changed in the database' },
   );
-  setHandler(statusQuery, () => counters);
+  setHandler(statusQuery, () => counters, { description: 'State, what it waits for, and counters' });
 
   const waitForChange = async (seen: number, atMostMs: number | null): Promise<void> => {
     const changed = () => changes !== seen || rolling;
     if (atMostMs === null) await condition(changed);
-    else await condition(changed, atMostMs);
+    else await condition(changed, atMostMs, { summary: `waits: ${counters.waitingFor ?? counters.state}` });
   };
 
   /** Agent and caller number must be fit to call; where they are not, the campaign is paused until a person has mended it. */
@@ -147,18 +166,27 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
       const seen = changes;
       const checked = await short.verify({ campaignId });
       if (checked.ok) return;
-      counters.state = 'paused';
+      tell('paused', 'paused');
       // Histories of earlier versions have no time in it.
       await waitForChange(seen, checked.inMs ?? null);
-      counters.state = 'verifying';
+      tell('verifying');
     }
   };
 
-  const submit = async (batchId: string): Promise<void> => {
+  /** The last batch and what became of it, as summaries name it. */
+  let last = '';
+  const submit = async ({ batchId, size }: { batchId: string; size: number }): Promise<void> => {
+    const batch = `batch ${counters.submitted + 1}`;
     for (;;) {
-      const result = await CancellationScope.nonCancellable(() => posting.submit({ batchId }));
+      const summary = `${batch}, ${size} calls`;
+      const result = await CancellationScope.nonCancellable(() =>
+        posting.submit.executeWithOptions({ summary }, [{ batchId }]),
+      );
+      last = result.kind === 'verdict' ? `${batch}: ${result.state}` : `${batch}: ${result.verdict.verdict}`;
       if (result.kind === 'verdict') break;
-      const { state } = await CancellationScope.nonCancellable(() => short.recordPostVerdict(result.verdict));
+      const { state } = await CancellationScope.nonCancellable(() =>
+        short.recordPostVerdict.executeWithOptions({ summary: last }, [result.verdict]),
+      );
       // The batch is still to be submitted, or nobody would ever come back for it.
       if (!undecidedStates.includes(state)) break;
     }
@@ -175,16 +203,16 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
         return;
       }
       const seen = changes;
-      const next = await short.plan({ campaignId, round, n: counters.submitted + 1 });
+      const n = counters.submitted + 1;
+      const summary = last === '' ? `plans batch ${n}` : `plans batch ${n}, after ${last}`;
+      const next = await short.plan.executeWithOptions({ summary }, [{ campaignId, round, n }]);
       if (next.kind === 'batch') {
-        counters.state = 'dialling';
-        counters.waitingFor = null;
-        await submit(next.batchId);
+        tell('dialling');
+        await submit(next);
       } else if (next.kind === 'done') {
         dialled = 'all';
       } else {
-        counters.state = next.reason === 'paused' ? 'paused' : 'dialling';
-        counters.waitingFor = next.reason;
+        tell(next.reason === 'paused' ? 'paused' : 'dialling', next.reason);
         collectWanted ||= next.outstanding;
         // While calls are open the collector says when planning makes sense again; otherwise only the clock does.
         const collectorTells = next.outstanding && !toldByClock.includes(next.reason);
@@ -202,19 +230,17 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
       Object.assign(counters, progress);
       collectWanted ||= outstanding;
       changes += 1;
-      setCurrentDetails(
-        `${progress.done} of ${progress.total} done, ${progress.open} calls open, ${progress.waiting} waiting, ${progress.unresolved} unresolved`,
-      );
+      tell(counters.state, counters.waitingFor);
     }
   };
 
   await verify();
-  counters.state = 'dialling';
+  tell('dialling');
   for (;;) {
     dialled = 'no';
     await Promise.all([dial(), collect()]);
     if (rolling) break;
-    counters.state = 'accounting';
+    tell('accounting');
     const { closed, progress, end } = await short.account({ campaignId, round });
     Object.assign(counters, progress);
     // Earlier versions had no hook to tell, and no command for it in their histories.
@@ -222,9 +248,9 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
       await startNotice({ campaignId, round, end, queues: input.queues, timeouts: input.timeouts });
     if (closed) break;
     log.info('the books cannot be closed yet', { campaignId, round });
-    counters.state = 'dialling';
+    tell('dialling');
   }
-  if (!rolling) counters.state = 'closed';
+  if (!rolling) tell('closed');
   await condition(allHandlersFinished);
   if (rolling) await continueAsNew<typeof campaign>({ ...input, submitted: counters.submitted, verified: true });
   return counters;

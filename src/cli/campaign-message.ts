@@ -72,9 +72,15 @@ export async function tellCampaign(
   }
 }
 
+/** What a wish has made of a campaign, for programs. */
+export function wishAsJson({ campaignId, state, stateReason, round }: Campaign): Record<string, unknown> {
+  return { campaignId, state, stateReason, round };
+}
+
 const unchanged = 'nothing was changed.';
 
-function refuseUnfit(campaign: Campaign, wish: Wish): void {
+/** Throws UsageError. */
+export function refuseUnfit(campaign: Campaign, wish: Wish): void {
   const { campaignId: id } = campaign;
   if (campaign.state === 'failed')
     throw new UsageError(`Campaign ${id} has failed, so there is nothing to ${wish}: ${howToMend(id)}.`);

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { tellCampaign } from './campaign-message.ts';
+import { tellCampaign, wishAsJson } from './campaign-message.ts';
 import { confirmOnTerminal, type Confirm } from './confirmation.ts';
 import type { Io } from './io.ts';
+import { writeJson } from './json-output.ts';
 
 const examples = `
 Recipients that wait get the outcome "cancelled" and are not called; open calls go on, and their results are still
@@ -14,6 +15,7 @@ Examples:
 export interface CancelOptions {
   campaignId: string;
   yes: boolean;
+  json?: boolean;
   limitMs?: number;
 }
 
@@ -22,8 +24,9 @@ export function cancelCommand(io: Io): Command {
     .description('End a campaign; recipients that wait are not called')
     .argument('<campaign>', 'id of the campaign')
     .option('-y, --yes', 'do not ask', false)
+    .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .action(async (campaignId: string, options: { yes: boolean }) => {
+    .action(async (campaignId: string, options: { yes: boolean; json: boolean }) => {
       await runCancel(io, { campaignId, ...options });
     });
 }
@@ -33,7 +36,7 @@ export async function runCancel(
   options: CancelOptions,
   confirm: Confirm = confirmOnTerminal(io),
 ): Promise<void> {
-  const { campaignId: id, yes, ...limit } = options;
+  const { campaignId: id, yes, json = false, ...limit } = options;
   const question = `End campaign ${id}? Recipients that wait will not be called, and it cannot be undone.`;
   const campaign = await tellCampaign(io, {
     ...limit,
@@ -44,6 +47,10 @@ export async function runCancel(
   if (campaign === null) {
     io.stderr.write('Nothing was changed.\n');
     io.exitCode = 1;
+    return;
+  }
+  if (json) {
+    writeJson(io, wishAsJson(campaign));
     return;
   }
   io.stdout.write(

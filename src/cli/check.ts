@@ -19,6 +19,7 @@ import { unruledWarnings, type UnruledCountry } from '../campaign/unruled-countr
 import { lookAhead, type WordsOutlook } from '../campaign/words-outlook.ts';
 import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
 import { readConfig, type Config } from '../config.ts';
+import { jsonText } from './json-output.ts';
 import { openCheckedLedger, unasked, type CheckedLedger, type LedgerState } from './check-ledger.ts';
 import { dialsFrom, type CampaignRules } from '../domain/campaign-rules.ts';
 import { zoneDataRelease } from '../domain/time-zone.ts';
@@ -160,7 +161,7 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
   const impossible = census.find(now);
   io.stdout.write(
     options.json
-      ? `${JSON.stringify(asJson(file, report, header.notes, impossible), null, 2)}\n`
+      ? `${jsonText(asJson(file, report, header.notes, impossible), 2)}\n`
       : renderCheck(file, rules, report, header.notes, obstacleOf(rules, report, impossible)),
   );
   refuseEmptyCampaign(file, report);
@@ -226,7 +227,7 @@ async function* renderRows(chunks: AsyncIterable<CheckedRow[]>): AsyncGenerator<
     const lines = rows.map(({ row, excluded }) => {
       const verdict = excluded === null ? row.verdict : 'excluded';
       const reason = row.verdict === 'rejected' ? row.reason : excluded;
-      return JSON.stringify({ row: row.row, verdict, reason, e164: row.e164, zones: row.zones });
+      return jsonText({ row: row.row, verdict, reason, e164: row.e164, zones: row.zones });
     });
     yield `${lines.join('\n')}\n`;
   }

@@ -4,159 +4,213 @@ import type { Io } from './io.ts';
 /** One line of `carillon --help`, and how to get the command when it is wanted: nothing else is loaded, so help is quick. */
 export interface CommandEntry {
   name: string;
+  /** The heading that it stands under. */
+  group?: string;
   summary: string;
   load: () => Promise<(io: Io) => Command>;
 }
 
+const groups = {
+  try: 'Try things out:',
+  run: 'Run a campaign:',
+  rows: 'Its rows and results:',
+  standing: 'Campaigns that recur, and people who must not be called:',
+  service: 'The service:',
+  installation: 'This installation:',
+};
+
+/** In the order of `carillon --help`, group by group. */
 export const commands: readonly CommandEntry[] = [
   {
     name: 'demo',
+    group: groups.try,
     summary: 'rehearse a whole campaign on this machine: Temporal, sandbox, worker, results',
     load: async () => (await import('./demo.ts')).demoCommand,
   },
   {
+    name: 'init',
+    group: groups.try,
+    summary: 'write a campaign file with comments, a list and an agent to begin with',
+    load: async () => (await import('./init.ts')).initCommand,
+  },
+  {
     name: 'check',
+    group: groups.try,
     summary: 'say what a campaign would do, without placing a call',
     load: async () => (await import('./check.ts')).checkCommand,
   },
   {
     name: 'rehearse',
+    group: groups.try,
     summary: 'play a campaign through against a sandbox of its own, days in minutes',
     load: async () => (await import('./rehearse.ts')).rehearseCommand,
   },
   {
     name: 'test-call',
+    group: groups.try,
     summary: 'call a number of your own as the campaign would',
     load: async () => (await import('./test-call.ts')).testCallCommand,
   },
   {
-    name: 'schema',
-    summary: 'write the JSON Schema of the campaign file, for editors',
-    load: async () => (await import('./schema.ts')).schemaCommand,
+    name: 'dev',
+    group: groups.try,
+    summary: 'run Temporal, the sandbox and a worker together until Ctrl-C',
+    load: async () => (await import('./dev.ts')).devCommand,
   },
   {
     name: 'run',
+    group: groups.run,
     summary: 'start a campaign, or attach to it, and watch it to its end',
     load: async () => (await import('./run.ts')).runCommand,
   },
   {
     name: 'start',
+    group: groups.run,
     summary: 'start a campaign and return',
     load: async () => (await import('./start.ts')).startCommand,
   },
   {
     name: 'status',
+    group: groups.run,
     summary: 'show how far a campaign is',
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
     name: 'events',
+    group: groups.run,
     summary: 'show what a campaign has done, and follow what it does',
     load: async () => (await import('./events.ts')).eventsCommand,
   },
   {
     name: 'pause',
+    group: groups.run,
     summary: 'place no further calls; open ones are still collected',
     load: async () => (await import('./pause.ts')).pauseCommand,
   },
   {
     name: 'resume',
+    group: groups.run,
     summary: 'go on with a paused campaign',
     load: async () => (await import('./resume.ts')).resumeCommand,
   },
   {
     name: 'adjust',
+    group: groups.run,
     summary: 'change how fast a campaign goes while it runs',
     load: async () => (await import('./adjust.ts')).adjustCommand,
   },
   {
     name: 'drain',
+    group: groups.run,
     summary: 'finish with the calls that are open; recipients that wait are not called',
     load: async () => (await import('./drain.ts')).drainCommand,
   },
   {
     name: 'cancel',
+    group: groups.run,
     summary: 'end a campaign; recipients that wait are not called',
     load: async () => (await import('./cancel.ts')).cancelCommand,
   },
   {
     name: 'resolve',
+    group: groups.run,
     summary: 'decide on calls of which nobody knows whether they were placed',
     load: async () => (await import('./resolve.ts')).resolveCommand,
   },
   {
     name: 'results',
+    group: groups.rows,
     summary: 'write the results file: one line per row of the list',
     load: async () => (await import('./results.ts')).resultsCommand,
   },
   {
     name: 'report',
+    group: groups.rows,
     summary: 'count rows and calls: by outcome, attempt, hour, zone, collected value',
     load: async () => (await import('./report.ts')).reportCommand,
   },
   {
     name: 'update',
+    group: groups.rows,
     summary: 'add and correct rows of a campaign from a list, while it runs',
     load: async () => (await import('./update.ts')).updateCommand,
   },
   {
     name: 'withdraw',
+    group: groups.rows,
     summary: 'take rows out of a campaign, while it runs',
     load: async () => (await import('./withdraw.ts')).withdrawCommand,
   },
   {
     name: 'retry',
+    group: groups.rows,
     summary: 'call rows of an ended campaign again, in a new round',
     load: async () => (await import('./retry.ts')).retryCommand,
   },
   {
     name: 'verify',
+    group: groups.rows,
     summary: 'prove from the event log that the promises were kept',
     load: async () => (await import('./verify.ts')).verifyCommand,
   },
   {
     name: 'schedule',
+    group: groups.standing,
     summary: 'run a campaign again and again, each time over a fresh list',
     load: async () => (await import('./schedule.ts')).scheduleCommand,
   },
   {
     name: 'suppress',
+    group: groups.standing,
     summary: 'keep the do-not-call list',
     load: async () => (await import('./suppress.ts')).suppressCommand,
   },
   {
-    name: 'worker',
-    summary: 'do the work of campaigns until stopped',
-    load: async () => (await import('./worker.ts')).workerCommand,
-  },
-  {
     name: 'agents',
+    group: groups.service,
     summary: 'list, show, create, change and delete agents of the service',
     load: async () => (await import('./agents.ts')).agentsCommand,
   },
   {
     name: 'numbers',
+    group: groups.service,
     summary: 'list, import and assign phone numbers, and place single calls',
     load: async () => (await import('./numbers.ts')).numbersCommand,
   },
   {
     name: 'conversations',
+    group: groups.service,
     summary: 'list, read and delete conversations, and open new ones',
     load: async () => (await import('./conversations.ts')).conversationsCommand,
   },
   {
     name: 'sandbox',
+    group: groups.service,
     summary: 'run the service itself on this machine, with simulated calls',
     load: async () => (await import('./sandbox.ts')).sandboxCommand,
   },
   {
-    name: 'dev',
-    summary: 'run Temporal, the sandbox and a worker together until Ctrl-C',
-    load: async () => (await import('./dev.ts')).devCommand,
+    name: 'worker',
+    group: groups.installation,
+    summary: 'do the work of campaigns until stopped',
+    load: async () => (await import('./worker.ts')).workerCommand,
   },
   {
     name: 'doctor',
+    group: groups.installation,
     summary: 'say what works here, what does not, and what to do about it',
     load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
+  {
+    name: 'schema',
+    group: groups.installation,
+    summary: 'write the JSON Schema of the campaign file, for editors',
+    load: async () => (await import('./schema.ts')).schemaCommand,
+  },
+  {
+    name: 'completion',
+    group: groups.installation,
+    summary: 'write a script by which bash, zsh or fish completes commands and flags',
+    load: async () => (await import('./completion.ts')).completionCommand,
   },
 ];

@@ -1,7 +1,7 @@
 import { campaignQueues } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
 import { connectTemporal } from '../temporal/connection.ts';
-import { hasWorker } from '../temporal/queue-pollers.ts';
+import { countWorkers } from '../temporal/queue-pollers.ts';
 import { ok, warning, type Finding } from './doctor-finding.ts';
 import { openExistingLedger } from './ledger-access.ts';
 
@@ -16,8 +16,8 @@ export async function checkWorkers(config: Config, now: number): Promise<Finding
     await store.close();
     const { connection, namespace } = await connectTemporal(config, { timeoutMs: limitMs });
     try {
-      const found = await hasWorker(connection, { namespace, name, limitMs, now });
-      if (found) return [ok('Worker', 'at work on this database')];
+      const workers = await countWorkers(connection, { namespace, name, limitMs, now });
+      if (workers > 0) return [ok('Worker', `${workers} at work on this database`)];
       const advice = 'Start one with the same database, TEMPORAL_* and SVC_* variables: carillon worker';
       return [
         warning('Worker', 'none has asked for work on this database in the last minute: no campaign moves', advice),

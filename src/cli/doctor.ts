@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import pc from 'picocolors';
 import { readConfig, type Config } from '../config.ts';
+import { jsonText } from './json-output.ts';
 import type { Finding } from './doctor-finding.ts';
 import { checkDisk, checkHookSecret, checkTemporalBinary, checkTimeZoneData, checkVersions } from './doctor-machine.ts';
 import { checkLaw } from './doctor-law.ts';
@@ -28,7 +29,7 @@ export function doctorCommand(io: DoctorIo): Command {
 export async function runDoctor(io: DoctorIo, options: { json: boolean }): Promise<Finding[]> {
   const findings = await examine(readConfig(io.env), io.now());
   const works = findings.every(({ status }) => status !== 'fault');
-  const text = options.json ? `${JSON.stringify({ ok: works, findings }, null, 2)}\n` : render(findings, io.colour);
+  const text = options.json ? `${jsonText({ ok: works, findings }, 2)}\n` : render(findings, io.colour);
   io.stdout.write(text);
   io.exitCode = works ? 0 : 1;
   return findings;

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { tellCampaign } from './campaign-message.ts';
+import { tellCampaign, wishAsJson } from './campaign-message.ts';
 import { confirmOnTerminal, type Confirm } from './confirmation.ts';
 import type { Io } from './io.ts';
+import { writeJson } from './json-output.ts';
 
 const examples = `
 Recipients that wait get the outcome "cancelled" and are not called; open calls go on, and their results are still
@@ -15,6 +16,7 @@ Examples:
 export interface DrainOptions {
   campaignId: string;
   yes: boolean;
+  json?: boolean;
   limitMs?: number;
 }
 
@@ -23,14 +25,15 @@ export function drainCommand(io: Io): Command {
     .description('Finish a campaign with the calls that are open; recipients that wait are not called')
     .argument('<campaign>', 'id of the campaign')
     .option('-y, --yes', 'do not ask', false)
+    .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .action(async (campaignId: string, options: { yes: boolean }) => {
+    .action(async (campaignId: string, options: { yes: boolean; json: boolean }) => {
       await runDrain(io, { campaignId, ...options });
     });
 }
 
 export async function runDrain(io: Io, options: DrainOptions, confirm: Confirm = confirmOnTerminal(io)): Promise<void> {
-  const { campaignId: id, yes, ...limit } = options;
+  const { campaignId: id, yes, json = false, ...limit } = options;
   const question = `Drain campaign ${id}? Recipients that wait will not be called, and it cannot be undone.`;
   const campaign = await tellCampaign(io, {
     ...limit,
@@ -41,6 +44,10 @@ export async function runDrain(io: Io, options: DrainOptions, confirm: Confirm =
   if (campaign === null) {
     io.stderr.write('Nothing was changed.\n');
     io.exitCode = 1;
+    return;
+  }
+  if (json) {
+    writeJson(io, wishAsJson(campaign));
     return;
   }
   io.stdout.write(

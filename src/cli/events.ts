@@ -4,6 +4,7 @@ import { readConfig } from '../config.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign } from '../store/campaigns.ts';
 import { readEvents, type CampaignEvent } from '../store/events.ts';
+import { jsonText } from './json-output.ts';
 import { tellEvent } from './event-text.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
@@ -68,5 +69,5 @@ function asText(event: CampaignEvent): string {
 function asJson(event: CampaignEvent): string {
   const { seq, at, type, campaignId, batchId = null, recipientId = null, attemptId = null } = event;
   const ids = { campaignId, batchId, recipientId, attemptId };
-  return `${JSON.stringify({ seq, at: new Date(at).toISOString(), type, ...ids, text: tellEvent(event) })}\n`;
+  return `${jsonText({ seq, at: new Date(at).toISOString(), type, ...ids, text: tellEvent(event) })}\n`;
 }

@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty';
 import pc from 'picocolors';
 import { createInterrupts, type Interrupts } from './interrupt.ts';
+import { answersWithData, cloneRoot, ownCommand, speaking } from './own-command.ts';
 
 /** All that a command knows of the terminal it runs in; tests hand in their own. */
 export interface Io {
@@ -21,13 +22,24 @@ export interface Io {
    * signal ends the process at once. Answers a function that takes the handler back. Without a handler a signal ends the process.
    */
   onInterrupt: Interrupts['onInterrupt'];
+  /** What a person types here instead of `carillon`; left out where that is it. */
+  ownCommand?: string;
   /** What the process will exit with when the command returns; set by a command that has already said what failed. */
   exitCode: number;
 }
 
-/** The terminal of this process. `exit` is called when a second signal or a closed output leaves nothing to wait for. */
-export function processIo(exit: (code: number) => void): Io {
+/**
+ * The terminal of this process for one command line. `exit` is called when a second signal or a closed output leaves nothing to wait for.
+ * Commands that the output tells to type are those that work here.
+ */
+export function processIo(exit: (code: number) => void, args: readonly string[] = []): Io {
   const { stdout, stderr } = process;
+  const own = ownCommand({
+    script: process.argv[1] ?? '',
+    folder: process.cwd(),
+    root: cloneRoot(),
+    windows: process.platform === 'win32',
+  });
   const isTerminal = isatty(1);
   const interrupts = createInterrupts(process, exit);
   for (const stream of [stdout, stderr]) {
@@ -38,8 +50,9 @@ export function processIo(exit: (code: number) => void): Io {
     });
   }
   return {
-    stdout,
-    stderr,
+    stdout: answersWithData(args) ? stdout : speaking(stdout, own),
+    stderr: speaking(stderr, own),
+    ownCommand: own,
     env: undefined,
     isTerminal,
     colour: isTerminal && pc.isColorSupported,

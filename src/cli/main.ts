@@ -7,7 +7,8 @@ import { runCli } from './run-cli.ts';
 // Ledger, results and Temporal's data hold what people said. A command that is run for somebody else keeps that person's own mask.
 if (!(argv[2] === 'sandbox' && argv.includes('exec'))) process.umask(0o077);
 // The only place that ends the process.
-const io = processIo(exit);
+const args = argv.slice(2);
+const io = processIo(exit, args);
 const stop = (error: unknown): void => {
   stderr.write(`${describeFailure(error, false).message}\n`);
   exit(1);
@@ -15,7 +16,7 @@ const stop = (error: unknown): void => {
 process.on('uncaughtException', stop);
 process.on('unhandledRejection', stop);
 
-const code = await runCli(argv.slice(2), io);
+const code = await runCli(args, io);
 // Output to a pipe may still be on its way; an open handle of a library must not keep a finished command alive.
 await Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))));
 exit(code);

@@ -1,10 +1,19 @@
 import { Command } from 'commander';
-import { tellCampaign } from './campaign-message.ts';
+import { readConfig } from '../config.ts';
+import { pauseCampaign } from '../store/campaigns.ts';
+import { refuseUnfit, sendUpdate, wishAsJson } from './campaign-message.ts';
+import { stateText } from './campaign-text.ts';
 import type { Io } from './io.ts';
+import { writeJson } from './json-output.ts';
+import { openExistingLedger, requireCampaign } from './ledger-access.ts';
+import { readClockOrReal } from './service-access.ts';
+import { openTemporal } from './temporal-access.ts';
+import { UsageError } from './usage-error.ts';
 
 const examples = `
 Returns when the pause is committed: no call is placed after it, apart from a batch that was on its way to the service in
-that moment. Open calls go on, and their results are still collected.
+that moment. Open calls go on, and their results are still collected. Needs the database alone: neither Temporal, nor a worker,
+nor the service has to be there.
 
 Example:
   carillon pause reminders`;
@@ -13,13 +22,45 @@ export function pauseCommand(io: Io): Command {
   return new Command('pause')
     .description('Place no further calls; open ones are still collected')
     .argument('<campaign>', 'id of the campaign')
+    .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .action(async (campaignId: string) => {
-      await runPause(io, { campaignId });
+    .action(async (campaignId: string, { json }: { json: boolean }) => {
+      await runPause(io, { campaignId, json });
     });
 }
 
-export async function runPause(io: Io, options: { campaignId: string; limitMs?: number }): Promise<void> {
-  await tellCampaign(io, { ...options, wish: 'pause' });
-  io.stdout.write(`Campaign ${options.campaignId} is paused. Go on: carillon resume ${options.campaignId}\n`);
+/** The service is asked for its clock alone, Temporal told for good order: nobody waits long for either. */
+const limitMs = 3_000;
+
+/** Pauses in the database, which every dial transaction reads. Throws UsageError, and what the database throws. */
+export async function runPause(
+  io: Io,
+  { campaignId, json = false }: { campaignId: string; json?: boolean },
+): Promise<void> {
+  const config = readConfig(io.env);
+  const store = await openExistingLedger(config);
+  try {
+    const campaign = await requireCampaign(store, campaignId);
+    refuseUnfit(campaign, 'pause');
+    const clock = await readClockOrReal(config, limitMs, () => io.now());
+    if (!(await pauseCampaign(store, campaignId, 'paused by a person', Math.round(clock.now()))))
+      throw new UsageError(`Campaign ${campaignId} is ${stateText(campaign)}; nothing was changed.`);
+    if (json) writeJson(io, wishAsJson(await requireCampaign(store, campaignId)));
+    else io.stdout.write(`Campaign ${campaignId} is paused. Go on: carillon resume ${campaignId}\n`);
+    try {
+      const temporal = await openTemporal(io, config, limitMs);
+      try {
+        // Behind whatever the workflow was told before and has not carried out, such as a resume.
+        await sendUpdate(config, temporal, { campaign, wish: 'pause', ledgerId: store.ledgerId, limitMs });
+      } finally {
+        await temporal.connection.close();
+      }
+    } catch {
+      io.stderr.write(
+        'Its workflow could not be told (carillon status says more): the database has the pause, and that is what counts.\n',
+      );
+    }
+  } finally {
+    await store.close();
+  }
 }

@@ -6,6 +6,7 @@ import { hasEnded } from '../domain/lifecycle.ts';
 import type { Campaign } from '../store/campaigns.ts';
 import type { Store } from '../store/open-store.ts';
 import { everyResult, lastChange, readReasons, readResultKeys, readResults } from '../store/result-rows.ts';
+import { jsonText } from './json-output.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { plural } from './printable.ts';
@@ -177,7 +178,7 @@ async function writeAndTell(
   const nextText = next === null ? null : new Date(next).toISOString();
   if (options.json && path !== '-') {
     const summary = { campaignId, path, format: options.format, rows, ended, nextSince: nextText };
-    io.stdout.write(`${JSON.stringify(summary)}\n`);
+    io.stdout.write(`${jsonText(summary)}\n`);
   }
   const wanted = since !== null || (!ended && path !== '-');
   if (wanted && nextText !== null) io.stderr.write(`Changes from here on: --since ${nextText}\n`);

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
-import { tellCampaign } from './campaign-message.ts';
+import { tellCampaign, wishAsJson } from './campaign-message.ts';
 import type { Io } from './io.ts';
+import { writeJson } from './json-output.ts';
 
 const examples = `
 A campaign that has paused by itself says why in carillon status; mend that first, or it pauses again.
@@ -12,13 +13,21 @@ export function resumeCommand(io: Io): Command {
   return new Command('resume')
     .description('Go on with a paused campaign')
     .argument('<campaign>', 'id of the campaign')
+    .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .action(async (campaignId: string) => {
-      await runResume(io, { campaignId });
+    .action(async (campaignId: string, { json }: { json: boolean }) => {
+      await runResume(io, { campaignId, json });
     });
 }
 
-export async function runResume(io: Io, options: { campaignId: string; limitMs?: number }): Promise<void> {
-  await tellCampaign(io, { ...options, wish: 'resume' });
+export async function runResume(
+  io: Io,
+  { json = false, ...options }: { campaignId: string; json?: boolean; limitMs?: number },
+): Promise<void> {
+  const campaign = await tellCampaign(io, { ...options, wish: 'resume' });
+  if (json && campaign !== null) {
+    writeJson(io, wishAsJson(campaign));
+    return;
+  }
   io.stdout.write(`Campaign ${options.campaignId} goes on. See it: carillon status ${options.campaignId}\n`);
 }

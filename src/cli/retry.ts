@@ -3,6 +3,7 @@ import { readConfig } from '../config.ts';
 import { refuseUnlessRetriable, retriableOutcomes, retryEnded, type RetriableOutcome } from '../store/retry-ended.ts';
 import { requireService, startCampaign } from '../temporal/start-campaign.ts';
 import type { Io } from './io.ts';
+import { writeJson } from './json-output.ts';
 import { mayBegin } from './irreversible.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { processInput, type PersonInput } from './person-input.ts';
@@ -28,6 +29,7 @@ Examples:
 export interface RetryFlags {
   outcome: string;
   yes: boolean;
+  json: boolean;
 }
 
 export function retryCommand(io: Io, input: PersonInput = processInput()): Command {
@@ -36,6 +38,7 @@ export function retryCommand(io: Io, input: PersonInput = processInput()): Comma
     .argument('<campaign>', 'id of the campaign')
     .requiredOption('--outcome <outcomes>', `which rows: ${retriableOutcomes.join(', ')}, with commas between them`)
     .option('-y, --yes', 'do not ask', false)
+    .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
     .action((campaignId: string, flags: RetryFlags) => runRetry(io, input, campaignId, flags));
 }
@@ -59,6 +62,10 @@ async function runRetry(io: Io, input: PersonInput, campaignId: string, flags: R
     const now = Math.round((await readClock(config)).now());
     const rows = await retryEnded(store, campaignId, outcomes, now);
     const started = await startCampaign({ config, store, client: temporal.client, now }, campaignId);
+    if (flags.json) {
+      writeJson(io, { campaignId, rows, round: started?.round.round ?? null });
+      return;
+    }
     if (started === undefined) {
       io.stdout.write(`No row of campaign ${campaignId} is ${outcomes.join(' or ')}; nothing was started.\n`);
       return;

@@ -1,12 +1,15 @@
 import { Command, CommanderError, Help, type Option } from 'commander';
+import { jsonText } from './json-output.ts';
 import { commands, type CommandEntry } from './commands.ts';
 import { describeFailure } from './failure.ts';
 import type { Io } from './io.ts';
+import { asTyped } from './own-command.ts';
 import { readVersion } from './version.ts';
 
 const examples = `
 Examples:
   carillon demo                                   a complete rehearsal, nothing to set up
+  carillon init reminders                         a campaign file to begin with
   carillon check campaign.yaml                    what would happen, without a call
   carillon run campaign.yaml                      start the campaign and watch it
   carillon results <campaign>                     one line per row of the list, as a file
@@ -24,12 +27,29 @@ export async function runCli(
     await program.parseAsync(args, { from: 'user' });
     return io.exitCode;
   } catch (error) {
+    const tell = wantsJson(args) ? (message: string, exitCode: number) => writeError(io, message, exitCode) : () => {};
     // Commander has written its own message; help and version come as errors too, with code 0.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      tell(error.message.replace(/^error: /, ''), 2);
+      return 2;
+    }
     const { exitCode, message } = describeFailure(error, await wantsDebug(io));
     if (message !== '') io.stderr.write(`${message}\n`);
+    tell(message, exitCode);
     return exitCode;
   }
+}
+
+/** Whether a program reads the output; what stands behind `--` is another program's. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return (end === -1 ? args : args.slice(0, end)).includes('--json');
+}
+
+/** The failure as data, beside the words on standard error. */
+function writeError(io: Io, message: string, exitCode: number): void {
+  io.stdout.write(`${jsonText({ error: { message, exitCode } })}\n`);
 }
 
 async function buildProgram(args: readonly string[], io: Io, entries: readonly CommandEntry[]): Promise<Command> {
@@ -43,20 +63,20 @@ async function buildProgram(args: readonly string[], io: Io, entries: readonly C
     .exitOverride()
     .configureHelp({ optionDescription: describeOption })
     .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
+      writeOut: (text) => io.stdout.write(asTyped(text, io.ownCommand ?? 'carillon')),
       writeErr: (text) => io.stderr.write(text),
       getOutHasColors: () => io.colour,
       getErrHasColors: () => io.colour,
     });
   const wanted = args[0] === 'help' ? args[1] : args[0];
-  for (const { name, summary, load } of entries) {
+  for (const { name, group = 'Commands:', summary, load } of entries) {
     if (name !== wanted) {
-      program.command(name).summary(summary);
+      program.command(name).summary(summary).helpGroup(group);
       continue;
     }
     const command = (await load())(io);
     inherit(command, program);
-    program.addCommand(command.summary(summary));
+    program.addCommand(command.summary(summary).helpGroup(group));
   }
   return program;
 }

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { countDoubt } from '../store/doubt-counts.ts';
 import { keepServiceClock } from '../temporal/clock-keeper.ts';
+import { jsonText } from './json-output.ts';
 import { openCampaignSession, tellStart, type CampaignSession, type StartOptions } from './campaign-session.ts';
 import { CampaignReader, type Snapshot } from './campaign-snapshot.ts';
 import { renderOutcomes } from './campaign-text.ts';
@@ -48,7 +49,7 @@ export async function runRun(io: Io, options: RunOptions): Promise<void> {
     words.write(tellStart(session.result));
     const snapshot = await watchSession(io, session, options);
     const { campaign, status } = snapshot;
-    if (options.json) io.stdout.write(`${JSON.stringify(statusAsJson(campaign, status), null, 2)}\n`);
+    if (options.json) io.stdout.write(`${jsonText(statusAsJson(campaign, status), 2)}\n`);
     if (!hasEnded(campaign)) {
       io.stderr.write(`${leaveText(campaign.campaignId, options.campaignPath)}\n`);
       io.exitCode = 1;

@@ -3,6 +3,7 @@ import { sandboxKey } from '../sandbox/http/authentication.ts';
 import { seedAgents, seedNumbers } from '../sandbox/seed-data.ts';
 import { startSandbox, type RunningSandbox } from '../sandbox/start.ts';
 import type { Io } from './io.ts';
+import { controlCommands } from './sandbox-control.ts';
 import { execCommand } from './sandbox-exec.ts';
 import { addSandboxFlags, defaultPort, isStartRefusal, readSandboxFlags, type SandboxFlags } from './sandbox-flags.ts';
 
@@ -24,16 +25,17 @@ Examples:
   carillon sandbox exec -- npm test              a command with a sandbox of its own, judged at the end
   carillon sandbox --faults faults.json          with [{"operation":14,"nth":2,"effect":{"type":"reset","when":"after"}}]
   carillon sandbox --world people.yaml           with the people of that file behind the numbers
+  carillon sandbox advance 2h                    moves the time of one that runs; faults, reset and snapshot, too
 
 While it runs: GET /_sandbox/conduct?format=text judges the caller, /_sandbox/calls lists what was dialled,
 /_sandbox/journal what was asked, /_sandbox/faults holds the fault rules. None of these needs a key.`;
 
 /** `carillon sandbox`: the service on this machine, until interrupted. */
-export function sandboxCommand(io?: Pick<Io, 'exitCode'>): Command {
+export function sandboxCommand(io?: Pick<Io, 'exitCode' | 'stdout' | 'env'>): Command {
   const end = (code: number): void => {
     (io ?? process).exitCode = code;
   };
-  return addSandboxFlags(new Command('sandbox'), String(defaultPort))
+  const command = addSandboxFlags(new Command('sandbox'), String(defaultPort))
     .description('Run the voice-agent service locally, with a simulated phone network')
     .option('--json', 'print one JSON line to stdout when ready')
     .enablePositionalOptions()
@@ -50,6 +52,8 @@ export function sandboxCommand(io?: Pick<Io, 'exitCode'>): Command {
         process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);
       }
     });
+  for (const control of controlCommands(io ?? { stdout: process.stdout, env: undefined })) command.addCommand(control);
+  return command;
 }
 
 /** Runs the sandbox until told to stop. Returns the exit code: 0, or 2 when it could not start as asked. */

@@ -2,7 +2,7 @@ import { nearestName } from '../campaign/nearest-name.ts';
 import { readConfig, type Config } from '../config.ts';
 import type { Store } from '../store/open-store.ts';
 import { findSchedule, listSchedules, type Schedule } from '../store/schedules.ts';
-import { hasWorker } from '../temporal/queue-pollers.ts';
+import { countWorkers } from '../temporal/queue-pollers.ts';
 import { describeSchedule, scheduleIdOf, type ScheduleState } from '../temporal/schedules.ts';
 import { campaignQueues } from '../../workflows/messages.ts';
 import type { Io } from './io.ts';
@@ -78,7 +78,7 @@ export async function requireState(session: ScheduleSession, schedule: Schedule)
 export async function describeWorkers(session: ScheduleSession, now: number): Promise<string[]> {
   const { config, temporal } = session;
   const queue = { namespace: temporal.namespace, name: ownQueue(session), limitMs: 3_000, now };
-  return (await hasWorker(temporal.connection, queue)) ? [] : noWorkerLines(config);
+  return (await countWorkers(temporal.connection, queue)) > 0 ? [] : noWorkerLines(config);
 }
 
 function ownQueue({ config, store }: ScheduleSession): string {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { jsonText } from './json-output.ts';
 import { openCampaignSession, tellStart, type CampaignSession, type StartOptions } from './campaign-session.ts';
 import { pauseLines } from './campaign-text.ts';
 import type { Io } from './io.ts';
@@ -34,7 +35,7 @@ export async function runStart(io: Io, options: StartOptions & { json: boolean }
   const session = await openCampaignSession(io, options);
   try {
     const { result } = session;
-    if (options.json) io.stdout.write(`${JSON.stringify(asJson(session))}\n`);
+    if (options.json) io.stdout.write(`${jsonText(asJson(session))}\n`);
     else io.stdout.write(tellStart(result));
     if (result.kind === 'ended') return;
     const lines = [...pauseLines(result.campaign), ...(await describeObstacles(session))];

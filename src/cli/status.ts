@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { campaignWorkflowId, statusQuery, type CampaignCounters } from '../../workflows/messages.ts';
 import { readConfig, type Config } from '../config.ts';
 import type { ServiceClock } from '../convai/service-clock.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
@@ -11,8 +10,10 @@ import { readStatus, type CampaignStatus } from '../store/campaign-status.ts';
 import { countDoubt, type DoubtCounts } from '../store/doubt-counts.ts';
 import { readLineLimits, type LineLimits } from '../store/line-limits.ts';
 import type { Store } from '../store/open-store.ts';
+import { lastMoveAt, readStandstill } from '../store/standstill.ts';
+import { writeJson } from './json-output.ts';
 import { callerUseAsJson, callerUseLines } from './caller-text.ts';
-import { campaignTitle, dispositionCounts, outcomeCounts, pauseLines, stateText } from './campaign-text.ts';
+import { campaignTitle, dispositionCounts, outcomeCounts, stateText } from './campaign-text.ts';
 import { apartText, unresolvedLines } from './doubt-text.ts';
 import { hookLines, hooksAsJson } from './hook-text.ts';
 import type { Io } from './io.ts';
@@ -21,7 +22,8 @@ import { pacingAsJson, pacingLines } from './pacing-text.ts';
 import { count, plural, span } from './printable.ts';
 import { readClockOrReal } from './service-access.ts';
 import { statusAsJson } from './status-json.ts';
-import { openTemporal } from './temporal-access.ts';
+import { standstillAsJson, standstillText, workflowAsJson, workflowText, type Obstacles } from './standstill-text.ts';
+import { lookAtWorkflow } from './workflow-look.ts';
 
 /** Neither Temporal nor the service is needed here, so neither is waited for. */
 const limitMs = 2_000;
@@ -61,12 +63,9 @@ async function printList(io: Io, store: Store, json: boolean): Promise<void> {
   for (const campaign of await listCampaigns(store.db))
     rows.push({ campaign, status: await readStatus(store.db, campaign) });
   if (json) {
-    io.stdout.write(
-      `${JSON.stringify(
-        rows.map(({ campaign, status }) => statusAsJson(campaign, status)),
-        null,
-        2,
-      )}\n`,
+    writeJson(
+      io,
+      rows.map(({ campaign, status }) => statusAsJson(campaign, status)),
     );
     return;
   }
@@ -83,12 +82,14 @@ async function printOne(io: Io, config: Config, store: Store, campaignId: string
   const campaign = await requireCampaign(store, campaignId);
   const status = await readStatus(store.db, campaign);
   const isOver = hasEnded(campaign) || campaign.round === 0;
-  const workflow = isOver ? null : await askWorkflow(io, config, campaign);
+  const look = isOver ? null : await lookAtWorkflow(io, { config, store, campaign, limitMs });
   const clock = await readClockOrReal(config, limitMs, () => io.now());
   const limits = isOver ? null : await readLineLimits(store.db, campaign, Math.round(clock.now()));
   const clocksApartMs = isOver ? 0 : (await readAccount(store.db, campaign.accountId)).clocksApartMs;
   const callers = await readCallerUse(store.db, campaign);
   const hooks = await readHookStanding(store.db, campaign);
+  const standstill = await readStandstill(store.db, campaign, Math.round(clock.now()));
+  const movedAt = await lastMoveAt(store.db, campaign);
   const doubt = await countDoubt(store.db, campaign, status, Math.round(clock.now()));
   if (json) {
     const pacing = limits === null ? null : pacingAsJson(limits);
@@ -99,16 +100,17 @@ async function printOne(io: Io, config: Config, store: Store, campaignId: string
       pacing,
       doubt,
       clocksApartMs,
-      workflow,
+      standstill: standstillAsJson(standstill),
+      ...workflowAsJson(look),
     };
-    io.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+    writeJson(io, answer);
     return;
   }
-  const lines = describe(campaign, status, { limits, callers, hooks, doubt, clocksApartMs }, clock, io.now());
-  io.stdout.write(`${[...lines, ...describeWorkflow(workflow)].join('\n')}\n`);
+  const standing = { limits, callers, hooks, doubt, clocksApartMs, standstill, movedAt, look };
+  io.stdout.write(`${describe(campaign, status, standing, clock, io.now()).join('\n')}\n`);
 }
 
-interface Standing {
+interface Standing extends Obstacles {
   limits: LineLimits | null;
   callers: readonly CallerUse[];
   hooks: HookStanding;
@@ -119,7 +121,7 @@ interface Standing {
 function describe(
   campaign: Campaign,
   status: CampaignStatus,
-  { limits, callers, hooks, doubt, clocksApartMs }: Standing,
+  { limits, callers, hooks, doubt, clocksApartMs, standstill, movedAt, look }: Standing,
   clock: ServiceClock,
   now: number,
 ): string[] {
@@ -127,13 +129,14 @@ function describe(
   const line = (label: string, text: string): string[] => (text === '' ? [] : [`${label.padEnd(10)}${text}`]);
   const waitMs = status.nextDueAt === null ? 0 : clock.atReal(status.nextDueAt) - now;
   const due = waitMs > 1_000 ? ` (the next is due in ${span(waitMs)})` : '';
+  const planned = status.planned === 0 ? '' : `${count(status.planned)} planned and not sent, `;
   return [
     ...line('Campaign', campaignTitle(campaign)),
     ...line('State', `${stateText(campaign)}${campaign.round > 1 ? `, round ${campaign.round}` : ''}`),
-    ...pauseLines(campaign),
+    ...line('Waiting', standstillText(campaign, { standstill, movedAt, look }, { clock, now }) ?? ''),
     ...line(
       'Rows',
-      `${count(status.total)}: ${count(status.done)} done, ${count(status.open)} with a call open, ${count(status.waiting)} waiting${due}`,
+      `${count(status.total)}: ${count(status.done)} done, ${count(status.open)} with a call open, ${planned}${count(status.waiting)} waiting${due}`,
     ),
     ...(limits === null ? [] : pacingLines(limits, clock, now)).flatMap(([label, text]) => line(label, text)),
     ...line('Clocks', clocksText(clocksApartMs)),
@@ -144,6 +147,7 @@ function describe(
     ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),
     ...line('Apart', apartText(campaign, doubt)),
     ...unresolvedLines(campaign, doubt),
+    ...line('Workflow', look === null ? '' : workflowText(look)),
   ];
 }
 
@@ -152,41 +156,3 @@ function clocksText(apartMs: number): string {
   const way = apartMs > 0 ? 'ahead of' : 'behind';
   return `the service's is ${span(Math.abs(apartMs))} ${way} a worker's: nobody is dialled until they agree (set the machine's clock, NTP)`;
 }
-
-type WorkflowAnswer = CampaignCounters | { unknown: string };
-
-async function askWorkflow(io: Io, config: Config, campaign: Campaign): Promise<WorkflowAnswer> {
-  try {
-    const { connection, client } = await openTemporal(io, config, limitMs);
-    try {
-      const handle = client.workflow.getHandle(campaignWorkflowId(campaign.campaignId, campaign.round));
-      return await connection.withAbortSignal(AbortSignal.timeout(limitMs), () => handle.query(statusQuery));
-    } catch {
-      return { unknown: 'no worker answers for it: carillon worker starts one' };
-    } finally {
-      await connection.close();
-    }
-  } catch (error) {
-    return { unknown: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-function describeWorkflow(answer: WorkflowAnswer | null): string[] {
-  if (answer === null) return [];
-  if ('unknown' in answer) return [`Workflow  not asked: ${answer.unknown}`];
-  const waiting = answer.waitingFor === null ? '' : `, waits for ${waitWords[answer.waitingFor] ?? answer.waitingFor}`;
-  return [`Workflow  ${answer.state}${waiting}`];
-}
-
-const waitWords: Readonly<Record<string, string>> = {
-  due: 'the next recipient to be due',
-  capacity: 'calls to end',
-  share: 'lines of the account that other campaigns use',
-  pacing: 'the next minute (starts_per_minute)',
-  blocked: 'the service to allow requests again',
-  canary: 'a first conversation',
-  words: 'open calls with the same words to end',
-  paused: 'carillon resume',
-  scheduled: 'its start time',
-  collecting: 'the last results',
-};

@@ -6,7 +6,7 @@ import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign } from '../store/campaigns.ts';
 import { findRound } from '../store/rounds.ts';
 import type { Store } from '../store/open-store.ts';
-import { hasWorker } from '../temporal/queue-pollers.ts';
+import { countWorkers } from '../temporal/queue-pollers.ts';
 
 export interface SupervisionInput {
   config: Config;
@@ -33,7 +33,7 @@ export async function superviseCampaign(input: SupervisionInput): Promise<string
     await requireRunning(input);
     const { campaign: name } = campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId);
     const { namespace, connection } = temporal;
-    if (await hasWorker(connection, { namespace, name, limitMs, now: Date.now() })) return [];
+    if ((await countWorkers(connection, { namespace, name, limitMs, now: Date.now() })) > 0) return [];
     return noWorkerLines(config);
   } catch (error) {
     if (error instanceof WorkflowEndedError) throw error;

@@ -3,6 +3,7 @@ import { readNumberList } from '../campaign/number-list.ts';
 import { RowIndex } from '../campaign/row-index.ts';
 import { readConfig } from '../config.ts';
 import { importSuppressions } from '../store/suppression-import.ts';
+import { jsonText } from './json-output.ts';
 import type { Io } from './io.ts';
 import { openLedger } from './ledger-access.ts';
 import { count, plural } from './printable.ts';
@@ -54,7 +55,7 @@ export async function importNumbers(io: Io, path: string, flags: ImportFlags): P
   }
   counts.known = counts.rows - counts.bad - counts.repeated - counts.added;
   if (counts.bad > 0) io.exitCode = 1;
-  if (flags.json) io.stdout.write(`${JSON.stringify(counts)}\n`);
+  if (flags.json) io.stdout.write(`${jsonText(counts)}\n`);
   else {
     const bad =
       counts.bad === 0

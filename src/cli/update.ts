@@ -10,6 +10,7 @@ import { RecipientEditor } from '../store/edit-recipients.ts';
 import { EditRefusedError, refuseUnlessEditable } from '../store/edit-refusal.ts';
 import type { Store } from '../store/open-store.ts';
 import { readWaitingIds, withdrawRecipients } from '../store/withdraw-recipients.ts';
+import { jsonText } from './json-output.ts';
 import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
@@ -149,7 +150,7 @@ async function update(work: Update): Promise<void> {
   if (warning !== null) io.stderr.write(`Warning: ${printable(warning)}\n`);
   if (flags.json) {
     const facts = { campaign: campaignId, list: work.upload.path, dryRun, ...report.asJson(), missing };
-    io.stdout.write(`${JSON.stringify(facts, null, 2)}\n`);
+    io.stdout.write(`${jsonText(facts, 2)}\n`);
     return;
   }
   const done = dryRun ? 'read, nothing was changed. It would be' : 'read';

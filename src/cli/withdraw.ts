@@ -3,6 +3,7 @@ import { readIdList } from '../campaign/id-list.ts';
 import { readConfig } from '../config.ts';
 import { refuseUnlessEditable, EditRefusedError } from '../store/edit-refusal.ts';
 import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../store/withdraw-recipients.ts';
+import { jsonText } from './json-output.ts';
 import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
@@ -77,7 +78,7 @@ async function runWithdraw(io: Io, input: PersonInput, campaignId: string, flags
     if (!dryRun && results.some(({ result }) => result === 'withdrawn'))
       await tellToLook(io, config, store, campaignId);
     if (results.some(({ result }) => result === 'call_open' || result === 'not_found')) io.exitCode = 1;
-    if (json) io.stdout.write(`${JSON.stringify(asJson(campaignId, dryRun, results), null, 2)}\n`);
+    if (json) io.stdout.write(`${jsonText(asJson(campaignId, dryRun, results), 2)}\n`);
     else io.stdout.write(render(io, campaignId, dryRun, results));
   } finally {
     await store.close();

@@ -4,6 +4,7 @@ import { createLogger, type Logger } from '../logger.ts';
 import { otherServiceText } from '../domain/service-address.ts';
 import { describeLocation, type Store } from '../store/open-store.ts';
 import { listElsewhere } from '../store/service-move.ts';
+import { jsonText } from './json-output.ts';
 import { logEvents } from './event-log.ts';
 import type { Io } from './io.ts';
 import { openWorkerLedger } from './ledger-access.ts';
@@ -64,7 +65,7 @@ export async function runWorker(
 
 function tellReady(io: Io, config: Config, { address, namespace }: LocalWorker, ledgerId: string): void {
   const ready = { ready: true, pid: process.pid, address, namespace, ledgerId, service: accountIdOf(config) };
-  io.stdout.write(`${JSON.stringify(ready)}\n`);
+  io.stdout.write(`${jsonText(ready)}\n`);
 }
 
 function announce(logger: Logger, config: Config, { address, namespace }: LocalWorker): void {

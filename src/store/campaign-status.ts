@@ -1,15 +1,17 @@
 import type { Outcome } from '../domain/outcome.ts';
 import { readAggregates } from './aggregates.ts';
 import type { Campaign } from './campaigns.ts';
-import { countOpen, nextDueAt } from './counters.ts';
+import { countOpen, countPlanned, nextDueAt } from './counters.ts';
 import type { Queries } from './open-store.ts';
 
 export interface CampaignStatus {
   total: number;
   /** Recipients with a final outcome, rejected rows included. */
   done: number;
-  /** Attempts that hold a slot. */
+  /** Calls that were sent, or are being sent, and have no result yet. */
   open: number;
+  /** Calls of batches that were not sent yet, or came back unsent. They hold a slot as the open ones do. */
+  planned: number;
   waiting: number;
   /** Earliest instant (service time) at which a waiting recipient is due. */
   nextDueAt: number | null;
@@ -36,12 +38,14 @@ export async function readStatus(db: Queries, campaign: Campaign): Promise<Campa
     .groupBy('state')
     .execute();
   const done = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
-  const open = await countOpen(db, campaign.campaignId);
+  const planned = await countPlanned(db, campaign.campaignId);
+  const open = (await countOpen(db, campaign.campaignId)) - planned;
   return {
     total: campaign.rowsTotal,
     done,
     open,
-    waiting: Math.max(0, campaign.rowsTotal - done - open),
+    planned,
+    waiting: Math.max(0, campaign.rowsTotal - done - open - planned),
     nextDueAt: await nextDueAt(db, campaign.campaignId),
     outcomes,
     dispositions,

@@ -23,6 +23,17 @@ export async function countOpen(db: Queries, campaignId: string): Promise<number
   return row.count;
 }
 
+/** Of those, the ones of batches that were not sent yet, or came back unsent. */
+export async function countPlanned(db: Queries, campaignId: string): Promise<number> {
+  const row = await db
+    .selectFrom('attempts')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('campaign_id', '=', campaignId)
+    .where('state', '=', 'planned')
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
 /**
  * Attempts whose call may still be on the line: those that hold a slot, less those whose call a record shows to be over although
  * its results are still to come. A record belongs to nobody before it has been read; those unread count only while none can be

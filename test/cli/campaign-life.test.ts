@@ -133,7 +133,9 @@ test('pause, resume and cancel return when the change is committed', async () =>
   await world.work();
   expect(await world.run('pause', world.id)).toMatchObject({ code: 0, stdout: expect.stringContaining('is paused') });
   expect(await statusOf(world)).toMatchObject({ state: 'paused', stateReason: 'paused by a person' });
-  expect((await world.run('status', world.id)).stdout).toMatch(/Paused: paused by a person\n.*carillon resume autumn-/);
+  expect((await world.run('status', world.id)).stdout).toMatch(
+    /Waiting +paused by a person, since .* \(\d+ s ago\), until carillon resume autumn-\d+ \(or carillon cancel .*\)\n/,
+  );
   expect(await world.run('pause', world.id)).toMatchObject({ code: 0 });
   expect(await world.run('resume', world.id)).toMatchObject({ code: 0 });
   expect(await statusOf(world)).toMatchObject({ state: 'running' });
@@ -148,19 +150,22 @@ test('pause, resume and cancel return when the change is committed', async () =>
   expect((await world.run('status')).stdout).toMatch(/^autumn-\d+ +cancelled +30 of 30 done, 0 calls open\n$/);
 });
 
-test('without a worker a message says so and changes nothing that is known', async () => {
+test('without a worker a wish says so and changes nothing that is known, and status says that none is there', async () => {
   const world = await createWorld(server.address);
   await world.run('start', world.writeCampaign({}));
-  const { runPause } = await import('../../src/cli/pause.ts');
-  const io = world.terminal();
-  await expect(runPause(io, { campaignId: world.id, limitMs: 300 })).rejects.toMatchObject({
+  const { runResume } = await import('../../src/cli/resume.ts');
+  await expect(runResume(world.terminal(), { campaignId: world.id, limitMs: 300 })).rejects.toMatchObject({
     exitCode: 1,
     message: expect.stringMatching(/No worker has answered.*not known.*carillon worker.*repeat this command/s),
   });
   expect(await statusOf(world)).toMatchObject({
     state: 'running',
     workflow: { unknown: expect.stringContaining('worker') },
+    temporal: { unreachable: null, workers: 0, runs: true },
   });
+  expect((await world.run('status', world.id)).stdout).toMatch(
+    /\nWaiting +no worker is at work on this database, since .*, until carillon worker runs\n[^]*\nWorkflow +0 workers on this database\n/,
+  );
 });
 
 test('an unanswered or refused question leaves the campaign alone', async () => {

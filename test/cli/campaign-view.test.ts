@@ -11,6 +11,7 @@ function snapshot(done: number, more: Partial<Snapshot> = {}, state: Campaign['s
       total: 40,
       done,
       open: 5,
+      planned: 0,
       waiting: 35 - done,
       nextDueAt: null,
       outcomes: { completed: done },

@@ -48,18 +48,40 @@ test('help lists every command with what it does, and examples, without loading 
   expect(stdout).toContain('carillon check campaign.yaml');
 });
 
+test('help has its commands in groups', async () => {
+  const io = createTerminal();
+  expect(await runCli(['--help'], io)).toBe(0);
+  const { stdout } = io.written();
+  const places = [
+    'Try things out:',
+    'demo ',
+    'Run a campaign:',
+    'pause ',
+    'Its rows and results:',
+    'update ',
+    'The service:',
+    'sandbox ',
+    'worker ',
+  ];
+  const found = places.map((text) => stdout.search(new RegExp(`^ *${text}`, 'm')));
+  expect(found).toEqual(found.toSorted((a, b) => a - b));
+  expect(found).not.toContain(-1);
+});
+
 test('the commands are those that the documentation names', () => {
   expect(commands.map(({ name }) => name).sort()).toEqual([
     'adjust',
     'agents',
     'cancel',
     'check',
+    'completion',
     'conversations',
     'demo',
     'dev',
     'doctor',
     'drain',
     'events',
+    'init',
     'numbers',
     'pause',
     'rehearse',

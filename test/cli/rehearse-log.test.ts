@@ -122,6 +122,7 @@ const status: CampaignStatus = {
   total: 2_000,
   done: 312,
   open: 0,
+  planned: 0,
   waiting: 1_688,
   nextDueAt: begin + 10 * minuteMs,
   outcomes: { completed: 298, rejected: 14 },
