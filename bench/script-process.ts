@@ -74,7 +74,8 @@ async function look(): Promise<string[]> {
       if (results.has(facts.conversationId)) continue;
       missing -= 1;
       if (isCallOver(facts)) over.add(facts.conversationId);
-      if (facts.status === 'done' || facts.status === 'failed') due.push(facts.conversationId);
+      // A list that shows no status leaves only to read each record, again and again, until it tells.
+      if (facts.status === null || facts.status === 'done' || facts.status === 'failed') due.push(facts.conversationId);
     }
     cursor = page.nextCursor;
     if (missing <= 0 || cursor === null) return due;
@@ -84,7 +85,11 @@ async function look(): Promise<string[]> {
 async function fetchResults(ids: readonly string[]): Promise<void> {
   const queue = ids.values();
   const work = async () => {
-    for (const id of queue) results.set(id, factsFromRecord(await client.getConversation(id)));
+    for (const id of queue) {
+      const facts = factsFromRecord(await client.getConversation(id));
+      if (isCallOver(facts)) over.add(id);
+      if (facts.status !== null || (facts.collected !== null && isCallOver(facts))) results.set(id, facts);
+    }
   };
   await Promise.all(Array.from({ length: settings.readsAtOnce }, work));
 }
