@@ -55,8 +55,9 @@ function firstFrom(sorted: readonly string[], text: string): number {
   return low;
 }
 
-/** Whether what was shown shares fewer than half of its words with a line. */
+/** Whether what was shown shares fewer than half of its words with a line; a word or two may be ours, altered and cut short. */
 export function sharesFewWords(shown: Wording, line: Wording): boolean {
+  if (shown.words.length < leastWords) return false;
   const known = new Set(line.words);
   const shared = shown.words.filter((word) => known.has(word)).length;
   return shared * 2 < shown.words.length;

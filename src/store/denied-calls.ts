@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { readRulesOf } from './open-batches.ts';
+import { readRulesOf, refusalDoubtMs } from './open-batches.ts';
 import { readDoubts } from './doubts.ts';
 import { type AttemptRow } from './correlation-rows.ts';
 import { findEvidenceFor } from './evidence.ts';
@@ -57,5 +57,7 @@ async function judgeDoubts(
   const { timing } = await readRulesOf(tx, batch.campaign_id);
   const doubts = [...(await readDoubts(tx, first.agent_id, attempts, timing, now)).values()];
   if (doubts.some(({ candidates }) => candidates.length > 0)) return 'placed';
-  return doubts.some(({ undecided }) => undecided) ? 'undecided' : 'nothing';
+  // The records of calls that were made all the same are not listed at once.
+  const isEarly = now < (batch.verdict_at ?? 0) + refusalDoubtMs;
+  return isEarly || doubts.some(({ undecided }) => undecided) ? 'undecided' : 'nothing';
 }

@@ -7,6 +7,7 @@ import { isAnyUndecided, readDoubts, strongEvidence, type Doubt } from './doubts
 import type { Queries } from './open-store.ts';
 import { readPostBounds } from './post-bounds.ts';
 import { finishRecipients } from './recipients.ts';
+import { refusalDoubtMs } from './open-batches.ts';
 import { refusedInBatch } from './refusal.ts';
 import { noteCandidates, settleAttempts } from './settle.ts';
 
@@ -30,7 +31,6 @@ interface EarlierAttempt extends AttemptRow {
 }
 
 const lookAgainMs = 60_000;
-const refusalDoubtMs = 60_000;
 const valuesPerQuery = 500;
 
 /**
@@ -200,9 +200,11 @@ async function judgeOne(
   if (isLeft || (denied && row.carried_out > 0)) return { kind: 'doubt', earlier: row, candidates: [] };
   const settledAt = row.settled_at ?? now;
   if (denied) {
+    const postedAt = row.posted_at ?? 0;
+    if (row.denied === 429) return (await listed.sweptAfter(postedAt + refusalDoubtMs, postedAt)) ? null : 'sweep';
     // Those of a batch that is sent again in halves were searched for before it was halved (see `concludeSweep`).
     const isClaim = (row.denied === 400 || row.denied === 422) && row.reason !== refusedInBatch;
-    return !isClaim || (await listed.sweptAfter(settledAt + refusalDoubtMs, row.posted_at ?? 0)) ? null : 'sweep';
+    return !isClaim || (await listed.sweptAfter(settledAt + refusalDoubtMs, postedAt)) ? null : 'sweep';
   }
   if (row.disposition !== 'unreached' && row.disposition !== 'unknown') return null;
   const lagMs = 2 * (await listed.longestLagMs());

@@ -9,8 +9,8 @@ export type BatchRow = Selectable<Database['batches']>;
 /** Sweeps further apart than this (service time) leave a gap in which the settle deadline does not run. */
 const longestPauseMs = 120_000;
 
-/** After a refusal: a service that carried the request out all the same shows it by then. */
-const refusalDoubtMs = 60_000;
+/** After a refusal, or a 429: a service that carried the request out all the same shows it by then. */
+export const refusalDoubtMs = 60_000;
 
 /** Between two sweeps that read far back only because somebody waits to be dialled again. */
 export const deepSweepPauseMs = 30 * 60_000;

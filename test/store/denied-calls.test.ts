@@ -206,6 +206,8 @@ test.for(dialects)('without such a record they are called in another batch: %s',
   await scenario.verdict(1, 'not_sent', { status: 429, notBefore: noon + 20 * minuteMs });
   await scenario.post(1, noon + 1);
   await scenario.sweep(noon + 30_000, [answered('c1', numbers(3)[2] ?? '', noon + 5_000)]);
+  expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait' });
+  await scenario.sweep(noon + 3 * minuteMs);
   expect(await scenario.dial(2, noon + 20 * minuteMs)).toEqual(['spring/1/2', 'spring/2/2']);
   expect(await violations(scenario.store)).toEqual([]);
 });

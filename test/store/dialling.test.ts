@@ -265,8 +265,18 @@ test.for(dialects)(
     ] as const) {
       const scenario = await denied(dialect);
       await scenario.sweep(noon + 5_000, [{ ...ofNobody, status: 'done', endedAt: noon + 4_000, ...facts }]);
-      expect([facts, await scenario.post(2, noon + 6_000)]).toMatchObject([facts, step]);
+      expect([facts, await scenario.post(2, noon + minuteMs)]).toMatchObject([facts, step]);
     }
+  },
+);
+
+test.for(dialects)(
+  'a batch that was refused for its rate is not sent again before a record of it had a minute to be listed: %s',
+  async (dialect) => {
+    const scenario = await denied(dialect);
+    await scenario.sweep(noon + 5_000);
+    expect(await scenario.post(2, noon + minuteMs - 1)).toMatchObject({ kind: 'blocked' });
+    expect(await scenario.post(2, noon + minuteMs)).toMatchObject({ kind: 'post', k: 2 });
   },
 );
 

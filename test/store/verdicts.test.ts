@@ -290,6 +290,7 @@ test.for(dialects)('a late "not sent" puts the people back in line and holds the
   expect(await scenario.verdict(1, 'not_sent', { status: 429, notBefore: noon + hourMs, now })).toBe('released');
   expect(await scenario.recipients()).toMatchObject(twice({ state: 'waiting', due_at: now, counted: 0 }));
   expect(await scenario.plan(2, now)).toMatchObject({ kind: 'wait', reason: 'blocked', until: noon + hourMs });
+  await scenario.sweep(now + minuteMs);
   const redialled = await scenario.dial(2, noon + hourMs);
   expect(redialled).toEqual(['spring/1/2', 'spring/2/2']);
   const result = { disposition: 'answered' as const, detail: null, counted: true };

@@ -86,6 +86,13 @@ export const guardsOfClaims: readonly Guard[] = [
     test: { file: 'test/worlds/seen.test.ts', name: 'sent again after a second' },
   },
   {
+    name: 'rule 8: the minute after a 429',
+    keeps: 'A batch after 429 is not sent again before its records had a minute to be listed.',
+    edits: [edit('src/store/denied-calls.ts', 'return isEarly || doubts.some(', 'return doubts.some(')],
+    worlds: ['refused'],
+    test: { file: 'test/store/dialling.test.ts', name: 'refused for its rate is not sent again before' },
+  },
+  {
     name: 'rule 8: calls that were given back',
     keeps: 'Who was in a denied batch is not called by another one while a record may be theirs.',
     edits: [edit(dialGuard, "row.state === 'settled' || row.denied !== null", "row.state === 'settled'")],

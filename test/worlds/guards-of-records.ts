@@ -70,6 +70,13 @@ export const guardsOfRecords: readonly Guard[] = [
     test: { file: 'test/store/guards.test.ts', name: 'words that share little' },
   },
   {
+    name: 'rule 1: a word or two are no other words',
+    keeps: 'A line of one or two words may be ours, altered and cut short.',
+    edits: [edit('src/domain/line-words.ts', 'if (shown.words.length < leastWords) return false;')],
+    worlds: ['barge_in', 'altered', 'mixed'],
+    test: { file: 'test/domain/line-words.test.ts', name: 'few words' },
+  },
+  {
     name: 'rule 2: ringing after bare records',
     keeps: 'Where records of unanswered calls name no time, one without words but with a duration may be a talk.',
     edits: [
