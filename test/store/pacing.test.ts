@@ -25,17 +25,19 @@ test.for(dialects)(
     await limited.verdict(1, 'not_sent', { status: 429 });
     expect(await limitsOf(limited)).toMatchObject({ own: 20, pace: 500, allowed: 10, startsPerMinute: 15 });
     expect(await limitsOf(other)).toMatchObject({ own: 8, pace: 500, allowed: 4 });
-    // Told again within the minute it is the same refusal.
-    await limited.post(1, noon + 30_000);
-    await limited.verdict(1, 'not_sent', { k: 2, status: 429, now: noon + 30_000 });
+    // Told again within the minute, about another batch, it is the same refusal.
+    const third = await begin(store, 'third', { ...pacing, batchSize: 1 }, 1, 200);
+    await third.plan(1);
+    await third.post(1, noon + 30_000);
+    await third.verdict(1, 'not_sent', { status: 429, now: noon + 30_000 });
     expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 500, cutAt: noon });
     await limited.post(1, noon + minuteMs);
-    await limited.verdict(1, 'not_sent', { k: 3, status: 429, now: noon + minuteMs });
+    await limited.verdict(1, 'not_sent', { k: 2, status: 429, now: noon + minuteMs });
     expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 250 });
     expect(await other.plan(1, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
     // Twenty calls over five lines raise it by one step, two calls over three lines by a part of it.
     await limited.post(1, noon + 2 * minuteMs);
-    await limited.verdict(1, 'confirmed', { k: 4, now: noon + 2 * minuteMs });
+    await limited.verdict(1, 'confirmed', { k: 3, now: noon + 2 * minuteMs });
     expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 450, cutAt: noon + minuteMs });
     await other.post(1, noon + 2 * minuteMs);
     await other.verdict(1, 'confirmed', { now: noon + 2 * minuteMs });
