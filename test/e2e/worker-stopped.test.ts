@@ -71,7 +71,7 @@ test.concurrent.for([
       await run.start();
       expect(await run.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
       const ended = first.terminate();
-      await until('the worker has heard it', () => first.output().includes('Stopping'));
+      await until('the worker has heard it', () => first.output().includes('stopping: '));
       expect(first.hasEnded()).toBe(false);
       run.sandbox.gates.release(gate);
       expect(await within('the worker has ended', ended, 30_000)).toEqual({ code: 0, signal: null });

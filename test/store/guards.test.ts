@@ -62,20 +62,21 @@ test('a record that was listed before the request is of none of its calls', asyn
   expect(await dispositions(scenario)).toEqual(['unreached/no_record', 'unreached/no_record']);
 });
 
-/** Two rows are called at noon by the service's own clock, and a talk is recorded that began so much later. */
-async function callTwoByTheServicesClock(begunAfterMs: number) {
+/** Two rows are called at noon by the service's own clock, and a talk is recorded that began so much later; the worker's may be ahead. */
+async function callTwoByTheServicesClock(begunAfterMs: number, aheadMs = 0) {
+  const now = noon + aheadMs;
   const scenario = await beginProven(await openTestStore('sqlite'), { rows: rowsNamed('Ada', 'Ben') });
   await scenario.plan(1);
   const limits = { postingWindowMs: 10_000, httpTimeoutMs: 60_000, speed: 1 };
   await openPosting(scenario.store, {
     batchId: scenario.batchId(1),
-    now: noon,
-    nowReal: noon,
+    now,
+    nowReal: now,
     serviceFrom: noon,
     ...limits,
   });
-  await scenario.verdict(1, 'confirmed', { callsInitiated: 2, serviceDate: noon + 1_000 });
-  await sweepUntil(scenario, settled, [talk({ startedAt: noon + begunAfterMs })]);
+  await scenario.verdict(1, 'confirmed', { now, callsInitiated: 2, serviceDate: noon + 1_000 });
+  await sweepUntil(scenario, settled + aheadMs, [talk({ startedAt: noon + begunAfterMs })]);
   return dispositions(scenario);
 }
 
@@ -83,6 +84,10 @@ test('a talk that began within the tolerance before the request may be of one of
   const { clockToleranceMs } = buildRules().timing;
   expect(await callTwoByTheServicesClock(1 - clockToleranceMs)).toEqual(inDoubt);
   expect(await callTwoByTheServicesClock(-1_000 - clockToleranceMs)).toEqual(Array(2).fill('unreached/no_record'));
+});
+
+test("a talk is held against the service's own time of the request, however far ahead the clock of the worker is that made it", async () => {
+  expect(await callTwoByTheServicesClock(5_000, 10 * minuteMs)).toEqual(inDoubt);
 });
 
 test('a talk that began long after the request may be of one of its calls', async () => {

@@ -20,7 +20,7 @@ export const guardsOfClaims: readonly Guard[] = [
       ),
     ],
     worlds: ['skewed', 'restarted', 'clock_steps'],
-    test: { file: 'test/activities/clocks.test.ts', name: 'a POST stands between two times' },
+    test: { file: 'test/store/guards.test.ts', name: 'own time of the request' },
   },
   {
     name: 'rule 7: steps of a clock',
