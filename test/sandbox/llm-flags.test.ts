@@ -14,7 +14,7 @@ test('the flags say which hosts may be connected to and how models are asked', a
     modelLatency: 'drawn',
   });
   const plain = resolveSettings(await readSandboxFlags(parse()));
-  expect(plain).toMatchObject({ allowOutbound: [], modelStream: true, modelLatency: 'measured' });
+  expect(plain).toMatchObject({ outbound: { hosts: [] }, modelStream: true, modelLatency: 'measured' });
 });
 
 test('a latency that is not known is refused', async () => {
