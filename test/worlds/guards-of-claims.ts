@@ -70,10 +70,11 @@ export const guardsOfClaims: readonly Guard[] = [
     test: { file: 'test/worlds/seen.test.ts', name: 'nobody of a batch that was queued' },
   },
   {
-    name: 'rule 8: doubts about a refused batch',
-    keeps: 'A record that may be of one of its calls makes a refused batch unknown.',
+    name: 'rule 8: doubts about a refused batch, in both places',
+    keeps: 'A record that may be of one of its calls makes a refused batch unknown, and keeps its people from another.',
     edits: [
       edit(conclude, 'if (isDoubtful) await countAsUnknown(', 'if (isDoubtful && now < 0) await countAsUnknown('),
+      edit(dialGuard, 'if (asked.length === 0) return found;', 'if (asked.length >= 0) return found;'),
     ],
     worlds: ['refused'],
     test: { file: 'test/worlds/seen.test.ts', name: 'whose talks are recorded without words' },

@@ -101,13 +101,22 @@ test('ten people are called once although the clock of the service was 28 minute
   expect(await calledTwice(quietMix([people], {}, { events }))).toEqual([]);
 });
 
-test.for([400, 422])('nobody of a batch that was queued although the answer was %i is called twice', async (status) => {
-  const faults = [
-    { operation: 'batch_calls' as const, nth: 1, effect: { type: 'error' as const, status, when: 'after' as const } },
-  ];
-  const people = campaign('refused', peopleWhoAnswer(8), (index) => `${firstNames[index]} Example`);
-  expect(await calledTwice(quietMix([people], {}, { faults }))).toEqual([]);
-});
+test.for([
+  [400, 0],
+  [400, 30],
+  [422, 0],
+  [422, 30],
+] as const)(
+  'nobody of a batch that was queued although the answer was %i, and is listed %i s later, is called twice',
+  async ([status, seconds]) => {
+    const faults = [
+      { operation: 'batch_calls' as const, nth: 1, effect: { type: 'error' as const, status, when: 'after' as const } },
+    ];
+    const people = campaign('refused', peopleWhoAnswer(8), (index) => `${firstNames[index]} Example`);
+    const records = { listed_late: { from_seconds: seconds, to_seconds: seconds } };
+    expect(await calledTwice(quietMix([people], { records }, { faults }))).toEqual([]);
+  },
+);
 
 test.for([400, 422])(
   'nobody of a batch whose talks are recorded without words is called twice although the answer was %i',
