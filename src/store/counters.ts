@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { clockToleranceMs } from '../domain/correlation-evidence.ts';
 import type { Queries } from './open-store.ts';
+import { refusedInBatch } from './refusal.ts';
 
 /** What still has to happen in a campaign. */
 export interface Outstanding {
@@ -99,16 +100,27 @@ export function isOutstanding(counts: Outstanding): boolean {
   return counts.open + counts.unread + counts.undecided > 0;
 }
 
-/** Whether a batch is on its way to its verdict: planned, being sent, or waiting to be sent again. */
-export async function isBeingSubmitted(db: Queries, campaignId: string): Promise<boolean> {
-  const row = await db
+/**
+ * Of the batches that have no verdict: whether one is on its way to it (planned, being sent, or waiting to be sent again), and whether halves
+ * of a refused one, which a sweep has written, wait for the planner to come to them.
+ */
+export async function readUnsubmitted(
+  db: Queries,
+  campaignId: string,
+): Promise<{ beingSubmitted: boolean; halvesWait: boolean }> {
+  const rows = await db
     .selectFrom('batches')
-    .select('batch_id')
+    .select('state')
+    .select(
+      sql<number>`case when state = 'intent' and first_submit_at is null and exists (
+        select 1 from attempts join attempts earlier on earlier.recipient_id = attempts.recipient_id
+          and earlier.number = attempts.number - 1 and earlier.reason = ${refusedInBatch}
+        where attempts.batch_id = batches.batch_id) then 1 else 0 end`.as('half'),
+    )
     .where('campaign_id', '=', campaignId)
     .where('state', 'in', ['intent', 'posting', 'not_sent'])
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .execute();
+  return { beingSubmitted: rows.some(({ half }) => half === 0), halvesWait: rows.some(({ half }) => half === 1) };
 }
 
 /** Calls begun in the minute, or in `withinMs`, before `now`. */

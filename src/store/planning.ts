@@ -11,9 +11,9 @@ import { changeCampaignState, drainCampaign, findCampaign, type Campaign } from 
 import {
   countOpen,
   countOutstanding,
-  isBeingSubmitted,
   isOutstanding,
   nextDueAt,
+  readUnsubmitted,
   type Outstanding,
 } from './counters.ts';
 import { createBatch, type RenderRecipient } from './create-batch.ts';
@@ -240,7 +240,9 @@ export async function isPlanReady(store: Store, campaignId: string, now: number)
   const campaign = await findCampaign(store.db, campaignId);
   if (campaign === undefined || campaign.state === 'paused') return false;
   // The planner is asked again only when its last batch has a verdict.
-  if (await isBeingSubmitted(store.db, campaignId)) return false;
+  const { beingSubmitted, halvesWait } = await readUnsubmitted(store.db, campaignId);
+  if (beingSubmitted) return false;
+  if (halvesWait) return true;
   if (
     campaign.rules.endsAt !== null &&
     now >= campaign.rules.endsAt &&

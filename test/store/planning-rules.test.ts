@@ -358,3 +358,25 @@ test.for(dialects)('while a batch is on its way the collector does not end for t
   await scenario.verdict(1, 'confirmed', { k: 2 });
   expect(await ready()).toBe(true);
 });
+
+test.for(dialects)(
+  'halves of a refused batch, which a sweep has written, end the collect for the planner, although no line is free: %s',
+  async (dialect) => {
+    const pacing = { maxConcurrentCalls: 2, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
+    const scenario = await beginProven(await openCleanStore(dialect), { rules: { pacing } });
+    const ready = (at: number) => isPlanReady(scenario.store, 'spring', at);
+    await scenario.plan(1);
+    await scenario.post(1);
+    await scenario.verdict(1, 'refused', { status: 422 });
+    expect(await scenario.plan(2)).toMatchObject({ kind: 'wait' });
+    const later = noon + 2 * minuteMs;
+    await scenario.sweep(later);
+    expect(await ready(later)).toBe(true);
+    expect(await scenario.plan(2, later)).toMatchObject({ kind: 'batch', size: 1 });
+    await scenario.post(2, later);
+    expect(await ready(later)).toBe(false);
+    await scenario.verdict(2, 'confirmed', { now: later });
+    expect(await ready(later)).toBe(true);
+    expect(await scenario.plan(3, later)).toMatchObject({ kind: 'batch', size: 1 });
+  },
+);
