@@ -1,18 +1,12 @@
-import { Worker } from '@temporalio/worker';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
 import type { ChangeStateInput } from '../../activities/account.ts';
-import { readConfig } from '../../src/config.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
-import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
-import { startDevServer } from '../../src/temporal/dev-server.ts';
-import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
-import { cancelUpdate, pauseUpdate, resumeUpdate, type CampaignInput } from '../../workflows/messages.ts';
+import { cancelUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
 import { openCleanStore } from '../store/clean-store.ts';
 import { beginProven, noon } from '../store/scenario.ts';
-
-const taskQueue = 'wishes';
+import { withCampaign } from './one-campaign.ts';
 
 test('a resume that the database did not take at first does not undo the pause that came after it', async () => {
   const scenario = await beginProven(await openCleanStore('sqlite'));
@@ -31,23 +25,7 @@ test('a resume that the database did not take at first does not undo the pause t
       return result;
     },
   };
-  const target = await startDevServer({ config: readConfig(), ui: false });
-  onTestFinished(() => target.stop());
-  const config = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
-  const native = await connectTemporalNative(config, { target });
-  const { connection, client } = await connectTemporal(config, { target });
-  const workflowBundle = await bundleWorkflows();
-  const worker = await Worker.create({ connection: native.connection, taskQueue, workflowBundle, activities });
-  const input: CampaignInput = {
-    campaignId: 'spring',
-    round: 1,
-    queues: { campaign: taskQueue, submit: taskQueue, collect: taskQueue },
-    timeouts: { heartbeatMs: 10_000, submitHeartbeatMs: 10_000, submitMs: 60_000, collectMs: 60_000, shortMs: 60_000 },
-    submitted: 0,
-    verified: true,
-  };
-  await worker.runUntil(async () => {
-    const handle = await client.workflow.start('campaign', { workflowId: 'spring', taskQueue, args: [input] });
+  await withCampaign(activities, async (_client, handle) => {
     const late = await handle.startUpdate(resumeUpdate, { waitForStage: 'ACCEPTED' });
     expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
     expect(await late.result()).toBe(false);
@@ -64,6 +42,4 @@ test('a resume that the database did not take at first does not undo the pause t
     ]);
     await handle.terminate();
   });
-  await connection.close();
-  await native.connection.close();
 });

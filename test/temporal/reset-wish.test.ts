@@ -1,47 +1,14 @@
-import type { Client, WorkflowHandle } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ChangeStateInput } from '../../activities/account.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
-import { readConfig } from '../../src/config.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { changeCampaignState } from '../../src/store/campaigns.ts';
-import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
-import { startDevServer } from '../../src/temporal/dev-server.ts';
-import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
-import { pauseUpdate, resumeUpdate, type CampaignInput } from '../../workflows/messages.ts';
+import { pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
 import { openCleanStore } from '../store/clean-store.ts';
 import { beginProven, noon } from '../store/scenario.ts';
 import { until } from '../support/until.ts';
-
-const taskQueue = 'reset';
-/** Runs the campaign's workflow on a server of its own, with these activities, for as long as the work takes. */
-async function withCampaign(
-  activities: Partial<Activities>,
-  work: (client: Client, handle: WorkflowHandle) => Promise<void>,
-): Promise<void> {
-  const target = await startDevServer({ config: readConfig(), ui: false });
-  onTestFinished(() => target.stop());
-  const config = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
-  const native = await connectTemporalNative(config, { target });
-  const { connection, client } = await connectTemporal(config, { target });
-  const workflowBundle = await bundleWorkflows();
-  const worker = await Worker.create({ connection: native.connection, taskQueue, workflowBundle, activities });
-  const input: CampaignInput = {
-    campaignId: 'spring',
-    round: 1,
-    queues: { campaign: taskQueue, submit: taskQueue, collect: taskQueue },
-    timeouts: { heartbeatMs: 10_000, submitHeartbeatMs: 10_000, submitMs: 60_000, collectMs: 60_000, shortMs: 60_000 },
-    submitted: 0,
-    verified: true,
-  };
-  await worker.runUntil(async () =>
-    work(client, await client.workflow.start('campaign', { workflowId: 'spring', taskQueue, args: [input] })),
-  );
-  await connection.close();
-  await native.connection.close();
-}
+import { withCampaign } from './one-campaign.ts';
 
 test('a reset of the workflow does not grant an old resume again and undo a pause of the system', async () => {
   const scenario = await beginProven(await openCleanStore('sqlite'));
@@ -90,6 +57,7 @@ test('a submit whose word the database took late is made again when nothing was 
   let submits = 0;
   const verdict = { batchId: 'spring/1/1', k: 1, verdict: 'not_sent', now: noon } as const;
   const activities: Partial<Activities> = {
+    verify: async () => ({ ok: true }),
     plan: async ({ n }) => (n === 1 ? { kind: 'batch', batchId: 'spring/1/1', size: 6 } : { kind: 'done' }),
     submit: async () => ({ kind: 'unrecorded', verdict }),
     recordPostVerdict: async () => {

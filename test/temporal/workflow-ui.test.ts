@@ -1,14 +1,8 @@
 import { defaultPayloadConverter } from '@temporalio/common';
-import { Worker } from '@temporalio/worker';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Activities } from '../../activities/index.ts';
-import { readConfig } from '../../src/config.ts';
-import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
-import { startDevServer } from '../../src/temporal/dev-server.ts';
-import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
-import { lookAgainUpdate, type CampaignCounters, type CampaignInput } from '../../workflows/messages.ts';
-
-const taskQueue = 'ui';
+import { lookAgainUpdate, type CampaignCounters } from '../../workflows/messages.ts';
+import { withCampaign } from './one-campaign.ts';
 
 interface Metadata {
   currentDetails?: string;
@@ -28,23 +22,7 @@ test("Temporal's UI shows state, reason and counters while a campaign waits, eac
     collect: async () => ({ outstanding: false, progress, reason: 'nothing_outstanding', state: 'running' }),
     account: async () => ({ closed: true, progress, end: null }),
   };
-  const target = await startDevServer({ config: readConfig(), ui: false });
-  onTestFinished(() => target.stop());
-  const config = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
-  const native = await connectTemporalNative(config, { target });
-  const { connection, client } = await connectTemporal(config, { target });
-  const workflowBundle = await bundleWorkflows();
-  const worker = await Worker.create({ connection: native.connection, taskQueue, workflowBundle, activities });
-  const input: CampaignInput = {
-    campaignId: 'spring',
-    round: 1,
-    queues: { campaign: taskQueue, submit: taskQueue, collect: taskQueue },
-    timeouts: { heartbeatMs: 10_000, submitHeartbeatMs: 10_000, submitMs: 60_000, collectMs: 60_000, shortMs: 60_000 },
-    submitted: 0,
-    verified: false,
-  };
-  await worker.runUntil(async () => {
-    const handle = await client.workflow.start('campaign', { workflowId: 'spring', taskQueue, args: [input] });
+  await withCampaign(activities, async (_client, handle) => {
     const ask = () => handle.query<Metadata>('__temporal_workflow_metadata');
     await expect
       .poll(async () => (await ask()).currentDetails)
@@ -76,6 +54,4 @@ test("Temporal's UI shows state, reason and counters while a campaign waits, eac
       ]),
     );
   });
-  await connection.close();
-  await native.connection.close();
 });
