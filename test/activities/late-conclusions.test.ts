@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
-import { Drive, type Mix } from './drive-campaign.ts';
+import { Drive } from './drive-campaign.ts';
+import { quietMix } from './quiet-mix.ts';
 
 test("a stranger's call between two POSTs of a batch does not keep it open for ever after a long outage", async () => {
   const busy = '+12125550101';
   const retry = { ...buildRules().retry, maxAttempts: 1 };
-  const mix: Mix = {
+  const mix = quietMix({
     seed: 'stranger',
     // Nothing tells an inbound call from one of ours, and an unanswered one leaves no record.
     sandbox: { dialect: 'spec', unansweredCreateRecord: false },
@@ -20,12 +21,7 @@ test("a stranger's call between two POSTs of a batch does not keep it open for e
     ],
     inbound: [{ tick: 2, from: '+13125550142' }],
     readOutage: { afterMs: 10 * minuteMs, forMs: 3 * hourMs },
-    hangs: [],
-    strikes: [],
-    sweepDuring: [],
-    wishes: [],
-    redial: false,
-  };
+  });
   const { violations, faults, trial } = await new Drive(mix).run();
   expect([...violations, ...faults]).toEqual([]);
   expect(trial.ledger.batches).toMatchObject([{ posts: 2, state: 'confirmed' }]);

@@ -1,39 +1,11 @@
 import { sql } from 'kysely';
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import { createActivities } from '../../activities/index.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { openCleanStore } from '../store/clean-store.ts';
-import { beginProven, noon } from '../store/scenario.ts';
+import { beginProven } from '../store/scenario.ts';
 import { dialects } from '../store/test-stores.ts';
-import { openNoWitness } from '../support/activity-context.ts';
+import { submittingWorker } from '../support/submitting-worker.ts';
 import { until } from '../support/until.ts';
-
-/** A worker whose service takes every batch. */
-function workerOf(store: Store) {
-  const posts: string[] = [];
-  const client = {
-    clockReadings: () => ({ last: null, ageMs: 0, answeredMsAgo: 0, connectionFailed: false }),
-    placeBatchCalls: async (_body: unknown, { requestId }: { requestId: string }) => {
-      posts.push(requestId);
-      return { batchId: 'service_1', callsInitiated: 6 };
-    },
-  };
-  const deps = {
-    store,
-    client: client as unknown as ActivityDependencies['client'],
-    accountId: 'http://service',
-    serviceClock: async () => ({ speed: 1, now: () => noon, toRealMs: (ms: number) => ms }) as ServiceClock,
-    logger: pino({ level: 'silent' }),
-    nowReal: () => noon,
-    monotonicMs: () => 0,
-    openWitness: openNoWitness,
-    limits: { postingWindowMs: 10_000, httpTimeoutMs: 60_000 },
-  } as ActivityDependencies;
-  return { ...createActivities(deps), posts };
-}
 
 const broken = () => Object.assign(new Error('the connection to the database broke'), { code: 'ECONNRESET' });
 
@@ -71,7 +43,7 @@ test.for(dialects)(
   'nobody waits for a person because the answer to the commit of posting was lost: %s',
   async (dialect) => {
     const { store, scenario, unheard, batchId } = await begin(dialect);
-    const worker = workerOf(disturbed(store, { 1: unheard }));
+    const worker = submittingWorker(disturbed(store, { 1: unheard }));
     await expect(worker.submit({ batchId })).rejects.toMatchObject({ type: 'Database' });
     expect(await scenario.batch(1)).toMatchObject({ state: 'not_sent', posts: 1 });
     expect(worker.posts).toEqual([]);
@@ -82,7 +54,7 @@ test.for(dialects)(
 
 test.for(dialects)('a commit of posting that failed leaves the batch as it was: %s', async (dialect) => {
   const { store, scenario, refused, batchId } = await begin(dialect);
-  const worker = workerOf(disturbed(store, { 1: refused }));
+  const worker = submittingWorker(disturbed(store, { 1: refused }));
   await expect(worker.submit({ batchId })).rejects.toMatchObject({ type: 'Database' });
   expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
   expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });
@@ -92,7 +64,7 @@ test.for(dialects)('a commit of posting that failed leaves the batch as it was: 
 test.for(dialects)('the word that nothing was sent waits until the database is back: %s', async (dialect) => {
   const { store, scenario, unheard, batchId } = await begin(dialect);
   const away = () => Promise.reject(broken());
-  const worker = workerOf(disturbed(store, { 1: unheard, 2: away, 3: away, 4: away }));
+  const worker = submittingWorker(disturbed(store, { 1: unheard, 2: away, 3: away, 4: away }));
   const said = await worker.submit({ batchId });
   if (said.kind !== 'unrecorded') throw new Error('it was written');
   expect(await scenario.batch(1)).toMatchObject({ state: 'posting' });
@@ -103,7 +75,7 @@ test.for(dialects)('the word that nothing was sent waits until the database is b
 test.for(dialects)('it says nothing about the request of another process with the same number: %s', async (dialect) => {
   const { store, scenario, refused, batchId } = await begin(dialect);
   const away = () => Promise.reject(broken());
-  const worker = workerOf(disturbed(store, { 1: refused, 2: away, 3: away, 4: away }));
+  const worker = submittingWorker(disturbed(store, { 1: refused, 2: away, 3: away, 4: away }));
   const said = await worker.submit({ batchId });
   if (said.kind !== 'unrecorded') throw new Error('it was written');
   expect(await scenario.post(1)).toMatchObject({ kind: 'post', k: 1 });
@@ -128,7 +100,7 @@ test.runIf(dialects.includes('postgres'))('a commit of posting that is still und
     void slow;
     throw broken();
   };
-  const worker = workerOf(disturbed(store, { 1: cut }));
+  const worker = submittingWorker(disturbed(store, { 1: cut }));
   const submitted = expect(worker.submit({ batchId })).rejects.toMatchObject({ type: 'Database' });
   await until('somebody waits for a lock', async () => {
     const { rows } = await sql`select 1 from pg_locks where not granted`.execute(store.db);

@@ -5,7 +5,8 @@ import { readAllEvents, type CampaignEvent } from '../../src/store/events.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { buildRows, buildRules } from '../support/campaign-rules.ts';
 import { numbers } from '../store/scenario.ts';
-import { Drive, type Mix } from './drive-campaign.ts';
+import { Drive } from './drive-campaign.ts';
+import { quietMix } from './quiet-mix.ts';
 
 const pacing = { maxConcurrentCalls: 4, batchSize: 2, refillThreshold: 1 };
 
@@ -18,7 +19,7 @@ async function useUpRequests(db: Store['db']): Promise<void> {
 
 test('a plan that refuses a batch with 429 slows the campaign down, which comes back to full pace and ends clean', async () => {
   let events: CampaignEvent[] = [];
-  const mix: Mix = {
+  const mix = quietMix({
     seed: 'plan',
     sandbox: { plan: 'free' },
     campaigns: [
@@ -28,14 +29,6 @@ test('a plan that refuses a batch with 429 slows the campaign down, which comes 
         rows: buildRows(numbers(60), (index) => `Guest ${index}`),
       },
     ],
-    faults: [],
-    inbound: [],
-    readOutage: null,
-    hangs: [],
-    strikes: [],
-    sweepDuring: [],
-    wishes: [],
-    redial: false,
     wrapStore: (store) => {
       let posts = 0;
       return {
@@ -46,7 +39,7 @@ test('a plan that refuses a batch with 429 slows the campaign down, which comes 
         },
       };
     },
-  };
+  });
   const drive: Drive = new Drive({
     ...mix,
     atEnd: async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { buildRows, buildRules } from '../support/campaign-rules.ts';
-import { Drive, type Mix } from './drive-campaign.ts';
+import { Drive } from './drive-campaign.ts';
+import { quietMix } from './quiet-mix.ts';
 
 const busy = '+12125550101';
 
@@ -12,19 +13,11 @@ test('what the campaign file says of a field goes before what is read by itself'
       { pointer: '/metadata/phone_call/call_result', equals: ['BUSY', 486], disposition: 'opted_out' },
     ],
   });
-  const mix: Mix = {
+  const mix = quietMix({
     seed: 'record rules',
     sandbox: { dialect: 'extended' },
     campaigns: [{ campaignId: 'first', rules, rows: buildRows([busy], () => 'Guest') }],
-    faults: [],
-    inbound: [],
-    readOutage: null,
-    hangs: [],
-    strikes: [],
-    sweepDuring: [],
-    wishes: [],
-    redial: false,
-  };
+  });
   const { proven, faults, trial } = await new Drive(mix).run();
   expect([...proven, ...faults]).toEqual([]);
   expect(trial.ledger.attempts).toMatchObject([{ disposition: 'opted_out' }]);

@@ -1,14 +1,11 @@
-import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import { createActivities } from '../../activities/index.ts';
 import { openWitness, type Witness } from '../../activities/witness.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { resumeCampaign } from '../../src/store/campaigns.ts';
 import { openCleanStore } from '../store/clean-store.ts';
 import { beginProven, noon } from '../store/scenario.ts';
 import { dialects } from '../store/test-stores.ts';
 import { asActivity, openNoWitness } from '../support/activity-context.ts';
+import { submittingWorker } from '../support/submitting-worker.ts';
 
 type Options = NonNullable<Parameters<typeof asActivity>[1]>;
 
@@ -74,25 +71,8 @@ async function begin(dialect: (typeof dialects)[number], witness: () => Partial<
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store);
   await scenario.plan(1);
-  const posts: string[] = [];
-  const client = {
-    clockReadings: () => ({ last: null, ageMs: 0, answeredMsAgo: 0, connectionFailed: false }),
-    placeBatchCalls: async (_body: unknown, { requestId }: { requestId: string }) => {
-      posts.push(requestId);
-      return { batchId: 'service_1', callsInitiated: 6 };
-    },
-  };
-  const { submit } = createActivities({
-    store,
-    client: client as unknown as ActivityDependencies['client'],
-    accountId: 'http://service',
-    serviceClock: async () => ({ speed: 1, now: () => noon, toRealMs: (ms: number) => ms }) as ServiceClock,
-    logger: pino({ level: 'silent' }),
-    nowReal: () => noon,
-    monotonicMs: () => 0,
-    openWitness: () => ({ ...openNoWitness(), ...witness() }),
-    limits: { postingWindowMs: 10_000, httpTimeoutMs: 60_000 },
-  } as ActivityDependencies);
+  const given = { openWitness: () => ({ ...openNoWitness(), ...witness() }) };
+  const { submit, posts } = submittingWorker(store, given);
   return { store, scenario, posts, submit: () => submit({ batchId: scenario.batchId(1) }) };
 }
 

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { buildRows, buildRules } from '../support/campaign-rules.ts';
 import { Drive, type Mix } from '../activities/drive-campaign.ts';
+import { quietMix } from '../activities/quiet-mix.ts';
 import { judge, rules, type Rule, type Trial } from './judge.ts';
 
 const area = (index: number) => 212 + index;
@@ -10,17 +11,8 @@ const numbers = ['0100', '0110', '0106', '0108', '0103', '0120', '0100'].map(
 );
 
 function world(dialect: 'spec' | 'extended'): Mix {
-  const plain = {
-    faults: [],
-    hangs: [],
-    strikes: [],
-    sweepDuring: [],
-    readOutage: null,
-    inbound: [],
-    wishes: [],
-  };
   const campaign = { campaignId: 'first', rules: buildRules(), rows: buildRows(numbers, (index) => `Guest ${index}`) };
-  return { seed: 'judged', sandbox: { dialect }, campaigns: [campaign], redial: false, ...plain };
+  return quietMix({ seed: 'judged', sandbox: { dialect }, campaigns: [campaign] });
 }
 
 let honest: Trial;

@@ -7,6 +7,7 @@ import { openPosting } from '../../src/store/posting.ts';
 import { retryEnded } from '../../src/store/retry-ended.ts';
 import { closeRound, noteCallerProven } from '../../src/store/rounds.ts';
 import { Drive } from '../activities/drive-campaign.ts';
+import { quietMix } from '../activities/quiet-mix.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { agentId, answered, beginCampaign, beginProven, noon, numbers, type Scenario } from './scenario.ts';
 import { openTestStore } from './test-stores.ts';
@@ -317,23 +318,17 @@ test('who calls in and asks never to be called again is not called', async () =>
   const rows = buildRows(['+12015550100', '+12025550100', '+12035550100', wisher], (index) => `Guest ${index}`);
   const rules = buildRules({ pacing: { batchSize: 1, refillThreshold: 1, maxConcurrentCalls: 1 } });
   let heard: unknown;
-  const { trial } = await new Drive({
-    seed: 'inbound',
-    sandbox: { speech: false, meanTalkSeconds: 60 },
-    campaigns: [{ campaignId: 'first', rules, rows }],
-    faults: [],
-    hangs: [],
-    strikes: [],
-    sweepDuring: [],
-    readOutage: null,
-    inbound: [],
-    wishes: [],
-    redial: false,
-    events,
-    atEnd: async ({ url }) => {
-      heard = await (await fetch(`${url}/_sandbox/calls?direction=inbound`)).json();
-    },
-  }).run();
+  const { trial } = await new Drive(
+    quietMix({
+      seed: 'inbound',
+      sandbox: { speech: false, meanTalkSeconds: 60 },
+      campaigns: [{ campaignId: 'first', rules, rows }],
+      events,
+      atEnd: async ({ url }) => {
+        heard = await (await fetch(`${url}/_sandbox/calls?direction=inbound`)).json();
+      },
+    }),
+  ).run();
   expect(heard).toMatchObject({ calls: [{ optedOut: true }] });
   expect(trial.calls.map(({ to }) => to)).not.toContain(wisher);
 });

@@ -1,0 +1,35 @@
+import { pino } from 'pino';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { createActivities } from '../../activities/index.ts';
+import type { ServiceClock } from '../../src/convai/service-clock.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { noon } from '../store/scenario.ts';
+import { openNoWitness } from './activity-context.ts';
+
+/** Activities of a worker whose service takes every batch, and the ids of the requests it was sent. `meanwhile`: what happens during each. */
+export function submittingWorker(
+  store: Store,
+  given: { meanwhile?: () => Promise<void>; openWitness?: ActivityDependencies['openWitness'] } = {},
+): ReturnType<typeof createActivities> & { posts: string[] } {
+  const posts: string[] = [];
+  const client = {
+    clockReadings: () => ({ last: null, ageMs: 0, answeredMsAgo: 0, connectionFailed: false }),
+    placeBatchCalls: async (_body: unknown, { requestId }: { requestId: string }) => {
+      posts.push(requestId);
+      await given.meanwhile?.();
+      return { batchId: 'service_1', callsInitiated: 6 };
+    },
+  };
+  const deps = {
+    store,
+    client: client as unknown as ActivityDependencies['client'],
+    accountId: 'http://service',
+    serviceClock: async () => ({ speed: 1, now: () => noon, toRealMs: (ms: number) => ms }) as ServiceClock,
+    logger: pino({ level: 'silent' }),
+    nowReal: () => noon,
+    monotonicMs: () => 0,
+    openWitness: given.openWitness ?? openNoWitness,
+    limits: { postingWindowMs: 10_000, httpTimeoutMs: 60_000 },
+  } as ActivityDependencies;
+  return { ...createActivities(deps), posts };
+}
