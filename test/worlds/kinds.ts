@@ -52,6 +52,12 @@ function told(unanswered: Records['unanswered']): Traits {
   return { dialect: 'spec', records: { unanswered } };
 }
 
+/** Nobody can see a refused request that was carried out before its records are listed (docs/doubt.md, what remains). */
+function withoutUnseenRefusals(traits: Traits): Traits {
+  const isLate = traits.records?.listed_late !== undefined || traits.lateRings !== undefined;
+  return isLate ? { ...traits, faults: [] } : traits;
+}
+
 function threeNames(): Partial<Crowd> {
   return { names: 3 };
 }
@@ -128,26 +134,29 @@ export const kinds: Record<string, Kind> = {
   },
   mixed: {
     crowd: (random) => ({ names: random.pick([3, 5, 100]) }),
-    draw: (random, people) => ({
-      records: {
-        ...(random.chance(0.6) ? wordsOnly : { number_shown: 0.5, reference_shown: 0.5 }),
-        altered: random.pick([0, 0.2]),
-        shortened: random.pick([0, 0.2]),
-        bare_hello: random.pick([0, 0.1]),
-        withheld: random.pick([0, 0.2]),
-        unanswered: random.pick(['full', 'bare', 'ring', 'none']),
-        ...(random.chance(0.3) ? { listed_late: lateWithinSettle } : {}),
-      },
-      ...(random.chance(0.3) ? { lateRings: { share: 0.3, from_seconds: 60, to_seconds: 540 } } : {}),
-      events: [
-        ...several(random, [0, 2], () => foreignCall(random, people, random.pick(['ours', 'our words to a stranger']))),
-        ...several(random, [0, 2], () => inboundCall(random, people)),
-        ...(random.chance(0.4) ? clockSteps(random, random.between(-30, 30) * minuteMs) : []),
-      ],
-      faults: random.chance(0.3) ? carriedOutRefusals(random) : [],
-      second: random.chance(0.3),
-      kills: true,
-    }),
+    draw: (random, people) =>
+      withoutUnseenRefusals({
+        records: {
+          ...(random.chance(0.6) ? wordsOnly : { number_shown: 0.5, reference_shown: 0.5 }),
+          altered: random.pick([0, 0.2]),
+          shortened: random.pick([0, 0.2]),
+          bare_hello: random.pick([0, 0.1]),
+          withheld: random.pick([0, 0.2]),
+          unanswered: random.pick(['full', 'bare', 'ring', 'none']),
+          ...(random.chance(0.3) ? { listed_late: lateWithinSettle } : {}),
+        },
+        ...(random.chance(0.3) ? { lateRings: { share: 0.3, from_seconds: 60, to_seconds: 540 } } : {}),
+        events: [
+          ...several(random, [0, 2], () =>
+            foreignCall(random, people, random.pick(['ours', 'our words to a stranger'])),
+          ),
+          ...several(random, [0, 2], () => inboundCall(random, people)),
+          ...(random.chance(0.4) ? clockSteps(random, random.between(-30, 30) * minuteMs) : []),
+        ],
+        faults: random.chance(0.3) ? carriedOutRefusals(random) : [],
+        second: random.chance(0.3),
+        kills: true,
+      }),
   },
   apart_without_records: { ...usual, draw: () => told('none') },
   apart_bare_records: { ...usual, draw: () => told('bare') },
