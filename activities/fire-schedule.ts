@@ -32,7 +32,7 @@ import { findCampaign } from '../src/store/campaigns.ts';
 import { importCampaign } from '../src/store/import-campaign.ts';
 import { openRound } from '../src/store/rounds.ts';
 import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/store/schedules.ts';
-import { campaignWorkflowId } from '../workflows/messages.ts';
+import { campaignWorkflowId } from '../src/domain/ids.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 

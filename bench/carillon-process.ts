@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { campaignWorkflowId } from '../workflows/messages.ts';
+import { campaignWorkflowId } from '../src/domain/ids.ts';
 import { campaignRules, readCampaignFile } from '../src/campaign/campaign-file.ts';
 import { readHeader } from '../src/campaign/list-header.ts';
 import { readRecipients } from '../src/campaign/recipients.ts';

@@ -19,9 +19,9 @@ import type { Activities } from '../activities/index.ts';
 import { undecidedStates } from '../src/domain/ledger.ts';
 import { describeCampaign } from './campaign-details.ts';
 import type { completionNotice } from './completion-notice.ts';
+import { completionNoticeId, type CampaignQueues } from '../src/domain/ids.ts';
 import {
   cancelUpdate,
-  completionNoticeId,
   drainUpdate,
   lookAgainUpdate,
   pauseUpdate,
@@ -30,7 +30,6 @@ import {
   type CampaignCounters,
   type CampaignInput,
   type CampaignTimeouts,
-  type CampaignQueues,
   type CompletionNoticeInput,
 } from './messages.ts';
 

@@ -1,5 +1,6 @@
 import { defineQuery, defineUpdate } from '@temporalio/workflow';
 import type { NotifyInput } from '../activities/notify.ts';
+import type { CampaignQueues } from '../src/domain/ids.ts';
 
 /** What a campaign workflow is started with, and continues as new with. Plain JSON: ids, counters and limits only. */
 export interface CampaignInput {
@@ -38,13 +39,6 @@ export interface FiringResult {
   done: number | null;
 }
 
-export interface CampaignQueues {
-  campaign: string;
-  /** POSTs only: the server limits how many start per second. */
-  submit: string;
-  collect: string;
-}
-
 /** Real milliseconds. */
 export interface CampaignTimeouts {
   /** A worker that is silent for this long is taken for dead, and its collect starts elsewhere. */
@@ -68,26 +62,6 @@ export interface CampaignCounters {
   open: number;
   waiting: number;
   unresolved: number;
-}
-
-/** Task queues carry the database's id, so that a worker with another database never picks up the work. */
-export function campaignQueues(prefix: string, ledgerId: string): CampaignQueues {
-  const name = (kind: string) => `${prefix}-${kind}-${ledgerId}`;
-  return { campaign: name('campaign'), submit: name('submit'), collect: name('collect') };
-}
-
-export function campaignWorkflowId(campaignId: string, round: number): string {
-  return `campaign/${campaignId}/${round}`;
-}
-
-export function completionNoticeId(campaignId: string, round: number): string {
-  return `${campaignWorkflowId(campaignId, round)}/notice`;
-}
-
-/** The time of a firing, which the server puts behind the id of the workflow that it starts; null when there is none. */
-export function firingTimeOf(workflowId: string): number | null {
-  const time = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/.exec(workflowId)?.[1];
-  return time === undefined ? null : Date.parse(time);
 }
 
 /** Each returns after its change is committed to the database; false when the campaign's state does not allow it. */

@@ -14,7 +14,8 @@ import {
 import type { Activities } from '../activities/index.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import type { campaign } from './campaign.ts';
-import { firingTimeOf, type FiringResult, type ScheduledCampaignInput } from './messages.ts';
+import { firingTimeOf } from '../src/domain/ids.ts';
+import type { FiringResult, ScheduledCampaignInput } from './messages.ts';
 
 /** Room for a list of a million rows that comes over a slow line. */
 const importMs = 60 * 60_000;

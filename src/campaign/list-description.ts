@@ -2,7 +2,7 @@ import { ListFileError } from './errors.ts';
 import { findDelimiter, readNote } from './list-delimiter.ts';
 import { findForeignLetters } from './foreign-letters.ts';
 import { bytesOf, openList, type OpenList } from './list-file.ts';
-import type { ListLayout, TextLayout } from './list-layout.ts';
+import type { ListDescription, TextLayout } from './list-layout.ts';
 import { chooseByCensus, takeCensus, toUtf8, type MarkedEncoding } from './text-encoding.ts';
 import { workbooks } from './workbook-reader.ts';
 
@@ -16,12 +16,6 @@ export interface ListQuestion {
   lettersMatter: boolean;
   /** Whether these are the cells of a line that tells the right delimiter: the header, say. */
   isWanted: (cells: string[]) => boolean;
-}
-
-export interface ListDescription {
-  layout: ListLayout;
-  /** How the file was read, where that is not what everybody expects; each a sentence without its full stop. */
-  notes: string[];
 }
 
 /** Enough for some lines of a list with very many columns. */

@@ -23,3 +23,9 @@ export type ListLayout = (TextLayout | SheetLayout) & {
   /** Records above the header: titles, a note to a spreadsheet. */
   recordsAbove: number;
 };
+
+export interface ListDescription {
+  layout: ListLayout;
+  /** How the file was read, where that is not what everybody expects; each a sentence without its full stop. */
+  notes: string[];
+}

@@ -1,5 +1,4 @@
-import type { ListDescription } from './list-description.ts';
-import type { ListLayout, SheetLayout } from './list-layout.ts';
+import type { ListDescription, ListLayout, SheetLayout } from './list-layout.ts';
 import type { ListRecord } from './list-record.ts';
 
 export type SheetOfWorkbook = SheetLayout & Pick<ListLayout, 'recordsAbove'>;

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { ListFileError } from './errors.ts';
-import type { ListDescription } from './list-description.ts';
+import type { ListDescription } from './list-layout.ts';
 import type { ListRecord } from './list-record.ts';
 import type { SheetOfWorkbook, WorkbookAnswer, WorkbookQuestion } from './workbook-dialogue.ts';
 

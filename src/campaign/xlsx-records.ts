@@ -1,6 +1,5 @@
 import { ListFileError } from './errors.ts';
-import type { ListDescription } from './list-description.ts';
-import type { ListLayout, SheetLayout } from './list-layout.ts';
+import type { ListDescription, ListLayout, SheetLayout } from './list-layout.ts';
 import { fullChunk, longestCell, type ListRecord } from './list-record.ts';
 import { nearestName } from './nearest-name.ts';
 import { explainArchiveFault, WorkbookArchive } from './xlsx-archive.ts';

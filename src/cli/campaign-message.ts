@@ -4,15 +4,8 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import {
-  campaignQueues,
-  cancelUpdate,
-  campaignWorkflowId,
-  drainUpdate,
-  lookAgainUpdate,
-  pauseUpdate,
-  resumeUpdate,
-} from '../../workflows/messages.ts';
+import { campaignQueues, campaignWorkflowId } from '../domain/ids.ts';
+import { cancelUpdate, drainUpdate, lookAgainUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
 import { readConfig, type Config } from '../config.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../store/campaigns.ts';

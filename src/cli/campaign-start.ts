@@ -13,7 +13,7 @@ import type { Config } from '../config.ts';
 import type { CallerStanding } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
-import { requireHookSecret } from '../hooks/secret.ts';
+import { requireHookSecret } from '../temporal/hook-secret.ts';
 import { linesOf, readAccount } from '../store/account-pace.ts';
 import { findCampaign, toCampaign, type Campaign } from '../store/campaigns.ts';
 import { nextDueAt } from '../store/counters.ts';

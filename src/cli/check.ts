@@ -23,7 +23,7 @@ import { jsonText } from './json-output.ts';
 import { openCheckedLedger, unasked, type CheckedLedger, type LedgerState } from './check-ledger.ts';
 import { dialsFrom, type CampaignRules } from '../domain/campaign-rules.ts';
 import { zoneDataRelease } from '../domain/time-zone.ts';
-import { hookSettings } from '../hooks/secret.ts';
+import { hookSettings } from '../temporal/hook-secret.ts';
 import { checkService, clockOfService, type ServiceState } from './check-service.ts';
 import type { Io } from './io.ts';
 import { lawAsJson } from './law-text.ts';

@@ -1,4 +1,4 @@
-import { campaignQueues } from '../../workflows/messages.ts';
+import { campaignQueues } from '../domain/ids.ts';
 import type { Config } from '../config.ts';
 import { connectTemporal } from '../temporal/connection.ts';
 import { countWorkers } from '../temporal/queue-pollers.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { commands } from './commands.ts';
+import { commandNames } from './command-names.ts';
 
 /** What a person types here to run this program: `./carillon` in its clone, `npx carillon` where a project has it, else `carillon`. */
 export function ownCommand(input: { script: string; folder: string; root: string | null; windows: boolean }): string {
@@ -24,8 +24,10 @@ export function cloneRoot(): string | null {
   return null;
 }
 
-const names = commands.map(({ name }) => name).join('|');
-const mention = new RegExp(`(?<![\\w./-])carillon(?= (?:(?:${names}|help)(?![\\w.])|--help\\b|[[<]))`, 'g');
+const mention = new RegExp(
+  `(?<![\\w./-])carillon(?= (?:(?:${commandNames.join('|')}|help)(?![\\w.])|--help\\b|[[<]))`,
+  'g',
+);
 
 /** The text with every command of ours as it has to be typed here; other mentions of the name stay. */
 export function asTyped(text: string, own: string): string {

@@ -4,7 +4,7 @@ import type { Store } from '../store/open-store.ts';
 import { findSchedule, listSchedules, type Schedule } from '../store/schedules.ts';
 import { countWorkers } from '../temporal/queue-pollers.ts';
 import { describeSchedule, scheduleIdOf, type ScheduleState } from '../temporal/schedules.ts';
-import { campaignQueues } from '../../workflows/messages.ts';
+import { campaignQueues } from '../domain/ids.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger } from './ledger-access.ts';
 import { noWorkerLines } from './supervision.ts';

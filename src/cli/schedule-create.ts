@@ -5,7 +5,7 @@ import { CampaignFileError } from '../campaign/errors.ts';
 import { readListSource } from '../campaign/list-source.ts';
 import { readConfig } from '../config.ts';
 import { longestRecurringId } from '../domain/firing-time.ts';
-import { requireHookSecret } from '../hooks/secret.ts';
+import { requireHookSecret } from '../temporal/hook-secret.ts';
 import { putSchedule, removeSchedule, type Schedule } from '../store/schedules.ts';
 import {
   createSchedule,

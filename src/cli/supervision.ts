@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError, type Client, type Connection } from '@temporalio/client';
 import { resolve } from 'node:path';
-import { campaignQueues } from '../../workflows/messages.ts';
+import { campaignQueues } from '../domain/ids.ts';
 import type { Config } from '../config.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign } from '../store/campaigns.ts';

@@ -7,7 +7,7 @@ import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { compileTemplates } from '../domain/personalisation.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
 import { recipientFields } from '../domain/recipient-fields.ts';
-import { requireHookSecret } from '../hooks/secret.ts';
+import { requireHookSecret } from '../temporal/hook-secret.ts';
 import { findCampaign } from '../store/campaigns.ts';
 import { importCampaign } from '../store/import-campaign.ts';
 import type { Store } from '../store/open-store.ts';

@@ -1,5 +1,6 @@
 import type { Connection, WorkflowHandle } from '@temporalio/client';
-import { campaignQueues, campaignWorkflowId, statusQuery, type CampaignCounters } from '../../workflows/messages.ts';
+import { campaignQueues, campaignWorkflowId } from '../domain/ids.ts';
+import { statusQuery, type CampaignCounters } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
 import type { Campaign } from '../store/campaigns.ts';
 import type { Store } from '../store/open-store.ts';

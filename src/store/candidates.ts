@@ -16,9 +16,6 @@ import { findSuppressed } from './suppressions.ts';
 type RecipientRow = Selectable<Database['recipients']>;
 type CampaignKey = Pick<Campaign, 'campaignId' | 'rules'>;
 
-/** Recipients looked at in one transaction; more than a batch, since many may be deferred. */
-export const candidatesPerLook = 1000;
-
 /** Retries first, then file order; only those that are due. */
 export async function selectDue(
   tx: Queries,
@@ -176,30 +173,4 @@ export async function deferRecipients(
       data: { until, reason, count: ids.length },
     })),
   );
-}
-
-/** How many recipients are due, counted no further than `limit`; with `wordsKept`, only those whose words no open call begins with. */
-export async function countDue(
-  db: Queries,
-  { campaignId, rules }: CampaignKey,
-  now: number,
-  limit: number,
-  wordsKept: boolean,
-): Promise<number> {
-  const row = await db
-    .selectFrom(
-      db
-        .selectFrom('recipients')
-        .select('recipient_id')
-        .where('campaign_id', '=', campaignId)
-        .where('state', '=', 'waiting')
-        .where('tier', 'in', [0, 1])
-        .where('due_at', '<=', now)
-        .$if(wordsKept, (query) => query.where(hasFreeWords(rules.agentId)))
-        .limit(limit)
-        .as('due'),
-    )
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return row.count;
 }

@@ -7,7 +7,7 @@ import {
   type OpenBatch,
 } from './open-batches.ts';
 import { notToldApart, type AttemptResult } from '../domain/disposition.ts';
-import { candidatesPerLook, countDue } from './candidates.ts';
+import { candidatesPerLook, countDue } from './counters.ts';
 import { findCampaign, type Campaign } from './campaigns.ts';
 import { readDoubts, type Doubt } from './doubts.ts';
 import { readAgent, type AttemptRow } from './correlation-rows.ts';

@@ -1,7 +1,12 @@
 import { sql } from 'kysely';
 import { clockToleranceMs } from '../domain/correlation-evidence.ts';
 import type { Queries } from './open-store.ts';
-import { refusedInBatch } from './refusal.ts';
+import type { Campaign } from './campaigns.ts';
+import { refusedInBatch } from './release.ts';
+import { hasFreeWords } from './shared-words.ts';
+
+/** Recipients looked at in one transaction; more than a batch, since many may be deferred. */
+export const candidatesPerLook = 1000;
 
 /** What still has to happen in a campaign. */
 export interface Outstanding {
@@ -157,4 +162,30 @@ export async function nextDueAt(db: Queries, campaignId: string): Promise<number
     if (row !== undefined && (earliest === null || row.due_at < earliest)) earliest = row.due_at;
   }
   return earliest;
+}
+
+/** How many recipients are due, counted no further than `limit`; with `wordsKept`, only those whose words no open call begins with. */
+export async function countDue(
+  db: Queries,
+  { campaignId, rules }: Pick<Campaign, 'campaignId' | 'rules'>,
+  now: number,
+  limit: number,
+  wordsKept: boolean,
+): Promise<number> {
+  const row = await db
+    .selectFrom(
+      db
+        .selectFrom('recipients')
+        .select('recipient_id')
+        .where('campaign_id', '=', campaignId)
+        .where('state', '=', 'waiting')
+        .where('tier', 'in', [0, 1])
+        .where('due_at', '<=', now)
+        .$if(wordsKept, (query) => query.where(hasFreeWords(rules.agentId)))
+        .limit(limit)
+        .as('due'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return row.count;
 }

@@ -8,7 +8,7 @@ import type { Queries } from './open-store.ts';
 import { readPostBounds } from './post-bounds.ts';
 import { finishRecipients } from './recipients.ts';
 import { refusalDoubtMs } from './open-batches.ts';
-import { refusedInBatch } from './refusal.ts';
+import { refusedInBatch } from './release.ts';
 import { noteCandidates, settleAttempts } from './settle.ts';
 
 /** Whom an attempt would go to. */

@@ -5,7 +5,7 @@ import { outcomeOfWaiting, type DrainReason } from '../domain/lifecycle.ts';
 import { earliest } from '../domain/eligibility.ts';
 import { lockAccount } from './account-pace.ts';
 import { giveCaller, readCallersIn } from './callers.ts';
-import { candidatesPerLook, countDue, deferRecipients, selectDue, sortCandidates } from './candidates.ts';
+import { deferRecipients, selectDue, sortCandidates } from './candidates.ts';
 import { openBreaker } from './breaker.ts';
 import { changeCampaignState, drainCampaign, findCampaign, type Campaign } from './campaigns.ts';
 import {
@@ -15,6 +15,8 @@ import {
   nextDueAt,
   readUnsubmitted,
   type Outstanding,
+  candidatesPerLook,
+  countDue,
 } from './counters.ts';
 import { createBatch, type RenderRecipient } from './create-batch.ts';
 import { leaveInDoubt } from './dial-guard.ts';

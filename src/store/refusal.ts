@@ -2,14 +2,11 @@ import type { Selectable } from 'kysely';
 import { changeCampaignState } from './campaigns.ts';
 import { createBatch } from './create-batch.ts';
 import type { Queries } from './open-store.ts';
-import { releaseBatchAttempts } from './release.ts';
+import { refusedInBatch, releaseBatchAttempts } from './release.ts';
 import type { Database } from './schema.ts';
 import { settleAttempts } from './settle.ts';
 
 type BatchRow = Selectable<Database['batches']>;
-
-/** Reason of attempts that the service refused together with others, and that are sent again in halves. */
-export const refusedInBatch = 'refused_in_batch';
 
 /** Single calls refused in a row after which it is hardly the numbers that are wrong. */
 const refusalsBeforePause = 5;

@@ -5,6 +5,9 @@ import { finishRecipients, requeueRecipient } from './recipients.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Database } from './schema.ts';
 
+/** Reason of attempts that the service refused together with others, and that are sent again in halves. */
+export const refusedInBatch = 'refused_in_batch';
+
 export interface Release {
   attemptId: string;
   recipientId: string;

@@ -1,7 +1,6 @@
 import { hasEnded } from '../domain/lifecycle.ts';
-import { candidatesPerLook, countDue } from './candidates.ts';
 import type { Campaign } from './campaigns.ts';
-import { countOutstanding, isOutstanding, nextDueAt } from './counters.ts';
+import { countOutstanding, isOutstanding, nextDueAt, candidatesPerLook, countDue } from './counters.ts';
 import { lastEventSeq } from './events.ts';
 import { slotsNow } from './line-limits.ts';
 import type { Queries } from './open-store.ts';

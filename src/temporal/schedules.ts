@@ -6,7 +6,8 @@ import {
   type ScheduleDescription,
   type ScheduleSpec,
 } from '@temporalio/client';
-import { campaignQueues, type ScheduledCampaignInput } from '../../workflows/messages.ts';
+import { campaignQueues } from '../domain/ids.ts';
+import type { ScheduledCampaignInput } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
 import { campaignTimeouts } from './worker.ts';
 

@@ -6,12 +6,13 @@ import {
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { campaignQueues, campaignWorkflowId, type CampaignInput } from '../../workflows/messages.ts';
+import { campaignQueues, campaignWorkflowId } from '../domain/ids.ts';
+import type { CampaignInput } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
 import { serviceAddress } from '../convai/base-url.ts';
 import { failureTypes } from '../domain/failure-types.ts';
 import { unsentStates } from '../domain/ledger.ts';
-import { requireHookSecret } from '../hooks/secret.ts';
+import { requireHookSecret } from './hook-secret.ts';
 import { isSameService, otherServiceText } from '../domain/service-address.ts';
 import { findCampaign, reviveCampaign, type Campaign } from '../store/campaigns.ts';
 import { nextRound, openRound, type Round } from '../store/rounds.ts';

@@ -13,7 +13,7 @@ import { importCampaign } from '../../src/store/import-campaign.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { openRound } from '../../src/store/rounds.ts';
 import { verifyLog } from '../../src/verify/verify-log.ts';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
 import { openTestStore } from '../store/test-stores.ts';
 import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';

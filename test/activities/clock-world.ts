@@ -13,7 +13,7 @@ import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { importCampaign } from '../../src/store/import-campaign.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { noteCallerProven, openRound } from '../../src/store/rounds.ts';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { noon, numbers } from '../store/scenario.ts';
 import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
 

@@ -25,7 +25,7 @@ import { RedialRefusedError, resolveUnresolved } from '../../src/store/resolve.t
 import { openRound } from '../../src/store/rounds.ts';
 import type { LogViolation } from '../../src/verify/log-rules.ts';
 import { verifyLog } from '../../src/verify/verify-log.ts';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { readLedger } from '../judge/ledger.ts';
 import { judge, type Trial, type Violation } from '../judge/judge.ts';

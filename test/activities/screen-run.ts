@@ -14,7 +14,7 @@ import { importCampaign } from '../../src/store/import-campaign.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { openRound } from '../../src/store/rounds.ts';
 import { verifyLog } from '../../src/verify/verify-log.ts';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { startHookServer, type HookServer } from '../hooks/hook-server.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
 import { openTestStore, type TestDialect } from '../store/test-stores.ts';

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { commandNames } from '../../src/cli/command-names.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { answersWithData, asTyped, ownCommand, speaking } from '../../src/cli/own-command.ts';
 
 const windows = false;
@@ -64,4 +66,8 @@ test('in a clone that was not built, or without node, the launcher says what to 
     status: 1,
     stderr: expect.stringMatching(/needs Node 20\.19 or newer, and there is no node/),
   });
+});
+
+test('hints name every command that there is', () => {
+  expect(commands.map(({ name }) => name)).toEqual(commandNames);
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { campaignWorkflowId, cancelUpdate, resumeUpdate } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { cancelUpdate, resumeUpdate } from '../../workflows/messages.ts';
 import { findCampaign } from '../../src/store/campaigns.ts';
 import { openSqliteFile } from '../../src/store/sqlite-dialect.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';

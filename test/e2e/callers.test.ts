@@ -1,6 +1,7 @@
 import { fetch } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { campaignWorkflowId, resumeUpdate } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { resumeUpdate } from '../../workflows/messages.ts';
 import { readCallerUse } from '../../src/store/callers.ts';
 import { findCampaign, type Campaign } from '../../src/store/campaigns.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { campaignWorkflowId, completionNoticeId, resumeUpdate } from '../../workflows/messages.ts';
+import { campaignWorkflowId, completionNoticeId } from '../../src/domain/ids.ts';
+import { resumeUpdate } from '../../workflows/messages.ts';
 import { findCampaign, type Campaign } from '../../src/store/campaigns.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { readHookStanding } from '../../src/store/hook-standing.ts';

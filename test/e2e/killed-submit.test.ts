@@ -1,7 +1,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { killInGap } from '../support/kill-gaps.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';

@@ -18,14 +18,8 @@ import { connectTemporal, connectTemporalNative } from '../../src/temporal/conne
 import { startDevServer } from '../../src/temporal/dev-server.ts';
 import { startCampaign } from '../../src/temporal/start-campaign.ts';
 import { startWorker } from '../../src/temporal/worker.ts';
-import {
-  campaignWorkflowId,
-  cancelUpdate,
-  drainUpdate,
-  lookAgainUpdate,
-  pauseUpdate,
-  resumeUpdate,
-} from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { cancelUpdate, drainUpdate, lookAgainUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
 
 const minuteMs = 60_000;
 

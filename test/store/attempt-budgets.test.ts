@@ -3,7 +3,7 @@ import type { AttemptResult } from '../../src/domain/disposition.ts';
 import { retryEnded } from '../../src/store/retry-ended.ts';
 import { closeRound, openRound } from '../../src/store/rounds.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { openCleanStore } from './clean-store.ts';
 import { beginProven, noon, numbers, type Scenario } from './scenario.ts';

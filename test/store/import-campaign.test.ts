@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findCampaign, listCampaigns } from '../../src/store/campaigns.ts';
 import { CampaignConflictError, importCampaign, type ImportRow } from '../../src/store/import-campaign.ts';
 import { openRound } from '../../src/store/rounds.ts';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { buildRows, buildRules } from '../support/campaign-rules.ts';
 import { noon, numbers } from './scenario.ts';
 import { dialects, emptyDatabase, openAt, openTestStore } from './test-stores.ts';

@@ -6,7 +6,7 @@ import { resolveUnresolved } from '../../src/store/resolve.ts';
 import { closeRound, openRound } from '../../src/store/rounds.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
 import { withdrawRecipients } from '../../src/store/withdraw-recipients.ts';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { openCleanStore } from './clean-store.ts';
 import { idRules, listRows, numberOf, upload, uploadRow, violations } from './edit-world.ts';

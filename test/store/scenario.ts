@@ -15,7 +15,7 @@ import { noteCallerProven, openRound } from '../../src/store/rounds.ts';
 import { leaseAgent, noteReadSucceeded } from '../../src/store/sweeps.ts';
 import type { VerdictInput } from '../../src/store/posts.ts';
 import { recordVerdict } from '../../src/store/verdicts.ts';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { conversationRecord } from '../domain/conversation-record.ts';
 import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
 

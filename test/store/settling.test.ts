@@ -7,7 +7,7 @@ import { resolveUnresolved } from '../../src/store/resolve.ts';
 import { readResults, type RecipientResult } from '../../src/store/result-rows.ts';
 import { closeRound, findRound, openRound } from '../../src/store/rounds.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { buildRows, hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { answered, beginProven, noon, numbers, Scenario, type ScenarioOptions } from './scenario.ts';
 import { dialects, openTestStore } from './test-stores.ts';

@@ -12,7 +12,7 @@ import { closeRound, openRound } from '../../src/store/rounds.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
 import { addSuppressions } from '../../src/store/suppressions.ts';
 import { withdrawRecipients } from '../../src/store/withdraw-recipients.ts';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { buildRules, hourMs, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
 import { idRules, upload, uploadRow } from './edit-world.ts';
 import { accountId } from './shared-account.ts';

@@ -1,0 +1,26 @@
+export interface CampaignQueues {
+  campaign: string;
+  /** POSTs only: the server limits how many start per second. */
+  submit: string;
+  collect: string;
+}
+
+/** Task queues carry the database's id, so that a worker with another database never picks up the work. */
+export function campaignQueues(prefix: string, ledgerId: string): CampaignQueues {
+  const name = (kind: string) => `${prefix}-${kind}-${ledgerId}`;
+  return { campaign: name('campaign'), submit: name('submit'), collect: name('collect') };
+}
+
+export function campaignWorkflowId(campaignId: string, round: number): string {
+  return `campaign/${campaignId}/${round}`;
+}
+
+export function completionNoticeId(campaignId: string, round: number): string {
+  return `${campaignWorkflowId(campaignId, round)}/notice`;
+}
+
+/** The time of a firing, which the server puts behind the id of the workflow that it starts; null when there is none. */
+export function firingTimeOf(workflowId: string): number | null {
+  const time = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/.exec(workflowId)?.[1];
+  return time === undefined ? null : Date.parse(time);
+}
