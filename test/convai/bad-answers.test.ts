@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { checkNumbers } from '../../src/campaign/caller-check.ts';
 import { BadResponseError, RefusedError } from '../../src/convai/errors.ts';
 import { parseRefusalDetail } from '../../src/convai/refusal-detail.ts';
 import { answerJson, clientOf, rejectionOf, startHttpService } from './loopback-servers.ts';
@@ -28,6 +29,32 @@ test('one bad entry of a list leaves the others readable, and is counted', async
   for await (const { conversation_id: id } of client.listConversations({ onUnusable: (n) => counted.push(n) }))
     listed.push(id);
   expect({ listed, counted }).toEqual({ listed: ['a', 'b'], counted: [2] });
+});
+
+test('one bad entry of the agents or the numbers leaves the others readable, and is counted', async () => {
+  const service = await startHttpService((response, { url }) => {
+    if (url.startsWith('/v1/convai/agents'))
+      answerJson(response, 200, { agents: [{ agent_id: 'a' }, { name: 'no id' }, null] });
+    else answerJson(response, 200, [{ phone_number_id: 'p', label: 7 }, { phone_number_id: 'q' }]);
+  });
+  const client = clientOf(service.baseUrl);
+  const counted: number[] = [];
+  const onUnusable = (entries: number) => counted.push(entries);
+  const agents: string[] = [];
+  for await (const { agent_id: id } of client.listAgents({ onUnusable })) agents.push(id);
+  expect(agents).toEqual(['a']);
+  expect(await client.listPhoneNumbers({ onUnusable })).toEqual([{ phone_number_id: 'q' }]);
+  expect(counted).toEqual([2, 1]);
+});
+
+test('a caller number that may be the bad entry is not called unknown', async () => {
+  const service = await startHttpService((response) =>
+    answerJson(response, 200, [{ phone_number_id: 'q' }, { phone_number_id: 'p', label: 7 }]),
+  );
+  const client = clientOf(service.baseUrl);
+  expect(await checkNumbers(client, ['q'])).toMatchObject({ ok: true });
+  const error = await rejectionOf(checkNumbers(client, ['q', 'p']), BadResponseError);
+  expect(error.problems).toEqual(['1 of its entries cannot be used, and p is not among the others']);
 });
 
 test('of a list of 60,000 entries at once the first are read, and it is known that there are more', async () => {
