@@ -3,7 +3,7 @@ import { readDate, type ServiceReadings } from './clock-readings.ts';
 import { BadResponseError, RequestInvalidError, type RequestFacts } from './errors.ts';
 import { iteratePages, readPage, splitUsable, type Page } from './pagination.ts';
 import { isWellFormed } from './storable-id.ts';
-import { readJson } from './read-json.ts';
+import { hasTooManyValues, mostValues, readJson } from './read-json.ts';
 import * as requests from './schemas-requests.ts';
 import * as responses from './schemas-responses.ts';
 import { createTransport, type RequestInfo, type Success, type WriteRequest } from './transport.ts';
@@ -101,7 +101,7 @@ export function createConvaiClient(options: ConvaiClientOptions) {
     query?: Record<string, string | undefined>,
   ): Promise<{ page: Page<unknown>; success: Success }> => {
     const success = await transport.read(path, query);
-    const page = readPage(readJson(success.body), key);
+    const page = readPage(jsonOf(success), key);
     if (page !== undefined) return { page, success };
     throw new BadResponseError(success.request, success.status, [`no list in it, neither bare nor under "${key}"`]);
   };
@@ -258,11 +258,16 @@ function encodeBody(request: RequestFacts, schema: z.ZodType, body: unknown): Bu
 }
 
 function parseBody<Schema extends z.ZodType>(success: Success, schema: Schema): z.output<Schema> {
-  const json = readJson(success.body);
+  const json = jsonOf(success);
   if (json === undefined) throw new BadResponseError(success.request, success.status, ['the body is not JSON']);
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   throw new BadResponseError(success.request, success.status, problemsOf(parsed.error));
+}
+
+function jsonOf({ body, request, status }: Success): unknown {
+  if (!hasTooManyValues(body)) return readJson(body);
+  throw new BadResponseError(request, status, [`the body has more than ${String(mostValues)} values`]);
 }
 
 function parseBodyIfAny<Schema extends z.ZodType>(success: Success, schema: Schema): z.output<Schema> | null {

@@ -91,6 +91,26 @@ test('an answer of 63 MB is given up before it is read', async () => {
 });
 
 test.each([
+  ['empty objects', (size: number) => `{"transcript":[${'{},'.repeat(size / 3)}{}]}`],
+  ['empty lists', (size: number) => `{"collected_data":{"a":[${'[],'.repeat(size / 3)}[]]}}`],
+  ['numbers', (size: number) => `{"collected_data":{"a":[${'1,'.repeat(size / 2)}1]}}`],
+])('an answer of 15 MB of %s is refused by its bytes, before anything is made of them', async (_name, body) => {
+  const text = body(15_000_000);
+  const service = await startHttpService((response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(text);
+  });
+  const error = await rejectionOf(clientOf(service.baseUrl).getConversation('c'), BadResponseError);
+  expect(error.problems).toEqual(['the body has more than 300000 values']);
+});
+
+test('a long talk with commas and brackets in its words is no answer of too many values', async () => {
+  const text = `${',[{\\"'.repeat(400_000)}`;
+  const service = await startHttpService((response) => answerJson(response, 200, { transcript: [{ text }] }));
+  expect(await clientOf(service.baseUrl).getConversation('c')).toMatchObject({ transcript: [{ text }] });
+});
+
+test.each([
   ['nothing but <', '<'.repeat(20_000)],
   ['scripts that never end', '<script '.repeat(2_500)],
   ['tags that never end', '<a '.repeat(6_000)],
