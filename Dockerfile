@@ -1,10 +1,11 @@
-FROM node:22-bookworm-slim AS build
+# Tags, not digests: none was confirmed against the registry itself, and one that is wrong would not build at all.
+FROM node:22.22.2-bookworm-slim AS build
 WORKDIR /app
 COPY . .
 # The build runs in npm's prepare step (prepare.mjs).
 RUN npm ci && npm prune --omit=dev --ignore-scripts
 
-FROM node:22-bookworm-slim
+FROM node:22.22.2-bookworm-slim
 RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=build /app/package.json ./

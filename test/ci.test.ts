@@ -11,18 +11,38 @@ interface Steps {
   /** Exit codes of `npm ci`, `npm test`, `npm run check` and `npm run demo`. */
   exits?: Partial<Record<'ci' | 'test' | 'check' | 'demo', number>>;
   report?: object | null;
+  /** What `npm audit --json` answers. */
+  audit?: string;
 }
 
 const green = { testResults: [{ status: 'passed', assertionResults: [{ status: 'passed' }, { status: 'passed' }] }] };
 
+const noAnswer = JSON.stringify({ message: '405 Method Not Allowed', statusCode: 405, error: { summary: '' } });
+
+/** An answer of the registry with one package of each severity. */
+function auditOf(...severities: string[]): string {
+  const found = severities.map((severity) => [
+    `pkg-${severity}`,
+    { name: `pkg-${severity}`, severity, range: '<1.2.3' },
+  ]);
+  return JSON.stringify({ vulnerabilities: Object.fromEntries(found), metadata: { vulnerabilities: {} } });
+}
+
+interface CiEnd {
+  code: number | null;
+  lastLine: string;
+  stdout: string;
+}
+
 /** Runs the script in a folder of its own, with an `npm` that does as told. */
-async function runCi({ exits = {}, report = green }: Steps = {}): Promise<{ code: number | null; lastLine: string }> {
+async function runCi({ exits = {}, report = green, audit = noAnswer }: Steps = {}): Promise<CiEnd> {
   const root = await mkdtemp(join(tmpdir(), 'carillon-ci-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   await cp(ci, join(root, '.ci'), { recursive: true });
   await mkdir(join(root, 'bin'));
   const npm = `#!/bin/sh
 case "$1 $2" in
+  "audit "*) cat '${root}/audit.json'; exit 1 ;;
   "ci "*) exit ${exits.ci ?? 0} ;;
   "test "*)
     for word; do case "$word" in --outputFile.json=*) ${report === null ? ':' : `cp '${root}/report.json' "\${word#*=}"`} ;; esac; done
@@ -35,6 +55,7 @@ exit 99
   await writeFile(join(root, 'bin', 'npm'), npm);
   await chmod(join(root, 'bin', 'npm'), 0o755);
   await writeFile(join(root, 'report.json'), JSON.stringify(report));
+  await writeFile(join(root, 'audit.json'), audit);
   const path = [join(root, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(':');
   const { status, stdout } = spawnSync('bash', ['.ci/run'], {
     cwd: root,
@@ -42,11 +63,11 @@ exit 99
     env: { PATH: path, HOME: root, CARILLON_CHROMIUM: '/bin/true' },
     encoding: 'utf8',
   });
-  return { code: status, lastLine: stdout.trimEnd().split('\n').at(-1) ?? '' };
+  return { code: status, lastLine: stdout.trimEnd().split('\n').at(-1) ?? '', stdout };
 }
 
 test('when all is well every test, the checks and the demo count as passed', async () => {
-  expect(await runCi()).toEqual({ code: 0, lastLine: '4 passed, 0 failed' });
+  expect(await runCi()).toMatchObject({ code: 0, lastLine: '4 passed, 0 failed' });
 });
 
 const withFailures = {
@@ -66,5 +87,30 @@ test.each<[string, Steps, string]>([
   ['a demo that fails or takes too long', { exits: { demo: 124 } }, '3 passed, 1 failed'],
   ['an installation that fails', { exits: { ci: 1 } }, '0 passed, 1 failed'],
 ])('%s: the rest is still counted and the run is red', async (_, steps, lastLine) => {
-  expect(await runCi(steps)).toEqual({ code: 1, lastLine });
+  expect(await runCi(steps)).toMatchObject({ code: 1, lastLine });
+});
+
+test.each([
+  ['refuses it', noAnswer],
+  ['answers with a page', '<html>'],
+  ['is silent until the time limit', ''],
+])('an audit is not made where the registry %s: one line says so, and nothing is counted', async (_, audit) => {
+  const { code, lastLine, stdout } = await runCi({ audit });
+  expect({ code, lastLine }).toEqual({ code: 0, lastLine: '4 passed, 0 failed' });
+  expect(stdout.match(/npm audit: .*/g)).toEqual(['npm audit: not made, since the registry gave no answer']);
+});
+
+test('an audit that finds nothing grave counts as passed, one of severity high or critical as failed', async () => {
+  expect(await runCi({ audit: auditOf('low', 'moderate') })).toMatchObject({
+    code: 0,
+    lastLine: '5 passed, 0 failed',
+    stdout: expect.stringContaining('== npm audit: passed'),
+  });
+  for (const severity of ['high', 'critical']) {
+    expect(await runCi({ audit: auditOf('low', severity) })).toMatchObject({
+      code: 1,
+      lastLine: '4 passed, 1 failed',
+      stdout: expect.stringMatching(new RegExp(`^pkg-${severity} <1.2.3: ${severity}$`, 'm')),
+    });
+  }
 });

@@ -100,6 +100,13 @@ test.each([
   expect(validate(broken(from, to))).not.toEqual([]);
 });
 
+test('every image of the Dockerfile is exact to the patch', () => {
+  const dockerfile = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8');
+  const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+  expect(new Set(images)).toEqual(new Set([expect.stringMatching(/^node:22\.\d+\.\d+-bookworm-slim$/)]));
+  expect(images).toHaveLength(2);
+});
+
 test('the Compose file is a production set-up', () => {
   expect(inspect(text)).toEqual([]);
 });

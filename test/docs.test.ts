@@ -19,7 +19,7 @@ import { readConfig } from '../src/config.ts';
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const skipped = new Set(['node_modules', 'dist', '.git', 'coverage']);
+const skipped = new Set(['node_modules', 'dist', 'dist-packages', '.git', 'coverage']);
 
 function read(path: string): string {
   return readFileSync(join(root, path), 'utf8');

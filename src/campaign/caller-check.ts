@@ -1,5 +1,5 @@
 import type { ConvaiClient } from '../convai/client.ts';
-import { RefusedError } from '../convai/errors.ts';
+import { BadResponseError, RefusedError } from '../convai/errors.ts';
 import { explainFaults, type CallerFault, type CallerStanding } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
@@ -22,7 +22,12 @@ function verificationOf(number: Record<string, unknown>): boolean | null {
  * Throws what the client throws when the service cannot be asked.
  */
 export async function checkNumbers(client: ConvaiClient, ids: readonly string[]): Promise<CallerCheck> {
-  const listed = new Map((await client.listPhoneNumbers()).map((number) => [number.phone_number_id, number]));
+  let unusable = 0;
+  const usable = await client.listPhoneNumbers({ onUnusable: (entries) => void (unusable += entries) });
+  const listed = new Map(usable.map((number) => [number.phone_number_id, number]));
+  const missing = ids.filter((id) => !listed.has(id));
+  // One of those that cannot be read may be the number that is looked for.
+  if (unusable > 0 && missing.length > 0) throw badList(unusable, missing);
   // A single number has nobody to be nearer than.
   if (ids.length > 1) await loadNumberRegions();
   const numbers = ids.map((phoneNumberId): CallerStanding => {
@@ -37,6 +42,12 @@ export async function checkNumbers(client: ConvaiClient, ids: readonly string[])
   const fit = numbers.filter(({ fault }) => fault === null);
   if (fit.length === 0) return { ok: false, reason: explainFaults(numbers), numbers };
   return { ok: true, proven: fit.every(({ verified }) => verified === true), numbers };
+}
+
+function badList(unusable: number, missing: readonly string[]): BadResponseError {
+  const request = { method: 'GET', path: '/v1/convai/phone-numbers', requestId: null };
+  const problem = `${String(unusable)} of its entries cannot be used, and ${missing.join(', ')} is not among the others`;
+  return new BadResponseError(request, 200, [problem]);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import { jsonText } from './json-text.ts';
 import { isoInstant, resultCells, resultsHeader, type ResultRow, type ResultsTable } from './results-columns.ts';
 
 const linesPerChunk = 500;
@@ -45,7 +46,7 @@ function csvHeader(table: ResultsTable, { safeCells }: { safeCells: boolean }): 
   );
 }
 
-/** The results as JSON Lines: one object per row, with its number in the list and its cells by the names of their columns. */
+/** The results as JSON Lines: one object per row, with its number in the list and its cells by the names of their columns. A terminal obeys nothing in them. */
 export async function* jsonLines(
   rows: AsyncIterable<ResultRow>,
   { columns }: Pick<ResultsTable, 'columns'>,
@@ -53,7 +54,7 @@ export async function* jsonLines(
   const keys = cellKeys(columns);
   let lines: string[] = [];
   for await (const row of rows) {
-    lines.push(`${JSON.stringify(asJson(row, keys))}\n`);
+    lines.push(`${jsonText(asJson(row, keys))}\n`);
     if (lines.length < linesPerChunk) continue;
     yield lines.join('');
     lines = [];

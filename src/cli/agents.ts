@@ -5,7 +5,7 @@ import { agentColumns, renderAgent } from './agent-text.ts';
 import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
 import { writeJson } from './json-output.ts';
-import { addLimitFlags, takeItems, tellMore, type LimitFlags } from './list-limit.ts';
+import { addLimitFlags, countUnusable, takeItems, tellMore, type LimitFlags } from './list-limit.ts';
 import { processInput, type PersonInput } from './person-input.ts';
 import { printable } from './printable.ts';
 import { askService } from './service-operation.ts';
@@ -79,9 +79,11 @@ export function agentsCommand(io: Io, input: PersonInput = processInput()): Comm
 const lookWith = 'carillon agents list';
 
 async function listAgents(io: Io, flags: LimitFlags & { json: boolean }): Promise<void> {
+  const unusable = countUnusable();
   const list = await askService(io, { doing: 'list the agents', lookWith }, (client) =>
-    takeItems(client.listAgents(), flags),
+    takeItems(client.listAgents(unusable), flags),
   );
+  unusable.tell(io);
   if (flags.json) {
     writeJson(io, { agents: list.items, has_more: list.hasMore });
     return;

@@ -12,6 +12,7 @@ import { opensTooLate, refuseTooEarlyEnd } from '../campaign/end-check.ts';
 import { CampaignFileError } from '../campaign/errors.ts';
 import { describeImpossible, impossibleAsJson, refuseImpossible } from '../campaign/impossible-text.ts';
 import { WindowCensus, type ImpossibleWindows } from '../campaign/impossible-windows.ts';
+import { jsonText } from '../campaign/json-text.ts';
 import { readHeader } from '../campaign/list-header.ts';
 import { Preflight, type CheckedRow, type PreflightReport } from '../campaign/preflight.ts';
 import { readRecipients, type ListRow } from '../campaign/recipients.ts';
@@ -19,7 +20,6 @@ import { unruledWarnings, type UnruledCountry } from '../campaign/unruled-countr
 import { lookAhead, type WordsOutlook } from '../campaign/words-outlook.ts';
 import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
 import { readConfig, type Config } from '../config.ts';
-import { jsonText } from './json-output.ts';
 import { openCheckedLedger, unasked, type CheckedLedger, type LedgerState } from './check-ledger.ts';
 import { dialsFrom, type CampaignRules } from '../domain/campaign-rules.ts';
 import { zoneDataRelease } from '../domain/time-zone.ts';

@@ -5,10 +5,10 @@ import { instant } from './agent-text.ts';
 import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
 import { writeJson } from './json-output.ts';
-import { addLimitFlags, takeItems, tellMore, type LimitFlags } from './list-limit.ts';
+import { addLimitFlags, countUnusable, takeItems, tellMore, type LimitFlags } from './list-limit.ts';
 import { processInput, type PersonInput } from './person-input.ts';
 import { askService } from './service-operation.ts';
-import { plural, printable } from './printable.ts';
+import { printable } from './printable.ts';
 import { renderTable, terminalWidth, type Column } from './table.ts';
 import { renderTranscript } from './transcript-text.ts';
 
@@ -86,14 +86,12 @@ const columns: readonly Column<ConversationEntry>[] = [
 ];
 
 async function listConversations(io: Io, { agent, json, ...limit }: ListFlags): Promise<void> {
-  let unusable = 0;
-  const onUnusable = (entries: number) => (unusable += entries);
-  const filter = { ...(agent === undefined ? {} : { agentId: agent }), onUnusable };
+  const unusable = countUnusable();
+  const filter = { ...(agent === undefined ? {} : { agentId: agent }), onUnusable: unusable.onUnusable };
   const list = await askService(io, { doing: 'list the conversations', lookWith }, (client) =>
     takeItems(client.listConversations(filter), limit),
   );
-  if (unusable > 0)
-    io.stderr.write(`${plural(unusable, 'entry', 'entries')} of the list cannot be used (no id, say) and left out.\n`);
+  unusable.tell(io);
   if (json) {
     writeJson(io, { conversations: list.items, has_more: list.hasMore });
     return;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import pc from 'picocolors';
+import { jsonText } from '../campaign/json-text.ts';
 import { readConfig, type Config } from '../config.ts';
-import { jsonText } from './json-output.ts';
 import type { Finding } from './doctor-finding.ts';
 import { checkDisk, checkHookSecret, checkTemporalBinary, checkTimeZoneData, checkVersions } from './doctor-machine.ts';
 import { checkLaw } from './doctor-law.ts';

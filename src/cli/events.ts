@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
+import { jsonText } from '../campaign/json-text.ts';
 import { readConfig } from '../config.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign } from '../store/campaigns.ts';
 import { readEvents, type CampaignEvent } from '../store/events.ts';
-import { jsonText } from './json-output.ts';
 import { tellEvent } from './event-text.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';

@@ -1,5 +1,6 @@
 import { Option, type Command, InvalidArgumentError } from 'commander';
 import type { Io } from './io.ts';
+import { plural } from './printable.ts';
 
 const usualLimit = 50;
 
@@ -31,6 +32,21 @@ export async function takeItems<Item>(
     items.push(item);
   }
   return { items, hasMore: false };
+}
+
+/** What a list of the service could not be read of, counted by `onUnusable` and told on standard error. */
+export function countUnusable(): { onUnusable: (entries: number) => void; tell(io: Pick<Io, 'stderr'>): void } {
+  let unusable = 0;
+  return {
+    onUnusable: (entries) => void (unusable += entries),
+    tell: (io) => {
+      if (unusable === 0) return;
+      const counted = plural(unusable, 'entry', 'entries');
+      io.stderr.write(
+        `${counted} of the list cannot be used (no id, say) and ${unusable === 1 ? 'was' : 'were'} left out.\n`,
+      );
+    },
+  };
 }
 
 /** Says on standard error that a table does not show all there is. */

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { PhoneNumber } from '../convai/schemas-responses.ts';
 import type { Io } from './io.ts';
 import { writeJson } from './json-output.ts';
+import { countUnusable } from './list-limit.ts';
 import { addCallFlags, placeCalls, type CallFlags } from './numbers-call.ts';
 import { addImportFlags, importNumber, type ImportFlags } from './numbers-import.ts';
 import { processInput, type PersonInput } from './person-input.ts';
@@ -78,7 +79,9 @@ const columns: readonly Column<PhoneNumber>[] = [
 
 async function listNumbers(io: Io, { agent, json }: { agent?: string; json: boolean }): Promise<void> {
   const operation = { doing: 'list the phone numbers', lookWith: 'carillon numbers list' };
-  const all = await askService(io, operation, (client) => client.listPhoneNumbers());
+  const unusable = countUnusable();
+  const all = await askService(io, operation, (client) => client.listPhoneNumbers(unusable));
+  unusable.tell(io);
   const numbers = agent === undefined ? all : all.filter((number) => number.agent_id === agent);
   if (json) writeJson(io, { phone_numbers: numbers });
   else io.stdout.write(renderTable(columns, numbers, terminalWidth(io)));

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { jsonText } from '../campaign/json-text.ts';
 import { writeResults, type ResultsFormat } from '../campaign/results-file.ts';
 import type { CsvSettings } from '../campaign/results-text.ts';
 import { readConfig, type Config } from '../config.ts';
@@ -6,7 +7,6 @@ import { hasEnded } from '../domain/lifecycle.ts';
 import type { Campaign } from '../store/campaigns.ts';
 import type { Store } from '../store/open-store.ts';
 import { everyResult, lastChange, readReasons, readResultKeys, readResults } from '../store/result-rows.ts';
-import { jsonText } from './json-output.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { plural } from './printable.ts';

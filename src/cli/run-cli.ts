@@ -1,5 +1,5 @@
 import { Command, CommanderError, Help, type Option } from 'commander';
-import { jsonText } from './json-output.ts';
+import { jsonText } from '../campaign/json-text.ts';
 import { commands, type CommandEntry } from './commands.ts';
 import { describeFailure } from './failure.ts';
 import type { Io } from './io.ts';

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
+import { jsonText } from '../campaign/json-text.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { countDoubt } from '../store/doubt-counts.ts';
 import { keepServiceClock } from '../temporal/clock-keeper.ts';
-import { jsonText } from './json-output.ts';
 import { openCampaignSession, tellStart, type CampaignSession, type StartOptions } from './campaign-session.ts';
 import { CampaignReader, type Snapshot } from './campaign-snapshot.ts';
 import { renderOutcomes } from './campaign-text.ts';

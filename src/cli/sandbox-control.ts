@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { parseDuration } from '../campaign/duration.ts';
 import { describeFileError } from '../campaign/errors.ts';
+import { jsonText } from '../campaign/json-text.ts';
 import { readConfig } from '../config.ts';
 import type { Io } from './io.ts';
 import { writeJson } from './json-output.ts';
@@ -67,7 +68,7 @@ function faultsCommand(io: ControlIo): Command {
       if (flags.json) writeJson(io, added ?? answer);
       else
         io.stdout.write(
-          [`${count(held.length)} fault rules`, ...held.map((rule) => `  ${JSON.stringify(rule)}`), ''].join('\n'),
+          [`${count(held.length)} fault rules`, ...held.map((rule) => `  ${jsonText(rule)}`), ''].join('\n'),
         );
     });
 }
@@ -150,7 +151,7 @@ async function ask(
 }
 
 function reasonIn(answer: Record<string, unknown> | null): string {
-  return JSON.stringify(answer?.['detail'] ?? answer?.['error'] ?? answer);
+  return jsonText(answer?.['detail'] ?? answer?.['error'] ?? answer);
 }
 
 async function readToken(path: string): Promise<string> {

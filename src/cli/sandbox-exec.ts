@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Command } from 'commander';
+import { jsonText } from '../campaign/json-text.ts';
 import { commandEnvironment } from '../config.ts';
 import { sandboxKey } from '../sandbox/http/authentication.ts';
 import { formatConduct, type ConductReport } from '../sandbox/judge/conduct-report.ts';
@@ -12,7 +13,7 @@ import { addSandboxFlags, isStartRefusal, readSandboxFlags, type SandboxFlags } 
 
 const formats = {
   text: formatConduct,
-  json: (report: ConductReport) => `${JSON.stringify(report, null, 2)}\n`,
+  json: (report: ConductReport) => `${jsonText(report, 2)}\n`,
   junit: toJUnit,
 };
 type ReportFormat = keyof typeof formats;

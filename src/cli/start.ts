@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { jsonText } from './json-output.ts';
+import { jsonText } from '../campaign/json-text.ts';
 import { openCampaignSession, tellStart, type CampaignSession, type StartOptions } from './campaign-session.ts';
 import { pauseLines } from './campaign-text.ts';
 import type { Io } from './io.ts';

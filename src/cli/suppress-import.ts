@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
+import { jsonText } from '../campaign/json-text.ts';
 import { readNumberList } from '../campaign/number-list.ts';
 import { RowIndex } from '../campaign/row-index.ts';
 import { readConfig } from '../config.ts';
 import { importSuppressions } from '../store/suppression-import.ts';
-import { jsonText } from './json-output.ts';
 import type { Io } from './io.ts';
 import { openLedger } from './ledger-access.ts';
 import { count, plural } from './printable.ts';

@@ -1,6 +1,6 @@
+import { jsonText } from '../campaign/json-text.ts';
 import { readConfig } from '../config.ts';
 import { listSuppressions, type StoredSuppression } from '../store/suppressions.ts';
-import { jsonText } from './json-output.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger } from './ledger-access.ts';
 import { nowOf } from './suppress-flags.ts';

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { Command } from 'commander';
+import { jsonText } from '../campaign/json-text.ts';
 import { RowIndex } from '../campaign/row-index.ts';
 import type { ListRow } from '../campaign/recipients.ts';
 import { openUpload, type UploadFile } from '../campaign/upload-file.ts';
@@ -10,7 +11,6 @@ import { RecipientEditor } from '../store/edit-recipients.ts';
 import { EditRefusedError, refuseUnlessEditable } from '../store/edit-refusal.ts';
 import type { Store } from '../store/open-store.ts';
 import { readWaitingIds, withdrawRecipients } from '../store/withdraw-recipients.ts';
-import { jsonText } from './json-output.ts';
 import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readIdList } from '../campaign/id-list.ts';
+import { jsonText } from '../campaign/json-text.ts';
 import { readConfig } from '../config.ts';
 import { refuseUnlessEditable, EditRefusedError } from '../store/edit-refusal.ts';
 import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../store/withdraw-recipients.ts';
-import { jsonText } from './json-output.ts';
 import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';

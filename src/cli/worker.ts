@@ -1,10 +1,10 @@
 import { Command } from 'commander';
+import { jsonText } from '../campaign/json-text.ts';
 import { readConfig, type Config } from '../config.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { otherServiceText } from '../domain/service-address.ts';
 import { describeLocation, type Store } from '../store/open-store.ts';
 import { listElsewhere } from '../store/service-move.ts';
-import { jsonText } from './json-output.ts';
 import { logEvents } from './event-log.ts';
 import type { Io } from './io.ts';
 import { openWorkerLedger } from './ledger-access.ts';

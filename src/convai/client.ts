@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { readDate, type ServiceReadings } from './clock-readings.ts';
 import { BadResponseError, RequestInvalidError, type RequestFacts } from './errors.ts';
-import { iteratePages, readPage, type Page } from './pagination.ts';
+import { iteratePages, readPage, splitUsable, type Page } from './pagination.ts';
 import { isWellFormed } from './storable-id.ts';
-import { readJson } from './read-json.ts';
+import { hasTooManyValues, mostValues, readJson } from './read-json.ts';
 import * as requests from './schemas-requests.ts';
 import * as responses from './schemas-responses.ts';
 import { createTransport, type RequestInfo, type Success, type WriteRequest } from './transport.ts';
@@ -31,6 +31,11 @@ export interface ServiceDate {
   serverMs: number;
   sentAtMs: number;
   receivedAtMs: number;
+}
+
+export interface ListOptions {
+  /** Told of each page that has entries which do not fit the contract how many it has. They are left out. */
+  onUnusable?: (entries: number) => void;
 }
 
 export interface ConversationPage {
@@ -96,19 +101,23 @@ export function createConvaiClient(options: ConvaiClientOptions) {
     query?: Record<string, string | undefined>,
   ): Promise<{ page: Page<unknown>; success: Success }> => {
     const success = await transport.read(path, query);
-    const page = readPage(readJson(success.body), key);
+    const page = readPage(jsonOf(success), key);
     if (page !== undefined) return { page, success };
     throw new BadResponseError(success.request, success.status, [`no list in it, neither bare nor under "${key}"`]);
   };
 
+  /** The entries of a list that fit its schema; `onUnusable` is told how many do not. */
   const getList = async <Schema extends z.ZodType>(
     path: string,
     key: string,
     schema: Schema,
+    { onUnusable }: ListOptions,
     query?: Record<string, string | undefined>,
   ): Promise<Page<z.output<Schema>>> => {
-    const { page, success } = await readList(path, key, query);
-    return { ...page, items: page.items.map((item, at) => check(success, schema, item, [key, at])) };
+    const { page } = await readList(path, key, query);
+    const { usable, unusable } = splitUsable(page.items, schema);
+    if (unusable.length > 0) onUnusable?.(unusable.length);
+    return { ...page, items: usable };
   };
 
   const listConversationsPage = async (
@@ -120,14 +129,8 @@ export function createConvaiClient(options: ConvaiClientOptions) {
       page_size: String(filter.pageSize ?? largestPage),
     };
     const { page, success } = await readList(`${root}/conversations`, 'conversations', query);
-    const { items, hasMore, nextCursor } = page;
-    const conversations: responses.ConversationEntry[] = [];
-    const unusable: unknown[] = [];
-    for (const item of items) {
-      const parsed = responses.conversationEntry.safeParse(item);
-      if (parsed.success) conversations.push(parsed.data);
-      else unusable.push(item);
-    }
+    const { hasMore, nextCursor } = page;
+    const { usable: conversations, unusable } = splitUsable(page.items, responses.conversationEntry);
     return { conversations, unusable, hasMore, nextCursor, serviceDate: serviceDateOf(success) };
   };
 
@@ -137,11 +140,11 @@ export function createConvaiClient(options: ConvaiClientOptions) {
       return parseBody(success, responses.agentCreated);
     },
 
-    /** All pages, in the service's order; ends as `listConversations` does. */
-    listAgents(): AsyncIterable<responses.AgentSummary> {
+    /** All pages, in the service's order, without the entries that cannot be used; ends as `listConversations` does. */
+    listAgents(options: ListOptions = {}): AsyncIterable<responses.AgentSummary> {
       return iteratePages(async (cursor) => {
         const query = { cursor: cursor ?? undefined, page_size: String(largestPage) };
-        return getList(`${root}/agents`, 'agents', responses.agentSummary, query);
+        return getList(`${root}/agents`, 'agents', responses.agentSummary, options, query);
       });
     },
 
@@ -168,12 +171,10 @@ export function createConvaiClient(options: ConvaiClientOptions) {
     listConversationsPage,
 
     /**
-     * All pages, in the service's order, without the entries that cannot be used; `onUnusable` is told how many a page had. Ends silently
-     * where the list cannot be followed: no cursor, or one seen before.
+     * All pages, in the service's order, without the entries that cannot be used. Ends silently where the list cannot be followed: no
+     * cursor, or one seen before.
      */
-    listConversations(
-      filter: { agentId?: string; onUnusable?: (entries: number) => void } = {},
-    ): AsyncIterable<responses.ConversationEntry> {
+    listConversations(filter: { agentId?: string } & ListOptions = {}): AsyncIterable<responses.ConversationEntry> {
       const { onUnusable, ...wanted } = filter;
       return iteratePages(async (cursor) => {
         const page = await listConversationsPage(cursor === null ? wanted : { ...wanted, cursor });
@@ -198,8 +199,9 @@ export function createConvaiClient(options: ConvaiClientOptions) {
       return (await get(`${root}/conversation/token`, responses.conversationToken, { agent_id: agentId })).token;
     },
 
-    async listPhoneNumbers(): Promise<responses.PhoneNumber[]> {
-      return (await getList(`${root}/phone-numbers`, 'phone_numbers', responses.phoneNumber)).items;
+    /** Without the entries that cannot be used: a number that is not among them may still be one of those. */
+    async listPhoneNumbers(options: ListOptions = {}): Promise<responses.PhoneNumber[]> {
+      return (await getList(`${root}/phone-numbers`, 'phone_numbers', responses.phoneNumber, options)).items;
     },
 
     async importPhoneNumber(body: requests.ImportPhoneNumberRequest): Promise<responses.PhoneNumberImported> {
@@ -256,9 +258,16 @@ function encodeBody(request: RequestFacts, schema: z.ZodType, body: unknown): Bu
 }
 
 function parseBody<Schema extends z.ZodType>(success: Success, schema: Schema): z.output<Schema> {
-  const json = readJson(success.body);
+  const json = jsonOf(success);
   if (json === undefined) throw new BadResponseError(success.request, success.status, ['the body is not JSON']);
-  return check(success, schema, json, []);
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  throw new BadResponseError(success.request, success.status, problemsOf(parsed.error));
+}
+
+function jsonOf({ body, request, status }: Success): unknown {
+  if (!hasTooManyValues(body)) return readJson(body);
+  throw new BadResponseError(request, status, [`the body has more than ${String(mostValues)} values`]);
 }
 
 function parseBodyIfAny<Schema extends z.ZodType>(success: Success, schema: Schema): z.output<Schema> | null {
@@ -266,23 +275,12 @@ function parseBodyIfAny<Schema extends z.ZodType>(success: Success, schema: Sche
   return text === '' || text === 'null' ? null : parseBody(success, schema);
 }
 
-function check<Schema extends z.ZodType>(
-  success: Success,
-  schema: Schema,
-  value: unknown,
-  path: (string | number)[],
-): z.output<Schema> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw new BadResponseError(success.request, success.status, problemsOf(parsed.error, path));
-}
-
 const mostProblems = 10;
 
 /** Field paths and what is wrong there; the schemas' messages never quote values. */
-function problemsOf(error: z.ZodError, prefix: (string | number)[] = []): string[] {
+function problemsOf(error: z.ZodError): string[] {
   return error.issues.slice(0, mostProblems).map((issue) => {
-    const path = [...prefix, ...issue.path].map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`));
+    const path = issue.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`));
     return `${path.join('').replace(/^\./, '') || 'the body'}: ${issue.message}`;
   });
 }

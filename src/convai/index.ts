@@ -5,6 +5,7 @@ export {
   type ConvaiClient,
   type ConvaiClientOptions,
   type ConversationPage,
+  type ListOptions,
   type PlaceBatchOptions,
   type ServiceDate,
 } from './client.ts';

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 export interface Page<Item> {
   items: Item[];
   /** Null when the list does not say. */
@@ -58,4 +60,19 @@ export function readPage(body: unknown, key: string): Page<unknown> | undefined 
 function bounded(page: Page<unknown>): Page<unknown> {
   if (page.items.length <= mostItems) return page;
   return { items: page.items.slice(0, mostItems), hasMore: true, nextCursor: null };
+}
+
+/** Entries that fit their schema, and the others as they came: one that is bad does not cost the list. */
+export function splitUsable<Schema extends z.ZodType>(
+  items: readonly unknown[],
+  schema: Schema,
+): { usable: z.output<Schema>[]; unusable: unknown[] } {
+  const usable: z.output<Schema>[] = [];
+  const unusable: unknown[] = [];
+  for (const item of items) {
+    const parsed = schema.safeParse(item);
+    if (parsed.success) usable.push(parsed.data);
+    else unusable.push(item);
+  }
+  return { usable, unusable };
 }

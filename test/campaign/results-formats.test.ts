@@ -9,6 +9,7 @@ import { writeResults, type WriteResultsInput } from '../../src/campaign/results
 import { workbookBytes } from '../../src/campaign/results-xlsx.ts';
 import { WorkbookArchive } from '../../src/campaign/xlsx-archive.ts';
 import { describeWorkbook, readSheetRecords } from '../../src/campaign/xlsx-records.ts';
+import { obeyed, poison } from '../support/terminal-poison.ts';
 import { messageOf, temporaryFolder } from './campaign-folder.ts';
 import { blankResult, rowsOf } from './result-row.ts';
 
@@ -45,6 +46,21 @@ async function partOf(path: string, part: string): Promise<string> {
   archive.close();
   return Buffer.concat(chunks).toString('utf8');
 }
+
+test('JSON Lines hold nothing that a terminal obeys, and read back equal', async () => {
+  const cells = [poison, 'Zoë 日本 \u{1f514} \\u202e'];
+  const { path } = await write('r.jsonl', [{ ...blankResult, row: 1, cells, collected: { [poison]: poison } }], {
+    format: 'jsonl',
+    columns: ['phone', 'name'],
+  });
+  const text = await readFile(path, 'utf8');
+  expect(text).not.toMatch(obeyed);
+  expect(text).toContain('Zoë 日本');
+  expect(JSON.parse(text)).toMatchObject({
+    cells: { phone: cells[0], name: cells[1] },
+    collected: { [poison]: poison },
+  });
+});
 
 const called: ResultRow = {
   ...blankResult,

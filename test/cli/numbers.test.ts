@@ -196,3 +196,16 @@ test.each(['list', 'import', 'assign', 'call'])('numbers %s explains itself with
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`Usage: carillon numbers ${name}.*\n  carillon numbers ${name}`, 's'));
 });
+
+test.each([
+  ['numbers', [{ phone_number_id: 'pn_good' }, { label: 'no id' }], 'pn_good'],
+  ['agents', [{ agent_id: 'agent_good' }, { agent_id: 7 }], 'agent_good'],
+  ['conversations', { conversations: [{ conversation_id: 'conv_good' }, {}] }, 'conv_good'],
+])('a bad entry of the list of %s is told and left out', async (what, body, good) => {
+  const service = await startHttpService((response) => answerJson(response, 200, body));
+  const env = { SVC_BASE_URL: service.baseUrl, SVC_API_KEY: 'sk_any' };
+  const { code, stdout, stderr } = await runWith([what, 'list'], {}, env);
+  expect(code).toBe(0);
+  expect(stdout).toContain(good);
+  expect(stderr).toBe('1 entry of the list cannot be used (no id, say) and was left out.\n');
+});

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest';
 import { answerJson, startHttpService } from '../convai/loopback-servers.ts';
+import { obeyed, poison } from '../support/terminal-poison.ts';
 import { runWith, type CommandEnd } from './service-world.ts';
-
-/** Clears the screen, writes a title, reports back as if typed, turns the direction; each as ESC or as a single C1 character. */
-const poison = '\u001b[2J\u001b]0;title\u0007\u009b31m\u0085\u007f\u202egpj.exe\u2066\u200f\u2028\r';
-// eslint-disable-next-line no-control-regex
-const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 const record = {
   conversation_id: `conv_${poison}`,

@@ -6,6 +6,7 @@ import { accountScope, addSuppressions } from '../../src/store/suppressions.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { beginProven } from '../store/scenario.ts';
 import { buildRows } from '../support/campaign-rules.ts';
+import { obeyed, poison } from '../support/terminal-poison.ts';
 import { createWorld, numberAt, proven, until, type CampaignWorld } from './campaign-world.ts';
 
 let server: DevServer;
@@ -62,6 +63,31 @@ test('a test call goes the way of the campaign, to the given number, with the wo
   expect(await world.run('verify', `${world.id}-test-1`)).toMatchObject(proven);
   // The campaign itself knows nothing of it.
   expect(await world.run('status', world.id)).toMatchObject({ code: 2 });
+});
+
+test('a transcript with escapes and bidi characters reaches the terminal harmless', async () => {
+  const transcript = [
+    { speaker: 'agent', text: 'Hello Ana, a reminder.' },
+    { speaker: 'user', text: `heard${poison}` },
+  ];
+  const said = { type: 'unknown_field', field: 'transcript', value: transcript } as const;
+  const collected = { type: 'unknown_field', field: 'collected_data', value: { [`name${poison}`]: poison } } as const;
+  const world = await createWorld(server.address, {
+    faults: [said, collected].map((effect) => ({ operation: 'get_conversation', every: 1, effect })),
+  });
+  await world.work();
+  const path = world.writeCampaign({ lines: [`${numberAt(0)},Ana`] });
+  const { code, stdout, stderr } = await world.run('test-call', path, '--to', mine, '--yes');
+  expect(stdout).toContain('user: heard');
+  expect(stdout).toMatch(/^Collected +name/m);
+  expect(code).toBe(0);
+  expect(stdout).not.toMatch(obeyed);
+  expect(stderr).not.toMatch(obeyed);
+
+  const campaignId = `${world.id}-test-1`;
+  const lines = await world.run('results', campaignId, '--format', 'jsonl', '--output', '-');
+  expect(JSON.parse(lines.stdout)).toMatchObject({ collected: { [`name${poison}`]: poison } });
+  expect(lines.stdout).not.toMatch(obeyed);
 });
 
 test('the row is chosen by its number, the call is never repeated, and its end is one JSON object', async () => {

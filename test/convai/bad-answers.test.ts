@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { checkNumbers } from '../../src/campaign/caller-check.ts';
 import { BadResponseError, RefusedError } from '../../src/convai/errors.ts';
 import { parseRefusalDetail } from '../../src/convai/refusal-detail.ts';
 import { answerJson, clientOf, rejectionOf, startHttpService } from './loopback-servers.ts';
@@ -28,6 +29,32 @@ test('one bad entry of a list leaves the others readable, and is counted', async
   for await (const { conversation_id: id } of client.listConversations({ onUnusable: (n) => counted.push(n) }))
     listed.push(id);
   expect({ listed, counted }).toEqual({ listed: ['a', 'b'], counted: [2] });
+});
+
+test('one bad entry of the agents or the numbers leaves the others readable, and is counted', async () => {
+  const service = await startHttpService((response, { url }) => {
+    if (url.startsWith('/v1/convai/agents'))
+      answerJson(response, 200, { agents: [{ agent_id: 'a' }, { name: 'no id' }, null] });
+    else answerJson(response, 200, [{ phone_number_id: 'p', label: 7 }, { phone_number_id: 'q' }]);
+  });
+  const client = clientOf(service.baseUrl);
+  const counted: number[] = [];
+  const onUnusable = (entries: number) => counted.push(entries);
+  const agents: string[] = [];
+  for await (const { agent_id: id } of client.listAgents({ onUnusable })) agents.push(id);
+  expect(agents).toEqual(['a']);
+  expect(await client.listPhoneNumbers({ onUnusable })).toEqual([{ phone_number_id: 'q' }]);
+  expect(counted).toEqual([2, 1]);
+});
+
+test('a caller number that may be the bad entry is not called unknown', async () => {
+  const service = await startHttpService((response) =>
+    answerJson(response, 200, [{ phone_number_id: 'q' }, { phone_number_id: 'p', label: 7 }]),
+  );
+  const client = clientOf(service.baseUrl);
+  expect(await checkNumbers(client, ['q'])).toMatchObject({ ok: true });
+  const error = await rejectionOf(checkNumbers(client, ['q', 'p']), BadResponseError);
+  expect(error.problems).toEqual(['1 of its entries cannot be used, and p is not among the others']);
 });
 
 test('of a list of 60,000 entries at once the first are read, and it is known that there are more', async () => {
@@ -61,6 +88,26 @@ test('an answer of 63 MB is given up before it is read', async () => {
   const error = await rejectionOf(clientOf(service.baseUrl).getConversation('c'), BadResponseError);
   expect(error.problems).toEqual(['the body is too large']);
   expect(written).toBeLessThan(40);
+});
+
+test.each([
+  ['empty objects', (size: number) => `{"transcript":[${'{},'.repeat(size / 3)}{}]}`],
+  ['empty lists', (size: number) => `{"collected_data":{"a":[${'[],'.repeat(size / 3)}[]]}}`],
+  ['numbers', (size: number) => `{"collected_data":{"a":[${'1,'.repeat(size / 2)}1]}}`],
+])('an answer of 15 MB of %s is refused by its bytes, before anything is made of them', async (_name, body) => {
+  const text = body(15_000_000);
+  const service = await startHttpService((response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(text);
+  });
+  const error = await rejectionOf(clientOf(service.baseUrl).getConversation('c'), BadResponseError);
+  expect(error.problems).toEqual(['the body has more than 300000 values']);
+});
+
+test('a long talk with commas and brackets in its words is no answer of too many values', async () => {
+  const text = `${',[{\\"'.repeat(400_000)}`;
+  const service = await startHttpService((response) => answerJson(response, 200, { transcript: [{ text }] }));
+  expect(await clientOf(service.baseUrl).getConversation('c')).toMatchObject({ transcript: [{ text }] });
 });
 
 test.each([

@@ -12,7 +12,6 @@ export interface ProgramEnd {
 }
 
 export interface InstalledPackage {
-  folder: string;
   /** Writes a TypeScript module beside the installed package and checks it as a stranger's project would. */
   check(name: string, source: string): Promise<ProgramEnd>;
   /** Checks a module, makes JavaScript of it and runs that. */
@@ -33,19 +32,24 @@ export async function installPackage(): Promise<InstalledPackage> {
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
   };
-  for (const name of [...Object.keys(dependencies), '@types/node']) link(join(folder, 'node_modules'), name);
+  for (const name of Object.keys(dependencies)) linkPackage(folder, name);
   // Only the library and what it imports is built, so that this says nothing about the rest.
   const build = ['--outDir', join(installed, 'dist'), '--rootDir', root, '--declaration', '--noEmit', 'false'];
   const flags = ['--ignoreConfig', ...compilerFlags, '--rewriteRelativeImportExtensions', '--skipLibCheck'];
   const built = await tsc(root, [join(root, 'src/convai/index.ts'), ...build, ...flags]);
   if (built.code !== 0) throw new Error(`The library was not built:\n${built.output}`);
+  return openProject(folder);
+}
+
+/** A stranger's project in `folder`, as soon as what it uses is installed there. */
+export function openProject(folder: string): InstalledPackage {
+  linkPackage(folder, '@types/node');
   const write = (name: string, source: string): string => {
     writeFileSync(join(folder, name), source);
     return join(folder, name);
   };
   const strict = ['--ignoreConfig', ...compilerFlags, '--noUncheckedIndexedAccess', '--noUnusedLocals', 'false'];
   return {
-    folder,
     check: (name, source) => tsc(folder, [write(name, source), ...strict, '--noEmit']),
     async run(name, source, env) {
       const compiled = await tsc(folder, [write(name, source), ...strict]);
@@ -56,21 +60,35 @@ export async function installPackage(): Promise<InstalledPackage> {
   };
 }
 
+/** The examples of the page as one program: imports first, as modules want them. */
+export function programOf(page: string): string {
+  const blocks = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map((match) => match[1] ?? '');
+  return blocks.join('\n');
+}
+
 const compilerFlags =
   '--module nodenext --target es2023 --lib es2023 --types node --strict --exactOptionalPropertyTypes --verbatimModuleSyntax'.split(
     ' ',
   );
 
-function link(modules: string, name: string): void {
-  mkdirSync(dirname(join(modules, name)), { recursive: true });
-  symlinkSync(join(root, 'node_modules', name), join(modules, name));
+/** Makes a package of this checkout one of the project's. */
+export function linkPackage(folder: string, name: string): void {
+  const place = join(folder, 'node_modules', name);
+  mkdirSync(dirname(place), { recursive: true });
+  symlinkSync(join(root, 'node_modules', name), place);
 }
 
 function tsc(folder: string, args: string[]): Promise<ProgramEnd> {
   return execute(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...args], folder);
 }
 
-function execute(program: string, args: string[], cwd: string, env: Record<string, string> = {}): Promise<ProgramEnd> {
+/** Runs a program to its end, whatever that is. */
+export function execute(
+  program: string,
+  args: string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<ProgramEnd> {
   return new Promise((resolve) => {
     execFile(program, args, { cwd, env: { ...process.env, ...env } }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import * as library from '../../src/convai/index.ts';
 import { operations } from '../../src/sandbox/operations.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
-import { installPackage, type InstalledPackage } from './installed-package.ts';
+import { installPackage, programOf, type InstalledPackage } from './installed-package.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let installed: InstalledPackage;
@@ -89,12 +89,6 @@ test.each([
   expect(code).not.toBe(0);
   expect(output).toMatch(says);
 });
-
-/** The examples of the page as one program: imports first, as modules want them. */
-function programOf(page: string): string {
-  const blocks = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map((match) => match[1] ?? '');
-  return blocks.join('\n');
-}
 
 test('every example of the page runs as one program, and together they use all 14 operations', async () => {
   const sandbox = await startSandbox({ speed: 600, seed: 'docs' });

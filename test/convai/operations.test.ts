@@ -345,7 +345,7 @@ const badAnswers: [string, (client: ConvaiClient) => Promise<unknown>, unknown][
   ['a transcript that is no list', (c) => c.getConversation('c'), { transcript: 'hello' }],
   ['a signed address of the wrong kind', (c) => c.getSignedUrl('a'), { signed_url: 'https://127.0.0.1' }],
   ['no token', (c) => c.getConversationToken('a'), { token: '' }],
-  ['a number without its id', (c) => c.listPhoneNumbers(), [{ label: 'x' }]],
+  ['no list of numbers', (c) => c.listPhoneNumbers(), { label: 'x' }],
 ];
 
 test.each(badAnswers)('%s is a bad response that names the place', async (_name, call, body) => {

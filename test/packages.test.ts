@@ -1,0 +1,88 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../src/sandbox/start.ts';
+import { execute, linkPackage, openProject, programOf } from './convai/installed-package.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'carillon-packages-'));
+
+interface Manifest {
+  version: string;
+  dependencies: Record<string, string>;
+}
+const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+const tarballs = [`carillon-${version}.tgz`, `carillon-convai-${version}.tgz`];
+
+async function mustRun(program: string, args: string[], cwd: string): Promise<string> {
+  const { code, output } = await execute(program, args, cwd);
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}:\n${output}`);
+  return output;
+}
+
+beforeAll(() => mustRun(process.execPath, [join(root, 'packages.mjs'), folder], root));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function newProject(name: string): string {
+  const project = join(folder, name);
+  mkdirSync(join(project, 'node_modules'), { recursive: true });
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+  return project;
+}
+
+test.each(tarballs)('the installation of %s builds nothing', async (tarball) => {
+  const names = (await mustRun('tar', ['-tzf', tarball], folder)).trim().split('\n');
+  const manifest = await mustRun('tar', ['-xzOf', tarball, 'package/package.json'], folder);
+  // These two are what npm acts on.
+  expect(JSON.parse(manifest)).not.toHaveProperty('scripts');
+  expect(names).not.toContain('package/binding.gyp');
+  expect(names.filter((name) => /(?<!\.d)\.ts$|\.test\.|node_modules/.test(name))).toEqual([]);
+});
+
+test('the program as packed checks its own example by its own rules', async () => {
+  const project = newProject('program');
+  const installed = join(project, 'node_modules', 'carillon');
+  mkdirSync(installed);
+  await mustRun('tar', ['-xzf', join(folder, tarballs[0] ?? ''), '--strip-components=1', '-C', installed], folder);
+  for (const name of Object.keys(dependencies)) linkPackage(project, name);
+  const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { bin: { carillon: string } };
+  const carillon = (...args: string[]) => mustRun(process.execPath, [join(installed, bin.carillon), ...args], project);
+  expect(await carillon('--version')).toBe(`${version}\n`);
+  await carillon('init', 'first');
+  expect(await carillon('check', 'first/campaign.yaml', '--offline')).toMatch(
+    /^Ready to start\. No call was placed\.$/m,
+  );
+  expect(existsSync(join(installed, 'dist/workflow-bundle.js'))).toBe(true);
+});
+
+test('the client alone is three packages, installed without a network, and runs every example of its page', async () => {
+  const project = newProject('client');
+  for (const name of ['undici', 'zod'])
+    await mustRun('npm', ['pack', join(root, 'node_modules', name), '--ignore-scripts', '--silent'], project);
+  const own = ['undici', 'zod'].map((name) => {
+    const path = join(root, 'node_modules', name, 'package.json');
+    return `./${name}-${(JSON.parse(readFileSync(path, 'utf8')) as Manifest).version}.tgz`;
+  });
+  const flags = ['--offline', '--no-audit', '--no-fund'];
+  await mustRun('npm', ['install', ...flags, `../${tarballs[1] ?? ''}`, ...own], project);
+  const listed = (await mustRun('npm', ['ls', '--all', '--parseable'], project)).trim().split('\n');
+  const packages = listed.filter((line) => line.includes('node_modules'));
+  expect(packages.map((path) => path.replace(/.*node_modules\//, '')).sort()).toEqual([
+    'carillon-convai',
+    'undici',
+    'zod',
+  ]);
+
+  const sandbox = await startSandbox({ speed: 600, seed: 'docs' });
+  onTestFinished(() => sandbox.close());
+  const page = readFileSync(join(root, 'docs/convai.md'), 'utf8');
+  const program = programOf(page).replaceAll(`'carillon/convai'`, `'carillon-convai'`);
+  expect(program).toContain(`from 'carillon-convai'`);
+  const env = { SVC_BASE_URL: sandbox.url, SVC_API_KEY: 'sk_sandbox_ok' };
+  const { code, output } = await openProject(project).run('examples.ts', program, env);
+  expect(output).toMatch(/there is no such agent/);
+  expect(code).toBe(0);
+  expect(sandbox.calls().map(({ to }) => to)).toEqual(['+12125550100', '+442079460101']);
+});
