@@ -13,7 +13,7 @@ import { describedAnswers } from './model/described-answers.ts';
  *
  * | of sockets                           | in                      | under                                                                |
  * | ------------------------------------ | ----------------------- | -------------------------------------------------------------------- |
- * | signed URL used again                | sockets-attacks.test.ts | a signed address that was used is refused with 401                   |
+ * | signed URL used again                | sockets-attacks.test.ts | a signed address that was used is refused                            |
  * | expired, wrong agent, two at once    | sockets-attacks.test.ts | holds for fifteen minutes; serves no other agent; of two sockets     |
  * | no initiation                        | sockets.test.ts         | a client that never sends initiation data                            |
  * | no pong                              | sockets-attacks.test.ts | a client that answers no ping is gone after twenty seconds           |

@@ -92,6 +92,7 @@ export function requestView({ service, parameter }: ViewRequest): View {
               : link(viewPath('calls', { batch: entry.batchId }), html`<code>${entry.batchId}</code>`),
           ],
           ['Calls accepted', entry.callsAccepted],
+          ['Conversation refused', entry.socketRefusal],
         ]),
         statusBadge(entry),
       ),
@@ -127,6 +128,7 @@ function isWanted(entry: JournalEntry, choice: Choice): boolean {
     case '2xx':
     case '4xx':
     case '5xx':
+      if (entry.socketRefusal !== null) return choice === '4xx';
       return entry.ending === 'sent' && String(entry.status).startsWith(choice.charAt(0));
   }
 }
@@ -149,9 +151,10 @@ function operationOf({ operation, unmatched }: JournalEntry): Html {
   return html`<span class="muted">${unmatched ? 'Unknown' : '–'}</span>`;
 }
 
-function statusBadge({ ending, status }: JournalEntry): Html {
+function statusBadge({ ending, status, socketRefusal }: JournalEntry): Html {
   if (ending === 'in_progress') return badge('live', 'In progress');
   if (ending === 'aborted') return badge('bad', 'Cut off');
+  if (socketRefusal !== null) return badge('wait', 'Refused');
   const tone: Tone = status === null || status >= 500 ? 'bad' : status >= 400 ? 'wait' : 'good';
   return badge(tone, String(status));
 }
