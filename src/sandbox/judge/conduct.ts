@@ -61,6 +61,7 @@ export class ConductJudge {
   }
 
   noteRequest(facts: { sequence: number; parallel: number; keyInUrl: boolean }): void {
+    this.#checks.countRequest();
     this.#checks.observeMost('parallel_requests', facts.parallel);
     const { maxParallelRequests } = this.#limits;
     if (facts.parallel > maxParallelRequests) {
