@@ -159,7 +159,7 @@ test.each([
   ['GET', batches, 'POST'],
   ['DELETE', `${numbers}/pn_main`, 'PATCH'],
 ])('the method %s is not allowed on %s, and those that are come with the answer', async (method, path, allowed) => {
-  const sandbox = await startTestSandbox();
+  const sandbox = await startTestSandbox({ dialect: 'spec' });
   const answer = await sandbox.request(method, path);
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, allowed]);
   expect(answer.body.detail.code).toBe('method_not_allowed');

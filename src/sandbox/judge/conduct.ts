@@ -181,7 +181,7 @@ export class ConductJudge {
       });
   }
 
-  noteDeletedUse(kind: 'agent' | 'conversation', id: string): void {
+  noteDeletedUse(kind: 'agent' | 'conversation' | 'phone number', id: string): void {
     this.#violate('deleted_use', `a deleted ${kind} was asked for`, { id });
   }
 
