@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { jsonText } from '../campaign/json-text.ts';
 import { commandEnvironment } from '../config.ts';
 import { sandboxKey } from '../sandbox/http/authentication.ts';
-import { formatConduct, type ConductReport } from '../sandbox/judge/conduct-report.ts';
+import { formatConduct, verdictOf, type ConductReport } from '../sandbox/judge/conduct-report.ts';
 import { toJUnit } from '../sandbox/judge/junit.ts';
 import { startSandbox, type RunningSandbox } from '../sandbox/start.ts';
 import { addSandboxFlags, isStartRefusal, readSandboxFlags, type SandboxFlags } from './sandbox-flags.ts';
@@ -33,12 +33,16 @@ export interface ExecIo {
 
 const examples = `
 The command finds the sandbox in SVC_BASE_URL, SVC_API_KEY and CARILLON_SANDBOX_URL. The conduct report goes to stderr. The exit
-code is the command's own, or 1 when that is 0 and the conduct report has violations; 2 when the command could not be run.
+code is the command's own, or 1 when that is 0 and the conduct report has violations, or nothing to judge because no request came;
+2 when the command could not be run.
 
 Examples:
   carillon sandbox exec -- npm test
   carillon sandbox exec --seed 7 --speed 60 --faults faults.json -- node dial.js
   carillon sandbox exec --calling-hours 08:00-21:00 --report-file conduct.xml -- ./nightly.sh`;
+
+const nothingObserved =
+  'error: No request came to the service, so nothing was judged. Let the command use SVC_BASE_URL and SVC_API_KEY, and no reset at its end.\n';
 
 /** `carillon sandbox exec`: a command with a sandbox of its own. `end` is told the exit code. */
 export function execCommand(end: (code: number) => void): Command {
@@ -81,9 +85,8 @@ export async function runExec(command: readonly string[], flags: ExecFlags, io: 
     await nextTurn();
     const report = sandbox.conduct();
     const told = await tellReport(report, format, flags.reportFile, io);
-    if (sandbox.journal().length === 0)
-      io.stderr.write('No request came to the sandbox, so nothing was judged: does the command use SVC_BASE_URL?\n');
-    return Math.max(ended, report.ok && told ? 0 : 1);
+    if (report.requests === 0) io.stderr.write(nothingObserved);
+    return Math.max(ended, report.ok && report.requests > 0 && told ? 0 : 1);
   } finally {
     await sandbox.close();
   }
@@ -134,7 +137,7 @@ async function tellReport(
     io.stderr.write(`error: --report-file ${file} cannot be written (${code}). This is the report:\n${text}`);
     return false;
   }
-  io.stderr.write(`conduct: ${report.ok ? 'ok' : 'VIOLATIONS'}; the report is in ${file}\n`);
+  io.stderr.write(`conduct: ${verdictOf(report)}; the report is in ${file}\n`);
   return true;
 }
 

@@ -82,6 +82,6 @@ export function seedService({ settings, state, clock }: Service): void {
   }
   for (const number of seedNumbers) {
     const owned = { type: 'purchased', provider: 'telephony', accountSid: null, sealedToken: null } as const;
-    state.numbers.set(number.phoneNumberId, { ...number, ...owned });
+    state.addNumber({ ...number, ...owned });
   }
 }

@@ -145,7 +145,7 @@ test('progress tells service time, outcomes and what comes next', () => {
 });
 
 function rehearsal(changes: Partial<Rehearsal> = {}): Rehearsal {
-  const conduct: ConductReport = { ok: true, at: begin, checks: [] };
+  const conduct: ConductReport = { ok: true, requests: 1, at: begin, checks: [] };
   return {
     campaign: campaignIn('completed'),
     status: { ...status, total: 312 },

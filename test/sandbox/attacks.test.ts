@@ -13,7 +13,7 @@ import { describedAnswers } from './model/described-answers.ts';
  *
  * | of sockets                           | in                      | under                                                                |
  * | ------------------------------------ | ----------------------- | -------------------------------------------------------------------- |
- * | signed URL used again                | sockets-attacks.test.ts | a signed address that was used is refused with 401                   |
+ * | signed URL used again                | sockets-attacks.test.ts | a signed address that was used is refused                            |
  * | expired, wrong agent, two at once    | sockets-attacks.test.ts | holds for fifteen minutes; serves no other agent; of two sockets     |
  * | no initiation                        | sockets.test.ts         | a client that never sends initiation data                            |
  * | no pong                              | sockets-attacks.test.ts | a client that answers no ping is gone after twenty seconds           |
@@ -159,7 +159,7 @@ test.each([
   ['GET', batches, 'POST'],
   ['DELETE', `${numbers}/pn_main`, 'PATCH'],
 ])('the method %s is not allowed on %s, and those that are come with the answer', async (method, path, allowed) => {
-  const sandbox = await startTestSandbox();
+  const sandbox = await startTestSandbox({ dialect: 'spec' });
   const answer = await sandbox.request(method, path);
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, allowed]);
   expect(answer.body.detail.code).toBe('method_not_allowed');

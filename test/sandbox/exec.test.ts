@@ -17,6 +17,7 @@ const dial = (...numbers) => ask('/v1/convai/phone-numbers/batch-calls', {
   agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: numbers.map((n) => ({ to_phone_number: n })),
 });
 `;
+const single = `await dial('+12125550150');`;
 const twice = `await dial('+12125550150', '+12125550150');`;
 
 async function temporaryFolder(): Promise<string> {
@@ -47,18 +48,34 @@ test('a command that uses the service well ends with its own code, and the repor
   expect(code).toBe(0);
 });
 
-test('a command that never called is told so', async () => {
-  const words = /No request came to the sandbox, so nothing was judged: does the command use SVC_BASE_URL/;
-  expect((await execScript('')).said).toMatch(words);
-  expect((await execScript(`await dial('+12125550150');`)).said).not.toMatch(words);
+test('a command that never called the service is not ok: nothing was observed, and that is a failure', async () => {
+  const file = join(await temporaryFolder(), 'conduct.xml');
+  const controlsAlone = `await fetch(process.env.CARILLON_SANDBOX_URL + '/_sandbox/health');`;
+  const { code, said } = await execScript(controlsAlone);
+  expect(said).toMatch(/^conduct: NOTHING OBSERVED\n/);
+  expect(said).not.toMatch(/\bok\b/);
+  expect(said).toContain('error: No request came to the service, so nothing was judged.');
+  expect(code).toBe(1);
+  const inFile = await execScript('process.exitCode = 3;', { reportFile: file });
+  expect(inFile).toMatchObject({
+    code: 3,
+    said: expect.stringMatching(/^conduct: NOTHING OBSERVED; the report is in/),
+  });
+  expect(await readFile(file, 'utf8')).toMatch(/failures="1"[^]*<failure type="requests" message="nothing observed">/);
+});
+
+test('one request is enough for a judgement', async () => {
+  const { code, said } = await execScript(`await ask('/v1/convai/agents');`);
+  expect([code, said]).toEqual([0, expect.stringMatching(/^conduct: ok\n/)]);
+  expect(said).not.toContain('error');
 });
 
 test.each([
-  ['', 0, 0],
-  ['process.exitCode = 3;', 0, 3],
+  [single, 0, 0],
+  [`${single} process.exitCode = 3;`, 0, 3],
   [twice, 1, 1],
   [`${twice} process.exitCode = 3;`, 1, 3],
-  [`process.kill(process.pid, 'SIGKILL');`, 0, 137],
+  [`${single} process.kill(process.pid, 'SIGKILL');`, 0, 137],
 ])('the worse code counts: %j', async (script, violations, code) => {
   const ended = await execScript(script);
   expect(ended.said).toMatch(violations === 0 ? /^conduct: ok/ : /^conduct: VIOLATIONS/);
@@ -101,7 +118,7 @@ test.each([
 
 test('a report that cannot be written is told all the same, and fails', async () => {
   const file = join(await temporaryFolder(), 'none', 'conduct.txt');
-  const { code, said } = await execScript('', { reportFile: file });
+  const { code, said } = await execScript(single, { reportFile: file });
   expect(code).toBe(1);
   expect(said).toMatch(/^error: --report-file .* cannot be written \(ENOENT\)\. This is the report:\nconduct: ok\n/);
 });
@@ -194,6 +211,6 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s is passed on, and the re
   child.kill(signal);
   const [code] = (await once(child, 'close')) as [number];
   expect(written.stdout).toBe('ready\ntold\n');
-  expect(written.stderr).toMatch(/^conduct: ok/);
+  expect(written.stderr).toMatch(/^conduct: NOTHING OBSERVED/);
   expect(code).toBe(4);
 });

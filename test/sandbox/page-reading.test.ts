@@ -73,7 +73,7 @@ browserTest('the schemes differ, and both are dark on light or light on dark thr
   expect([darkInk > 192, darkText > 192, darkGround < 64, darkPanel < 64]).toEqual([true, true, true, true]);
 });
 
-browserTest.for([1280, 961, 768, 390, 320])('at %s pixels no view is wider than the window', async (width) => {
+browserTest.for([1280, 1101, 961, 768, 390, 320])('at %s pixels no view is wider than the window', async (width) => {
   const sandbox = await startPageSandbox();
   const long = 'A_name_without_any_place_to_break_it_that_goes_on_and_on_'.repeat(6);
   await sandbox.ask('POST', '/v1/convai/agents', { name: long, tags: [long] });
@@ -91,6 +91,53 @@ browserTest.for([1280, 961, 768, 390, 320])('at %s pixels no view is wider than 
   }
   expect(complaints.splice(0).every((text) => text.includes('404'))).toBe(true);
 });
+
+/** Ids and telephone numbers in the main part that do not stand whole on one line. Bodies are shown as they were sent. */
+const brokenIds = `(() => {
+  const wanted = /\\+\\d{8,}|\\b(?:agent|batch|call|conv|pn|webhook)_\\w+/g;
+  const broken = [];
+  let seen = 0;
+  const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const element = node.parentElement;
+    if (element.closest('pre, option, .hidden') || !element.checkVisibility()) continue;
+    for (const { 0: text, index } of node.data.matchAll(wanted)) {
+      seen += 1;
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + text.length);
+      const cut = element.scrollWidth > element.clientWidth && getComputedStyle(element).overflow === 'hidden';
+      if (range.getClientRects().length !== 1 || cut) broken.push(text);
+    }
+  }
+  return { seen, broken };
+})()`;
+
+browserTest.for([1280, 1101, 961, 768, 390, 320])(
+  'at %s pixels no id and no number is broken over lines',
+  async (width) => {
+    const sandbox = await startPageSandbox();
+    const { body } = await sandbox.ask('POST', '/v1/convai/agents', {
+      name: 'An agent with a longer name',
+      tags: ['tag'],
+    });
+    await sandbox.ask('GET', `/v1/convai/conversations?page_size=1&agent_id=${body.agent_id}`);
+    const path = '/v1/convai/phone-numbers';
+    for (const id of ['pn_main', 'pn_second']) await sandbox.ask('PATCH', `${path}/${id}`, { agent_id: body.agent_id });
+    const views = [...(await fillSandbox(sandbox)), `/?view=agent&id=${body.agent_id}`];
+    const { page, complaints } = await look(sandbox, '/', { width, height: 800 });
+    let found = 0;
+    for (const view of views) {
+      await page.goto(sandbox.url + view);
+      await page.locator(liveLink).waitFor();
+      const { seen, broken } = await page.evaluate<{ seen: number; broken: string[] }>(brokenIds);
+      expect([view, broken]).toEqual([view, []]);
+      found += seen;
+    }
+    expect(found).toBeGreaterThan(40);
+    expect(complaints.splice(0).every((text) => text.includes('404'))).toBe(true);
+  },
+);
 
 browserTest('everything can be reached and done with the keyboard alone', async () => {
   const sandbox = await startPageSandbox();

@@ -91,7 +91,18 @@ export async function converse(
   return { ...client, conversationId: metadata.conversation_id };
 }
 
-/** Tries to connect and tells what it was answered instead. */
+/** Connects and is turned away: the event that says why, and how the connection was closed. */
+export async function turnedAway(
+  url: string,
+  options: ClientOptions = {},
+): Promise<{ code: number; reason: string; error: Json }> {
+  const { closed, events } = await connect(url, options);
+  const close = await closed;
+  if (events.length !== 1) throw new Error(`there came ${events.length} events instead of one`);
+  return { ...close, error: events[0].error_event };
+}
+
+/** Tries to connect and tells what it was answered over HTTP instead. */
 export async function refusal(
   url: string,
   options: ClientOptions = {},

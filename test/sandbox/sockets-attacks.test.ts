@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import * as fc from 'fast-check';
-import { onTestFinished, expect, test } from 'vitest';
+import { WebSocket as BrowserSocket, type CloseEvent } from 'undici';
+import { expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { startTestSandbox, type Json, type TestSandbox } from './harness.ts';
-import { connect, converse, createAgent, pass, refusal, signedUrl } from './socket-client.ts';
+import { connect, converse, createAgent, pass, refusal, signedUrl, turnedAway } from './socket-client.ts';
 
 const quick = { speech: false, sockets: { pacing: 'fast' } } as const;
 const reuses = async (sandbox: TestSandbox): Promise<number> => {
@@ -13,15 +15,44 @@ const reuses = async (sandbox: TestSandbox): Promise<number> => {
 const records = async (sandbox: TestSandbox): Promise<Json[]> =>
   (await sandbox.get('/v1/convai/conversations')).body.conversations;
 
-test('a signed address that was used is refused with 401, and the reuse is noted', async () => {
+test('a socket that is refused closes with 1008 and a reason, which a browser can read', async () => {
+  const sandbox = await startTestSandbox(quick);
+  const url = `${sandbox.url.replace('http', 'ws')}/v1/convai/conversation?agent_id=agent_reminders&conversation_signature=x`;
+  // The WebSocket of browsers, which tells nothing of an answer over HTTP.
+  const socket = new BrowserSocket(url, 'convai');
+  onTestFinished(() => socket.close());
+  const [close] = (await once(socket as unknown as EventTarget, 'close')) as [CloseEvent];
+  expect([close.code, close.reason]).toEqual([1008, 'invalid_signed_url']);
+  expect(Buffer.byteLength(close.reason)).toBeLessThanOrEqual(123);
+});
+
+test('what a client sends that was turned away is not read, and hurts nobody', async () => {
+  const sandbox = await startTestSandbox(quick);
+  const url = `${sandbox.url.replace('http', 'ws')}/v1/convai/rtc?token=x`;
+  const socket = new WebSocket(url, 'convai');
+  onTestFinished(() => socket.terminate());
+  socket.on('error', () => undefined);
+  socket.on('open', () => {
+    socket.send('x'.repeat(3_000_000));
+    socket.send('{"type":"conversation_initiation_client_data"}');
+  });
+  await once(socket, 'close');
+  expect(await records(sandbox)).toEqual([]);
+});
+
+test('a signed address that was used is refused, and the reuse is noted', async () => {
   const sandbox = await startTestSandbox(quick);
   const url = await signedUrl(sandbox, 'agent_reminders');
   await connect(url);
-  const refused = await refusal(url);
-  expect(refused).toMatchObject({
-    status: 401,
-    headers: { 'x-sandbox': '1', 'content-type': 'application/json; charset=utf-8' },
-    body: { detail: { type: 'authentication_error', code: 'signed_url_used', request_id: expect.any(String) } },
+  expect(await turnedAway(url)).toEqual({
+    code: 1008,
+    reason: 'signed_url_used',
+    error: {
+      code: 1008,
+      error_type: 'signed_url_used',
+      message: 'The signed URL has been used; it serves one conversation. Get another one.',
+      reason: 'signed_url_used',
+    },
   });
   expect(await reuses(sandbox)).toBe(1);
 });
@@ -32,7 +63,7 @@ test('a signed address holds for fifteen minutes and not a millisecond longer', 
   sandbox.clock.advance(15 * 60_000 - 1);
   await connect(one);
   sandbox.clock.advance(1);
-  expect(await refusal(two)).toMatchObject({ status: 401, body: { detail: { code: 'signed_url_expired' } } });
+  expect(await turnedAway(two)).toMatchObject({ code: 1008, reason: 'signed_url_expired' });
   expect(await reuses(sandbox)).toBe(1);
 });
 
@@ -40,7 +71,7 @@ test('a signed address serves no other agent, and the attempt does not use it up
   const sandbox = await startTestSandbox(quick);
   const url = await signedUrl(sandbox, 'agent_reminders');
   const forged = url.replace('agent_id=agent_reminders', 'agent_id=agent_survey');
-  expect(await refusal(forged)).toMatchObject({ status: 401, body: { detail: { code: 'wrong_agent' } } });
+  expect(await turnedAway(forged)).toMatchObject({ code: 1008, reason: 'wrong_agent' });
   expect(await reuses(sandbox)).toBe(0);
   await connect(url);
 });
@@ -48,37 +79,47 @@ test('a signed address serves no other agent, and the attempt does not use it up
 test('of two sockets at once with one signed address exactly one is accepted', async () => {
   const sandbox = await startTestSandbox(quick);
   const url = await signedUrl(sandbox, 'agent_reminders');
-  const results = await Promise.allSettled([connect(url), connect(url), connect(url)]);
-  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  const clients = await Promise.all([connect(url), connect(url), connect(url)]);
+  for (const client of clients) await client.settle();
+  const open = clients.filter(({ socket }) => socket.readyState === WebSocket.OPEN);
+  expect(open).toHaveLength(1);
 });
 
 test.each([
-  ['', 400, 'bad_request'],
-  ['?agent_id=agent_reminders', 400, 'bad_request'],
-  ['?conversation_signature=cvsig_x', 400, 'bad_request'],
-  ['?agent_id=agent_reminders&conversation_signature=', 400, 'bad_request'],
-  ['?agent_id=agent_reminders&agent_id=agent_survey&conversation_signature=cvsig_x', 400, 'bad_request'],
-  ['?agent_id=agent_reminders&conversation_signature=cvsig_never-issued', 401, 'invalid_signed_url'],
-  ['?agent_id=agent_reminders&conversation_signature=%00%ff', 401, 'invalid_signed_url'],
-])('a query of "%s" is refused with %i', async (query, status, code) => {
+  ['', 'bad_request'],
+  ['?agent_id=agent_reminders', 'bad_request'],
+  ['?conversation_signature=cvsig_x', 'bad_request'],
+  ['?agent_id=agent_reminders&conversation_signature=', 'bad_request'],
+  ['?agent_id=agent_reminders&agent_id=agent_survey&conversation_signature=cvsig_x', 'bad_request'],
+  ['?agent_id=agent_reminders&conversation_signature=cvsig_never-issued', 'invalid_signed_url'],
+  ['?agent_id=agent_reminders&conversation_signature=%00%ff', 'invalid_signed_url'],
+])('a query of "%s" is refused with 1008 %s', async (query, reason) => {
   const sandbox = await startTestSandbox(quick);
-  const refused = await refusal(`${sandbox.url.replace('http', 'ws')}/v1/convai/conversation${query}`);
-  expect(refused).toMatchObject({ status, body: { detail: { code } } });
+  const refused = await turnedAway(`${sandbox.url.replace('http', 'ws')}/v1/convai/conversation${query}`);
+  expect(refused).toMatchObject({ code: 1008, reason });
 });
 
 test('an API key opens no socket', async () => {
   const sandbox = await startTestSandbox(quick);
   const address = `${sandbox.url.replace('http', 'ws')}/v1/convai/conversation?agent_id=agent_reminders`;
-  expect((await refusal(address, { headers: { 'x-api-key': 'sk_sandbox_ok' } })).status).toBe(400);
+  const refused = await turnedAway(address, { headers: { 'x-api-key': 'sk_sandbox_ok' } });
+  expect(refused).toMatchObject({
+    reason: 'bad_request',
+    error: { message: 'conversation_signature is missing in the query. Use the address as it was given.' },
+  });
 });
 
-test('an agent that was deleted after the address was given is 404, and no socket is served anywhere else', async () => {
+test('an agent that was deleted after the address was given is refused, and no socket is served anywhere else', async () => {
   const sandbox = await startTestSandbox(quick);
   const url = await signedUrl(sandbox, 'agent_survey');
   await sandbox.request('DELETE', '/v1/convai/agents/agent_survey');
-  expect(await refusal(url)).toMatchObject({ status: 404, body: { detail: { code: 'agent_not_found' } } });
+  expect(await turnedAway(url)).toMatchObject({ code: 1008, reason: 'agent_not_found' });
   const elsewhere = await refusal(`${sandbox.url.replace('http', 'ws')}/v1/convai/agents`);
-  expect(elsewhere).toMatchObject({ status: 404, body: { detail: { code: 'route_not_found' } } });
+  expect(elsewhere).toMatchObject({
+    status: 404,
+    headers: { 'x-sandbox': '1', 'content-type': 'application/json; charset=utf-8' },
+    body: { detail: { code: 'route_not_found', request_id: expect.any(String) } },
+  });
 });
 
 test('an agent that is deleted while a client makes up its mind ends the conversation before it begins', async () => {
@@ -90,15 +131,11 @@ test('an agent that is deleted while a client makes up its mind ends the convers
   expect(await records(sandbox)).toEqual([]);
 });
 
-test('when all lines are in use a socket is refused with 429 and may be tried again', async () => {
+test('when all lines are in use a socket is refused and may be tried again', async () => {
   const sandbox = await startTestSandbox({ ...quick, concurrency: 1 });
   const client = await converse(sandbox, 'agent_reminders');
   const url = await signedUrl(sandbox, 'agent_reminders');
-  expect(await refusal(url)).toMatchObject({
-    status: 429,
-    headers: { 'retry-after': '5' },
-    body: { detail: { code: 'concurrency_limit_exceeded' } },
-  });
+  expect(await turnedAway(url)).toMatchObject({ code: 1008, reason: 'concurrency_limit_exceeded' });
   client.socket.close(1000);
   await client.closed;
   await connect(url);
@@ -375,13 +412,15 @@ test('addresses of sockets are in the journal without their credentials', async 
   const sandbox = await startTestSandbox(quick);
   const url = await signedUrl(sandbox, 'agent_reminders');
   await connect(url);
-  await refusal(url);
+  await turnedAway(url);
+  await refusal(`${sandbox.url.replace('http', 'ws')}/v1/convai/conversations?x=1`);
   const signature = new URL(url).searchParams.get('conversation_signature') ?? '';
   const { entries } = (await sandbox.get('/_sandbox/journal')).body;
-  const upgrades = entries.filter(({ path }: Json) => path.startsWith('/v1/convai/conversation?'));
-  expect(upgrades.map((entry: Json) => [entry.status, entry.ending])).toEqual([
-    [101, 'sent'],
-    [401, 'sent'],
+  const upgrades = entries.filter(({ path }: Json) => /\/conversations?\?/.test(path));
+  expect(upgrades.map((entry: Json) => [entry.status, entry.ending, entry.socketRefusal])).toEqual([
+    [101, 'sent', null],
+    [101, 'sent', 'signed_url_used'],
+    [404, 'sent', null],
   ]);
   expect(JSON.stringify(entries)).not.toContain(signature);
   const har = await sandbox.get('/_sandbox/journal?format=har');

@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import { expect, test } from 'vitest';
 import { noon, startTestSandbox, type Json, type TestSandbox } from './harness.ts';
-import { connect, pass, refusal } from './socket-client.ts';
+import { connect, pass, turnedAway } from './socket-client.ts';
 
 const livekit = { apiKey: 'APIlocal', apiSecret: 'a-secret-of-32-characters-or-more', url: 'ws://127.0.0.1:7880' };
 const quick = { speech: false, sockets: { pacing: 'fast' } } as const;
@@ -91,10 +91,7 @@ test('a token holds for ten minutes of service time', async () => {
   expect(await verify(sandbox, token)).toMatchObject({ valid: true });
   sandbox.clock.advance(1);
   expect(await verify(sandbox, token)).toMatchObject({ valid: false, reason: 'expired' });
-  expect(await refusal(joinUrl(sandbox, token))).toMatchObject({
-    status: 401,
-    body: { detail: { code: 'token_expired' } },
-  });
+  expect(await turnedAway(joinUrl(sandbox, token))).toMatchObject({ code: 1008, reason: 'token_expired' });
 });
 
 test.each<[string, (token: string) => string | Promise<string>, string]>([
@@ -120,8 +117,8 @@ test.each<[string, (token: string) => string | Promise<string>, string]>([
   const sandbox = await startTestSandbox({ livekit });
   const token = await change(await issue(sandbox));
   expect(await verify(sandbox, token)).toMatchObject({ valid: false, reason });
-  const refused = await refusal(joinUrl(sandbox, encodeURIComponent(token)));
-  expect(refused).toMatchObject({ status: 401, body: { detail: { code: 'invalid_token' } } });
+  const refused = await turnedAway(joinUrl(sandbox, encodeURIComponent(token)));
+  expect(refused).toMatchObject({ code: 1008, reason: 'invalid_token', error: { message: expect.any(String) } });
 });
 
 async function sign(issuer: string, notBefore: number): Promise<string> {
@@ -139,7 +136,7 @@ test('a token that somebody else signed with our secret is valid, but begins no 
   const sandbox = await startTestSandbox({ livekit });
   const token = await sign('APIlocal', noon / 1000);
   expect(await verify(sandbox, token)).toMatchObject({ valid: true, issued_here: false, agent_id: null });
-  expect((await refusal(joinUrl(sandbox, token))).status).toBe(401);
+  expect((await turnedAway(joinUrl(sandbox, token))).code).toBe(1008);
 });
 
 test('a token joins its conversation once, and the reuse is noted', async () => {
@@ -149,10 +146,7 @@ test('a token joins its conversation once, and the reuse is noted', async () => 
   client.send({ type: 'conversation_initiation_client_data' });
   const { conversation_initiation_metadata_event: metadata } = await client.next('conversation_initiation_metadata');
   expect(metadata.conversation_id).toBe((decodeJwt(token).video as Json).room);
-  expect(await refusal(joinUrl(sandbox, token))).toMatchObject({
-    status: 401,
-    body: { detail: { code: 'token_used' } },
-  });
+  expect(await turnedAway(joinUrl(sandbox, token))).toMatchObject({ code: 1008, reason: 'token_used' });
   expect(await verify(sandbox, token)).toMatchObject({ valid: false, reason: 'used' });
   const { checks } = (await sandbox.get('/_sandbox/conduct')).body;
   expect(checks.find(({ name }: Json) => name === 'credential_reuse').violations).toHaveLength(1);
@@ -173,8 +167,8 @@ test('a token opens no signed address, nor a signature a room', async () => {
   const signed = await sandbox.get('/v1/convai/conversation/get-signed-url?agent_id=agent_reminders');
   const signature = new URL(signed.body.signed_url).searchParams.get('conversation_signature') ?? '';
   const crossed = `${ws}/v1/convai/conversation?agent_id=agent_reminders&conversation_signature=${token}`;
-  expect((await refusal(crossed)).status).toBe(401);
-  expect((await refusal(joinUrl(sandbox, signature))).status).toBe(401);
+  expect((await turnedAway(crossed)).reason).toBe('invalid_signed_url');
+  expect((await turnedAway(joinUrl(sandbox, signature))).reason).toBe('invalid_token');
   await connect(joinUrl(sandbox, token));
 });
 
@@ -206,7 +200,7 @@ test('credentials are redeemed once by hand, and do not open a socket afterwards
     (await sandbox.request('POST', '/_sandbox/credentials/redeem', { credential: token })).body;
   expect(await redeem()).toEqual({ accepted: true, kind: 'token', agent_id: 'agent_reminders' });
   expect(await redeem()).toEqual({ accepted: false, kind: null, agent_id: null });
-  expect((await refusal(joinUrl(sandbox, token))).status).toBe(401);
+  expect((await turnedAway(joinUrl(sandbox, token))).code).toBe(1008);
 });
 
 test('behind a server that does the TLS the signed address is wss in either dialect', async () => {

@@ -6,6 +6,7 @@ import { serveSockets } from '../live/upgrade.ts';
 import { serveAgents } from '../routes/agents.ts';
 import { serveBatchCalling } from '../routes/batch-calling.ts';
 import { serveBatchCalls } from '../routes/batch-calls.ts';
+import { serveDeleteNumber } from '../routes/delete-number.ts';
 import { serveConversationAudio } from '../routes/conversation-audio.ts';
 import { serveConversations } from '../routes/conversations.ts';
 import { serveCredentials } from '../routes/credentials.ts';
@@ -50,6 +51,7 @@ export function createServer(service: Service): FastifyInstance {
   serveBatchCalls(app, service);
   serveSockets(app, service);
   if (service.settings.dialect === 'extended') {
+    serveDeleteNumber(app, service);
     serveNumberPages(app, service);
     serveBatchCalling(app, service);
   }

@@ -25,6 +25,8 @@ export interface ConductReport {
   ok: boolean;
   /** Epoch milliseconds of service time. */
   at: number;
+  /** How many came since the judge began. Without one nothing was judged, whatever `ok` says. */
+  requests: number;
   checks: {
     name: CheckName;
     rule: string;
@@ -46,6 +48,11 @@ export class ConductChecks {
   readonly #violations = new Map<CheckName, Violation[]>();
   readonly #counts = new Map<CheckName, number>();
   readonly #notJudged = new Map<CheckName, number>();
+  #requests = 0;
+
+  countRequest(): void {
+    this.#requests += 1;
+  }
 
   observe(check: CheckName): void {
     this.#observed.set(check, (this.#observed.get(check) ?? 0) + 1);
@@ -82,19 +89,30 @@ export class ConductChecks {
         violations,
       };
     });
-    return { ok: checks.every((check) => check.ok), at, checks };
+    return { ok: checks.every((check) => check.ok), at, requests: this.#requests, checks };
   }
+}
+
+/** The verdict in a word or two: a report of nothing is no good report. */
+export function verdictOf({ ok, requests }: ConductReport): string {
+  if (!ok) return 'VIOLATIONS';
+  return requests === 0 ? 'NOTHING OBSERVED' : 'ok';
 }
 
 /** The report for people: one line per check, and the violations below those that failed. */
 export function formatConduct(report: ConductReport): string {
   const lines = report.checks.flatMap((check) => [
-    `${check.ok ? 'ok  ' : 'FAIL'}  ${check.rule} (${countsOf(check)})`,
+    `${wordOf(check, report.requests)}  ${check.rule} (${countsOf(check)})`,
     ...check.violations
       .slice(0, 10)
       .map((violation) => `        ${new Date(violation.at).toISOString()} ${describeViolation(violation)}`),
   ]);
-  return `${[`conduct: ${report.ok ? 'ok' : 'VIOLATIONS'}`, ...lines].join('\n')}\n`;
+  return `${[`conduct: ${verdictOf(report)}`, ...lines].join('\n')}\n`;
+}
+
+function wordOf({ ok }: ConductReport['checks'][number], requests: number): string {
+  if (!ok) return 'FAIL';
+  return requests === 0 ? '-   ' : 'ok  ';
 }
 
 function countsOf({ observed, notJudged, violationCount }: ConductReport['checks'][number]): string {

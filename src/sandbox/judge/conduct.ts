@@ -61,6 +61,7 @@ export class ConductJudge {
   }
 
   noteRequest(facts: { sequence: number; parallel: number; keyInUrl: boolean }): void {
+    this.#checks.countRequest();
     this.#checks.observeMost('parallel_requests', facts.parallel);
     const { maxParallelRequests } = this.#limits;
     if (facts.parallel > maxParallelRequests) {
@@ -180,7 +181,7 @@ export class ConductJudge {
       });
   }
 
-  noteDeletedUse(kind: 'agent' | 'conversation', id: string): void {
+  noteDeletedUse(kind: 'agent' | 'conversation' | 'phone number', id: string): void {
     this.#violate('deleted_use', `a deleted ${kind} was asked for`, { id });
   }
 

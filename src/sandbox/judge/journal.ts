@@ -25,6 +25,8 @@ export interface JournalEntry {
   callsRequested: number | null;
   callsAccepted: number | null;
   status: number | null;
+  /** Why a conversation over a socket was refused after the handshake: the reason of the close frame. */
+  socketRefusal: string | null;
   /** Real milliseconds until the reply was sent or the connection was gone. */
   durationMs: number | null;
   ending: 'in_progress' | 'sent' | 'aborted';
@@ -65,6 +67,7 @@ export class Journal {
       callsRequested: null,
       callsAccepted: null,
       status: null,
+      socketRefusal: null,
       durationMs: null,
       ending: 'in_progress',
     };

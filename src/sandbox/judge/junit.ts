@@ -1,18 +1,30 @@
 import { describeViolation, type ConductReport } from './conduct-report.ts';
 
-/** The report as JUnit XML, one test case per check, as build servers read it. */
+/**
+ * The report as JUnit XML, as build servers read it: one test case per check, and one for there having been anything to judge, since
+ * a caller that never called has passed no test.
+ */
 export function toJUnit(report: ConductReport): string {
-  const failures = report.checks.filter((check) => !check.ok).length;
+  const failures = report.checks.filter((check) => !check.ok).length + (report.requests === 0 ? 1 : 0);
+  const tests = report.checks.length + 1;
   const at = new Date(report.at).toISOString().replace(/\.\d+Z$/, '');
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="conduct" tests="${report.checks.length}" failures="${failures}" errors="0" time="0">`,
-    `  <testsuite name="conduct" tests="${report.checks.length}" failures="${failures}" errors="0" skipped="0" time="0" timestamp="${at}">`,
+    `<testsuites name="conduct" tests="${tests}" failures="${failures}" errors="0" time="0">`,
+    `  <testsuite name="conduct" tests="${tests}" failures="${failures}" errors="0" skipped="0" time="0" timestamp="${at}">`,
+    ...describeUse(report.requests),
     ...report.checks.flatMap(describeCase),
     '  </testsuite>',
     '</testsuites>',
     '',
   ].join('\n');
+}
+
+function describeUse(requests: number): string[] {
+  const open = '    <testcase classname="conduct.requests" name="the service is called" time="0"';
+  if (requests > 0) return [`${open}/>`];
+  const failure = '      <failure type="requests" message="nothing observed">No request came to the service.</failure>';
+  return [`${open}>`, failure, '    </testcase>'];
 }
 
 function describeCase({ name, rule, ok, violationCount, violations }: ConductReport['checks'][number]): string[] {

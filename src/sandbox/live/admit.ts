@@ -7,20 +7,19 @@ import { conversationPath, rtcPath } from './socket-paths.ts';
 type Parts = Pick<Service, 'state' | 'clock' | 'conduct' | 'network' | 'tokens'>;
 
 /**
- * Decides whether a connection may begin a conversation, and uses its credential up if so. Throws `ServiceError`; then nothing
- * has been used up. `sequence` finds the request in the journal.
+ * Decides whether a connection to a path of conversations may begin one, and uses its credential up if so. Throws `ServiceError`; then
+ * nothing has been used up. `sequence` finds the request in the journal.
  */
 export async function admit(service: Parts, url: URL, sequence: number): Promise<Admission> {
-  if (url.pathname === conversationPath) return admitSigned(service, url.searchParams, sequence);
   if (url.pathname === rtcPath) return admitToken(service, url.searchParams, sequence);
-  throw new ServiceError(
-    404,
-    `No socket is served at ${url.pathname}; conversations are held at ${conversationPath}.`,
-    {
-      type: 'not_found',
-      code: 'route_not_found',
-    },
-  );
+  return admitSigned(service, url.searchParams, sequence);
+}
+
+/** Throws `ServiceError` where no conversations are held. */
+export function requireSocketPath({ pathname }: URL): void {
+  if (pathname === conversationPath || pathname === rtcPath) return;
+  const message = `No socket is served at ${pathname}; conversations are held at ${conversationPath}.`;
+  throw new ServiceError(404, message, { type: 'not_found', code: 'route_not_found' });
 }
 
 function admitSigned(service: Parts, query: URLSearchParams, sequence: number): Admission {
@@ -63,7 +62,6 @@ function takeUp({ state, clock, network }: Parts, secret: string, channel: Admis
     throw new ServiceError(429, 'All lines of the plan are in use. Wait, then try again with growing pauses.', {
       type: 'rate_limit_error',
       code: 'concurrency_limit_exceeded',
-      headers: { 'retry-after': '5' },
     });
   const used = state.credentials.redeem(secret, now);
   if (used === null)

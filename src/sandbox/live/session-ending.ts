@@ -1,4 +1,5 @@
 import { ModelUnavailable } from '../conversation/agent-mind.ts';
+import { ServiceError } from '../service-error.ts';
 import { ClientMistake } from './client-mistake.ts';
 
 /** How a session ends: what the record says, and with which code the connection closes. */
@@ -18,6 +19,7 @@ export function endingFor(error: unknown): Ending {
     const { message: reason, kind } = error;
     return { reason, code: 1008, errorType: kind, brokeDown: kind === 'missing_dynamic_variable' };
   }
+  if (error instanceof ServiceError) return { reason: error.message, code: 1008, errorType: error.facts.code };
   if (error instanceof ModelUnavailable) {
     const { message: reason } = error;
     const errorType = /^\w+(?=:)/.exec(reason)?.[0] ?? 'custom_llm_error';

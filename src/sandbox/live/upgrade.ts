@@ -1,7 +1,7 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { WebSocketServer } from 'ws';
+import { WebSocketServer, type WebSocket } from 'ws';
 import { refuseOtherNames } from '../control/access.ts';
 import { announceRequest } from '../http/announce-changes.ts';
 import { createUrlCensor } from '../http/censor-url.ts';
@@ -9,13 +9,18 @@ import { newErrorId } from '../http/error-replies.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import type { Service } from '../service.ts';
 import { errorBody, ServiceError } from '../service-error.ts';
-import { admit } from './admit.ts';
+import { admit, requireSocketPath } from './admit.ts';
+import { errorEvent } from './server-events.ts';
+import { closeReason, endingFor } from './session-ending.ts';
 
 const subprotocol = 'convai';
 /** Real milliseconds; by then a client that is asked to close has done so. */
 const closingGraceMs = 250;
 
-/** Serves conversations over WebSockets beside the HTTP operations. Refusals are answered over HTTP, before the upgrade. */
+/**
+ * Serves conversations over WebSockets beside the HTTP operations. What is no handshake, or leads nowhere, is answered over HTTP. A
+ * conversation that is refused is closed with 1008 after the handshake, for a browser tells its page nothing of an answer over HTTP.
+ */
 export function serveSockets(app: FastifyInstance, service: Service): void {
   const { settings, scheduler, sockets } = service;
   const censorUrl = createUrlCensor(settings.apiKeys);
@@ -32,15 +37,23 @@ export function serveSockets(app: FastifyInstance, service: Service): void {
     socket.on('error', ignore);
     scheduler.runDue();
     const entry = openEntry(request);
-    accept(request, entry).then(
-      (admission) => {
-        socket.off('error', ignore);
-        server.handleUpgrade(request, socket, head, (connection) => {
-          closeEntry(entry, 101);
-          sockets.hold(connection, admission);
-        });
-      },
-      (error: unknown) => closeEntry(entry, refuse(socket, error)),
+    let url: URL;
+    try {
+      url = readHandshake(request);
+    } catch (error) {
+      closeEntry(entry, refuse(socket, error));
+      return;
+    }
+    const upgrade = (use: (connection: WebSocket) => void): void => {
+      socket.off('error', ignore);
+      server.handleUpgrade(request, socket, head, (connection) => {
+        use(connection);
+        closeEntry(entry, 101);
+      });
+    };
+    admit(service, url, entry.journal.sequence).then(
+      (admission) => upgrade((connection) => sockets.hold(connection, admission)),
+      (error: unknown) => upgrade((connection) => (entry.journal.socketRefusal = turnAway(connection, error))),
     );
   });
   server.on('headers', (headers) => headers.push('x-sandbox: 1'));
@@ -57,10 +70,13 @@ export function serveSockets(app: FastifyInstance, service: Service): void {
     for (const client of server.clients) client.terminate();
   });
 
-  async function accept(request: IncomingMessage, entry: Entry): ReturnType<typeof admit> {
+  /** Where a handshake leads. Throws `ServiceError` for what is none, or leads nowhere. */
+  function readHandshake(request: IncomingMessage): URL {
     refuseOtherNames(request.headers.host, settings);
     requireWebSocket(request);
-    return admit(service, addressOf(request), entry.journal.sequence);
+    const url = addressOf(request);
+    requireSocketPath(url);
+    return url;
   }
 
   function openEntry(request: IncomingMessage): Entry {
@@ -113,6 +129,17 @@ function addressOf({ url = '/' }: IncomingMessage): URL {
   } catch {
     throw new ServiceError(400, 'The address cannot be read.', { type: 'invalid_request', code: 'bad_request' });
   }
+}
+
+/** Tells a client that holds no conversation why, and closes. Returns the reason. */
+function turnAway(connection: WebSocket, error: unknown): string {
+  const ending = endingFor(error);
+  const reason = closeReason(ending);
+  // What such a client sends is not read, however large it is.
+  connection.on('error', () => undefined);
+  connection.send(JSON.stringify(errorEvent(ending.code, reason, ending.reason)));
+  connection.close(ending.code, reason);
+  return reason;
 }
 
 /** Answers over HTTP and hangs up. Returns the status. */

@@ -1,8 +1,8 @@
 import type { Service } from '../service.ts';
 import type { Agent } from '../state/agent.ts';
 import { concealHeaders } from '../llm/conceal.ts';
-import { code, count, empty, facts, instant, link, panel, table, viewPath } from './elements.ts';
-import { html, type Html } from './html.ts';
+import { code, count, empty, facts, id, instant, link, panel, phone, table, viewPath } from './elements.ts';
+import { html, type HtmlValue } from './html.ts';
 import { missingView } from './missing-view.ts';
 import type { View, ViewRequest } from './view.ts';
 
@@ -25,9 +25,9 @@ export function agentsView({ service }: ViewRequest): View {
               key: `agent-${agent.agentId}`,
               cells: [
                 link(viewPath('agent', { id: agent.agentId }), agent.name),
-                html`<code>${agent.agentId}</code>`,
+                id(agent.agentId),
                 numbersOf(service, agent),
-                agent.config.tts?.voice_id ?? html`<span class="muted">Usual</span>`,
+                agent.config.tts?.voice_id ?? html`<span class="muted">Default</span>`,
                 agent.config.agent?.llm?.model_id ?? html`<span class="muted">Built in</span>`,
                 agent.tags.join(', ') || html`<span class="muted">None</span>`,
                 instant(agent.createdAt, 'full'),
@@ -52,7 +52,7 @@ export function agentView({ service, parameter }: ViewRequest): View {
       panel(
         'Facts',
         facts([
-          ['Id', html`<code>${agent.agentId}</code>`],
+          ['Id', id(agent.agentId)],
           ['Numbers', numbersOf(service, agent)],
           ['Tags', agent.tags.join(', ')],
           ['Voice', tts?.voice_id],
@@ -75,8 +75,8 @@ export function agentView({ service, parameter }: ViewRequest): View {
   };
 }
 
-function numbersOf({ state }: Service, { agentId }: Agent): Html {
+function numbersOf({ state }: Service, { agentId }: Agent): HtmlValue {
   const own = [...state.numbers.values()].filter((number) => number.agentId === agentId);
   if (own.length === 0) return html`<span class="muted">None</span>`;
-  return html`<span class="num">${own.map(({ phoneNumber }) => phoneNumber).join(', ')}</span>`;
+  return own.map(({ phoneNumber }, index) => [index === 0 ? null : ', ', phone(phoneNumber)]);
 }

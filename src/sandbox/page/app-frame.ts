@@ -11,6 +11,7 @@ import { html, type Html } from './html.ts';
 import { journalView, requestView } from './journal-view.ts';
 import { missingView } from './missing-view.ts';
 import { numbersView } from './numbers-view.ts';
+import { webhooksView } from './webhooks-view.ts';
 import type { RenderView, View, ViewRequest } from './view.ts';
 
 interface NamedView {
@@ -28,6 +29,7 @@ const views: Record<string, NamedView> = {
   numbers: { render: numbersView, under: 'numbers' },
   journal: { render: journalView, under: 'journal' },
   request: { render: requestView, under: 'journal' },
+  webhooks: { render: webhooksView, under: 'webhooks' },
   faults: { render: faultsView, under: 'faults' },
   conduct: { render: conductView, under: 'conduct' },
   control: { render: controlView, under: 'control' },
@@ -69,7 +71,7 @@ function clockBar(service: Service, now: number): Html {
 }
 
 function navigation(service: Service, current: string): Html {
-  const { state, network, journal } = service;
+  const { state, network, journal, webhooks } = service;
   const faults = service.faults.list().filter(({ enabled }) => enabled).length;
   const violated = service.conduct.report().checks.filter(({ ok }) => !ok).length;
   const entries = [
@@ -78,6 +80,7 @@ function navigation(service: Service, current: string): Html {
     ['agents', 'Agents', state.agents.size, ''],
     ['numbers', 'Numbers', state.numbers.size, ''],
     ['journal', 'Journal', journal.inProgress, 'live'],
+    ['webhooks', 'Webhooks', webhooks.list().length, ''],
     ['faults', 'Faults', faults, 'bad'],
     ['conduct', 'Conduct', violated, 'bad'],
     ['control', 'Control', 0, ''],

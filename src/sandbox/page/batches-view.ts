@@ -1,7 +1,7 @@
 import type { Service } from '../service.ts';
 import { stateOf, type CallState } from '../telephony/call.ts';
 import { agentLink } from './call-words.ts';
-import { count, empty, instant, link, panel, table, viewPath } from './elements.ts';
+import { count, empty, id, instant, link, panel, table, viewPath } from './elements.ts';
 import { html, type Html } from './html.ts';
 import type { View, ViewRequest } from './view.ts';
 
@@ -32,11 +32,11 @@ export function batchesView({ service, now }: ViewRequest): View {
             batches.map((batch) => ({
               key: `batch-${batch.batchId}`,
               cells: [
-                link(viewPath('calls', { batch: batch.batchId }), html`<code>${batch.batchId}</code>`),
+                link(viewPath('calls', { batch: batch.batchId }), id(batch.batchId)),
                 progress(batch),
                 html`<span class="num">${batch.all.toLocaleString('en')}</span>`,
                 agentLink(service, batch.agentId),
-                service.state.numbers.get(batch.phoneNumberId)?.label ?? batch.phoneNumberId,
+                service.state.numbers.get(batch.phoneNumberId)?.label ?? id(batch.phoneNumberId),
                 instant(batch.acceptedAt, 'full'),
               ],
             })),

@@ -30,6 +30,16 @@ export function newestCalls(
   return { calls: found.slice(page.skip, page.skip + page.limit), more: found.length === enough };
 }
 
+/** Calls that are accepted and not dialled yet, the next first. */
+export function waitingCalls({ state }: Service): Call[] {
+  return state.calls.filter(({ course }) => course === null).sort((a, b) => waitsFrom(a) - waitsFrom(b));
+}
+
+/** From when on a line is wanted for it. */
+export function waitsFrom({ acceptedAt, notBefore = 0 }: Call): number {
+  return Math.max(acceptedAt, notBefore);
+}
+
 function isIn(wanted: CallState | 'ended' | undefined, state: CallState): boolean {
   if (wanted === 'ended') return state === 'processing' || state === 'done' || state === 'failed';
   return wanted === undefined || wanted === state;

@@ -6,7 +6,7 @@ import { pageRecordingPath } from '../routes/conversation-audio.ts';
 import type { Service } from '../service.ts';
 import { stateOf, type Call } from '../telephony/call.ts';
 import { findCall } from './call-list.ts';
-import { agentLink, directionOf, resultOf, talkMs } from './call-words.ts';
+import { agentLink, channelWords, directionOf, resultOf, talkMs } from './call-words.ts';
 import {
   badge,
   button,
@@ -14,9 +14,11 @@ import {
   duration,
   empty,
   facts,
+  id,
   instant,
   link,
   panel,
+  phone,
   stateBadge,
   viewPath,
   type Tone,
@@ -35,7 +37,7 @@ export function callView({ service, now, parameter }: ViewRequest): View {
   const state = stateOf(call, now);
   const talk = talkOf(service.settings.seed, call);
   return {
-    title: `Call ${directionOf(call) === 'Inbound' ? 'from' : 'to'} ${call.to}`,
+    title: call.to === '' ? 'Conversation' : `Call ${call.direction === 'inbound' ? 'from' : 'to'} ${call.to}`,
     ...(state === 'in_progress' && service.clock.speed > 0 ? { againMs: listenEveryMs } : {}),
     body: [
       html`<p class="crumb">${link(viewPath('calls'), 'Calls')}</p>`,
@@ -54,22 +56,25 @@ function callFacts(service: Service, call: Call, now: number): Html {
   return facts([
     ['Result', resultOf(call, now)],
     ['Agent', agentLink(service, call.agentId)],
-    ['Talk', ms === null ? null : html`<span class="num">${duration(ms)}</span>`],
+    ['Direction', directionOf(call)],
+    ['Held', channelWords(call)],
+    ['Talk time', ms === null ? null : html`<span class="num">${duration(ms)}</span>`],
     ['Why it ended', ended ? course.terminationReason : null],
     ['Accepted', instant(call.acceptedAt, 'full')],
     ['Dialled', call.dialedAt === null ? null : instant(call.dialedAt)],
     ['Picked up', ms === null ? null : instant(course?.answeredAt ?? null)],
     ['Ended', ended ? instant(course.endedAt) : null],
-    ['Caller number', call.agentNumber ?? call.phoneNumberId],
-    [
-      'Batch',
-      call.batchId === null
-        ? null
-        : link(viewPath('calls', { batch: call.batchId }), html`<code>${call.batchId}</code>`),
-    ],
-    ['Conversation', call.recordedAt === null ? null : html`<code>${call.conversationId}</code>`],
-    ['Call', html`<code>${call.callId}</code>`],
+    ['Number of the agent', numberOf(call)],
+    ['Batch', call.batchId === null ? null : link(viewPath('calls', { batch: call.batchId }), id(call.batchId))],
+    ['Conversation', call.recordedAt === null ? null : id(call.conversationId)],
+    ['Call', id(call.callId)],
   ]);
+}
+
+/** That of the service's side. */
+function numberOf({ agentNumber, phoneNumberId }: Call): HtmlValue {
+  if (agentNumber !== null) return phone(agentNumber);
+  return phoneNumberId === '' ? null : id(phoneNumberId);
 }
 
 /** Another course than its own, for a call that is not over. */
@@ -84,7 +89,7 @@ function courseForms(call: Call, now: number): HtmlValue {
   if (state !== 'queued' && state !== 'dialing') return null;
   return html`<form class="actions" data-request="${request}" data-said="The course of the call is set.">
     <label
-      >Let it be
+      >Outcome
       <select name="result">
         <option value="answered">answered</option>
         <option value="voicemail">voicemail</option>
@@ -122,7 +127,7 @@ function recording(service: Service, call: Call, now: number): Html {
   return panel(
     'Recording',
     html`<audio id="recording" controls preload="metadata" src="${path + search}"></audio>`,
-    html`<p class="aside">Agent left, callee right</p>`,
+    html`<p class="aside">Agent on the left, person on the right</p>`,
   );
 }
 
@@ -132,7 +137,7 @@ function transcript(turns: readonly Turn[], answeredAt: number): Html {
       (turn, index) =>
         html`<li id="turn-${index}" class="${turn.speaker}">
           <p class="speaker">
-            ${turn.speaker === 'agent' ? 'Agent' : 'Callee'} <span class="num">${duration(turn.at - answeredAt)}</span>
+            ${turn.speaker === 'agent' ? 'Agent' : 'Person'} <span class="num">${duration(turn.at - answeredAt)}</span>
             ${turn.interrupted ? badge('wait', 'cut off') : null}
           </p>
           <p class="said">${turn.text}</p>

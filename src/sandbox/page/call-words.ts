@@ -1,6 +1,6 @@
 import type { Service } from '../service.ts';
 import type { Call, CallResult, CallState } from '../telephony/call.ts';
-import { link, viewPath } from './elements.ts';
+import { id, link, phone, viewPath } from './elements.ts';
 import { html, type Html } from './html.ts';
 
 const resultWords: Record<CallResult, string> = {
@@ -19,22 +19,24 @@ export function resultOf({ course }: Call, now: number): string | null {
 
 /** The other party, as a link to the call. */
 export function partyOf(call: Call): Html {
-  const { channel = 'phone', callId, to } = call;
-  const name = channel === 'phone' || to !== '' ? to : `Over ${channel === 'websocket' ? 'a socket' : 'WebRTC'}`;
-  return html`<a class="num" href="${viewPath('call', { id: callId })}">${name}</a>`;
+  return link(viewPath('call', { id: call.callId }), call.to === '' ? channelWords(call) : phone(call.to));
 }
 
-export function directionOf({ direction, channel = 'phone' }: Call): string {
-  if (channel === 'websocket') return 'Socket';
-  if (channel === 'webrtc') return 'WebRTC';
+export function directionOf({ direction }: Call): string {
   return direction === 'inbound' ? 'Inbound' : 'Outbound';
+}
+
+/** What a call is held over. */
+export function channelWords({ channel = 'phone' }: Call): string {
+  if (channel === 'phone') return 'By telephone';
+  return channel === 'websocket' ? 'Over a socket' : 'Over WebRTC';
 }
 
 /** The agent's name as a link; its id where it is gone. */
 export function agentLink({ state }: Service, agentId: string | null): Html {
   if (agentId === null) return html`<span class="muted">None</span>`;
   const agent = state.agents.get(agentId);
-  if (agent === undefined) return html`<span class="muted">${agentId} (deleted)</span>`;
+  if (agent === undefined) return html`<span class="muted">${id(agentId)} (deleted)</span>`;
   return link(viewPath('agent', { id: agentId }), agent.name);
 }
 

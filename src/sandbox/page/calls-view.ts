@@ -1,6 +1,6 @@
 import type { Service } from '../service.ts';
 import { stateOf, type Call, type CallState } from '../telephony/call.ts';
-import { newestCalls } from './call-list.ts';
+import { newestCalls, waitingCalls, waitsFrom } from './call-list.ts';
 import { agentLink, directionOf, partyOf, resultOf, stateBegan, talkMs } from './call-words.ts';
 import {
   badge,
@@ -11,8 +11,10 @@ import {
   instant,
   link,
   panel,
+  phone,
   since,
   stateBadge,
+  stateWord,
   table,
   viewPath,
 } from './elements.ts';
@@ -48,7 +50,7 @@ export function callsView({ service, now, parameter }: ViewRequest): View {
             ? nothing(filtered)
             : table(
                 'Calls, the newest first',
-                ['Number', 'State', 'Result', 'Talk', 'Agent', 'Way', 'Accepted'],
+                ['Number', 'State', 'Result', 'Talk time', 'Agent', 'Direction', 'Accepted'],
                 calls.map((call) => ({ key: `call-${call.callId}`, cells: callCells(service, call, now) })),
               ),
           html`<p class="pages">
@@ -66,13 +68,12 @@ function livePanel(service: Service, now: number): Html {
   const live: Call[] = [];
   for (const state of ['in_progress', 'dialing'] as const)
     live.push(...newestCalls(service, { state }, { limit: mostLive - live.length, skip: 0 }).calls);
-  const waiting = newestCalls(service, { state: 'queued' }, { limit: mostWaiting, skip: 0 }).calls;
-  const { linesInUse, waiting: allWaiting } = service.network;
-  const shown = [...live, ...waiting];
+  const waiting = waitingCalls(service);
   const aside = html`<p class="aside">
-    ${count(linesInUse, 'line')} of ${service.settings.concurrency} in use, ${allWaiting.toLocaleString('en')} waiting
+    ${count(service.network.linesInUse, 'line')} of ${service.settings.concurrency} in use,
+    ${waiting.length.toLocaleString('en')} waiting
   </p>`;
-  if (shown.length === 0)
+  if (live.length + waiting.length === 0)
     return panel(
       'Live calls',
       empty(
@@ -83,19 +84,45 @@ function livePanel(service: Service, now: number): Html {
       ),
       aside,
     );
-  const rest = Math.max(0, allWaiting - waiting.length);
   return panel(
     'Live calls',
     [
-      table(
-        'Live calls',
-        ['Number', 'State', 'For', 'Since', 'Agent', 'Way', ''],
-        shown.map((call) => ({ key: `live-${call.callId}`, cells: liveCells(service, call, now) })),
-      ),
-      rest > 0 ? html`<p class="more">and ${count(rest, 'more waiting call')}</p>` : null,
+      live.length === 0
+        ? empty('No one is on the line', 'Calls wait for a line, or for the time that was set for them.')
+        : table(
+            'Live calls',
+            ['Number', 'State', 'Duration', 'Since', 'Agent', 'Direction', ''],
+            live.map((call) => ({ key: `live-${call.callId}`, cells: liveCells(service, call, now) })),
+          ),
+      waitingFold(service, waiting, now),
     ],
     aside,
   );
+}
+
+/** Calls that wait, folded into their number and who is next. */
+function waitingFold(service: Service, waiting: readonly Call[], now: number): Html | null {
+  const [next] = waiting;
+  if (next === undefined) return null;
+  const rest = waiting.length - mostWaiting;
+  return html`<details id="waiting">
+    <summary>${count(waiting.length, 'call')} waiting, next ${phone(next.to)}</summary>
+    ${table(
+      'Waiting calls, the next first',
+      ['Number', 'Waiting', 'From', 'Accepted', 'Agent'],
+      waiting.slice(0, mostWaiting).map((call) => ({
+        key: `waiting-${call.callId}`,
+        cells: [
+          partyOf(call),
+          waitsFrom(call) > now ? html`<span class="muted">Not yet</span>` : since(waitsFrom(call), now),
+          instant(waitsFrom(call)),
+          instant(call.acceptedAt),
+          agentLink(service, call.agentId),
+        ],
+      })),
+    )}
+    ${rest > 0 ? html`<p class="more">and ${count(rest, 'more call')} after these</p>` : null}
+  </details>`;
 }
 
 function liveCells(service: Service, call: Call, now: number): HtmlValue[] {
@@ -154,8 +181,7 @@ function filterForm({
       <select name="state">
         <option value="">Any</option>
         ${states.map(
-          (each) =>
-            html`<option value="${each}" ${each === state ? html`selected` : null}>${each.replace('_', ' ')}</option>`,
+          (each) => html`<option value="${each}" ${each === state ? html`selected` : null}>${stateWord(each)}</option>`,
         )}
       </select>
     </label>

@@ -1,13 +1,13 @@
 import { describeViolation } from '../judge/conduct-report.ts';
 import { badge, count, empty, instant, panel, table } from './elements.ts';
-import { html } from './html.ts';
+import { html, type Html } from './html.ts';
 import type { View, ViewRequest } from './view.ts';
 
 const mostViolations = 20;
 
 /** Whether the caller has behaved. */
 export function conductView({ service }: ViewRequest): View {
-  const { ok, checks } = service.conduct.report();
+  const { ok, checks, requests } = service.conduct.report();
   const broken = checks.filter((check) => !check.ok);
   return {
     title: 'Conduct',
@@ -22,14 +22,14 @@ export function conductView({ service }: ViewRequest): View {
             key: `check-${check.name}`,
             cells: [
               sentence(check.rule),
-              check.ok ? badge('good', 'Kept') : badge('bad', 'Violated'),
+              verdict(check.ok, requests),
               html`<span class="num">${check.observed.toLocaleString('en')}</span>`,
               html`<span class="num">${check.notJudged.toLocaleString('en')}</span>`,
               html`<span class="num">${check.violationCount.toLocaleString('en')}</span>`,
             ],
           })),
         ),
-        ok ? badge('good', 'All kept') : badge('bad', `${count(broken.length, 'rule')} violated`),
+        ok ? verdict(true, requests, 'All kept') : badge('bad', `${count(broken.length, 'rule')} violated`),
       ),
       broken.length === 0
         ? empty(
@@ -49,6 +49,12 @@ export function conductView({ service }: ViewRequest): View {
           ),
     ],
   };
+}
+
+/** Where nobody has asked for anything, nothing was kept. */
+function verdict(ok: boolean, requests: number, kept = 'Kept'): Html {
+  if (!ok) return badge('bad', 'Violated');
+  return requests === 0 ? badge('quiet', 'Nothing observed') : badge('good', kept);
 }
 
 function sentence(rule: string): string {

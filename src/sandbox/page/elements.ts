@@ -17,6 +17,10 @@ const stateWords: Record<CallState, [Tone, string]> = {
   failed: ['bad', 'Failed'],
 };
 
+export function stateWord(state: CallState): string {
+  return stateWords[state][1];
+}
+
 export function stateBadge(state: CallState): Html {
   return badge(...stateWords[state]);
 }
@@ -57,6 +61,27 @@ export function viewPath(view: string, more: Record<string, string | number | un
 
 export function link(path: string, text: HtmlValue): Html {
   return html`<a href="${path}">${text}</a>`;
+}
+
+/** What things are known by: never broken over lines, and cut only beyond the length of any id that the sandbox gives. */
+export function id(text: string): Html {
+  return html`<code class="id" title="${text}">${text}</code>`;
+}
+
+/** A telephone number, never broken over lines. */
+export function phone(number: string): Html {
+  return html`<span class="phone num">${number}</span>`;
+}
+
+const longestWhole = 36;
+
+/** The address of a request, broken before its parts if at all, and inside them only where they are longer than any id. */
+export function address(path: string): HtmlValue {
+  const parts = path.split(/(?=[/?&=])/);
+  return parts.map((part) => [
+    html`<wbr />`,
+    part.length > longestWhole ? part : html`<span class="word">${part}</span>`,
+  ]);
 }
 
 export interface Row {

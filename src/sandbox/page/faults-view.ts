@@ -38,7 +38,7 @@ export function faultsView({ service }: ViewRequest): View {
               'No rule of your own',
               'Add one below. A rule says which operation it hits, how often, and with what effect.',
             )
-          : table('Rules of your own', ['Rule', 'What it does', 'Seen', 'Hits', 'On', ''], own.map(ruleRow)),
+          : table('Rules of your own', ['Rule', 'What it does', 'Requests', 'Hits', 'Enabled', ''], own.map(ruleRow)),
       ),
       panel(
         'Add a rule',

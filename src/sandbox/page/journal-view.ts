@@ -2,7 +2,21 @@ import { sandboxKey } from '../http/authentication.ts';
 import { tellCapture, type ToldCapture } from '../judge/captures.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import type { Service } from '../service.ts';
-import { badge, code, count, empty, facts, instant, link, panel, table, viewPath, type Tone } from './elements.ts';
+import {
+  address,
+  badge,
+  code,
+  count,
+  empty,
+  facts,
+  id,
+  instant,
+  link,
+  panel,
+  table,
+  viewPath,
+  type Tone,
+} from './elements.ts';
 import { html, type Html, type HtmlValue } from './html.ts';
 import { missingView } from './missing-view.ts';
 import type { View, ViewRequest } from './view.ts';
@@ -52,7 +66,7 @@ export function journalView({ service, parameter }: ViewRequest): View {
             )
           : table(
               'Requests, the newest first',
-              ['Request', 'Status', 'Operation', 'Took', 'Faults', 'At'],
+              ['Request', 'Status', 'Operation', 'Duration', 'Faults', 'Time'],
               found.map((entry) => ({ key: `request-${entry.sequence}`, cells: cellsOf(entry) })),
             ),
         more ? html`<p class="more">Older ones are in <code>GET /_sandbox/journal</code>.</p>` : null,
@@ -76,22 +90,21 @@ export function requestView({ service, parameter }: ViewRequest): View {
     body: [
       html`<p class="crumb">${link(viewPath('journal'), 'Journal')}</p>`,
       panel(
-        html`<span class="request-line"><span class="method">${entry.method}</span> ${entry.path}</span>`,
+        html`<span class="request-line"><span class="method">${entry.method}</span> ${address(entry.path)}</span>`,
         facts([
           ['Operation', entry.operation],
           ['Did you mean', entry.hint],
-          ['Took', entry.durationMs === null ? null : `${entry.durationMs} ms`],
-          ['At', instant(entry.at, 'full')],
-          ['Request id', entry.requestId],
+          ['Duration', entry.durationMs === null ? null : `${entry.durationMs} ms`],
+          ['Time', instant(entry.at, 'full')],
+          ['Request id', entry.requestId === null ? null : id(entry.requestId)],
           ['In parallel', entry.parallel > 1 ? entry.parallel : null],
           ['Faults', entry.faults.join(', ')],
           [
             'Batch',
-            entry.batchId === null
-              ? null
-              : link(viewPath('calls', { batch: entry.batchId }), html`<code>${entry.batchId}</code>`),
+            entry.batchId === null ? null : link(viewPath('calls', { batch: entry.batchId }), id(entry.batchId)),
           ],
           ['Calls accepted', entry.callsAccepted],
+          ['Conversation refused', entry.socketRefusal],
         ]),
         statusBadge(entry),
       ),
@@ -127,6 +140,7 @@ function isWanted(entry: JournalEntry, choice: Choice): boolean {
     case '2xx':
     case '4xx':
     case '5xx':
+      if (entry.socketRefusal !== null) return choice === '4xx';
       return entry.ending === 'sent' && String(entry.status).startsWith(choice.charAt(0));
   }
 }
@@ -134,7 +148,7 @@ function isWanted(entry: JournalEntry, choice: Choice): boolean {
 function cellsOf(entry: JournalEntry): HtmlValue[] {
   return [
     html`<a class="request-line" href="${viewPath('request', { id: entry.sequence })}"
-      ><span class="method">${entry.method}</span> ${entry.path}</a
+      ><span class="method">${entry.method}</span> ${address(entry.path)}</a
     >`,
     statusBadge(entry),
     operationOf(entry),
@@ -149,9 +163,10 @@ function operationOf({ operation, unmatched }: JournalEntry): Html {
   return html`<span class="muted">${unmatched ? 'Unknown' : '–'}</span>`;
 }
 
-function statusBadge({ ending, status }: JournalEntry): Html {
+function statusBadge({ ending, status, socketRefusal }: JournalEntry): Html {
   if (ending === 'in_progress') return badge('live', 'In progress');
   if (ending === 'aborted') return badge('bad', 'Cut off');
+  if (socketRefusal !== null) return badge('wait', 'Refused');
   const tone: Tone = status === null || status >= 500 ? 'bad' : status >= 400 ? 'wait' : 'good';
   return badge(tone, String(status));
 }

@@ -1,7 +1,7 @@
 import type { Service } from '../service.ts';
 import type { PhoneNumber } from '../state/agent.ts';
 import { agentLink } from './call-words.ts';
-import { badge, button, count, empty, panel, table } from './elements.ts';
+import { badge, button, count, empty, id, panel, phone, table } from './elements.ts';
 import { html, type Html } from './html.ts';
 import type { View, ViewRequest } from './view.ts';
 
@@ -36,9 +36,9 @@ function cellsOf(service: Service, number: PhoneNumber): (Html | string)[] {
   const { phoneNumberId, phoneNumber, label, agentId, verified } = number;
   const action = verified ? 'unverify' : 'verify';
   return [
-    html`<span class="num">${phoneNumber}</span>`,
+    phone(phoneNumber),
     label,
-    html`<code>${phoneNumberId}</code>`,
+    id(phoneNumberId),
     agentLink(service, agentId),
     verified ? badge('good', 'Verified') : badge('wait', 'Not verified'),
     button(

@@ -16,8 +16,9 @@ h2 { font-size: 15px; line-height: 1.4; font-weight: 650; overflow-wrap: anywher
 a { color: var(--accent); text-underline-offset: 3px; text-decoration-thickness: 1px; }
 code, pre, .method { font: 12.5px/1.5 ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 code { overflow-wrap: anywhere; }
+code.id { display: inline-block; max-width: min(100%, 40ch); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; vertical-align: bottom; }
 .num, time, #clock-now { font-variant-numeric: tabular-nums; }
-.num, time { white-space: nowrap; }
+.num, .phone, time { white-space: nowrap; }
 .muted { color: var(--soft); }
 .hidden { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 4px; }

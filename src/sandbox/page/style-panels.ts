@@ -34,7 +34,7 @@ rect.wait { fill: var(--bar-wait); }
 rect.bad { fill: var(--bar-bad); }
 rect.quiet { fill: var(--bar-quiet); }
 
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(210px, 100%), 1fr)); gap: 12px 24px; }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(260px, 100%), 1fr)); gap: 12px 24px; }
 .facts dt { color: var(--soft); font-size: 12.5px; }
 .facts dd { overflow-wrap: anywhere; }
 .empty { padding: 10px 0; max-width: 68ch; color: var(--soft); }
@@ -42,11 +42,12 @@ main > .empty { padding: 18px 16px; border: 1px dashed var(--edge); border-radiu
 .empty-title { color: var(--ink); font-weight: 600; }
 .quote { white-space: pre-wrap; overflow-wrap: anywhere; max-width: 80ch; }
 pre { max-height: 460px; overflow: auto; padding: 12px 14px; border-radius: 7px; background: var(--sunk); border: 1px solid var(--line); white-space: pre-wrap; overflow-wrap: anywhere; }
+.attempts { display: grid; gap: 2px; }
 details summary { cursor: pointer; color: var(--accent); border-radius: 4px; }
 details[open] summary { margin-bottom: 10px; }
 .method { font-weight: 650; color: var(--soft); }
 .word { white-space: nowrap; }
-.request-line { overflow-wrap: anywhere; }
+.request-line { overflow-wrap: anywhere; font: 12.5px/1.5 ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 a.request-line { font-weight: 450; }
 audio { display: block; width: calc(100% - 32px); max-width: 620px; height: 44px; }
 
@@ -59,7 +60,7 @@ audio { display: block; width: calc(100% - 32px); max-width: 620px; height: 44px
 .transcript .tool { color: var(--soft); font-size: 12.5px; }
 .findings { display: grid; gap: 12px; overflow-wrap: anywhere; }
 
-@media (max-width: 960px) {
+@media (max-width: 1100px) {
   .panel > header { padding: 9px 14px; }
   .panel > :not(header, table) { margin: 12px 14px; }
   table, tbody, tr, th, td { display: block; }
@@ -68,7 +69,8 @@ audio { display: block; width: calc(100% - 32px); max-width: 620px; height: 44px
   tbody tr:first-child { border-top: 0; }
   tbody th, tbody td, th:first-child, td:last-child { padding: 0; }
   tbody th, td:has(.progress), td:has(details) { grid-column: 1 / -1; }
-  td:has(> code) { grid-column: span 2; }
+  td:has(> .id, > a > .id, > .request-line) { grid-column: 1 / -1; }
+  td:has(> .phone, > a > .phone), td:has(> .attempts) { grid-column: span 2; }
   tbody th:has(+ td > .badge) { grid-column: 1 / 3; }
   tbody th + td:has(> .badge) { justify-self: end; }
   tbody th { font-size: 15px; }
@@ -77,6 +79,6 @@ audio { display: block; width: calc(100% - 32px); max-width: 620px; height: 44px
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 10px 14px; }
   .facts div:has(code) { grid-column: 1 / -1; }
   td[data-label=""]:empty { display: none; }
-  :is(td, dd) :is(time, .num) { white-space: normal; }
+  :is(td, dd) :is(time, .num:not(.phone)) { white-space: normal; }
   .transcript li { max-width: 92%; }
 }`;

@@ -26,6 +26,8 @@ export interface ServiceImage {
   /** In the order of creation; null for those that were deleted. */
   agents: { agentId: string; agent: Agent | null }[];
   numbers: PhoneNumber[];
+  /** Ids in the order of creation, with those of deleted numbers. */
+  numberOrder: string[];
   /** Outbound calls in the order accepted, then all others in the order of their records. */
   calls: Call[];
   /** Ids of the calls that have or had a record, in the order in which those were made. */
@@ -50,6 +52,7 @@ export function takeImage(service: Service): ServiceImage {
     generation: service.generation,
     agents: state.agentOrder.map((agentId) => ({ agentId, agent: state.agents.get(agentId) ?? null })),
     numbers: [...state.numbers.values()].map((number) => ({ ...number })),
+    numberOrder: [...state.numberOrder],
     calls: allCalls(state).map((call) => ({ ...call })),
     recordOrder: state.conversations.everything.map(({ callId }) => callId),
     counters: [...state.counters],
@@ -110,7 +113,7 @@ function readState(image: ServiceImage): ServiceState {
     if (agent === null) state.addDeletedAgent(agentId);
     else state.addAgent(agent);
   }
-  for (const number of image.numbers) state.numbers.set(number.phoneNumberId, { ...number });
+  state.restoreNumbers(image.numberOrder, image.numbers);
   for (const [series, value] of image.counters) state.setCounter(series, value);
   for (const trunk of image.sipTrunks) state.sipTrunks.set(trunk.trunkId, trunk);
   for (const [to, courses] of image.nextCourses) state.nextCourses.set(to, courses);

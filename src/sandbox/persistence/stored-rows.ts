@@ -11,6 +11,8 @@ interface MainRow extends Pick<
   ServiceImage,
   'now' | 'ranUntil' | 'generation' | 'sipTrunks' | 'nextCourses' | 'faults' | 'unavailableModels' | 'world'
 > {
+  /** Left out in files of sandboxes that could not delete numbers. */
+  numberOrder?: string[];
   seed: string;
   /** Service milliseconds per real millisecond when it was written. */
   speed: number;
@@ -40,6 +42,7 @@ export function writeMain(service: Service): Row {
     now: clock.now(),
     ranUntil: scheduler.ranUntil,
     generation,
+    numberOrder: state.numberOrder,
     sipTrunks: [...state.sipTrunks.values()],
     nextCourses: [...state.nextCourses],
     faults: faults.save(),
@@ -111,6 +114,7 @@ export function readRows(rows: readonly FoundRow[]): StoredState | null {
     unreadable,
     image: {
       ...rest,
+      numberOrder: rest.numberOrder ?? numbers.map(({ phoneNumberId }) => phoneNumberId),
       // Without the holes that rows which cannot be read have left.
       agents: agents.filter(() => true),
       batches,

@@ -11,13 +11,18 @@ export function serveNumberPages(app: FastifyInstance, service: Service): void {
   serveKeyed(app, 'GET', '/v1/convai/v2/phone-numbers', (request) => {
     const { cursor, page_size: size } = validate(service.schemas.numberPage, 'query', request.query);
     const start = readCursor(cursor, list, service.generation) ?? 0;
-    // Numbers are never removed, so a place stays what it is.
-    const rest = [...service.state.numbers.values()].slice(start);
-    const hasMore = rest.length > size;
+    const { numbers, numberOrder } = service.state;
+    const rest = numberOrder
+      .map((id, place) => ({ place, number: numbers.get(id) }))
+      .slice(start)
+      .flatMap(({ place, number }) => (number === undefined ? [] : [{ place, number }]));
+    const page = rest.slice(0, size);
+    const hasMore = rest.length > page.length;
+    const position = (page.at(-1)?.place ?? 0) + 1;
     return {
-      phone_numbers: rest.slice(0, size).map((number) => describeOwned(service, number)),
+      phone_numbers: page.map(({ number }) => describeOwned(service, number)),
       has_more: hasMore,
-      next_cursor: hasMore ? writeCursor({ list, generation: service.generation, position: start + size }) : null,
+      next_cursor: hasMore ? writeCursor({ list, generation: service.generation, position }) : null,
     };
   });
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addNumber } from '../state/add-number.ts';
 import { describeNumber } from '../records/agent-record.ts';
 import { validate } from '../schemas/validate.ts';
@@ -25,7 +25,7 @@ export function servePhoneNumbers(app: FastifyInstance, service: Service): void 
   });
 
   serveOperation(app, 'assign_phone_number', (request) => {
-    const number = findNumber(service, pathParameter(request, 'phone_number_id'));
+    const number = wantedNumber(service, request);
     const { agent_id: agentId } = validate(schemas.assignNumber, 'body', request.body);
     findAgent(service, agentId, 'agent_id');
     number.agentId = agentId;
@@ -63,6 +63,13 @@ export const defaultProvider = 'telephony';
 
 export function describeOwned({ state, settings }: Service, number: PhoneNumber): Record<string, unknown> {
   return describeNumber(number, state.agents.get(number.agentId ?? '') ?? null, settings.dialect);
+}
+
+/** The number that the path names; who asks for one that was deleted is told of in the conduct report. */
+export function wantedNumber(service: Service, request: FastifyRequest): PhoneNumber {
+  const id = pathParameter(request, 'phone_number_id');
+  if (service.state.wasNumberDeleted(id)) service.conduct.noteDeletedUse('phone number', id);
+  return findNumber(service, id);
 }
 
 export function findNumber(service: Service, id: string): PhoneNumber {

@@ -18,6 +18,6 @@ export function addNumber(
     });
   const phoneNumberId = deriveId('pn', settings.seed, state.count('numbers'));
   const number: PhoneNumber = { phoneNumberId, ...facts };
-  state.numbers.set(phoneNumberId, number);
+  state.addNumber(number);
   return number;
 }

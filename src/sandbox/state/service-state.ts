@@ -12,6 +12,8 @@ export class ServiceState {
   /** Ids in the order of creation. Positions never move; ids of deleted agents stay. */
   readonly agentOrder: string[] = [];
   readonly numbers = new Map<string, PhoneNumber>();
+  /** As `agentOrder`, of the numbers. */
+  readonly numberOrder: string[] = [];
   readonly conversations = new ConversationStore();
   readonly credentials = new CredentialStore();
   /** Accepted outbound calls, in the order accepted. */
@@ -45,6 +47,20 @@ export class ServiceState {
     return this.#deletedAgents.has(agentId);
   }
 
+  addNumber(number: PhoneNumber): void {
+    this.numbers.set(number.phoneNumberId, number);
+    this.numberOrder.push(number.phoneNumberId);
+  }
+
+  /** Deletes for good. False when there is no such number. */
+  deleteNumber(phoneNumberId: string): boolean {
+    return this.numbers.delete(phoneNumberId);
+  }
+
+  wasNumberDeleted(phoneNumberId: string): boolean {
+    return !this.numbers.has(phoneNumberId) && this.numberOrder.includes(phoneNumberId);
+  }
+
   /** The next number of a series, from 1. */
   count(series: string): number {
     const next = (this.#counters.get(series) ?? 0) + 1;
@@ -67,6 +83,12 @@ export class ServiceState {
   addDeletedAgent(agentId: string): void {
     this.agentOrder.push(agentId);
     this.#deletedAgents.add(agentId);
+  }
+
+  /** For a state that is read back: numbers in the order of creation, of deleted ones the id alone. */
+  restoreNumbers(order: readonly string[], numbers: readonly PhoneNumber[]): void {
+    for (const number of numbers) this.numbers.set(number.phoneNumberId, { ...number });
+    this.numberOrder.push(...order);
   }
 
   /** The course ordered for the next call to a number, which uses it up. */

@@ -14,6 +14,14 @@ const mostAtOnce = 8;
 const failuresToDisable = 10;
 const daysWithoutSuccessMs = 7 * 24 * 3_600_000;
 
+/** What is told of a webhook. */
+interface WebhookReport extends Omit<WebhookFacts, 'secret'> {
+  webhook_id: string;
+  enabled: boolean;
+  consecutive_failures: number;
+  pending_retries: number;
+}
+
 /** One webhook: what it wants, and everything on its way to it. */
 export class Subscriber {
   readonly webhookId: string;
@@ -44,7 +52,7 @@ export class Subscriber {
   }
 
   /** The secret is never told. */
-  describe(): Record<string, unknown> {
+  describe(): WebhookReport {
     const { url, events, retries, duplicates } = this.#facts;
     return {
       webhook_id: this.webhookId,

@@ -1,0 +1,142 @@
+import type { Service } from '../service.ts';
+import type { Delivery } from '../webhooks/delivery.ts';
+import type { Subscriber } from '../webhooks/subscriber.ts';
+import type { WebhookEventType } from '../webhooks/webhook.ts';
+import { partyOf } from './call-words.ts';
+import { address, badge, count, empty, id, instant, link, panel, table, viewPath, type Tone } from './elements.ts';
+import { html, type Html, type HtmlValue } from './html.ts';
+import type { View, ViewRequest } from './view.ts';
+
+const mostDeliveries = 100;
+/** Real milliseconds between two looks while an answer is awaited. */
+const awaitEveryMs = 1_000;
+
+const eventWords: Record<WebhookEventType, string> = {
+  post_call_transcription: 'Transcript',
+  post_call_audio: 'Recording',
+  call_initiation_failure: 'Nobody answered',
+};
+
+const stateWords: Record<Delivery['state'], [Tone, string]> = {
+  pending: ['wait', 'Pending'],
+  delivered: ['good', 'Delivered'],
+  failed: ['bad', 'Failed'],
+  dropped: ['quiet', 'Dropped'],
+};
+
+/** Who is told about finished calls, and what became of the telling. */
+export function webhooksView({ service, now, parameter }: ViewRequest): View {
+  const webhooks = service.webhooks.list();
+  const wanted = webhooks.find(({ webhookId }) => webhookId === parameter('webhook'));
+  const deliveries = newestDeliveries(wanted === undefined ? webhooks : [wanted]);
+  const awaited = deliveries.some(({ delivery }) => isAwaited(delivery, service, now));
+  return {
+    title: 'Webhooks',
+    follows: ['request'],
+    ...(awaited ? { againMs: awaitEveryMs } : {}),
+    body: [
+      webhooksPanel(service, webhooks),
+      webhooks.length === 0
+        ? null
+        : panel(
+            wanted === undefined ? 'Deliveries' : `Deliveries to ${wanted.describe().url}`,
+            deliveries.length === 0
+              ? empty('Nothing was delivered yet', 'A delivery begins when a call is over and analysed.')
+              : table(
+                  'Deliveries, the newest first',
+                  ['Event', 'State', 'Number', 'Webhook', 'Attempts', 'Next attempt'],
+                  deliveries.slice(0, mostDeliveries).map(deliveryRow),
+                ),
+            wanted === undefined
+              ? html`<p class="aside">The newest ${mostDeliveries} are shown</p>`
+              : link(viewPath('webhooks'), 'Show those of all webhooks'),
+          ),
+    ],
+  };
+}
+
+interface Sent {
+  webhook: Subscriber;
+  delivery: Delivery;
+}
+
+function newestDeliveries(webhooks: readonly Subscriber[]): Sent[] {
+  return webhooks
+    .flatMap((webhook) => webhook.deliveries.map((delivery) => ({ webhook, delivery })))
+    .sort((a, b) => b.delivery.event.at - a.delivery.event.at);
+}
+
+/** Whether its state may change while no event tells of it. */
+function isAwaited({ state, nextAttemptAt }: Delivery, { clock }: Service, now: number): boolean {
+  return state === 'pending' && (clock.speed > 0 || nextAttemptAt === null || nextAttemptAt <= now);
+}
+
+function webhooksPanel({ settings }: Service, webhooks: readonly Subscriber[]): Html {
+  if (webhooks.length === 0)
+    return panel(
+      'Webhooks',
+      empty(
+        'No webhook',
+        settings.dialect === 'spec'
+          ? 'The contract has none; the extended dialect has them.'
+          : html`<code>POST /_sandbox/webhooks</code> with <code>url</code> and <code>secret</code> makes one.`,
+      ),
+    );
+  return panel(
+    'Webhooks',
+    table(
+      'Webhooks',
+      ['Address', 'State', 'Id', 'Events', 'Failures in a row', 'Pending retries'],
+      webhooks.map((webhook) => {
+        const { events, retries, enabled, consecutive_failures: failures, pending_retries } = webhook.describe();
+        return {
+          key: `webhook-${webhook.webhookId}`,
+          cells: [
+            addressOf(webhook),
+            enabled ? badge('good', 'Enabled') : badge('quiet', 'Disabled'),
+            id(webhook.webhookId),
+            events.map((event) => eventWords[event]).join(', '),
+            html`<span class="num">${failures}</span>`,
+            retries ? html`<span class="num">${pending_retries}</span>` : html`<span class="muted">No retries</span>`,
+          ],
+        };
+      }),
+    ),
+    html`<p class="aside">${count(webhooks.length, 'webhook')}</p>`,
+  );
+}
+
+/** As a link to what was delivered there. */
+function addressOf(webhook: Subscriber): Html {
+  const path = viewPath('webhooks', { webhook: webhook.webhookId });
+  return html`<a class="request-line" href="${path}">${address(webhook.describe().url)}</a>`;
+}
+
+function deliveryRow({ webhook, delivery }: Sent): { key: string; cells: HtmlValue[] } {
+  const { deliveryId, event, duplicate, state, reason, nextAttemptAt, attempts } = delivery;
+  return {
+    key: `delivery-${deliveryId}`,
+    cells: [
+      duplicate ? `${eventWords[event.type]}, sent twice` : eventWords[event.type],
+      badge(...stateWords[state]),
+      partyOf(event.call),
+      addressOf(webhook),
+      attempts.length === 0
+        ? html`<span class="muted">${reason ?? 'None yet'}</span>`
+        : [
+            html`<ol class="attempts">
+              ${attempts.map(
+                ({ at, status, error }) =>
+                  html`<li>
+                    ${instant(at)} <span class="word">${status === null ? 'no answer' : `status ${status}`}</span>${
+                      error === null ? null : `: ${error}`
+                    }
+                  </li>`,
+              )}
+            </ol>`,
+            state === 'dropped' ? html`<p class="muted">${reason}</p>` : null,
+          ],
+      state === 'pending' ? instant(nextAttemptAt) : html`<span class="muted">None</span>`,
+    ],
+  };
+}
