@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { parseDuration } from '../campaign/duration.ts';
 import { describeFileError } from '../campaign/errors.ts';
 import { readConfig } from '../config.ts';
+import { readControlToken } from './control-token.ts';
 import type { Io } from './io.ts';
 import { writeJson } from './json-output.ts';
 import { count, span } from './printable.ts';
@@ -33,7 +34,7 @@ function controlCommand(name: string, what: string, example: string): Command {
   return new Command(name)
     .description(what)
     .option('--url <address>', 'address of the sandbox (default: SVC_BASE_URL)')
-    .option('--control-token-file <file>', 'the token that it was started with')
+    .option('--control-token-file <file>', 'the token that it was started with (default: CARILLON_SANDBOX_TOKEN)')
     .option('--json', 'print what it answers', false)
     .addHelpText('after', `\nExample:\n  ${example}`);
 }
@@ -123,7 +124,7 @@ async function ask(
 ): Promise<Record<string, unknown>> {
   const base = (url ?? readConfig(io.env).SVC_BASE_URL).replace(/\/+$/, '');
   if (!URL.canParse(base)) throw new UsageError(`--url ${base}: write an address such as http://127.0.0.1:4010.`);
-  const token = controlTokenFile === undefined ? null : await readToken(controlTokenFile);
+  const token = await readControlToken(controlTokenFile, readConfig(io.env));
   let response: Response;
   try {
     response = await fetch(`${base}/_sandbox/${path}`, {
@@ -131,7 +132,7 @@ async function ask(
       redirect: 'error',
       signal: AbortSignal.timeout(limitMs),
       headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -151,10 +152,6 @@ async function ask(
 
 function reasonIn(answer: Record<string, unknown> | null): string {
   return JSON.stringify(answer?.['detail'] ?? answer?.['error'] ?? answer);
-}
-
-async function readToken(path: string): Promise<string> {
-  return (await readText(path)).trim();
 }
 
 async function readJson(path: string): Promise<unknown> {
