@@ -7,6 +7,7 @@ import { controlClock } from './clock.ts';
 import { controlEvents } from './events.ts';
 import { controlFaults } from './faults.ts';
 import { controlGates } from './gates.ts';
+import { controlIdle } from './idle.ts';
 import { controlInfo } from './info.ts';
 import { controlModelAvailability } from './model-availability.ts';
 import { controlModelRequests } from './model-requests.ts';
@@ -30,6 +31,7 @@ export function installControl(app: FastifyInstance, service: Service): void {
   controlInfo(app, service);
   controlParity(app);
   controlClock(app, service);
+  controlIdle(app, service);
   controlSnapshots(app, service);
   controlEvents(app, service);
   controlCalls(app, service);
