@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { isLoopbackAddress, mayBeCalled } from '../allowed-host.ts';
 import { ServiceError } from '../service-error.ts';
 import type { SandboxSettings } from '../settings.ts';
-import { telephonyPrefix } from '../telephony/webhook-path.ts';
 
 /**
  * Guards everything under /_sandbox: pages of other sites, open in the same browser, may not use it; and where there is a control token
@@ -16,7 +15,7 @@ export function guardControl(app: FastifyInstance, { controlToken }: SandboxSett
     if (!/^\/_sandbox(\/|$)/.test(pathname)) return;
     refuseOtherSites(request.headers.origin, request.host);
     if (wanted === null) return;
-    if (pathname === '/_sandbox/health' || pathname.startsWith(telephonyPrefix)) return;
+    if (request.routeOptions.config.control?.open === true) return;
     if (timingSafeEqual(digest(request.headers.authorization ?? ''), wanted)) return;
     throw new ServiceError(401, 'Send the control token of this sandbox as "authorization: Bearer <token>".', {
       type: 'authentication_error',

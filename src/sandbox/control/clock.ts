@@ -41,39 +41,57 @@ const stepBody = z.strictObject({ ms: z.number().int().min(-latest).max(latest) 
 
 /** Service time: read it, choose how it runs, move it forward. */
 export function controlClock(app: FastifyInstance, service: Service): void {
-  serveControl(app, 'GET', 'clock', () => describeClock(service));
+  serveControl(app, 'GET', 'clock', { says: 'Tells service time and how it runs.' }, () => describeClock(service));
 
-  serveControl(app, 'PUT', 'clock', (request) => {
-    const clock = movableClock(service);
-    const input = validate(modeBody, 'body', request.body);
-    clock.setSpeed({ realtime: 1, manual: 0, scaled: input.mode === 'scaled' ? input.speed : 1 }[input.mode]);
-    service.clockMover.announce();
-    return describeClock(service);
-  });
+  serveControl(
+    app,
+    'PUT',
+    'clock',
+    { says: 'Lets service time run in real time, at another speed, or stand.', body: modeBody },
+    (request) => {
+      const clock = movableClock(service);
+      const input = validate(modeBody, 'body', request.body);
+      clock.setSpeed({ realtime: 1, manual: 0, scaled: input.mode === 'scaled' ? input.speed : 1 }[input.mode]);
+      service.clockMover.announce();
+      return describeClock(service);
+    },
+  );
 
-  serveControl(app, 'POST', 'clock/advance', async (request) => {
-    const clock = movableClock(service);
-    const input = validate(advanceBody, 'body', request.body ?? {});
-    const target = readTarget(input, clock.now());
-    if (target === 'idle') return advanceUntilIdle(service, clock);
-    const { from, to, instants } = await service.clockMover.move(clock, target);
-    return { ...describeClock(service), advanced_ms: to - from, instants };
-  });
+  serveControl(
+    app,
+    'POST',
+    'clock/advance',
+    { says: 'Moves service time forward; everything due on the way happens.', body: advanceBody },
+    async (request) => {
+      const clock = movableClock(service);
+      const input = validate(advanceBody, 'body', request.body ?? {});
+      const target = readTarget(input, clock.now());
+      if (target === 'idle') return advanceUntilIdle(service, clock);
+      const { from, to, instants } = await service.clockMover.move(clock, target);
+      return { ...describeClock(service), advanced_ms: to - from, instants };
+    },
+  );
 
-  serveControl(app, 'POST', 'clock/step', (request) => {
-    const { ms } = validate(stepBody, 'body', request.body);
-    const now = service.clock.now();
-    const shown = now + service.clockSteps.offsetMs + ms;
-    if (shown < 0 || shown > latest)
-      throw refuseField(
-        ['body', 'ms'],
-        `The clock must show a time from 1970 to ${isoTime(latest)}.`,
-        'out_of_range',
-        ms,
-      );
-    service.clockSteps.step(now, ms);
-    return describeClock(service);
-  });
+  serveControl(
+    app,
+    'POST',
+    'clock/step',
+    { says: 'Sets the clock that the service shows forward or back; service time stays.', body: stepBody },
+    (request) => {
+      const { ms } = validate(stepBody, 'body', request.body);
+      const now = service.clock.now();
+      const shown = now + service.clockSteps.offsetMs + ms;
+      if (shown < 0 || shown > latest)
+        throw refuseField(
+          ['body', 'ms'],
+          `The clock must show a time from 1970 to ${isoTime(latest)}.`,
+          'out_of_range',
+          ms,
+        );
+      service.clockSteps.step(now, ms);
+      return describeClock(service);
+    },
+  );
 }
 
 /** What is due only after the bound, and what waits for somebody else, is told and not waited for. */

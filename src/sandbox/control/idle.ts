@@ -18,17 +18,23 @@ const idleQuery = z.strictObject({
 
 /** Whether anything goes on still; waited for in real time, however the clock runs. */
 export function controlIdle(app: FastifyInstance, service: Service): void {
-  serveControl(app, 'GET', 'idle', async (request, reply) => {
-    const { wait } = validate(idleQuery, 'query', request.query);
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
-    const startedAt = performance.now();
-    while (!isIdle(service) && performance.now() - startedAt < wait * 1000 && !gone.signal.aborted) {
-      await sleep(lookEveryMs, undefined, { signal: gone.signal }).catch(() => undefined);
-      service.scheduler.runDue();
-    }
-    return describeIdle(service);
-  });
+  serveControl(
+    app,
+    'GET',
+    'idle',
+    { says: 'Tells what is under way; with wait, as soon as nothing is.', query: idleQuery },
+    async (request, reply) => {
+      const { wait } = validate(idleQuery, 'query', request.query);
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const startedAt = performance.now();
+      while (!isIdle(service) && performance.now() - startedAt < wait * 1000 && !gone.signal.aborted) {
+        await sleep(lookEveryMs, undefined, { signal: gone.signal }).catch(() => undefined);
+        service.scheduler.runDue();
+      }
+      return describeIdle(service);
+    },
+  );
 }
 
 /** What is under way, and when the next thing is due; null when only something from outside makes a difference. */

@@ -4,6 +4,7 @@ import type { Service } from '../service.ts';
 import { guardControl } from './access.ts';
 import { controlCalls } from './calls.ts';
 import { controlClock } from './clock.ts';
+import { controlIndex } from './control-index.ts';
 import { controlEvents } from './events.ts';
 import { controlFaults } from './faults.ts';
 import { controlGates } from './gates.ts';
@@ -28,6 +29,7 @@ import { controlWorld } from './world.ts';
 export function installControl(app: FastifyInstance, service: Service): void {
   guardControl(app, service.settings);
   announceChanges(app, service);
+  controlIndex(app, service.settings);
   controlInfo(app, service);
   controlParity(app);
   controlClock(app, service);
