@@ -29,6 +29,7 @@ const environment = z.object({
         'write whsec_ and 24 to 64 bytes in base64, or text of 16 characters or more; blanks stand between several',
     })
     .optional(),
+  CARILLON_SANDBOX_TOKEN: z.string().min(1).optional(),
   LIVEKIT_URL: z.url({ protocol: /^(wss?|https?)$/ }).optional(),
   LIVEKIT_API_KEY: z.string().min(1).optional(),
   LIVEKIT_API_SECRET: z.string().min(1).optional(),
@@ -86,7 +87,13 @@ export function readVariable(name: string): string | undefined {
 }
 
 /** Variables that no child process needs: they carry credentials of the service, the database, hooks or a media server. */
-const secretVariables = ['SVC_API_KEY', 'DATABASE_URL', 'CARILLON_HOOK_SECRET', 'LIVEKIT_API_SECRET'];
+const secretVariables = [
+  'SVC_API_KEY',
+  'DATABASE_URL',
+  'CARILLON_HOOK_SECRET',
+  'CARILLON_SANDBOX_TOKEN',
+  'LIVEKIT_API_SECRET',
+];
 
 /** The environment for a command that the person gave: this process's own whole, with `changes`. */
 export function commandEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {

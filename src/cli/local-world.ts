@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
 import type { Config } from '../config.ts';
 import { FaultRuleError } from '../sandbox/faults/fault-rule.ts';
-import { SandboxStartError, type SandboxOptions } from '../sandbox/settings.ts';
+import type { SandboxOptions } from '../sandbox/settings.ts';
+import { SandboxStartError } from '../sandbox/start-error.ts';
 import { startSandbox, type RunningSandbox } from '../sandbox/start.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/open-store.ts';

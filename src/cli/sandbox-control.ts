@@ -4,6 +4,7 @@ import { parseDuration } from '../campaign/duration.ts';
 import { describeFileError } from '../campaign/errors.ts';
 import { jsonText } from '../campaign/json-text.ts';
 import { readConfig } from '../config.ts';
+import { readControlToken } from './control-token.ts';
 import type { Io } from './io.ts';
 import { writeJson } from './json-output.ts';
 import { count, span } from './printable.ts';
@@ -15,7 +16,7 @@ export class SandboxControlError extends Error {
   readonly exitCode = 1;
 }
 
-type ControlIo = Pick<Io, 'stdout' | 'env'>;
+type ControlIo = Pick<Io, 'stdout' | 'env' | 'exitCode'>;
 
 interface ControlFlags {
   url?: string;
@@ -34,20 +35,45 @@ function controlCommand(name: string, what: string, example: string): Command {
   return new Command(name)
     .description(what)
     .option('--url <address>', 'address of the sandbox (default: SVC_BASE_URL)')
-    .option('--control-token-file <file>', 'the token that it was started with')
+    .option('--control-token-file <file>', 'the token that it was started with (default: CARILLON_SANDBOX_TOKEN)')
     .option('--json', 'print what it answers', false)
     .addHelpText('after', `\nExample:\n  ${example}`);
 }
 
 function advanceCommand(io: ControlIo): Command {
   return controlCommand('advance', 'Move the time of a running sandbox forward', 'carillon sandbox advance 2h')
-    .argument('<span>', 'how far, such as 90s, 5m or 2h; or a time such as 2030-01-15T12:00:00Z')
-    .action(async (text: string, _own: ControlFlags, self: Command) => {
+    .argument('[span]', 'how far, such as 90s, 5m or 2h; or a time such as 2030-01-15T12:00:00Z')
+    .option('--until <end>', 'idle: until no call is open, none waits and no webhook is on its way; or a time')
+    .addHelpText('after', '  carillon sandbox advance --until idle      (code 1 when it does not get there)')
+    .action(async (text: string | undefined, { until }: { until?: string }, self: Command) => {
       const flags = flagsOf(self);
-      const ms = parseDuration(text);
-      const answer = await ask(io, flags, 'POST', 'clock/advance', ms === null ? { until: text } : { ms });
-      told(io, flags, answer, `${span(Number(answer['advanced_ms']))} on: it is ${String(answer['now'])} there.`);
+      const to = text ?? until;
+      if (to === undefined || (text !== undefined && until !== undefined))
+        throw new UsageError('Say how far: a span such as 2h, or --until idle; one of the two.');
+      const ms = until === undefined ? parseDuration(to) : null;
+      const answer = await ask(io, flags, 'POST', 'clock/advance', ms === null ? { until: to } : { ms });
+      if (answer['idle'] === false) {
+        io.exitCode = 1;
+        return told(io, flags, answer, stillUnderWay(answer));
+      }
+      return told(
+        io,
+        flags,
+        answer,
+        `${span(Number(answer['advanced_ms']))} on: it is ${String(answer['now'])} there.`,
+      );
     });
+}
+
+/** Names what is not over, and whether time alone would help. */
+function stillUnderWay(answer: Record<string, unknown>): string {
+  const counts = Object.entries(answer['under_way'] as Record<string, number>).filter(([, number]) => number > 0);
+  const what = counts.map(([name, number]) => `${name.replaceAll('_', ' ')}: ${number}`).join(', ');
+  const why =
+    answer['bound_reached'] === true
+      ? `the next thing is due ${String(answer['next_due_at'])}, after ${String(answer['bound'])}`
+      : 'this waits for somebody else, not for time';
+  return `It is ${String(answer['now'])} there, and not idle (${what}): ${why}.`;
 }
 
 function faultsCommand(io: ControlIo): Command {
@@ -124,7 +150,7 @@ async function ask(
 ): Promise<Record<string, unknown>> {
   const base = (url ?? readConfig(io.env).SVC_BASE_URL).replace(/\/+$/, '');
   if (!URL.canParse(base)) throw new UsageError(`--url ${base}: write an address such as http://127.0.0.1:4010.`);
-  const token = controlTokenFile === undefined ? null : await readToken(controlTokenFile);
+  const token = await readControlToken(controlTokenFile, readConfig(io.env));
   let response: Response;
   try {
     response = await fetch(`${base}/_sandbox/${path}`, {
@@ -132,7 +158,7 @@ async function ask(
       redirect: 'error',
       signal: AbortSignal.timeout(limitMs),
       headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -152,10 +178,6 @@ async function ask(
 
 function reasonIn(answer: Record<string, unknown> | null): string {
   return jsonText(answer?.['detail'] ?? answer?.['error'] ?? answer);
-}
-
-async function readToken(path: string): Promise<string> {
-  return (await readText(path)).trim();
 }
 
 async function readJson(path: string): Promise<unknown> {

@@ -7,10 +7,14 @@ import type { LiveKitSettings } from '../sandbox/live/socket-settings.ts';
 import { defaultPlan, isPlanName, planNames, type PlanName } from '../sandbox/plans.ts';
 import { readWorld, WorldError } from '../sandbox/world/read-world.ts';
 import type { World } from '../sandbox/world/world-schema.ts';
-import { SandboxStartError, type CallingHours, type SandboxOptions } from '../sandbox/settings.ts';
+import type { CallingHours, SandboxOptions } from '../sandbox/settings.ts';
+import { SandboxStartError } from '../sandbox/start-error.ts';
+import { readControlToken } from './control-token.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Flags as typed. */
 export interface SandboxFlags {
+  host?: string;
   port?: string;
   dialect?: string;
   speed?: string;
@@ -47,7 +51,11 @@ export const defaultPort = 4010;
 /** The flags that say how a sandbox behaves. `usualPort` is what the help says of the port when none is given. */
 export function addSandboxFlags(command: Command, usualPort: string): Command {
   return command
-    .option('--port <number>', `port on 127.0.0.1; 0 for any free one (default: ${usualPort})`)
+    .option(
+      '--host <address>',
+      'what to listen on, such as 0.0.0.0 for containers and other machines, which takes a control token (default: 127.0.0.1)',
+    )
+    .option('--port <number>', `0 for any free one (default: ${usualPort})`)
     .option(
       '--dialect <name>',
       'spec: only what the contract promises; extended: likely inner fields beside it (default: extended)',
@@ -58,7 +66,10 @@ export function addSandboxFlags(command: Command, usualPort: string): Command {
       'realtime, manual (it stands until it is moved), or a factor such as 60x; instead of --speed',
     )
     .option('--data <file>', 'keep the state in this file, and its key in a file beside it (default: in memory only)')
-    .option('--control-token-file <file>', 'a token that everything under /_sandbox but health then asks for')
+    .option(
+      '--control-token-file <file>',
+      'a token that the page and everything under /_sandbox but health ask for (default: CARILLON_SANDBOX_TOKEN)',
+    )
     .option('--seed <text>', 'same seed, same calls (default: carillon)')
     .option('--plan <name>', `limits of an account: ${planNames.join(', ')} (default: ${defaultPlan})`)
     .option('--concurrency <calls>', 'calls on the line at once (default: as the plan says)')
@@ -93,10 +104,10 @@ export function addSandboxFlags(command: Command, usualPort: string): Command {
 
 /** Whether an error says that the sandbox cannot start as asked; its message is for people. */
 export function isStartRefusal(error: unknown): error is Error {
-  return [FlagError, SandboxStartError, FaultRuleError, WorldError].some((kind) => error instanceof kind);
+  return [FlagError, UsageError, SandboxStartError, FaultRuleError, WorldError].some((kind) => error instanceof kind);
 }
 
-/** Turns flags into options. Throws `FlagError`, `FaultRuleError` or `WorldError`. */
+/** Turns flags into options. Throws `FlagError`, `UsageError`, `FaultRuleError` or `WorldError`. */
 export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOptions> {
   const { dialect = 'extended' } = flags;
   if (dialect !== 'spec' && dialect !== 'extended')
@@ -109,7 +120,8 @@ export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOpti
     ...given('speed', readNumber('--speed', flags.speed)),
     ...readClock(flags),
     ...given('data', flags.data),
-    ...given('controlToken', await readTokenFile(flags.controlTokenFile)),
+    ...given('host', flags.host),
+    ...given('controlToken', await readControlToken(flags.controlTokenFile, readConfig())),
     ...given('seed', flags.seed),
     ...given('allowOutbound', flags.allowOutbound),
     ...given('modelStream', flags.modelStream),
@@ -146,16 +158,6 @@ function readClock({ clock, speed }: SandboxFlags): Pick<SandboxOptions, 'clock'
   if (factor === undefined)
     throw new FlagError(`--clock is "${clock}"; it must be realtime, manual, or a factor such as 60x.`);
   return { speed: Number(factor) };
-}
-
-async function readTokenFile(path: string | undefined): Promise<string | undefined> {
-  if (path === undefined) return undefined;
-  try {
-    return (await readFile(path, 'utf8')).trim();
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw new FlagError(`--control-token-file ${path}: the file cannot be read (${code}).`, { cause: error });
-  }
 }
 
 function readPlan(name: string | undefined): PlanName | undefined {

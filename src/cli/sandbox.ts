@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { isLoopbackAddress } from '../sandbox/allowed-host.ts';
 import { sandboxKey } from '../sandbox/http/authentication.ts';
 import { seedAgents, seedNumbers } from '../sandbox/seed-data.ts';
 import { startSandbox, type RunningSandbox } from '../sandbox/start.ts';
@@ -25,6 +26,7 @@ Examples:
   carillon sandbox exec -- npm test              a command with a sandbox of its own, judged at the end
   carillon sandbox --faults faults.json          with [{"operation":14,"nth":2,"effect":{"type":"reset","when":"after"}}]
   carillon sandbox --world people.yaml           with the people of that file behind the numbers
+  carillon sandbox --host 0.0.0.0                for containers and other machines, with a control token
   carillon sandbox advance 2h                    moves the time of one that runs; faults, reset and snapshot, too
 
 While it runs: GET /_sandbox/conduct?format=text judges the caller, /_sandbox/calls lists what was dialled,
@@ -52,7 +54,8 @@ export function sandboxCommand(io?: Pick<Io, 'exitCode' | 'stdout' | 'env'>): Co
         process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);
       }
     });
-  for (const control of controlCommands(io ?? { stdout: process.stdout, env: undefined })) command.addCommand(control);
+  for (const control of controlCommands(io ?? { stdout: process.stdout, env: undefined, exitCode: 0 }))
+    command.addCommand(control);
   return command;
 }
 
@@ -102,6 +105,7 @@ function banner(sandbox: RunningSandbox, flags: SandboxFlags): string {
   return [
     `The sandbox listens on ${sandbox.url} (dialect ${flags.dialect ?? 'extended'}, ${describeSpeed(sandbox)}). Nothing real is called.`,
     `  state          ${sandbox.dataFile === null ? 'in memory: nothing is kept' : `kept in ${sandbox.dataFile}`}`,
+    ...(flags.host === undefined || isLoopbackAddress(flags.host) ? [] : [othersLine(flags.host, sandbox.port)]),
     ...(sandbox.leftOut.length === 0 ? [] : [leftOutLine(sandbox.leftOut)]),
     `  SVC_BASE_URL=${sandbox.url} SVC_API_KEY=${sandboxKey}`,
     `  agents         ${agents.join(', ')}`,
@@ -110,6 +114,10 @@ function banner(sandbox: RunningSandbox, flags: SandboxFlags): string {
     '  Ctrl-C stops it.',
     '',
   ].join('\n');
+}
+
+function othersLine(host: string, port: number): string {
+  return `  others         reach it on ${host}, port ${port}; the page and /_sandbox ask them for the control token`;
 }
 
 const mostNamed = 10;

@@ -65,6 +65,11 @@ export class ClockMover {
     return this.inTurn(() => this.#run(clock, target(clock.now())));
   }
 
+  /** Moves from one due thing to the next until `isOver`, until nothing is due any more, or until what is due lies after `latest`. */
+  async moveUntil(clock: ServiceClock, isOver: () => boolean, latest: (now: number) => number): Promise<ClockMove> {
+    return this.inTurn(() => this.#run(clock, latest(clock.now()), isOver));
+  }
+
   /** Does something between two moves, never in the middle of one. */
   async inTurn<T>(work: () => T | Promise<T>): Promise<T> {
     const done = this.#queue.then(work);
@@ -77,16 +82,18 @@ export class ClockMover {
     this.#closed = true;
   }
 
-  async #run(clock: ServiceClock, to: number): Promise<ClockMove> {
+  /** With `isOver` the clock stays at the last thing that happened. */
+  async #run(clock: ServiceClock, to: number, isOver?: () => boolean): Promise<ClockMove> {
     const { scheduler } = this.#parts;
     const move: ClockMove = { from: clock.now(), to, instants: 0 };
+    const goesOn = (): boolean => scheduler.nextAt <= to && !this.#closed && isOver?.() !== true;
     this.#underWay = move;
     let stepStart = performance.now();
     let reportedAt = stepStart;
     try {
       scheduler.runDue();
       await this.#settle();
-      while (scheduler.nextAt <= to && !this.#closed) {
+      while (goesOn()) {
         clock.moveTo(scheduler.nextAt);
         scheduler.runDue();
         move.instants += 1;
@@ -98,7 +105,8 @@ export class ClockMover {
         reportedAt = stepStart;
         this.announce();
       }
-      if (!this.#closed) clock.moveTo(to);
+      if (!this.#closed && isOver === undefined) clock.moveTo(to);
+      else move.to = clock.now();
       scheduler.runDue();
     } finally {
       this.#underWay = null;

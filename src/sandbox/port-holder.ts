@@ -1,5 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { fetch } from 'undici';
+import { addressOf } from './allowed-host.ts';
 
 const probeLimitMs = 2_000;
 
@@ -11,7 +12,7 @@ export async function describePortHolder(host: string, port: number): Promise<st
 }
 
 async function isSandbox(host: string, port: number): Promise<boolean> {
-  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}/_sandbox/health`;
+  const address = `${addressOf(host, port)}/_sandbox/health`;
   try {
     const answer = await fetch(address, { signal: AbortSignal.timeout(probeLimitMs), redirect: 'manual' });
     await answer.body?.cancel();

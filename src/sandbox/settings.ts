@@ -1,12 +1,14 @@
-import { isLoopback, type Outbound } from './allowed-host.ts';
+import type { Outbound } from './allowed-host.ts';
+import { checkSettings } from './check-settings.ts';
 import type { Clock } from './clock.ts';
 import type { FaultRuleInput } from './faults/fault-rule.ts';
 import type { BatchHooks } from './gates.ts';
-import { retryAfterStyles, type RetryAfterStyle } from './http/retry-after.ts';
+import type { RetryAfterStyle } from './http/retry-after.ts';
 import { defaultModelLimits, type ModelLimits } from './llm/model-limits.ts';
 import { defaultPlan, isPlanName, planNames, plans, type PlanName } from './plans.ts';
 import { defaultSocketSettings, type LiveKitSettings, type SocketSettings } from './live/socket-settings.ts';
 import type { Dialect } from './schemas/building-blocks.ts';
+import { SandboxStartError } from './start-error.ts';
 import { checkWorld } from './world/read-world.ts';
 import type { World, WorldInput } from './world/world-schema.ts';
 import { refuseAddress, webhookInput, type WebhookFacts, type WebhookInput } from './webhooks/webhook.ts';
@@ -42,11 +44,10 @@ export interface ConductLimits {
 }
 
 export interface SandboxOptions {
-  /** Default 127.0.0.1. */
+  /** What it listens on. Default 127.0.0.1; an address that others reach needs a `controlToken`. */
   host?: string;
   /** Default 0: any free port. */
   port?: number;
-  allowNonLoopback?: boolean;
   /** Default extended. */
   dialect?: Dialect;
   /** Service milliseconds per real millisecond. Default 1. */
@@ -138,11 +139,6 @@ export type SandboxSettings = Required<
   modelLimits: ModelLimits;
 };
 
-/** Thrown when the sandbox cannot start as asked; the message says which setting and what to do. */
-export class SandboxStartError extends Error {
-  override readonly name = 'SandboxStartError' as const;
-}
-
 export function resolveSettings(options: SandboxOptions): SandboxSettings {
   const plan = plans[readPlan(options.plan)];
   const port = options.port ?? 0;
@@ -151,7 +147,6 @@ export function resolveSettings(options: SandboxOptions): SandboxSettings {
   const settings: SandboxSettings = {
     host: options.host ?? '127.0.0.1',
     port,
-    allowNonLoopback: options.allowNonLoopback ?? false,
     dialect: options.dialect ?? 'extended',
     speed: options.speed ?? 1,
     seed: String(options.seed ?? 'carillon'),
@@ -194,76 +189,6 @@ export function resolveSettings(options: SandboxOptions): SandboxSettings {
   return settings;
 }
 
-function checkSettings(settings: SandboxSettings): void {
-  const { host, port, speed, concurrency, maxCallsPerBatch, meanTalkSeconds, outcomeMix, requestsPerSecond } = settings;
-  if (!settings.allowNonLoopback && !isLoopback(host === '::1' ? '[::1]' : host)) {
-    throw new SandboxStartError(
-      `The sandbox listens on loopback addresses only, not on "${host}". Use 127.0.0.1, or allow it in as many words (allowNonLoopback).`,
-    );
-  }
-  requireThat(
-    Number.isInteger(port) && port >= 0 && port <= 65_535,
-    'port',
-    port,
-    'a whole number from 0 (any free port) to 65535',
-  );
-  requireThat(
-    Number.isFinite(speed) && speed > 0 && speed <= 100_000,
-    'speed',
-    speed,
-    'a number above 0, at most 100000',
-  );
-  requireThat(
-    Number.isInteger(concurrency) && concurrency > 0,
-    'concurrency',
-    concurrency,
-    'a whole number of at least 1',
-  );
-  requireThat(
-    Number.isInteger(maxCallsPerBatch) && maxCallsPerBatch > 0,
-    'maxCallsPerBatch',
-    maxCallsPerBatch,
-    'a whole number of at least 1',
-  );
-  requireThat(meanTalkSeconds > 0, 'meanTalkSeconds', meanTalkSeconds, 'a number above 0');
-  requireThat(
-    requestsPerSecond === null || requestsPerSecond > 0,
-    'rateLimit.requestsPerSecond',
-    requestsPerSecond,
-    'null or a number above 0',
-  );
-  requireThat(
-    settings.controlToken === null || /^[\x21-\x7e]{16,}$/.test(settings.controlToken),
-    'controlToken',
-    '(not shown)',
-    'at least 16 printable characters without spaces',
-  );
-  requireThat(
-    retryAfterStyles.includes(settings.retryAfter),
-    'retryAfter',
-    settings.retryAfter,
-    `one of ${retryAfterStyles.join(', ')}`,
-  );
-  const hours = settings.conduct.callingHours;
-  requireThat(
-    hours === null || (isTimeOfDay(hours.start) && isTimeOfDay(hours.end) && hours.start < hours.end),
-    'conduct.callingHours',
-    hours === null ? hours : `${hours.start} to ${hours.end}`,
-    'two times of day as HH:MM, the first before the second',
-  );
-  for (const host of settings.outbound.hosts)
-    requireThat(/^[^\s/@]+$/.test(host), 'allowOutbound', host, 'a host as it stands in an address: name or name:port');
-  for (const [limit, value] of Object.entries(settings.modelLimits))
-    requireThat(Number.isInteger(value) && value > 0, `modelLimits.${limit}`, value, 'a whole number of at least 1');
-  const { pacing, ...amounts } = settings.sockets;
-  requireThat(pacing === 'realtime' || pacing === 'fast', 'sockets.pacing', pacing, 'realtime or fast');
-  for (const [name, value] of Object.entries(amounts))
-    requireThat(Number.isInteger(value) && value > 0, `sockets.${name}`, value, 'a whole number of at least 1');
-  const weights = Object.values(outcomeMix);
-  const usable = weights.every((weight) => weight >= 0) && weights.some((weight) => weight > 0);
-  requireThat(usable, 'outcomeMix', JSON.stringify(outcomeMix), 'weights of 0 or more, not all 0');
-}
-
 function readPlan(name: string = defaultPlan): PlanName {
   if (isPlanName(name)) return name;
   throw new SandboxStartError(`The sandbox setting plan is "${name}"; it must be one of ${planNames.join(', ')}.`);
@@ -286,12 +211,4 @@ function readWebhooks({ webhooks = [], dialect }: SandboxOptions, outbound: Outb
     if (refusal !== null) throw new SandboxStartError(`The sandbox setting webhooks[${index}].url: ${refusal}`);
     return parsed.data;
   });
-}
-
-function isTimeOfDay(text: string): boolean {
-  return /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/.test(text);
-}
-
-function requireThat(holds: boolean, setting: string, value: unknown, allowed: string): void {
-  if (!holds) throw new SandboxStartError(`The sandbox setting ${setting} is ${String(value)}; it must be ${allowed}.`);
 }

@@ -1,3 +1,4 @@
+import { addressOf } from './allowed-host.ts';
 import type { Clock } from './clock.ts';
 import type { FaultRule, FaultRuleInput } from './faults/fault-rule.ts';
 import type { Gates } from './gates.ts';
@@ -7,7 +8,8 @@ import type { JournalEntry } from './judge/journal.ts';
 import { tellCall, type CallTruth } from './records/call-truth.ts';
 import { openService } from './persistence/stored-service.ts';
 import { describePortHolder } from './port-holder.ts';
-import { resolveSettings, SandboxStartError, type SandboxOptions } from './settings.ts';
+import { resolveSettings, type SandboxOptions } from './settings.ts';
+import { SandboxStartError } from './start-error.ts';
 
 export interface RunningSandbox {
   readonly url: string;
@@ -30,7 +32,7 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
-/** Starts the service on a loopback address. Throws `SandboxStartError` or `FaultRuleError` when it cannot run as asked. */
+/** Starts the service. Throws `SandboxStartError` or `FaultRuleError` when it cannot run as asked. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const settings = resolveSettings(options);
   const { service, closeFile, leftOut } = await openService(settings, options);
@@ -45,7 +47,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     throw error;
   }
   settings.outbound.ownPort = port;
-  service.baseUrl = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;
+  service.baseUrl = addressOf(settings.host, port);
   return {
     url: service.baseUrl,
     port,

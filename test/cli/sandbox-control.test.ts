@@ -68,7 +68,40 @@ test('a sandbox with a control token asks the commands for it, too', async () =>
   });
 });
 
+test('advance --until idle ends with 0 when everything is over, and with 1 when something is not', async () => {
+  const { sandbox, run } = await createRunning();
+  const headers = { 'x-api-key': 'sk_sandbox_ok', 'content-type': 'application/json' };
+  const submit = async (more: Record<string, unknown>): Promise<void> => {
+    const body = JSON.stringify({
+      call_name: 'a batch',
+      agent_id: 'agent_reminders',
+      agent_phone_number_id: 'pn_main',
+      recipients: [{ phone_number: '+12125550150' }],
+      ...more,
+    });
+    const answer = await fetch(`${sandbox.url}/v1/convai/batch-calling/submit`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(200);
+  };
+  await submit({});
+  expect(await run('advance', '--until', 'idle')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(' on: it is '),
+  });
+  expect(sandbox.calls().map(({ state }) => state)).not.toContain('dialing');
+  await submit({ scheduled_time_unix: Math.floor(sandbox.clock.now() / 1000) + 40 * 86_400 });
+  expect(await run('advance', '--until', 'idle')).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(
+      /^It is .* there, and not idle \(calls queued: 1\): the next thing is due .*, after /,
+    ),
+  });
+  const told = await run('advance', '--until', 'idle', '--json');
+  expect([told.code, JSON.parse(told.stdout)]).toMatchObject([1, { idle: false, bound_reached: true }]);
+});
+
 test.each([
+  [['advance'], 2, /Say how far: a span such as 2h, or --until idle/],
+  [['advance', '2h', '--until', 'idle'], 2, /one of the two/],
   [['advance', 'soon'], 1, /refuses it \(422\)/],
   [['faults', 'nowhere.json'], 2, /nowhere\.json: there is no such file/],
   [

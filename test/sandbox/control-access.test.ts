@@ -111,7 +111,7 @@ test('the control token is read from a file, and shown nowhere', async () => {
   await writeFile(file, `${controlToken}\n`);
   expect(await readSandboxFlags({ controlTokenFile: file })).toMatchObject({ controlToken });
   expect(await say({ controlTokenFile: file, json: true })).not.toContain(controlToken);
-  expect(await say({ controlTokenFile: `${file}.none` })).toContain('the file cannot be read (ENOENT)');
+  expect(await say({ controlTokenFile: `${file}.none` })).toContain('the file cannot be read: there is no such file');
 });
 
 test('the banner says where the state is kept', async () => {
@@ -174,14 +174,6 @@ test('a site whose name was pointed at this machine reads nothing, neither page 
   const [response] = (await once(upgrade, 'response')) as [IncomingMessage];
   response.resume();
   expect(response.statusCode).toBe(403);
-});
-
-test('a sandbox that others may reach answers to any name', async () => {
-  const sandbox = await startTestSandbox({ allowNonLoopback: true });
-  const headers = { host: 'sandbox.example', 'x-api-key': 'sk_sandbox_ok' };
-  const answer = await request(`${sandbox.url}/v1/convai/agents`, { headers });
-  expect(answer.statusCode).toBe(200);
-  await answer.body.dump();
 });
 
 test('LOCALHOST is localhost', async () => {

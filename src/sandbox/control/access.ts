@@ -1,9 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { isLoopback } from '../allowed-host.ts';
+import { isLoopbackAddress, mayBeCalled } from '../allowed-host.ts';
 import { ServiceError } from '../service-error.ts';
 import type { SandboxSettings } from '../settings.ts';
-import { telephonyPrefix } from '../telephony/webhook-path.ts';
 
 /**
  * Guards everything under /_sandbox: pages of other sites, open in the same browser, may not use it; and where there is a control token
@@ -16,7 +15,7 @@ export function guardControl(app: FastifyInstance, { controlToken }: SandboxSett
     if (!/^\/_sandbox(\/|$)/.test(pathname)) return;
     refuseOtherSites(request.headers.origin, request.host);
     if (wanted === null) return;
-    if (pathname === '/_sandbox/health' || pathname.startsWith(telephonyPrefix)) return;
+    if (request.routeOptions.config.control?.open === true) return;
     if (timingSafeEqual(digest(request.headers.authorization ?? ''), wanted)) return;
     throw new ServiceError(401, 'Send the control token of this sandbox as "authorization: Bearer <token>".', {
       type: 'authentication_error',
@@ -30,10 +29,12 @@ export function guardControl(app: FastifyInstance, { controlToken }: SandboxSett
  * Refuses what was sent to another name, wherever it is to go: a page of another site can have its own name pointed at this machine, and
  * would then read answers as if they were its own. Without a name (HTTP/1.0) no browser sent it.
  */
-export function refuseOtherNames(host: string | undefined, { allowNonLoopback }: SandboxSettings): void {
-  if (allowNonLoopback || host === undefined || host === '' || isLoopback(host.replace(/:\d+$/, ''))) return;
-  const message =
-    'This sandbox is reached as localhost, 127.0.0.1 or [::1]; the Host header names something else. One that others may reach is started with allowNonLoopback.';
+export function refuseOtherNames(header: string | undefined, { host }: SandboxSettings): void {
+  if (header === undefined || header === '' || mayBeCalled(header.replace(/:\d+$/, ''), host)) return;
+  const own = isLoopbackAddress(host)
+    ? 'localhost, 127.0.0.1 or [::1]'
+    : `localhost, an IP address, a name without a dot or under .internal, or "${host}"`;
+  const message = `This sandbox is reached as ${own}; the Host header names something else. Start it with --host and that name if it is one of this machine.`;
   throw new ServiceError(403, message, { type: 'forbidden', code: 'foreign_host' });
 }
 

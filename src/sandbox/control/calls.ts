@@ -43,42 +43,60 @@ const outboundBody = z.strictObject({
 
 /** Calls as they really are, and another course for one of them, or for the next one to a number. */
 export function controlCalls(app: FastifyInstance, service: Service): void {
-  serveControl(app, 'GET', 'calls', (request) => {
+  serveControl(app, 'GET', 'calls', { says: 'Lists the calls as they really are.', query: callsQuery }, (request) => {
     const query = validate(callsQuery, 'query', request.query);
     return { calls: listCalls(service, query) };
   });
 
-  serveControl(app, 'POST', 'calls/:call_id/course', (request) => {
-    const call = findCall(service, pathParameter(request, 'call_id'));
-    const input = validate(courseBody, 'body', request.body);
-    service.scheduler.runDue();
-    if ('hang_up' in input) hangUp(service, call);
-    else force(service, call, readCourse(input));
-    service.scheduler.runDue();
-    return tell(service, call);
-  });
+  serveControl(
+    app,
+    'POST',
+    'calls/:call_id/course',
+    { says: 'Gives a call that waits or rings another course, or hangs up one in progress.', body: courseBody },
+    (request) => {
+      const call = findCall(service, pathParameter(request, 'call_id'));
+      const input = validate(courseBody, 'body', request.body);
+      service.scheduler.runDue();
+      if ('hang_up' in input) hangUp(service, call);
+      else force(service, call, readCourse(input));
+      service.scheduler.runDue();
+      return tell(service, call);
+    },
+  );
 
-  serveControl(app, 'POST', 'outbound', (request) => {
-    const {
-      phone_number_id: id,
-      to,
-      first_message: firstMessage,
-      variables,
-      ...input
-    } = validate(outboundBody, 'body', request.body);
-    const number = findNumber(service, id);
-    if (number.agentId === null)
-      throw refuseField(['body', 'phone_number_id'], 'This number has no agent.', 'no_agent', id);
-    const order = { to, firstMessage, variables, course: readCourse(input) };
-    return tell(service, placeForeignCall(service, number, number.agentId, order));
-  });
+  serveControl(
+    app,
+    'POST',
+    'outbound',
+    { says: 'Has the agent of a number call somebody for another system.', body: outboundBody },
+    (request) => {
+      const {
+        phone_number_id: id,
+        to,
+        first_message: firstMessage,
+        variables,
+        ...input
+      } = validate(outboundBody, 'body', request.body);
+      const number = findNumber(service, id);
+      if (number.agentId === null)
+        throw refuseField(['body', 'phone_number_id'], 'This number has no agent.', 'no_agent', id);
+      const order = { to, firstMessage, variables, course: readCourse(input) };
+      return tell(service, placeForeignCall(service, number, number.agentId, order));
+    },
+  );
 
-  serveControl(app, 'POST', 'numbers/next-course', (request) => {
-    const { to, ...input } = validate(nextCourseBody, 'body', request.body);
-    const ordered = [...(service.state.nextCourses.get(to) ?? []), readCourse(input)];
-    service.state.nextCourses.set(to, ordered);
-    return { to, ordered: ordered.length };
-  });
+  serveControl(
+    app,
+    'POST',
+    'numbers/next-course',
+    { says: 'Decides how the next call to a number goes.', body: nextCourseBody },
+    (request) => {
+      const { to, ...input } = validate(nextCourseBody, 'body', request.body);
+      const ordered = [...(service.state.nextCourses.get(to) ?? []), readCourse(input)];
+      service.state.nextCourses.set(to, ordered);
+      return { to, ordered: ordered.length };
+    },
+  );
 }
 
 function readCourse(input: Omit<z.output<typeof nextCourseBody>, 'to'>): ForcedCourse {

@@ -6,10 +6,15 @@ import { serveControl } from '../routes/serve-operation.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Service } from '../service.ts';
+import { isIdle } from '../under-way.ts';
+import { describeIdle } from './idle.ts';
 
 const fastest = 100_000;
 /** The last year that ISO times can tell with four digits. */
 const latest = Date.UTC(9999, 11, 31);
+
+/** Service time in which `until: idle` looks for an end: thirty days. */
+const longestSearchMs = 30 * 24 * 3_600_000;
 
 const modeBody = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('realtime') }),
@@ -23,47 +28,90 @@ const modeBody = z.discriminatedUnion('mode', [
   }),
 ]);
 const span = z.number().min(0, 'Must not be negative: the clock goes forward only.').max(latest);
+const timeOrIdle = 'Must be a time such as "2030-01-15T12:00:00Z", or "idle".';
 const advanceBody = z.strictObject({
   seconds: span.optional(),
   ms: span.optional(),
-  until: z.iso.datetime({ offset: true, error: 'Must be a time such as "2030-01-15T12:00:00Z".' }).optional(),
+  until: z
+    .union([z.literal('idle'), z.iso.datetime({ offset: true, error: timeOrIdle })], { error: timeOrIdle })
+    .optional(),
 });
 
 const stepBody = z.strictObject({ ms: z.number().int().min(-latest).max(latest) });
 
 /** Service time: read it, choose how it runs, move it forward. */
 export function controlClock(app: FastifyInstance, service: Service): void {
-  serveControl(app, 'GET', 'clock', () => describeClock(service));
+  serveControl(app, 'GET', 'clock', { says: 'Tells service time and how it runs.' }, () => describeClock(service));
 
-  serveControl(app, 'PUT', 'clock', (request) => {
-    const clock = movableClock(service);
-    const input = validate(modeBody, 'body', request.body);
-    clock.setSpeed({ realtime: 1, manual: 0, scaled: input.mode === 'scaled' ? input.speed : 1 }[input.mode]);
-    service.clockMover.announce();
-    return describeClock(service);
-  });
+  serveControl(
+    app,
+    'PUT',
+    'clock',
+    { says: 'Lets service time run in real time, at another speed, or stand.', body: modeBody },
+    (request) => {
+      const clock = movableClock(service);
+      const input = validate(modeBody, 'body', request.body);
+      clock.setSpeed({ realtime: 1, manual: 0, scaled: input.mode === 'scaled' ? input.speed : 1 }[input.mode]);
+      service.clockMover.announce();
+      return describeClock(service);
+    },
+  );
 
-  serveControl(app, 'POST', 'clock/advance', async (request) => {
-    const clock = movableClock(service);
-    const target = readTarget(validate(advanceBody, 'body', request.body ?? {}), clock.now());
-    const { from, to, instants } = await service.clockMover.move(clock, target);
-    return { ...describeClock(service), advanced_ms: to - from, instants };
-  });
+  serveControl(
+    app,
+    'POST',
+    'clock/advance',
+    { says: 'Moves service time forward; everything due on the way happens.', body: advanceBody },
+    async (request) => {
+      const clock = movableClock(service);
+      const input = validate(advanceBody, 'body', request.body ?? {});
+      const target = readTarget(input, clock.now());
+      if (target === 'idle') return advanceUntilIdle(service, clock);
+      const { from, to, instants } = await service.clockMover.move(clock, target);
+      return { ...describeClock(service), advanced_ms: to - from, instants };
+    },
+  );
 
-  serveControl(app, 'POST', 'clock/step', (request) => {
-    const { ms } = validate(stepBody, 'body', request.body);
-    const now = service.clock.now();
-    const shown = now + service.clockSteps.offsetMs + ms;
-    if (shown < 0 || shown > latest)
-      throw refuseField(
-        ['body', 'ms'],
-        `The clock must show a time from 1970 to ${isoTime(latest)}.`,
-        'out_of_range',
-        ms,
-      );
-    service.clockSteps.step(now, ms);
-    return describeClock(service);
-  });
+  serveControl(
+    app,
+    'POST',
+    'clock/step',
+    { says: 'Sets the clock that the service shows forward or back; service time stays.', body: stepBody },
+    (request) => {
+      const { ms } = validate(stepBody, 'body', request.body);
+      const now = service.clock.now();
+      const shown = now + service.clockSteps.offsetMs + ms;
+      if (shown < 0 || shown > latest)
+        throw refuseField(
+          ['body', 'ms'],
+          `The clock must show a time from 1970 to ${isoTime(latest)}.`,
+          'out_of_range',
+          ms,
+        );
+      service.clockSteps.step(now, ms);
+      return describeClock(service);
+    },
+  );
+}
+
+/** What is due only after the bound, and what waits for somebody else, is told and not waited for. */
+async function advanceUntilIdle(service: Service, clock: ServiceClock): Promise<Record<string, unknown>> {
+  let bound = latest;
+  const { from, to, instants } = await service.clockMover.moveUntil(
+    clock,
+    () => isIdle(service),
+    (now) => (bound = Math.min(latest, now + longestSearchMs)),
+  );
+  const told = describeIdle(service);
+  const reached = told['idle'] === false && service.scheduler.nextAt > bound && service.scheduler.nextAt !== Infinity;
+  return {
+    ...describeClock(service),
+    advanced_ms: to - from,
+    instants,
+    ...told,
+    bound: isoTime(bound),
+    bound_reached: reached,
+  };
 }
 
 export function describeClock({ clock, clockMover, clockSteps }: Service): Record<string, unknown> {
@@ -85,7 +133,10 @@ function movableClock({ clockMover }: Service): ServiceClock {
   throw new ServiceError(409, message, { type: 'conflict', code: 'clock_not_movable' });
 }
 
-function readTarget({ seconds, ms, until }: z.output<typeof advanceBody>, now: number): (now: number) => number {
+function readTarget(
+  { seconds, ms, until }: z.output<typeof advanceBody>,
+  now: number,
+): 'idle' | ((now: number) => number) {
   if ([seconds, ms, until].filter((value) => value !== undefined).length !== 1)
     throw refuseField(['body'], 'Give exactly one of seconds, ms and until.', 'invalid_advance');
   if (until === undefined) {
@@ -93,6 +144,7 @@ function readTarget({ seconds, ms, until }: z.output<typeof advanceBody>, now: n
     if (now + byMs > latest) throw refuseField(['body'], `Must end before ${isoTime(latest)}.`, 'too_late');
     return (start) => start + byMs;
   }
+  if (until === 'idle') return until;
   const instant = Date.parse(until);
   if (instant < now) {
     const message = `Service time is ${isoTime(now)} already and goes forward only; to go back, restore a snapshot or reset.`;

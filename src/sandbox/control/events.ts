@@ -20,36 +20,42 @@ const eventsQuery = z.strictObject({ since: wholeNumber.optional() });
  * more by then is told as an event `missed`.
  */
 export function controlEvents(app: FastifyInstance, { events }: Service): void {
-  serveControl(app, 'GET', 'events', (request, reply) => {
-    const after = lastSeen(request, events.lastId);
-    const stream = new PassThrough();
-    const send = (text: string): void => {
-      stream.write(text);
-      if (stream.writableLength + stream.readableLength + reply.raw.writableLength > mostUnreadBytes) {
+  serveControl(
+    app,
+    'GET',
+    'events',
+    { says: 'Tells what happens, live, as server-sent events.', query: eventsQuery, answers: ['text/event-stream'] },
+    (request, reply) => {
+      const after = lastSeen(request, events.lastId);
+      const stream = new PassThrough();
+      const send = (text: string): void => {
+        stream.write(text);
+        if (stream.writableLength + stream.readableLength + reply.raw.writableLength > mostUnreadBytes) {
+          stop();
+          request.raw.socket.destroy();
+        }
+      };
+      const { events: earlier, missed } = events.since(after);
+      stream.write('retry: 1000\n\n');
+      if (missed > 0) stream.write(`event: missed\ndata: ${JSON.stringify({ events: missed })}\n\n`);
+      for (const event of earlier) stream.write(writeEvent(event));
+      const stopListening = events.listen((event) => send(writeEvent(event)));
+      const heartbeat = setInterval(() => send(': still here\n\n'), heartbeatMs).unref();
+      const stop = (): void => {
+        stopListening();
+        clearInterval(heartbeat);
+      };
+      reply.raw.once('close', () => {
         stop();
-        request.raw.socket.destroy();
-      }
-    };
-    const { events: earlier, missed } = events.since(after);
-    stream.write('retry: 1000\n\n');
-    if (missed > 0) stream.write(`event: missed\ndata: ${JSON.stringify({ events: missed })}\n\n`);
-    for (const event of earlier) stream.write(writeEvent(event));
-    const stopListening = events.listen((event) => send(writeEvent(event)));
-    const heartbeat = setInterval(() => send(': still here\n\n'), heartbeatMs).unref();
-    const stop = (): void => {
-      stopListening();
-      clearInterval(heartbeat);
-    };
-    reply.raw.once('close', () => {
-      stop();
-      stream.destroy();
-    });
-    return reply
-      .header('cache-control', 'no-store')
-      .header('x-accel-buffering', 'no')
-      .type('text/event-stream; charset=utf-8')
-      .send(stream);
-  });
+        stream.destroy();
+      });
+      return reply
+        .header('cache-control', 'no-store')
+        .header('x-accel-buffering', 'no')
+        .type('text/event-stream; charset=utf-8')
+        .send(stream);
+    },
+  );
 }
 
 /** Without a place to go on from, only what comes is told. */

@@ -19,25 +19,43 @@ const waitQuery = z.strictObject({
 export function controlGates(app: FastifyInstance, service: Service): void {
   const { gates } = service;
 
-  serveControl(app, 'GET', 'gates', async () => ({ gates: gates.list() }));
+  serveControl(app, 'GET', 'gates', { says: 'Lists the gates.' }, async () => ({ gates: gates.list() }));
 
-  serveControl(app, 'POST', 'gates', async (request) => {
-    const { point, nth } = validate(gateBody, 'body', request.body);
-    return { id: gates.set(point, nth), point, nth };
-  });
+  serveControl(
+    app,
+    'POST',
+    'gates',
+    { says: 'Sets a gate, which holds a batch request at an exact moment.', body: gateBody },
+    async (request) => {
+      const { point, nth } = validate(gateBody, 'body', request.body);
+      return { id: gates.set(point, nth), point, nth };
+    },
+  );
 
-  serveControl(app, 'POST', 'gates/release', async (request) => {
-    const { id } = validate(releaseBody, 'body', request.body ?? {});
-    const released = gates.release(id);
-    if (id !== undefined && released === 0) throw notFound('gate', id);
-    return { released };
-  });
+  serveControl(
+    app,
+    'POST',
+    'gates/release',
+    { says: 'Lets go what waits at one gate, or at all.', body: releaseBody, bodyIsOptional: true },
+    async (request) => {
+      const { id } = validate(releaseBody, 'body', request.body ?? {});
+      const released = gates.release(id);
+      if (id !== undefined && released === 0) throw notFound('gate', id);
+      return { released };
+    },
+  );
 
-  serveControl(app, 'GET', 'gates/wait', async (request) => {
-    const { timeout_ms: timeoutMs, ...wanted } = validate(waitQuery, 'query', request.query);
-    const id = gates.find(wanted);
-    if (id === null) throw notFound('gate', JSON.stringify(wanted));
-    const reachedBy = await gates.waitUntilReached(id, timeoutMs);
-    return { id, reached: reachedBy !== null, request: reachedBy };
-  });
+  serveControl(
+    app,
+    'GET',
+    'gates/wait',
+    { says: 'Answers when a request has come to a gate.', query: waitQuery },
+    async (request) => {
+      const { timeout_ms: timeoutMs, ...wanted } = validate(waitQuery, 'query', request.query);
+      const id = gates.find(wanted);
+      if (id === null) throw notFound('gate', JSON.stringify(wanted));
+      const reachedBy = await gates.waitUntilReached(id, timeoutMs);
+      return { id, reached: reachedBy !== null, request: reachedBy };
+    },
+  );
 }

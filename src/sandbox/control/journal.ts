@@ -37,25 +37,41 @@ export function controlJournal(app: FastifyInstance, service: Service): void {
     return capture === null ? null : tellCapture(capture, secrets);
   };
 
-  serveControl(app, 'GET', 'journal', async (request, reply) => {
-    const { since, limit, format, ...filter } = validate(journalQuery, 'query', request.query);
-    const found = journal.since(since, limit, filter);
-    if (format === 'json') return found;
-    if (format === 'ndjson') return sendLines(reply, found.entries, tell);
-    // An archive without headers is none, so it has what is kept with them.
-    const exchanges = found.entries.flatMap((entry) => {
-      const told = tell(entry);
-      return told === null ? [] : [{ entry, told }];
-    });
-    return toHar(exchanges, { baseUrl: `${request.protocol}://${request.host}`, version: sandboxVersion });
-  });
+  serveControl(
+    app,
+    'GET',
+    'journal',
+    {
+      says: 'Lists what was asked of the service.',
+      query: journalQuery,
+      answers: ['application/json', 'application/x-ndjson'],
+    },
+    async (request, reply) => {
+      const { since, limit, format, ...filter } = validate(journalQuery, 'query', request.query);
+      const found = journal.since(since, limit, filter);
+      if (format === 'json') return found;
+      if (format === 'ndjson') return sendLines(reply, found.entries, tell);
+      // An archive without headers is none, so it has what is kept with them.
+      const exchanges = found.entries.flatMap((entry) => {
+        const told = tell(entry);
+        return told === null ? [] : [{ entry, told }];
+      });
+      return toHar(exchanges, { baseUrl: `${request.protocol}://${request.host}`, version: sandboxVersion });
+    },
+  );
 
-  serveControl(app, 'GET', 'journal/:sequence', async (request) => {
-    const sequence = pathParameter(request, 'sequence');
-    const entry = /^\d{1,15}$/.test(sequence) ? journal.get(Number(sequence)) : null;
-    if (entry === null) throw notFound('journal entry', sequence);
-    return { ...entry, ...(tell(entry) ?? { request: null, reply: null }) };
-  });
+  serveControl(
+    app,
+    'GET',
+    'journal/:sequence',
+    { says: 'Reads one request with headers and bodies.' },
+    async (request) => {
+      const sequence = pathParameter(request, 'sequence');
+      const entry = /^\d{1,15}$/.test(sequence) ? journal.get(Number(sequence)) : null;
+      if (entry === null) throw notFound('journal entry', sequence);
+      return { ...entry, ...(tell(entry) ?? { request: null, reply: null }) };
+    },
+  );
 }
 
 function sendLines(

@@ -11,18 +11,27 @@ const path = 'models/:model_id/availability';
 
 /** Whether a model of the service gives answers, for conversations that begin from now on. */
 export function controlModelAvailability(app: FastifyInstance, { unavailableModels }: Service): void {
-  serveControl(app, 'GET', path, (request) => {
+  serveControl(app, 'GET', path, { says: 'Tells whether a model of the service gives answers.' }, (request) => {
     const modelId = knownModel(pathParameter(request, 'model_id'));
     return { model_id: modelId, available: !unavailableModels.has(modelId) };
   });
 
-  serveControl(app, 'PUT', path, (request) => {
-    const modelId = knownModel(pathParameter(request, 'model_id'));
-    const { available } = validate(availabilityBody, 'body', request.body);
-    if (available) unavailableModels.delete(modelId);
-    else unavailableModels.add(modelId);
-    return { model_id: modelId, available };
-  });
+  serveControl(
+    app,
+    'PUT',
+    path,
+    {
+      says: 'Makes a model of the service give answers or none, for conversations that begin from now on.',
+      body: availabilityBody,
+    },
+    (request) => {
+      const modelId = knownModel(pathParameter(request, 'model_id'));
+      const { available } = validate(availabilityBody, 'body', request.body);
+      if (available) unavailableModels.delete(modelId);
+      else unavailableModels.add(modelId);
+      return { model_id: modelId, available };
+    },
+  );
 }
 
 function knownModel(modelId: string): string {

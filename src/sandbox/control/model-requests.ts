@@ -14,10 +14,16 @@ const requestsQuery = z.strictObject({
 
 /** What agents' own models were asked and what they answered, oldest first; `limit` keeps the newest. */
 export function controlModelRequests(app: FastifyInstance, { modelRequests }: Service): void {
-  serveControl(app, 'GET', 'model-requests', (request) => {
-    const { conversation_id: conversationId, limit } = validate(requestsQuery, 'query', request.query);
-    return { model_requests: modelRequests.list(conversationId).slice(-limit).map(describe) };
-  });
+  serveControl(
+    app,
+    'GET',
+    'model-requests',
+    { says: "Lists what agents' own models were asked and what they answered.", query: requestsQuery },
+    (request) => {
+      const { conversation_id: conversationId, limit } = validate(requestsQuery, 'query', request.query);
+      return { model_requests: modelRequests.list(conversationId).slice(-limit).map(describe) };
+    },
+  );
 }
 
 function describe(entry: ModelRequest): Record<string, unknown> {

@@ -4,7 +4,7 @@ import { serveControl } from '../routes/serve-operation.ts';
 
 /** The language models that agents may name. */
 export function controlModels(app: FastifyInstance): void {
-  serveControl(app, 'GET', 'models', async () => ({
+  serveControl(app, 'GET', 'models', { says: 'Lists the language models that agents may name.' }, async () => ({
     default_model_id: defaultModelId,
     default_backup_model_id: defaultBackupModelId,
     models: catalogue.map((model) => ({

@@ -20,22 +20,28 @@ const numberBody = z.strictObject({
 
 /** Numbers as the telephony provider has them: which are owned, which only verified, and where the provider reports calls. */
 export function controlNumbers(app: FastifyInstance, service: Service): void {
-  serveControl(app, 'GET', 'numbers', () => ({
+  serveControl(app, 'GET', 'numbers', { says: 'Lists the numbers as the telephony provider has them.' }, () => ({
     numbers: [...service.state.numbers.values()].map((number) => describe(service, number)),
   }));
 
-  serveControl(app, 'POST', 'numbers', (request) => {
-    const { phone_number: phoneNumber, agent_id: agentId, ...facts } = validate(numberBody, 'body', request.body);
-    if (agentId !== null) findAgent(service, agentId, 'agent_id');
-    const outside = { provider: defaultProvider, accountSid: null, sealedToken: null };
-    return describe(service, addNumber(service, { ...facts, ...outside, phoneNumber, agentId }));
-  });
+  serveControl(
+    app,
+    'POST',
+    'numbers',
+    { says: 'Adds a number, owned or only verified.', body: numberBody },
+    (request) => {
+      const { phone_number: phoneNumber, agent_id: agentId, ...facts } = validate(numberBody, 'body', request.body);
+      if (agentId !== null) findAgent(service, agentId, 'agent_id');
+      const outside = { provider: defaultProvider, accountSid: null, sealedToken: null };
+      return describe(service, addNumber(service, { ...facts, ...outside, phoneNumber, agentId }));
+    },
+  );
 
-  for (const [action, verified] of [
-    ['verify', true],
-    ['unverify', false],
+  for (const [action, verified, says] of [
+    ['verify', true, 'Has a number verified.'],
+    ['unverify', false, 'Takes back that a number is verified.'],
   ] as const) {
-    serveControl(app, 'POST', `numbers/:phone_number_id/${action}`, (request) => {
+    serveControl(app, 'POST', `numbers/:phone_number_id/${action}`, { says }, (request) => {
       const number = findNumber(service, pathParameter(request, 'phone_number_id'));
       number.verified = verified;
       return { phone_number_id: number.phoneNumberId, verified };

@@ -5,5 +5,11 @@ import { serveControl } from '../routes/serve-operation.ts';
 /** Where each operation and field comes from. Made when it is first asked for. */
 export function controlParity(app: FastifyInstance): void {
   let parity: Parity | undefined;
-  serveControl(app, 'GET', 'parity', () => (parity ??= createParity()));
+  serveControl(
+    app,
+    'GET',
+    'parity',
+    { says: 'Tells of each operation and field where it comes from.' },
+    () => (parity ??= createParity()),
+  );
 }

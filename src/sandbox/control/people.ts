@@ -8,14 +8,20 @@ import { worldSchema } from '../world/world-schema.ts';
 
 /** Who is behind the numbers: GET tells it, PUT replaces it whole, for calls dialled from then on. */
 export function controlPeople(app: FastifyInstance, { people }: Service): void {
-  serveControl(app, 'GET', 'world', () => people.world);
+  serveControl(app, 'GET', 'world', { says: 'Tells who is behind the numbers.' }, () => people.world);
 
-  serveControl(app, 'PUT', 'world', (request) => {
-    const world = validate(worldSchema, 'body', request.body);
-    const doubled = doubledNumbers(world);
-    if (doubled.length > 0)
-      throw new InvalidRequest(doubled.map((msg) => ({ loc: ['body', 'people'], msg, type: 'doubled_number' })));
-    people.replace(world);
-    return people.world;
-  });
+  serveControl(
+    app,
+    'PUT',
+    'world',
+    { says: 'Replaces who is behind the numbers, for calls that are dialled from now on.', body: worldSchema },
+    (request) => {
+      const world = validate(worldSchema, 'body', request.body);
+      const doubled = doubledNumbers(world);
+      if (doubled.length > 0)
+        throw new InvalidRequest(doubled.map((msg) => ({ loc: ['body', 'people'], msg, type: 'doubled_number' })));
+      people.replace(world);
+      return people.world;
+    },
+  );
 }

@@ -37,12 +37,12 @@ const trunkChange = z
 export function controlSipTrunks(app: FastifyInstance, service: Service): void {
   const { settings, clock } = service;
 
-  serveControl(app, 'GET', 'sip-trunks', () => ({
+  serveControl(app, 'GET', 'sip-trunks', { says: 'Lists the SIP trunks and how many the plan allows.' }, () => ({
     sip_trunks: [...service.state.sipTrunks.values()].map((trunk) => describe(service, trunk)),
     limit: limitOf(service),
   }));
 
-  serveControl(app, 'POST', 'sip-trunks', (request) => {
+  serveControl(app, 'POST', 'sip-trunks', { says: 'Adds a SIP trunk.', body: trunkBody }, (request) => {
     const input = validate(trunkBody, 'body', request.body);
     if (input.agent_id !== null) findAgent(service, input.agent_id, 'agent_id');
     refuseBeyondPlan(service);
@@ -58,11 +58,11 @@ export function controlSipTrunks(app: FastifyInstance, service: Service): void {
     return describe(service, trunk);
   });
 
-  serveControl(app, 'GET', 'sip-trunks/:trunk_id', (request) =>
+  serveControl(app, 'GET', 'sip-trunks/:trunk_id', { says: 'Reads a SIP trunk.' }, (request) =>
     describe(service, find(service, pathParameter(request, 'trunk_id'))),
   );
 
-  serveControl(app, 'PATCH', 'sip-trunks/:trunk_id', (request) => {
+  serveControl(app, 'PATCH', 'sip-trunks/:trunk_id', { says: 'Changes a SIP trunk.', body: trunkChange }, (request) => {
     const trunk = find(service, pathParameter(request, 'trunk_id'));
     const { agent_id: agentId, ...changes } = validate(trunkChange, 'body', request.body);
     if (agentId != null) findAgent(service, agentId, 'agent_id');
@@ -72,7 +72,7 @@ export function controlSipTrunks(app: FastifyInstance, service: Service): void {
     return describe(service, changed);
   });
 
-  serveControl(app, 'DELETE', 'sip-trunks/:trunk_id', (request) => {
+  serveControl(app, 'DELETE', 'sip-trunks/:trunk_id', { says: 'Deletes a SIP trunk.' }, (request) => {
     service.state.sipTrunks.delete(find(service, pathParameter(request, 'trunk_id')).trunkId);
     return {};
   });

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { findNumber } from '../routes/phone-numbers.ts';
-import { pathParameter } from '../routes/serve-operation.ts';
+import { pathParameter, serveControl } from '../routes/serve-operation.ts';
 import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Service } from '../service.ts';
 import { takeInboundCall } from '../telephony/inbound.ts';
 import { isSignedByProvider, telephonySignatureHeader, writeInstruction } from '../telephony/telephony-webhook.ts';
-import { telephonyPrefix, voiceWebhookPath } from '../telephony/webhook-path.ts';
+import { voiceWebhookPath } from '../telephony/webhook-path.ts';
 
 const voiceReport = z.strictObject({
   CallSid: z.string().min(1),
@@ -19,13 +19,21 @@ const voiceReport = z.strictObject({
   CallStatus: z.literal('ringing'),
 });
 
+const about = {
+  says: 'Takes a report of the telephony provider that somebody calls, which is signed.',
+  body: voiceReport,
+  takes: 'application/x-www-form-urlencoded',
+  answers: ['text/xml'],
+  open: true,
+};
+
 /** The webhook that import configures for a number: the provider reports a call, and is told to connect or to reject it. */
 export function controlTelephony(app: FastifyInstance, service: Service): void {
   void app.register(async (scope) => {
     scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
       done(null, body);
     });
-    scope.post(`${telephonyPrefix}:phone_number_id/voice`, async (request, reply) => {
+    serveControl(scope, 'POST', 'telephony/:phone_number_id/voice', about, async (request, reply) => {
       const form = typeof request.body === 'string' ? request.body : '';
       const number = findNumber(service, pathParameter(request, 'phone_number_id'));
       const address = service.baseUrl + voiceWebhookPath(number.phoneNumberId);

@@ -12,20 +12,22 @@ import { refuseAddress, webhookChange, webhookInput } from '../webhooks/webhook.
 export function controlWebhooks(app: FastifyInstance, service: Service): void {
   const { webhooks, settings } = service;
 
-  serveControl(app, 'GET', 'webhooks', () => ({ webhooks: webhooks.list().map((webhook) => webhook.describe()) }));
+  serveControl(app, 'GET', 'webhooks', { says: 'Lists the webhooks.' }, () => ({
+    webhooks: webhooks.list().map((webhook) => webhook.describe()),
+  }));
 
-  serveControl(app, 'POST', 'webhooks', (request) => {
+  serveControl(app, 'POST', 'webhooks', { says: 'Adds a webhook.', body: webhookInput }, (request) => {
     if (settings.dialect === 'spec') throw notInContract();
     const input = validate(webhookInput, 'body', request.body);
     checkAddress(input.url, settings.outbound);
     return webhooks.add(input).describe();
   });
 
-  serveControl(app, 'GET', 'webhooks/:webhook_id', (request) =>
+  serveControl(app, 'GET', 'webhooks/:webhook_id', { says: 'Reads a webhook.' }, (request) =>
     find(service, pathParameter(request, 'webhook_id')).describe(),
   );
 
-  serveControl(app, 'PATCH', 'webhooks/:webhook_id', (request) => {
+  serveControl(app, 'PATCH', 'webhooks/:webhook_id', { says: 'Changes a webhook.', body: webhookChange }, (request) => {
     const webhook = find(service, pathParameter(request, 'webhook_id'));
     const change = validate(webhookChange, 'body', request.body);
     if (change.url !== undefined) checkAddress(change.url, settings.outbound);
@@ -33,14 +35,20 @@ export function controlWebhooks(app: FastifyInstance, service: Service): void {
     return webhook.describe();
   });
 
-  serveControl(app, 'DELETE', 'webhooks/:webhook_id', (request) => {
+  serveControl(app, 'DELETE', 'webhooks/:webhook_id', { says: 'Removes a webhook.' }, (request) => {
     webhooks.remove(find(service, pathParameter(request, 'webhook_id')));
     return {};
   });
 
-  serveControl(app, 'GET', 'webhooks/:webhook_id/deliveries', (request) => ({
-    deliveries: find(service, pathParameter(request, 'webhook_id')).deliveries.map(describeDelivery),
-  }));
+  serveControl(
+    app,
+    'GET',
+    'webhooks/:webhook_id/deliveries',
+    { says: 'Lists the last deliveries of a webhook with every attempt.' },
+    (request) => ({
+      deliveries: find(service, pathParameter(request, 'webhook_id')).deliveries.map(describeDelivery),
+    }),
+  );
 }
 
 function find({ webhooks }: Service, webhookId: string): Subscriber {

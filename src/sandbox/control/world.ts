@@ -18,12 +18,12 @@ const redeemBody = z.strictObject({ credential: z.string().min(1) });
 
 /** What happens in the world around the service, on request. */
 export function controlWorld(app: FastifyInstance, service: Service): void {
-  serveControl(app, 'POST', 'reset', async () => {
+  serveControl(app, 'POST', 'reset', { says: 'Puts everything back to its start; the clock goes on.' }, async () => {
     service.reset();
     return { reset: true };
   });
 
-  serveControl(app, 'POST', 'inbound', async (request) => {
+  serveControl(app, 'POST', 'inbound', { says: 'Has somebody call a number.', body: inboundBody }, async (request) => {
     const input = validate(inboundBody, 'body', request.body);
     const number = calledNumber(service, input.phone_number_id, input.number);
     const instruction = await callIn(service, number, input.from);
@@ -37,11 +37,17 @@ export function controlWorld(app: FastifyInstance, service: Service): void {
       : { answered: false, conversation_id: null, agent_id: null, reason: instruction.reject.reason };
   });
 
-  serveControl(app, 'POST', 'credentials/redeem', async (request) => {
-    const { credential } = validate(redeemBody, 'body', request.body);
-    const redeemed = service.state.credentials.redeem(credential, service.clock.now());
-    return { accepted: redeemed !== null, kind: redeemed?.kind ?? null, agent_id: redeemed?.agentId ?? null };
-  });
+  serveControl(
+    app,
+    'POST',
+    'credentials/redeem',
+    { says: 'Uses up a signed address or a token.', body: redeemBody },
+    async (request) => {
+      const { credential } = validate(redeemBody, 'body', request.body);
+      const redeemed = service.state.credentials.redeem(credential, service.clock.now());
+      return { accepted: redeemed !== null, kind: redeemed?.kind ?? null, agent_id: redeemed?.agentId ?? null };
+    },
+  );
 }
 
 function calledNumber(service: Service, id: string | undefined, number: string | undefined): PhoneNumber {

@@ -1,3 +1,4 @@
+import type { ControlAbout } from '../control/control-about.ts';
 import type { FaultHit } from '../faults/fault-book.ts';
 import type { BatchPointInfo } from '../gates.ts';
 import type { Capture } from '../judge/captures.ts';
@@ -27,6 +28,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     operation?: OperationName;
+    /** One of the sandbox's own controls. */
+    control?: ControlAbout;
     /** No operation of the contract, but an API key is needed. */
     keyed?: boolean;
   }

@@ -55,9 +55,11 @@ export class Journal {
   #entries: JournalEntry[] = [];
   #sequence = 0;
   #inProgress = 0;
+  #batchesInProgress = 0;
 
   begin(facts: EntryFacts, headers: IncomingHttpHeaders): { entry: JournalEntry; capture: Capture } {
     this.#inProgress += 1;
+    if (facts.operation === 'batch_calls') this.#batchesInProgress += 1;
     const entry: JournalEntry = {
       sequence: ++this.#sequence,
       ...facts,
@@ -78,11 +80,17 @@ export class Journal {
 
   end(entry: JournalEntry, ending: 'sent' | 'aborted', status: number, durationMs: number): void {
     this.#inProgress -= 1;
+    if (entry.operation === 'batch_calls') this.#batchesInProgress -= 1;
     Object.assign(entry, { ending, status, durationMs });
   }
 
   get inProgress(): number {
     return this.#inProgress;
+  }
+
+  /** Of these, the ones that queue calls. */
+  get batchesInProgress(): number {
+    return this.#batchesInProgress;
   }
 
   /** Sequence number of the newest request; 0 before the first. */

@@ -10,8 +10,13 @@ export type Source = 'contract' | 'assumption';
  * field says in `x-source` where it comes from.
  */
 export function describeSchema(schema: z.ZodType, name: string, contract: readonly string[]): JsonSchema {
+  return markSources(toJsonSchema(schema, name), '', new Set(contract)) as JsonSchema;
+}
+
+/** The same without a word on where fields come from. */
+export function toJsonSchema(schema: z.ZodType, name: string): JsonSchema {
   const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
-  return markSources(relocate(described, `#/components/schemas/${name}`), '', new Set(contract)) as JsonSchema;
+  return relocate(described, `#/components/schemas/${name}`) as JsonSchema;
 }
 
 /** References within the schema alone, `#` and `#/$defs/…`, would lead elsewhere in a larger document. */

@@ -35,8 +35,12 @@ export function servePage(app: FastifyInstance, service: Service): void {
     );
   });
 
-  serveControl(app, 'GET', 'page', (request, reply) =>
-    send(reply, 'text/html', renderApp(service, readQuery(request.query)).markup.text),
+  serveControl(
+    app,
+    'GET',
+    'page',
+    { says: 'Gives a view of the page; its query is that of the page itself.', answers: ['text/html'] },
+    (request, reply) => send(reply, 'text/html', renderApp(service, readQuery(request.query)).markup.text),
   );
 
   for (const [path, type, text] of [

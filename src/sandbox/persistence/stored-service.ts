@@ -1,6 +1,7 @@
 import { ServiceClock, type Clock } from '../clock.ts';
 import { Service } from '../service.ts';
-import { SandboxStartError, type SandboxOptions, type SandboxSettings } from '../settings.ts';
+import type { SandboxOptions, SandboxSettings } from '../settings.ts';
+import { SandboxStartError } from '../start-error.ts';
 import type { DataFile } from './data-file.ts';
 import { restoreImage } from './service-image.ts';
 import { readRows, startSettings, type StoredState } from './stored-rows.ts';

@@ -51,6 +51,11 @@ export class Subscriber {
     return this.#deliveries;
   }
 
+  /** Deliveries that wait, are being sent, or are to be tried again. */
+  get underWay(): number {
+    return this.#waiting.length + this.#underWay + this.#pendingRetries;
+  }
+
   /** The secret is never told. */
   describe(): WebhookReport {
     const { url, events, retries, duplicates } = this.#facts;

@@ -34,6 +34,11 @@ export class Webhooks {
     return [...this.#subscribers.values()];
   }
 
+  /** Deliveries that wait, are being sent, or are to be tried again. */
+  get underWay(): number {
+    return this.list().reduce((sum, subscriber) => sum + subscriber.underWay, 0);
+  }
+
   get(webhookId: string): Subscriber | undefined {
     return this.#subscribers.get(webhookId);
   }
