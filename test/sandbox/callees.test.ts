@@ -43,6 +43,24 @@ test('0107 cuts in on every line but the farewell, and still answers', async () 
   }
 });
 
+test('the transcript of an interrupted turn holds what was heard of it, and no word more', async () => {
+  const { record } = await hold(await startTestSandbox(), '+12125550107', { agent_id: 'agent_survey' });
+  const cut = record.transcript.filter((turn: Json) => turn.interrupted);
+  expect(cut.length).toBeGreaterThanOrEqual(3);
+  for (const { text, message, original_message: original } of cut) {
+    expect(message).toBe(text);
+    expect(original.startsWith(`${text} `)).toBe(true);
+    expect(text.length).toBeLessThanOrEqual(original.length * 0.8);
+  }
+  const whole = record.transcript.filter((turn: Json) => !turn.interrupted);
+  expect(whole.every((turn: Json) => !Object.hasOwn(turn, 'original_message'))).toBe(true);
+  const { record: left } = await hold(await startTestSandbox(), '+12125550105');
+  const { text, original_message: original } = left.transcript.at(-1);
+  expect(original).toBe('Hello, I am calling about your appointment.');
+  expect(original.startsWith(text)).toBe(true);
+  expect(text.length).toBeLessThan(original.length / 2);
+});
+
 test('0109 talks until the agent’s longest call is over, to the millisecond', async () => {
   const sandbox = await startTestSandbox();
   const usual = await hold(sandbox, '+12125550109');

@@ -84,7 +84,7 @@ test('turns in the extended dialect tell who made them up, from what, and whethe
   expect(greeting).toMatchObject({ role: 'user', interrupted: false, source_medium: 'audio' });
   const { producing_llm: model, llm_usage: usage } = question;
   expect(Object.keys(usage.model_usage)).toEqual([model]);
-  expect(usage.model_usage[model].output_total.tokens).toBe(Math.ceil(question.message.length / 4));
+  expect(usage.model_usage[model].output_total.tokens).toBe(Math.ceil(question.original_message.length / 4));
   expect(record.metadata).toMatchObject({ main_language: 'en', conversation_initiation_source: 'telephony' });
   expect(record.metadata.charging.llm_usage[model].output_total.tokens).toBe(
     record.metadata.usage.models[model].output_tokens,

@@ -249,6 +249,21 @@ test('values of secret variables are in no record', async () => {
   });
 });
 
+test('a model is told what was heard of its words, not what it was cut off at', async () => {
+  const sandbox = await startTestSandbox();
+  const model = await startModelServer(interviewer);
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url), {
+    number: '+12125550107',
+  });
+  const cut = record.transcript.filter(({ interrupted }: Json) => interrupted);
+  expect(cut.length).toBeGreaterThan(0);
+  const told = JSON.stringify(model.requests.at(-1)?.body.messages);
+  for (const { text, original_message: original } of cut) {
+    expect(told).toContain(JSON.stringify(text));
+    expect(told).not.toContain(original);
+  }
+});
+
 test('user id and extra body of a call are passed on to the model', async () => {
   const sandbox = await startTestSandbox();
   const model = await startModelServer(interviewer);

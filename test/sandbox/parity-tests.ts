@@ -35,6 +35,10 @@ const inner: Citation = [
   'conversation-records',
   'the extended dialect serves the contract’s names and the inner fields beside them',
 ];
+const cutOff: Citation = [
+  'callees',
+  'the transcript of an interrupted turn holds what was heard of it, and no word more',
+];
 const madeBy: Citation = [
   'conversation-records',
   'turns in the extended dialect tell who made them up, from what, and whether they were cut off',
@@ -272,6 +276,7 @@ export const fieldTests: Readonly<Record<string, Readonly<Record<string, readonl
     conversation_id: [specRecord],
     transcript: [inner, specRecord],
     'transcript[].interrupted': [madeBy],
+    'transcript[].original_message': [cutOff],
     'transcript[].source_medium': [madeBy],
     'transcript[].producing_llm': [madeBy],
     'transcript[].llm_usage': [madeBy],

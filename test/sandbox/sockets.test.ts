@@ -251,7 +251,11 @@ test('who speaks while the agent does interrupts it: the rest is not sent, and w
     5,
   );
   const { transcript } = await record(sandbox, client.conversationId);
-  expect(transcript.slice(0, 2)).toMatchObject([{ interrupted: true }, { speaker: 'user', text: 'Who is this?' }]);
+  const original = 'Hello, I am calling about your appointment.';
+  expect(transcript.slice(0, 2)).toMatchObject([
+    { interrupted: true, text: 'Hello, I am', original_message: original },
+    { speaker: 'user', text: 'Who is this?' },
+  ]);
 });
 
 test('a message when the agent has finished interrupts nothing', async () => {

@@ -131,6 +131,33 @@ test('an agent that collects nothing asks what its prompt tells it to ask', asyn
   expect(record.evaluation_results.polite.result).toBe('success');
 });
 
+test.each([
+  ['a list with bullets', 'You call members.\n- Will you renew?\n* when would it suit you?\n• **Who told you of us?**'],
+  [
+    'a numbered list',
+    'You call members. Ask:\n1. Will you renew?\n2) when would it suit you?\n(c) Who told you of us?',
+  ],
+  ['a row in one line', 'You call members: Will you renew? When would it suit you? Who told you of us?'],
+  ['a numbered row', 'You call members. 1) Will you renew? 2) When would it suit you? 3) Who told you of us?'],
+])('each question of a prompt is asked, in order, where they stand as %s', async (_, prompt) => {
+  const sandbox = await startTestSandbox();
+  const agentId = await createAgent(sandbox, { conversation_config: { agent: { prompt: { prompt } } } });
+  const { agent } = await talk(sandbox, agentId);
+  const wanted = ['Will you renew?', 'When would it suit you?', 'Who told you of us?'];
+  expect(agent.slice(1, -1).map((text) => wanted.find((question) => text.endsWith(question)))).toEqual(wanted);
+});
+
+test('points of a list that is to be asked need not be questions', async () => {
+  const sandbox = await startTestSandbox();
+  const prompt = 'Find out the following:\n- whether they will renew\n- Their new address\n\nRules:\n- Be polite.';
+  const agentId = await createAgent(sandbox, { conversation_config: { agent: { prompt: { prompt } } } });
+  const { agent } = await talk(sandbox, agentId);
+  const asked = agent.join(' ');
+  expect(asked).toContain('May I ask whether you will renew?');
+  expect(asked).toContain('Could you tell me your new address?');
+  expect(asked).not.toContain('polite');
+});
+
 test('opening line and prompt know variables of the call, defaults of the agent and the service’s own names', async () => {
   const sandbox = await startTestSandbox();
   const agentId = await createAgent(sandbox, {

@@ -113,7 +113,7 @@ test('a script is said line by line, with interruptions, silence and the end as 
   const { said, transcript, metadata } = await call(sandbox);
   expect(said.map(({ text }: Json) => text)).toEqual(['Hello, who is this?', 'Yes, yes.', 'Bye.']);
   const cut = transcript[transcript.findIndex(({ text }: Json) => text === 'Yes, yes.') - 1];
-  expect(cut).toMatchObject({ speaker: 'agent', interrupted: true, text: 'Hello, can you hear me?' });
+  expect(cut).toMatchObject({ speaker: 'agent', interrupted: true, original_message: 'Hello, can you hear me?' });
   expect(metadata.termination_reason).toBe('Call ended by remote party');
 });
 

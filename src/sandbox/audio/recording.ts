@@ -1,4 +1,5 @@
 import { setImmediate as nextTurnOfTheLoop } from 'node:timers/promises';
+import { meantIn } from '../conversation/cut-turn.ts';
 import type { Turn } from '../conversation/talk.ts';
 import type { VoiceId } from './voices.ts';
 import { wavHeader, wavHeaderBytes } from './wav.ts';
@@ -38,7 +39,7 @@ export async function renderRecording(talk: RecordedTalk, pronounce: Pronounce):
     if (start >= frames) break;
     const voice = turn.speaker === 'agent' ? talk.agentVoice : talk.calleeVoice;
     const limit = Math.min(frames, toFrames(limitOf(turn, talk.turns.slice(index + 1)) - talk.answeredAt));
-    place(samples, await pronounce(turn.text, voice), { start, limit, channel: turn.speaker === 'agent' ? 0 : 1 });
+    place(samples, await pronounce(meantIn(turn), voice), { start, limit, channel: turn.speaker === 'agent' ? 0 : 1 });
     await nextTurnOfTheLoop();
   }
   return wav;

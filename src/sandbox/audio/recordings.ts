@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { meantIn } from '../conversation/cut-turn.ts';
 import { talkOf } from '../conversation/talk-of.ts';
 import type { Call } from '../telephony/call.ts';
 import { ByteCache } from './byte-cache.ts';
@@ -67,12 +68,12 @@ export class Recordings {
   }
 
   async #fingerprint(talk: RecordedTalk): Promise<string> {
-    const turns = talk.turns.map(({ speaker, text, at, until, interrupted }) => [
-      speaker,
-      text,
-      at - talk.answeredAt,
-      until - talk.answeredAt,
-      interrupted === true,
+    const turns = talk.turns.map((turn) => [
+      turn.speaker,
+      meantIn(turn),
+      turn.at - talk.answeredAt,
+      turn.until - talk.answeredAt,
+      turn.interrupted === true,
     ]);
     const source = [
       recipe,

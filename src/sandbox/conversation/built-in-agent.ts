@@ -2,6 +2,7 @@ import type { Call } from '../telephony/call.ts';
 import { agentLines, type AgentLines } from './agent-lines.ts';
 import type { AgentReply, BuiltInMind } from './agent-mind.ts';
 import { configOf, innerSettings, languageOfAgent } from './call-config.ts';
+import { meantIn } from './cut-turn.ts';
 import { asksToStop, asksWhoCalls, isNoAnswer, refusesToAnswer, saysWrongPerson, yesOrNo } from './hearing.ts';
 import { countUsage } from './hosted-model.ts';
 import { languageNames, languageOf, languageOfTag, type Language } from './language.ts';
@@ -57,7 +58,7 @@ export function builtInMindOf(call: Call): BuiltInMind {
     }
     if (hasSaidGoodbye(turns, lines)) return ends(lines.goodbyeAgain);
     const identity = asksWhoCalls(heard) ? introduce(call, prompt, lines) : '';
-    if (name !== null && !turns.some(({ speaker, text }) => speaker === 'agent' && text.includes(name)))
+    if (name !== null && !turns.some((turn) => turn.speaker === 'agent' && meantIn(turn).includes(name)))
       return says(join(identity, lines.isThis(name)));
     const next = nextQuestion(turns, questionsIn(spoken));
     if (next === null) return ends(lines.thanks);
@@ -85,8 +86,8 @@ function nextQuestion(
   questions: readonly Question[],
 ): { question: Question; again: boolean } | null {
   for (const question of questions) {
-    const asked = turns.flatMap(({ speaker, text }, index) =>
-      speaker === 'agent' && text.includes(question.core) ? [index] : [],
+    const asked = turns.flatMap((turn, index) =>
+      turn.speaker === 'agent' && meantIn(turn).includes(question.core) ? [index] : [],
     );
     if (asked.length === 0) return { question, again: false };
     const settled = asked.some((index) => isSettledBy(question, turns[index + 1]));
@@ -129,11 +130,11 @@ function nameOfCallee(call: Call): string | null {
 function deniesName(turns: readonly Turn[], heard: string): boolean {
   const question = turns.at(-2);
   if (question?.speaker !== 'agent') return false;
-  return nameAskedFor(question.text) !== null && yesOrNo(heard) === false;
+  return nameAskedFor(meantIn(question)) !== null && yesOrNo(heard) === false;
 }
 
 function hasSaidGoodbye(turns: readonly Turn[], lines: AgentLines): boolean {
-  return turns.some(({ speaker, text }) => speaker === 'agent' && text === lines.thanks);
+  return turns.some((turn) => turn.speaker === 'agent' && meantIn(turn) === lines.thanks);
 }
 
 function introduce(call: Call, prompt: string, lines: AgentLines): string {

@@ -1,5 +1,6 @@
 import type { CollectionItem } from '../schemas/agent-schemas.ts';
 import { contentWords } from './content-words.ts';
+import { meantIn } from './cut-turn.ts';
 import { asksToStop, isNoAnswer, refusesToAnswer } from './hearing.ts';
 import { languages } from './language.ts';
 import { kindOf, questionIn, questionsOf, type Question } from './questions.ts';
@@ -56,7 +57,7 @@ function answersByItem(items: Record<string, CollectionItem>, turns: readonly Tu
   for (const [index, turn] of turns.entries()) {
     const answer = turns[index + 1];
     if (turn.speaker !== 'agent' || answer?.speaker !== 'user') continue;
-    const asked = askedIn(items, turn.text);
+    const asked = askedIn(items, meantIn(turn));
     if (asked === null || (!asked.verbatim && isNoAnswer(answer.text))) continue;
     const { id } = asked.question;
     answers.set(id, [...(answers.get(id) ?? []), answer.text]);

@@ -3,6 +3,7 @@ import { agentLines } from './agent-lines.ts';
 import { ModelUnavailable, type AgentReply, type BuiltInMind, type ModelMind } from './agent-mind.ts';
 import type { Callee } from './callee.ts';
 import type { Language } from './language.ts';
+import { cutTurn } from './cut-turn.ts';
 import { speakingMs } from './pace.ts';
 import type { Speaker, Talk, Turn, TurnUsage } from './talk.ts';
 
@@ -102,7 +103,7 @@ function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentRepl
     silences = 0;
     if (heard.interrupts && last?.speaker === 'agent') {
       const cutAt = Math.round(last.at + (last.until - last.at) * random.between(0.4, 0.8));
-      turns[turns.length - 1] = { ...last, until: cutAt, interrupted: true };
+      turns[turns.length - 1] = cutTurn(last, cutAt);
       now = cutAt;
     }
     say('user', heard.text, now + heard.pauseMs);
@@ -137,9 +138,7 @@ function usageOf({ usage, tools }: AgentReply): Partial<Turn> {
 function cutOff(talk: Talk, latestEnd: number, terminationReason: string): Talk {
   if (talk.endedAt <= latestEnd) return talk;
   const endedAt = Math.round(latestEnd);
-  const turns = talk.turns
-    .filter(({ at }) => at < endedAt)
-    .map((turn) => (turn.until > endedAt ? { ...turn, until: endedAt, interrupted: true as const } : turn));
+  const turns = talk.turns.filter(({ at }) => at < endedAt).map((turn) => cutTurn(turn, endedAt));
   return { ...talk, turns, endedAt, terminationReason, brokeDown: false };
 }
 

@@ -29,6 +29,6 @@ export function messagesOfTools(tools: readonly ToolUse[]): ChatMessage[] {
 }
 
 function messagesOfTurn({ speaker, text, tools = [] }: Turn): ChatMessage[] {
-  if (speaker === 'user') return [{ role: 'user', content: text }];
-  return [...messagesOfTools(tools), { role: 'assistant', content: text }];
+  const words: ChatMessage[] = text === '' ? [] : [{ role: speaker === 'user' ? 'user' : 'assistant', content: text }];
+  return [...messagesOfTools(tools), ...words];
 }

@@ -27,6 +27,7 @@ export interface ToolUse {
 /** One turn. Times are epoch milliseconds of service time. */
 export interface Turn {
   readonly speaker: Speaker;
+  /** What was heard of it. */
   readonly text: string;
   /** When the first word was said. */
   readonly at: number;
@@ -34,6 +35,8 @@ export interface Turn {
   readonly until: number;
   /** The other side cut in before it was over. */
   readonly interrupted?: true;
+  /** Where it was cut off: the whole of what was to be said. */
+  readonly original?: string;
   readonly usage?: TurnUsage;
   readonly tools?: readonly ToolUse[];
 }

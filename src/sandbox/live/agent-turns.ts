@@ -2,6 +2,7 @@ import { agentVoice } from '../audio/voices.ts';
 import type { AudioFormat } from '../audio/audio-format.ts';
 import type { AgentReply } from '../conversation/agent-mind.ts';
 import { configOf } from '../conversation/call-config.ts';
+import { cutTurn } from '../conversation/cut-turn.ts';
 import { speakingMs } from '../conversation/pace.ts';
 import type { Service } from '../service.ts';
 import type { Call } from '../telephony/call.ts';
@@ -101,10 +102,9 @@ export class AgentTurns {
     this.#begin.clear();
     const speaking = this.#speaking;
     if (speaking === null) return;
-    this.#cutOff(speaking, at);
+    const heard = this.#cutOff(speaking, at);
     const { outbox } = this.#parts;
     const { text } = speaking.reply;
-    const heard = heardOf(text, (at - speaking.at) / Math.max(1, speaking.until - speaking.at));
     outbox.send(interruption(speaking.eventId));
     outbox.send(agentResponseCorrection(text, heard, speaking.eventId));
   }
@@ -116,11 +116,16 @@ export class AgentTurns {
     if (this.#speaking !== null) this.#cutOff(this.#speaking, at);
   }
 
-  #cutOff(speaking: Speaking, at: number): void {
+  /** Returns what was heard. */
+  #cutOff(speaking: Speaking, at: number): string {
     speaking.stream?.stop();
     this.#end.clear();
     this.#speaking = null;
-    if (at < speaking.until) changeTurn(this.#parts.call, speaking.position, { until: at, interrupted: true });
+    const { call } = this.#parts;
+    const { text } = speaking.reply;
+    const cut = cutTurn({ speaker: 'agent', text, at: speaking.at, until: speaking.until }, at);
+    if (at < speaking.until) changeTurn(call, speaking.position, cut);
+    return cut.text;
   }
 
   async #think(): Promise<void> {
@@ -186,12 +191,4 @@ export class AgentTurns {
       this.#parts.spoken(reply, when);
     });
   }
-}
-
-/** As many whole words as fit into the share that was heard. */
-function heardOf(text: string, share: number): string {
-  const length = Math.floor(text.length * Math.min(1, Math.max(0, share)));
-  if (length >= text.length) return text;
-  const cut = text.slice(0, length);
-  return /\s/.test(text.charAt(length)) ? cut : cut.replace(/\S+$/, '').trimEnd();
 }

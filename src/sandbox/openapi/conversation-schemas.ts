@@ -97,6 +97,7 @@ const modelUsage = z.record(z.string(), z.object({ input: tokens, input_cache_re
 
 const innerTurn = {
   interrupted: z.boolean().describe('The other side cut in before it was over.'),
+  original_message: z.string().optional().describe('Where it was cut off: what was to be said.'),
   source_medium: z.enum(['audio', 'text']),
   tool_calls: z.array(z.looseObject({ request_id: z.string(), tool_name: z.string(), params_as_json: z.string() })),
   tool_results: z.array(z.looseObject({ request_id: z.string(), tool_name: z.string(), is_error: z.boolean() })),

@@ -84,6 +84,7 @@ export const evidence: Readonly<Record<string, Readonly<Record<string, Evidence>
     'transcript[].time_in_call_secs': 'DOC',
     'transcript[].message': 'DOC',
     'transcript[].interrupted': 'SDK',
+    'transcript[].original_message': 'SDK',
     'transcript[].source_medium': 'SDK',
     'transcript[].tool_calls': 'SDK',
     'transcript[].tool_results': 'SDK',

@@ -19,6 +19,7 @@ export function describeTurnInFull(
     time_in_call_secs: Math.max(0, Math.floor((turn.at - answeredAt) / 1000)),
     message: turn.text,
     interrupted: turn.interrupted === true,
+    ...(turn.original === undefined ? {} : { original_message: turn.original }),
     source_medium: channel === 'phone' || turn.speaker === 'agent' ? 'audio' : 'text',
     tool_calls: tools.map(describeToolCall),
     tool_results: tools.filter(({ result }) => result !== null).map(describeToolResult),

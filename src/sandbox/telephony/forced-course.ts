@@ -1,3 +1,5 @@
+import { cutTurn } from '../conversation/cut-turn.ts';
+import { speakingMs } from '../conversation/pace.ts';
 import { talkOf } from '../conversation/talk-of.ts';
 import type { Talk } from '../conversation/talk.ts';
 import { Random } from '../random.ts';
@@ -61,15 +63,13 @@ export function forcedCourse(
 export function cutTalk(seed: string, call: Call, at: number): Talk {
   const { course } = call;
   const known =
-    call.live?.turns ??
-    (course === null || course.endedAt === Infinity ? openingTurn(call, at) : talkOf(seed, call).turns);
-  const turns = known
-    .filter((turn) => turn.at < at)
-    .map((turn) => (turn.until > at ? { ...turn, until: at, interrupted: true as const } : turn));
+    call.live?.turns ?? (course === null || course.endedAt === Infinity ? openingTurn(call) : talkOf(seed, call).turns);
+  const turns = known.filter((turn) => turn.at < at).map((turn) => cutTurn(turn, at));
   return { turns, endedAt: at, terminationReason: hungUpReason, brokeDown: false };
 }
 
-function openingTurn({ openingLine, course }: Call, at: number): Talk['turns'] {
+function openingTurn({ openingLine, course }: Call): Talk['turns'] {
   if (openingLine === null || course?.answeredAt == null) return [];
-  return [{ speaker: 'agent', text: openingLine, at: course.answeredAt, until: at }];
+  const at = course.answeredAt;
+  return [{ speaker: 'agent', text: openingLine, at, until: at + speakingMs(openingLine) }];
 }
