@@ -23,15 +23,16 @@ import {
   cancelUpdate,
   completionNoticeId,
   drainUpdate,
+  knownResumeUpdate,
   lookAgainUpdate,
   pauseUpdate,
-  resumeUpdate,
   statusQuery,
   type CampaignCounters,
   type CampaignInput,
   type CampaignTimeouts,
   type CampaignQueues,
   type CompletionNoticeInput,
+  type ResumeInput,
 } from './messages.ts';
 
 type StateChange = Parameters<Activities['changeState']>[0]['change'];
@@ -113,12 +114,12 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
 
   /** Wishes that this run was told. All have been granted before it continues as new. */
   let wishes = 0;
-  const change = async (wished: StateChange): Promise<boolean> => {
+  const change = async (wished: StateChange, known: Partial<ResumeInput> = {}): Promise<boolean> => {
     wishes += 1;
     const { runId: run, firstExecutionRunId } = workflowInfo();
     // The same after a reset, which tells a new run what the old one was told.
     const id = `${firstExecutionRunId}/${currentUpdateInfo()?.id ?? `${run}/${wishes}`}`;
-    const wish = { id, run, number: wishes };
+    const wish = { ...known, id, run, number: wishes };
     const { changed } = await CancellationScope.nonCancellable(() =>
       short.changeState.executeWithOptions({ summary: wished }, [{ campaignId, change: wished, wish }]),
     );
@@ -132,7 +133,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     validator: refuseAfterEnd,
     description: 'Place no further calls; open ones are still collected',
   });
-  setHandler(resumeUpdate, () => change('resume'), {
+  setHandler<boolean, [ResumeInput], typeof knownResumeUpdate>(knownResumeUpdate, (known) => change('resume', known), {
     validator: refuseAfterEnd,
     description: 'Go on with a paused campaign',
   });

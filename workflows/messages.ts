@@ -90,9 +90,17 @@ export function firingTimeOf(workflowId: string): number | null {
   return time === undefined ? null : Date.parse(time);
 }
 
+/** What `carillon resume` knew when it was given; whoever resumes by hand leaves it out. */
+export interface ResumeInput {
+  /** Pauses that only the database has: one that comes after the resume is not undone by it, however late the workflow is told. */
+  pausesSeen: number;
+}
+
 /** Each returns after its change is committed to the database; false when the campaign's state does not allow it. */
 export const pauseUpdate = defineUpdate<boolean>('pause');
 export const resumeUpdate = defineUpdate<boolean>('resume');
+/** The same update, as `carillon resume` sends it. */
+export const knownResumeUpdate = defineUpdate<boolean, [ResumeInput]>('resume');
 export const drainUpdate = defineUpdate<boolean>('drain');
 export const cancelUpdate = defineUpdate<boolean>('cancel');
 /** Something that planning depends on was changed in the database, such as rows or limits. Always true. */

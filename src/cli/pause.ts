@@ -50,8 +50,8 @@ export async function runPause(
     try {
       const temporal = await openTemporal(io, config, limitMs);
       try {
-        // Behind whatever the workflow was told before and has not carried out, such as a resume.
-        await sendUpdate(config, temporal, { campaign, wish: 'pause', ledgerId: store.ledgerId, limitMs });
+        // Not to pause: a pause that waits for a worker would undo a later resume.
+        await sendUpdate(config, temporal, { campaign, wish: 'look', ledgerId: store.ledgerId, limitMs });
       } finally {
         await temporal.connection.close();
       }
