@@ -1,5 +1,5 @@
 import { defineQuery, defineUpdate } from '@temporalio/workflow';
-import type { NotifyInput } from '../activities/notify.ts';
+import type { NotifyInput, NotifyPauseInput } from '../activities/notify.ts';
 
 /** What a campaign workflow is started with, and continues as new with. Plain JSON: ids, counters and limits only. */
 export interface CampaignInput {
@@ -27,6 +27,12 @@ export interface ScheduledCampaignInput {
 
 /** What the notice of the end of a round is started with. */
 export interface CompletionNoticeInput extends NotifyInput {
+  queues: CampaignQueues;
+  timeouts: CampaignTimeouts;
+}
+
+/** What the notice of a pause is started with. */
+export interface PauseNoticeInput extends NotifyPauseInput {
   queues: CampaignQueues;
   timeouts: CampaignTimeouts;
 }
@@ -82,6 +88,10 @@ export function campaignWorkflowId(campaignId: string, round: number): string {
 
 export function completionNoticeId(campaignId: string, round: number): string {
   return `${campaignWorkflowId(campaignId, round)}/notice`;
+}
+
+export function pauseNoticeId(campaignId: string, round: number, pausedAt: number): string {
+  return `${campaignWorkflowId(campaignId, round)}/paused/${new Date(pausedAt).toISOString()}`;
 }
 
 /** The time of a firing, which the server puts behind the id of the workflow that it starts; null when there is none. */
