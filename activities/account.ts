@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { pausedByPerson } from '../src/domain/lifecycle.ts';
 import { endCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../src/store/campaigns.ts';
 import { readStatus } from '../src/store/campaign-status.ts';
 import { readRoundEnd, type RoundEnd } from '../src/store/round-end.ts';
@@ -26,7 +27,7 @@ export async function changeState(deps: ActivityDependencies, input: ChangeState
     const { campaignId } = input;
     switch (input.change) {
       case 'pause':
-        return { changed: await pauseCampaign(deps.store, campaignId, 'paused by a person', now, wish) };
+        return { changed: await pauseCampaign(deps.store, campaignId, pausedByPerson, now, wish) };
       case 'resume':
         return { changed: await resumeCampaign(deps.store, campaignId, now, wish) };
       case 'drain':

@@ -3,7 +3,14 @@ import { account, changeState, type ChangeStateInput } from './account.ts';
 import { collect } from './collect.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { fireSchedule, noteFiringFailure, type FireScheduleInput } from './fire-schedule.ts';
-import { noteUndelivered, notify, type NoticeFault, type NotifyInput } from './notify.ts';
+import {
+  noteUndelivered,
+  notify,
+  notifyPause,
+  type NotifyInput,
+  type NotifyPauseInput,
+  type UndeliveredInput,
+} from './notify.ts';
 import { plan, type PlanActivityInput } from './plan.ts';
 import { recordPostVerdict, submit } from './submit.ts';
 import { verify } from './verify.ts';
@@ -19,7 +26,8 @@ export function createActivities(deps: ActivityDependencies) {
     changeState: (input: ChangeStateInput) => changeState(deps, input),
     account: (input: { campaignId: string; round: number }) => account(deps, input),
     notify: (input: NotifyInput) => notify(deps, input),
-    noteUndelivered: (input: { campaignId: string; round: number } & NoticeFault) => noteUndelivered(deps, input),
+    notifyPause: (input: NotifyPauseInput) => notifyPause(deps, input),
+    noteUndelivered: (input: UndeliveredInput) => noteUndelivered(deps, input),
     fireSchedule: (input: FireScheduleInput) => fireSchedule(deps, input),
     noteFiringFailure: (input: FireScheduleInput & { reason: string }) => noteFiringFailure(deps, input),
   };

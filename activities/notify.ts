@@ -4,8 +4,9 @@ import { HookError } from '../src/hooks/errors.ts';
 import { hookPlace } from '../src/hooks/hook-place.ts';
 import { postSigned } from '../src/hooks/signed-post.ts';
 import { findCampaign } from '../src/store/campaigns.ts';
-import { findNotice } from '../src/store/hook-standing.ts';
-import { noteNotice, type RoundEnd } from '../src/store/round-end.ts';
+import { findNotice, noteNotice, type Notice } from '../src/store/notices.ts';
+import { readOwnPause } from '../src/store/own-pause.ts';
+import type { RoundEnd } from '../src/store/round-end.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 
@@ -15,55 +16,100 @@ export interface NotifyInput {
   end: RoundEnd;
 }
 
+export interface NotifyPauseInput {
+  campaignId: string;
+  round: number;
+  /** Service time. The reason stays in the database: it may name a host. */
+  pausedAt: number;
+}
+
 /** Why the hook was not told, in the details of the failure. */
 export interface NoticeFault {
   fault: string;
   status: number | null;
 }
 
+export interface UndeliveredInput extends NoticeFault {
+  campaignId: string;
+  round: number;
+  /** Of a pause; absent: it was the end. */
+  pausedAt?: number;
+}
+
 const timeoutMs = 15_000;
 /** Of the answer only the status is of interest. */
 const longestAnswerBytes = 64 * 1024;
 
-/**
- * Tells the completion hook of a campaign that a round has ended. Each try has the same body and event id; one that was delivered is not
- * sent again. Fails for good when the hook refuses it, and to be tried again for anything else.
- */
+/** Tells the completion hook of a campaign that a round has ended. */
 export async function notify(deps: ActivityDependencies, { campaignId, round, end }: NotifyInput): Promise<void> {
+  const { startedAt, endedAt, ...counts } = end;
+  await tell(deps, { hook: 'on_completion', campaignId, round }, async () => ({
+    event: 'campaign.ended',
+    campaign: campaignId,
+    round,
+    ...counts,
+    started_at: new Date(startedAt).toISOString(),
+    ended_at: new Date(endedAt).toISOString(),
+  }));
+}
+
+/** Tells the pause hook of a campaign that it has paused by itself, also when it has gone on since: a pause that was is worth knowing. */
+export async function notifyPause(deps: ActivityDependencies, input: NotifyPauseInput): Promise<void> {
+  const { campaignId, round, pausedAt } = input;
+  await tell(deps, { hook: 'on_pause', ...input }, async () => {
+    const pause = await readOwnPause(deps.store.db, campaignId, pausedAt);
+    if (pause === null) return null;
+    const { reason, resumesAt } = pause;
+    return {
+      event: 'campaign.paused',
+      campaign: campaignId,
+      round,
+      reason,
+      paused_at: new Date(pausedAt).toISOString(),
+      resumes_at: resumesAt === null ? null : new Date(resumesAt).toISOString(),
+      what_to_do:
+        resumesAt === null
+          ? `Mend what the reason names, then: carillon resume ${campaignId}`
+          : `It goes on by itself at resumes_at; to keep it from that: carillon pause ${campaignId}`,
+    };
+  });
+}
+
+/**
+ * Tells a hook. Each try has the same body and event id; a notice that was delivered is not sent again. Fails for good when the hook
+ * refuses it, and to be tried again for anything else. `body` answers null when there is nothing to tell.
+ */
+async function tell(deps: ActivityDependencies, notice: Notice, body: () => Promise<object | null>): Promise<void> {
   const { store, logger } = deps;
+  const { campaignId, round } = notice;
+  const what = notice.hook === 'on_pause' ? 'pause' : 'end';
   let place: string | undefined;
   try {
-    const campaign = await findCampaign(store.db, campaignId);
-    const hook = campaign?.rules.onCompletion ?? null;
-    if (hook === null || (await findNotice(store.db, campaignId, round)) === 'delivered') return;
-    place = hookPlace('on_completion', hook.url);
-    const { startedAt, endedAt, ...counts } = end;
+    const rules = (await findCampaign(store.db, campaignId))?.rules;
+    const hook = (notice.hook === 'on_pause' ? rules?.onPause : rules?.onCompletion) ?? null;
+    if (hook === null || (await standingOf(deps, notice)) === 'delivered') return;
+    const told = await body();
+    if (told === null) return;
+    place = hookPlace(notice.hook, hook.url);
     await postSigned({
       url: hook.url,
       readVariable: deps.readVariable ?? (() => undefined),
       secret: deps.hookSecret ?? null,
-      eventId: `${campaignId}/${round}`,
-      body: {
-        event: 'campaign.ended',
-        campaign: campaignId,
-        round,
-        ...counts,
-        started_at: new Date(startedAt).toISOString(),
-        ended_at: new Date(endedAt).toISOString(),
-      },
+      eventId: eventIdOf(notice),
+      body: told,
       timeoutMs: Math.min(timeoutMs, deps.limits.httpTimeoutMs),
       longestAnswerBytes,
       nowReal: deps.nowReal,
       stopping: deps.stopping,
     });
-    await noteNotice(store.db, 'hook.delivered', { campaignId, round }, await instantForLog(deps));
+    await noteNotice(store.db, 'hook.delivered', notice, await instantForLog(deps));
   } catch (error) {
     if (!(error instanceof HookError)) throw toFailure(error);
     const { fault, status } = error;
-    logger.warn({ campaignId, round, fault, status, hook: place }, 'the completion hook was not told of the end');
+    logger.warn({ campaignId, round, fault, status, hook: place }, `a hook was not told of the ${what}`);
     throw ApplicationFailure.create({
       type: failureTypes.hook,
-      message: `The completion hook was not told of the end (${status ?? fault})`,
+      message: `The hook was not told of the ${what} (${status ?? fault})`,
       nonRetryable: status !== null && isRefusal(status),
       details: [{ fault, status } satisfies NoticeFault],
       category: ApplicationFailureCategory.BENIGN,
@@ -72,17 +118,30 @@ export async function notify(deps: ActivityDependencies, { campaignId, round, en
 }
 
 /** Notes that the hook will not be told any more. */
-export async function noteUndelivered(
-  deps: ActivityDependencies,
-  { campaignId, round, fault, status }: { campaignId: string; round: number } & NoticeFault,
-): Promise<void> {
+export async function noteUndelivered(deps: ActivityDependencies, input: UndeliveredInput): Promise<void> {
+  const { campaignId, round, pausedAt, fault, status } = input;
+  const notice: Notice =
+    pausedAt === undefined
+      ? { hook: 'on_completion', campaignId, round }
+      : { hook: 'on_pause', campaignId, round, pausedAt };
   try {
-    if ((await findNotice(deps.store.db, campaignId, round)) !== null) return;
-    const now = await instantForLog(deps);
-    await noteNotice(deps.store.db, 'hook.failed', { campaignId, round, fault, status }, now);
+    if ((await standingOf(deps, notice)) !== null) return;
+    await noteNotice(deps.store.db, 'hook.failed', notice, await instantForLog(deps), { fault, status });
   } catch (error) {
     throw toFailure(error);
   }
+}
+
+/** What a receiver tells a repetition by. */
+function eventIdOf(notice: Notice): string {
+  const round = `${notice.campaignId}/${notice.round}`;
+  return notice.hook === 'on_pause' ? `${round}/paused/${new Date(notice.pausedAt).toISOString()}` : round;
+}
+
+async function standingOf({ store }: ActivityDependencies, notice: Notice): Promise<'delivered' | 'failed' | null> {
+  if (notice.hook === 'on_completion') return findNotice(store.db, notice);
+  const pause = await readOwnPause(store.db, notice.campaignId, notice.pausedAt);
+  return findNotice(store.db, notice, pause?.seq ?? 0);
 }
 
 /** A service that does not answer must not keep the log from being written. */

@@ -7,6 +7,7 @@ import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 import { requireOwnService } from './own-service.ts';
+import { pauseToTell } from './pause-to-tell.ts';
 
 export interface PlanActivityInput {
   campaignId: string;
@@ -24,6 +25,8 @@ export type PlanActivityResult =
       inMs: number | null;
       /** Whether the collector has work. */
       outstanding: boolean;
+      /** A pause of its own that a hook wants to know of. Absent in histories of earlier versions, and when it is not paused. */
+      pausedAt?: number | null;
     }
   | { kind: 'done' };
 
@@ -44,7 +47,9 @@ export async function plan(deps: ActivityDependencies, input: PlanActivityInput)
         return result;
       case 'wait': {
         const inMs = result.until === null ? null : Math.max(1, Math.ceil(clock.toRealMs(result.until - now)));
-        return { kind: 'wait', reason: result.reason, inMs, outstanding: isOutstanding(result.outstanding) };
+        const { reason } = result;
+        const told = reason === 'paused' ? { pausedAt: await pauseToTell(deps, input.campaignId) } : {};
+        return { kind: 'wait', reason, inMs, outstanding: isOutstanding(result.outstanding), ...told };
       }
     }
   } catch (error) {

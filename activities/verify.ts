@@ -5,11 +5,15 @@ import { noteCallerProven } from '../src/store/rounds.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 import { requireOwnService } from './own-service.ts';
+import { pauseToTell } from './pause-to-tell.ts';
 
 export type VerifyResult =
   | { ok: true }
-  /** `inMs`: real milliseconds until the campaign comes to its end, whoever resumes it or not; null: it has none. */
-  | { ok: false; inMs: number | null };
+  /**
+   * `inMs`: real milliseconds until the campaign comes to its end, whoever resumes it or not; null: it has none. `pausedAt`: a pause of its
+   * own that a hook wants to know of.
+   */
+  | { ok: false; inMs: number | null; pausedAt?: number | null };
 
 /**
  * Checks agent and caller numbers with the service before the first dial. Numbers that may not call are taken out; where none is left
@@ -27,14 +31,14 @@ export async function verify(deps: ActivityDependencies, input: { campaignId: st
     if (campaign.state === 'draining' || (leftMs !== null && leftMs <= 0)) return { ok: true };
     const inMs = leftMs === null ? null : Math.ceil(clock.toRealMs(leftMs));
     // Paused before the check: it is made when the campaign goes on.
-    if (campaign.state === 'paused') return { ok: false, inMs };
+    if (campaign.state === 'paused') return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
     const check = await checkCaller(deps.client, campaign.rules);
     if (check.numbers.length > 0)
       await noteCallers(deps.store, campaign, check.numbers, check.ok ? null : check.reason, serviceNow(clock));
     if (!check.ok) {
       // Already paused when it is the numbers.
       await pauseCampaign(deps.store, input.campaignId, `${check.reason}, then resume.`, serviceNow(clock));
-      return { ok: false, inMs };
+      return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
     }
     deps.logger.info({ campaignId: input.campaignId }, 'agent and caller numbers were looked at: dialling begins');
     if (check.proven) await noteCallerProven(deps.store, input.campaignId);

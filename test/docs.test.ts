@@ -310,6 +310,7 @@ const optionalParents: Readonly<Record<string, object>> = {
   variables: { values: {} },
   pre_dial: { url: 'https://hooks.example.com' },
   on_completion: { url: 'https://hooks.example.com' },
+  on_pause: { url: 'https://hooks.example.com' },
 };
 
 /** Settings whose documented default, written out, gives other rules than leaving them out does. */

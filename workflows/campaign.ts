@@ -6,32 +6,28 @@ import {
   continueAsNew,
   currentUpdateInfo,
   log,
-  ParentClosePolicy,
   proxyActivities,
   setCurrentDetails,
   setHandler,
-  startChild,
-  WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Activities } from '../activities/index.ts';
 import { undecidedStates } from '../src/domain/ledger.ts';
 import { describeCampaign } from './campaign-details.ts';
-import type { completionNotice } from './completion-notice.ts';
-import { completionNoticeId, type CampaignQueues } from '../src/domain/ids.ts';
+import type { CampaignQueues } from '../src/domain/ids.ts';
 import {
   cancelUpdate,
   drainUpdate,
+  knownResumeUpdate,
   lookAgainUpdate,
   pauseUpdate,
-  resumeUpdate,
   statusQuery,
   type CampaignCounters,
   type CampaignInput,
   type CampaignTimeouts,
-  type CompletionNoticeInput,
+  type ResumeInput,
 } from './messages.ts';
+import { startNotice } from './start-notice.ts';
 
 type StateChange = Parameters<Activities['changeState']>[0]['change'];
 
@@ -66,24 +62,6 @@ function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
   return { short, posting, collecting };
 }
 
-/** Has the completion hook told of the end by a workflow of its own, which this one does not wait for. */
-async function startNotice(notice: CompletionNoticeInput): Promise<void> {
-  const { campaignId, round, queues } = notice;
-  try {
-    await startChild<typeof completionNotice>('completionNotice', {
-      workflowId: completionNoticeId(campaignId, round),
-      taskQueue: queues.campaign,
-      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      staticSummary: `tells of the end of ${campaignId}, round ${round}`.slice(0, 200),
-      args: [notice],
-    });
-  } catch (error) {
-    // A round that was accounted for twice is told of once.
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
-}
-
 /** One round of a campaign: verify agent and caller number, dial while collecting, then close the books. */
 export async function campaign(input: CampaignInput): Promise<CampaignCounters> {
   const { campaignId, round } = input;
@@ -112,12 +90,12 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
 
   /** Wishes that this run was told. All have been granted before it continues as new. */
   let wishes = 0;
-  const change = async (wished: StateChange): Promise<boolean> => {
+  const change = async (wished: StateChange, known: Partial<ResumeInput> = {}): Promise<boolean> => {
     wishes += 1;
     const { runId: run, firstExecutionRunId } = workflowInfo();
     // The same after a reset, which tells a new run what the old one was told.
     const id = `${firstExecutionRunId}/${currentUpdateInfo()?.id ?? `${run}/${wishes}`}`;
-    const wish = { id, run, number: wishes };
+    const wish = { ...known, id, run, number: wishes };
     const { changed } = await CancellationScope.nonCancellable(() =>
       short.changeState.executeWithOptions({ summary: wished }, [{ campaignId, change: wished, wish }]),
     );
@@ -131,7 +109,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     validator: refuseAfterEnd,
     description: 'Place no further calls; open ones are still collected',
   });
-  setHandler(resumeUpdate, () => change('resume'), {
+  setHandler<boolean, [ResumeInput], typeof knownResumeUpdate>(knownResumeUpdate, (known) => change('resume', known), {
     validator: refuseAfterEnd,
     description: 'Go on with a paused campaign',
   });
@@ -159,6 +137,14 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     else await condition(changed, atMostMs, { summary: `waits: ${counters.waitingFor ?? counters.state}` });
   };
 
+  /** The last pause of its own that a hook was to be told of. */
+  let toldPause: number | null = null;
+  const tellPause = async (pausedAt: number | null | undefined): Promise<void> => {
+    if (pausedAt == null || pausedAt === toldPause) return;
+    toldPause = pausedAt;
+    await startNotice({ campaignId, round, pausedAt, queues: input.queues, timeouts: input.timeouts });
+  };
+
   /** Agent and caller number must be fit to call; where they are not, the campaign is paused until a person has mended it. */
   const verify = async (): Promise<void> => {
     while (!input.verified) {
@@ -166,6 +152,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
       const checked = await short.verify({ campaignId });
       if (checked.ok) return;
       tell('paused', 'paused');
+      await tellPause(checked.pausedAt);
       // Histories of earlier versions have no time in it.
       await waitForChange(seen, checked.inMs ?? null);
       tell('verifying');
@@ -213,6 +200,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
       } else {
         tell(next.reason === 'paused' ? 'paused' : 'dialling', next.reason);
         collectWanted ||= next.outstanding;
+        await tellPause(next.pausedAt);
         // While calls are open the collector says when planning makes sense again; otherwise only the clock does.
         const collectorTells = next.outstanding && !toldByClock.includes(next.reason);
         await waitForChange(seen, collectorTells ? null : next.inMs);

@@ -1,3 +1,4 @@
 export { campaign } from './campaign.ts';
 export { completionNotice } from './completion-notice.ts';
+export { pauseNotice } from './pause-notice.ts';
 export { scheduledCampaign } from './scheduled-campaign.ts';

@@ -1,5 +1,5 @@
 import { defineQuery, defineUpdate } from '@temporalio/workflow';
-import type { NotifyInput } from '../activities/notify.ts';
+import type { NotifyInput, NotifyPauseInput } from '../activities/notify.ts';
 import type { CampaignQueues } from '../src/domain/ids.ts';
 
 /** What a campaign workflow is started with, and continues as new with. Plain JSON: ids, counters and limits only. */
@@ -28,6 +28,12 @@ export interface ScheduledCampaignInput {
 
 /** What the notice of the end of a round is started with. */
 export interface CompletionNoticeInput extends NotifyInput {
+  queues: CampaignQueues;
+  timeouts: CampaignTimeouts;
+}
+
+/** What the notice of a pause is started with. */
+export interface PauseNoticeInput extends NotifyPauseInput {
   queues: CampaignQueues;
   timeouts: CampaignTimeouts;
 }
@@ -64,9 +70,17 @@ export interface CampaignCounters {
   unresolved: number;
 }
 
+/** What `carillon resume` knew when it was given; whoever resumes by hand leaves it out. */
+export interface ResumeInput {
+  /** Pauses that only the database has: one that comes after the resume is not undone by it, however late the workflow is told. */
+  pausesSeen: number;
+}
+
 /** Each returns after its change is committed to the database; false when the campaign's state does not allow it. */
 export const pauseUpdate = defineUpdate<boolean>('pause');
 export const resumeUpdate = defineUpdate<boolean>('resume');
+/** The same update, as `carillon resume` sends it. */
+export const knownResumeUpdate = defineUpdate<boolean, [ResumeInput]>('resume');
 export const drainUpdate = defineUpdate<boolean>('drain');
 export const cancelUpdate = defineUpdate<boolean>('cancel');
 /** Something that planning depends on was changed in the database, such as rows or limits. Always true. */

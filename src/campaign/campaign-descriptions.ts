@@ -69,6 +69,8 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   'pre_dial.timeout': 'How long an answer is awaited; without one nobody is called.',
   on_completion: 'Who is told when the campaign has ended.',
   'on_completion.url': 'Address that is told.',
+  on_pause: 'Who is told when the campaign has paused by itself.',
+  'on_pause.url': 'Address that is told.',
   dispositions: 'What fields that no contract names say about the call.',
   'dispositions[].when': 'A field and its value.',
   'dispositions[].when.pointer': 'JSON pointer into the record, such as /metadata/termination_reason.',

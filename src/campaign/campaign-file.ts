@@ -190,9 +190,9 @@ function closedDates(holidays: CampaignSettings['holidays'], nowMs: number): str
 }
 
 function hooksAndBreaker(
-  settings: Pick<CampaignSettings, 'breaker' | 'pre_dial' | 'on_completion'>,
-): Pick<CampaignRules, 'breaker' | 'preDial' | 'onCompletion'> {
-  const { breaker, pre_dial: preDial, on_completion: onCompletion } = settings;
+  settings: Pick<CampaignSettings, 'breaker' | 'pre_dial' | 'on_completion' | 'on_pause'>,
+): Pick<CampaignRules, 'breaker' | 'preDial' | 'onCompletion' | 'onPause'> {
+  const { breaker, pre_dial: preDial, on_completion: onCompletion, on_pause: onPause } = settings;
   return {
     breaker:
       breaker === null
@@ -205,6 +205,7 @@ function hooksAndBreaker(
           },
     preDial: preDial === undefined ? null : { url: preDial.url, timeoutMs: preDial.timeout },
     onCompletion: onCompletion === undefined ? null : { url: onCompletion.url },
+    onPause: onPause === undefined ? null : { url: onPause.url },
   };
 }
 

@@ -5,7 +5,7 @@ import { isJsonObject, splitOpeningLine, type Json, type JsonObject } from '../d
 import { usTerritories } from '../domain/us-territories.ts';
 import { cap, needlessCaps } from './caps-schema.ts';
 import { knowsHolidays, type HolidayPlace } from './holidays.ts';
-import { onCompletion, preDial } from './hooks-schema.ts';
+import { preDial, toldHook } from './hooks-schema.ts';
 import { parseInstant } from './instant.ts';
 import { isTimeZoneName } from './list-time-zone.ts';
 import { breaker, pacing } from './pacing-schema.ts';
@@ -200,7 +200,8 @@ const campaign = z.strictObject(
     shared_words: z.literal(['wait', 'unresolved'], { error: 'write wait or unresolved' }).default('wait'),
     breaker: breaker.prefault({}),
     pre_dial: preDial.optional(),
-    on_completion: onCompletion.optional(),
+    on_completion: toldHook.optional(),
+    on_pause: toldHook.optional(),
     opt_out: optOut,
     dispositions: dispositionRules,
     correlation: correlation.prefault({}),

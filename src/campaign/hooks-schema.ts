@@ -27,5 +27,5 @@ export const preDial = z.strictObject(
   { error: 'write a mapping such as { url: https://…, timeout: 5s }' },
 );
 
-/** `on_completion:` of a campaign file: who is told when a round has ended. */
-export const onCompletion = z.strictObject({ url: hookUrl }, { error: 'write a mapping such as { url: https://… }' });
+/** `on_completion:` and `on_pause:` of a campaign file: who is told when a round has ended, or the campaign has paused by itself. */
+export const toldHook = z.strictObject({ url: hookUrl }, { error: 'write a mapping such as { url: https://… }' });

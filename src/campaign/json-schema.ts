@@ -39,6 +39,7 @@ const shapes: Readonly<Record<string, JsonSchema>> = {
   'pre_dial.url': hookUrl,
   'pre_dial.timeout': duration,
   'on_completion.url': hookUrl,
+  'on_pause.url': hookUrl,
   'retry.*': delays,
   'advanced.*': duration,
 };

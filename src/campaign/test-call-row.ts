@@ -27,6 +27,7 @@ export function testCallRules(rules: CampaignRules, anyHour: boolean): CampaignR
     pacing: { ...rules.pacing, maxConcurrentCalls: 1, batchSize: 1, refillThreshold: 1, warmUpMs: 0, priority: 100 },
     breaker: null,
     onCompletion: null,
+    onPause: null,
   };
 }
 

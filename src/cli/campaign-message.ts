@@ -5,13 +5,21 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { campaignQueues, campaignWorkflowId } from '../domain/ids.ts';
-import { cancelUpdate, drainUpdate, lookAgainUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
+import {
+  cancelUpdate,
+  drainUpdate,
+  knownResumeUpdate,
+  lookAgainUpdate,
+  pauseUpdate,
+  resumeUpdate,
+} from '../../workflows/messages.ts';
 import { readConfig, type Config } from '../config.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../store/campaigns.ts';
 import { howToMend } from '../store/edit-refusal.ts';
 import { stateText } from './campaign-text.ts';
 import type { Io } from './io.ts';
+import { countOwnPauses } from '../store/wishes.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { noWorkerLines } from './supervision.ts';
 import { openTemporal, type TemporalAccess } from './temporal-access.ts';
@@ -45,12 +53,14 @@ export async function tellCampaign(
   try {
     const campaign = await requireCampaign(store, input.campaignId);
     refuseUnfit(campaign, input.wish);
+    const pausesSeen = await countOwnPauses(store.db, input.campaignId);
     if (input.confirm !== undefined && !(await input.confirm())) return null;
     const temporal = await openTemporal(io, config);
     try {
       const changed = await sendUpdate(config, temporal, {
         campaign,
         wish: input.wish,
+        pausesSeen,
         ledgerId: store.ledgerId,
         limitMs: input.limitMs ?? answerLimitMs,
       });
@@ -89,11 +99,20 @@ export function refuseUnfit(campaign: Campaign, wish: Wish): void {
   }
 }
 
+interface UpdateInput {
+  campaign: Campaign;
+  wish: Wish | 'look';
+  /** For a resume: `countOwnPauses` when the person wished it. */
+  pausesSeen?: number;
+  ledgerId: string;
+  limitMs: number;
+}
+
 /** Sends the update to a campaign's workflow; repeating it is harmless. Answers whether the campaign's state allowed it. */
 export async function sendUpdate(
   config: Config,
   { client, connection, address }: TemporalAccess,
-  { campaign, wish, ledgerId, limitMs }: { campaign: Campaign; wish: Wish | 'look'; ledgerId: string; limitMs: number },
+  { campaign, wish, pausesSeen, ledgerId, limitMs }: UpdateInput,
 ): Promise<boolean> {
   const { campaignId: id } = campaign;
   const handle = client.workflow.getHandle(campaignWorkflowId(id, campaign.round));
@@ -106,7 +125,8 @@ export async function sendUpdate(
           `Temporal at ${address} runs a campaign ${id} of another database, not this one: ${unchanged}`,
         );
       }
-      return handle.executeUpdate(updates[wish]);
+      if (wish !== 'resume' || pausesSeen === undefined) return handle.executeUpdate(updates[wish]);
+      return handle.executeUpdate(knownResumeUpdate, { args: [{ pausesSeen }] });
     });
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {

@@ -31,9 +31,7 @@ export function checkVersions(nodeVersion: string = process.versions.node): Find
 export function checkHookSecret({ CARILLON_HOOK_SECRET: secret }: Config): Finding {
   return ok(
     'Hook secret',
-    secret === undefined
-      ? 'not set; campaigns with pre_dial or on_completion are refused'
-      : 'set (CARILLON_HOOK_SECRET)',
+    secret === undefined ? 'not set; campaigns with hooks are refused' : 'set (CARILLON_HOOK_SECRET)',
   );
 }
 

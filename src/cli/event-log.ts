@@ -1,4 +1,5 @@
 import type { Logger } from '../logger.ts';
+import { pausedByPerson } from '../domain/lifecycle.ts';
 import type { NewEvent } from '../store/events.ts';
 import { tellEvent } from './event-text.ts';
 
@@ -23,6 +24,6 @@ export function logEvents(logger: Logger, events: readonly NewEvent[]): void {
 /** What a person should look at: a campaign that has stopped by itself, a batch without an answer, a hook that was not told. */
 function isTrouble({ type, data = {} }: NewEvent): boolean {
   if (type === 'campaign.state')
-    return data['to'] === 'failed' || (data['to'] === 'paused' && data['reason'] !== 'paused by a person');
+    return data['to'] === 'failed' || (data['to'] === 'paused' && data['reason'] !== pausedByPerson);
   return type === 'hook.failed' || type === 'caller.out' || (type === 'post.verdict' && data['verdict'] === 'unknown');
 }

@@ -24,11 +24,12 @@ function whyOf(data: Record<string, unknown>): string {
 
 /** An event of a hook in words; null when nothing came of it. */
 export function tellHook({ type, data = {} }: CampaignEvent, batch: string): string | null {
-  if (type === 'hook.delivered') return 'the completion hook was told of the end';
+  const [name, what] = data['hook'] === 'on_pause' ? ['pause', 'pause'] : ['completion', 'end'];
+  if (type === 'hook.delivered') return `the ${name} hook was told of the ${what}`;
   if (type === 'hook.failed') {
     return data['hook'] === 'pre_dial'
       ? `${batch}: the pre-dial hook (pre_dial.url) gives no answer (${whyOf(data)}); nobody of it is called until it does`
-      : `the completion hook (on_completion.url) could not be told of the end (${whyOf(data)})`;
+      : `the ${name} hook (on_${name}.url) could not be told of the ${what} (${whyOf(data)})`;
   }
   const parts = [tellCount(data['refused'], 'may not be called'), tellCount(data['later'], 'may be called later')];
   const told = parts.filter((part) => part !== null);
@@ -39,20 +40,20 @@ function tellCount(count: unknown, what: string): string | null {
   return typeof count === 'number' && count > 0 ? `${plural(count, 'recipient')} ${what}` : null;
 }
 
-const noticeWords: Readonly<Record<NonNullable<HookStanding['completion']>, string>> = {
-  pending: 'not told of the end yet; it is tried for a day',
-  delivered: 'told of the end',
-  failed: 'could not be told of the end (see the log of the worker)',
+const noticeWords: Readonly<Record<NonNullable<HookStanding['completion']>, (what: string) => string>> = {
+  pending: (what) => `not told of the ${what} yet; it is tried for a day`,
+  delivered: (what) => `told of the ${what}`,
+  failed: (what) => `could not be told of the ${what} (see the log of the worker)`,
 };
 
 /** Lines of `status` about the hooks of a campaign; none while there is nothing to tell. */
 export function hookLines(
-  { silentSince, completion }: HookStanding,
-  { preDial, onCompletion }: Pick<CampaignRules, 'preDial' | 'onCompletion'>,
+  { silentSince, completion, pause }: HookStanding,
+  { preDial, onCompletion, onPause }: Pick<CampaignRules, 'preDial' | 'onCompletion' | 'onPause'>,
   clock: ServiceClock,
   now: number,
 ): string[] {
-  const at = (setting: 'pre_dial' | 'on_completion', hook: { url: string } | null): string =>
+  const at = (setting: Parameters<typeof hookPlace>[0], hook: { url: string } | null): string =>
     hook === null ? '' : ` (${hookPlace(setting, hook.url)})`;
   return [
     ...(silentSince === null
@@ -60,11 +61,14 @@ export function hookLines(
       : [
           `the pre-dial hook${at('pre_dial', preDial)} has given no answer for ${span(Math.max(0, now - clock.atReal(silentSince)))}; nobody is called until it does`,
         ]),
-    ...(completion === null ? [] : [`completion hook${at('on_completion', onCompletion)}: ${noticeWords[completion]}`]),
+    ...(completion === null
+      ? []
+      : [`completion hook${at('on_completion', onCompletion)}: ${noticeWords[completion]('end')}`]),
+    ...(pause === null ? [] : [`pause hook${at('on_pause', onPause)}: ${noticeWords[pause]('pause')}`]),
   ];
 }
 
 /** The same for programs. */
-export function hooksAsJson({ silentSince, completion }: HookStanding): object {
-  return { preDialSilentSince: silentSince === null ? null : new Date(silentSince).toISOString(), completion };
+export function hooksAsJson({ silentSince, completion, pause }: HookStanding): object {
+  return { preDialSilentSince: silentSince === null ? null : new Date(silentSince).toISOString(), completion, pause };
 }

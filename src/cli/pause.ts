@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { readConfig } from '../config.ts';
+import { pausedByPerson } from '../domain/lifecycle.ts';
 import { pauseCampaign } from '../store/campaigns.ts';
 import { refuseUnfit, sendUpdate, wishAsJson } from './campaign-message.ts';
 import { stateText } from './campaign-text.ts';
@@ -43,15 +44,15 @@ export async function runPause(
     const campaign = await requireCampaign(store, campaignId);
     refuseUnfit(campaign, 'pause');
     const clock = await readClockOrReal(config, limitMs, () => io.now());
-    if (!(await pauseCampaign(store, campaignId, 'paused by a person', Math.round(clock.now()))))
+    if (!(await pauseCampaign(store, campaignId, pausedByPerson, Math.round(clock.now()))))
       throw new UsageError(`Campaign ${campaignId} is ${stateText(campaign)}; nothing was changed.`);
     if (json) writeJson(io, wishAsJson(await requireCampaign(store, campaignId)));
     else io.stdout.write(`Campaign ${campaignId} is paused. Go on: carillon resume ${campaignId}\n`);
     try {
       const temporal = await openTemporal(io, config, limitMs);
       try {
-        // Behind whatever the workflow was told before and has not carried out, such as a resume.
-        await sendUpdate(config, temporal, { campaign, wish: 'pause', ledgerId: store.ledgerId, limitMs });
+        // Not to pause: a pause that waits for a worker would undo a later resume.
+        await sendUpdate(config, temporal, { campaign, wish: 'look', ledgerId: store.ledgerId, limitMs });
       } finally {
         await temporal.connection.close();
       }

@@ -76,6 +76,7 @@ export function rehearsalRules(rules: CampaignRules, speed: number): { rules: Ca
   const notes = [
     ...(rules.preDial === null ? [] : ['pre_dial is not asked: it counts as allowing every call']),
     ...(rules.onCompletion === null ? [] : ['on_completion is not told']),
+    ...(rules.onPause === null ? [] : ['on_pause is not told']),
     ...(pollMs === rules.timing.pollMs
       ? []
       : [
@@ -84,7 +85,7 @@ export function rehearsalRules(rules: CampaignRules, speed: number): { rules: Ca
         ]),
   ];
   return {
-    rules: { ...rules, preDial: null, onCompletion: null, timing: { ...rules.timing, pollMs } },
+    rules: { ...rules, preDial: null, onCompletion: null, onPause: null, timing: { ...rules.timing, pollMs } },
     notes,
   };
 }

@@ -41,8 +41,8 @@ export async function createScheduleFrom(io: Io, path: string, flags: CreateFlag
   const config = readConfig(io.env);
   const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
   refuseEndedCampaign(file, clock.now());
-  const { pre_dial: preDial = null, on_completion: onCompletion = null } = file.settings;
-  requireHookSecret(config, file.id, { preDial, onCompletion });
+  const { pre_dial: preDial = null, on_completion: onCompletion = null, on_pause: onPause = null } = file.settings;
+  requireHookSecret(config, file.id, { preDial, onCompletion, onPause });
   await withSchedules(
     io,
     async (session) => {

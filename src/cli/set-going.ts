@@ -23,10 +23,9 @@ export async function setGoing(
     return started === undefined ? '' : ` Round ${started.round.round} has been started: carillon status ${id}`;
   }
   if (campaign.state === 'paused') return ` The campaign is paused: carillon resume ${id} sets it going.`;
-  // A running campaign is told to go on, which changes nothing but makes it look again at who waits.
   if (campaign.state === 'running') {
     const { ledgerId } = store;
-    await sendUpdate(config, temporal, { campaign, wish: 'resume', ledgerId, limitMs: answerLimitMs });
+    await sendUpdate(config, temporal, { campaign, wish: 'look', ledgerId, limitMs: answerLimitMs });
   }
   return '';
 }

@@ -154,6 +154,8 @@ export interface CampaignRules {
   preDial: { url: string; timeoutMs: number } | null;
   /** Who is told when a round has ended. */
   onCompletion: { url: string } | null;
+  /** Who is told when the campaign has paused by itself. */
+  onPause: { url: string } | null;
   /** What in a call counts as an opt-out: a collected value or an evaluation with that key that equals one of `values`. */
   optOut: { source: 'collected' | 'evaluation'; key: string; values: (string | number | boolean)[] }[];
   dispositions: readonly DispositionRule[];
@@ -214,6 +216,7 @@ export function completeRules(stored: object): CampaignRules {
     breaker: rules.breaker ?? null,
     preDial: rules.preDial ?? null,
     onCompletion: rules.onCompletion ?? null,
+    onPause: rules.onPause ?? null,
     dispositions: rules.dispositions ?? [],
     correlation: rules.correlation ?? { calleeNumber: [], batchId: [], reference: [] },
     timing: { ...addedToTiming, ...rules.timing },

@@ -19,6 +19,10 @@ export function completionNoticeId(campaignId: string, round: number): string {
   return `${campaignWorkflowId(campaignId, round)}/notice`;
 }
 
+export function pauseNoticeId(campaignId: string, round: number, pausedAt: number): string {
+  return `${campaignWorkflowId(campaignId, round)}/paused/${new Date(pausedAt).toISOString()}`;
+}
+
 /** The time of a firing, which the server puts behind the id of the workflow that it starts; null when there is none. */
 export function firingTimeOf(workflowId: string): number | null {
   const time = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/.exec(workflowId)?.[1];

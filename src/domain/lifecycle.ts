@@ -30,6 +30,9 @@ export const campaignTransitions: Readonly<Record<CampaignState, readonly Campai
   failed: ['scheduled', 'running'],
 };
 
+/** The reason of a pause that a person made; any other is the campaign's own. */
+export const pausedByPerson = 'paused by a person';
+
 /** Why a campaign drains, which decides what becomes of those who still wait and how it ends. */
 export const drainReasons = ['cancelled', 'drained', 'campaign_end'] as const;
 export type DrainReason = (typeof drainReasons)[number];

@@ -41,12 +41,6 @@ export async function openBreaker(tx: Queries, campaign: Campaign, now: number):
   const evidence = breakerOpens(breaker, { ended, failed });
   if (evidence === null) return false;
   const next = breaker.coolDownMs === null ? 'Look at it, then resume.' : 'It goes on by itself after its cool-down.';
-  if (!(await changeCampaignState(tx, campaign.campaignId, 'paused', `${evidence}. ${next}`, now))) return false;
   const resumeAt = breaker.coolDownMs === null ? null : now + breaker.coolDownMs;
-  await tx
-    .updateTable('campaigns')
-    .set({ resume_at: resumeAt })
-    .where('campaign_id', '=', campaign.campaignId)
-    .execute();
-  return true;
+  return changeCampaignState(tx, campaign.campaignId, 'paused', `${evidence}. ${next}`, now, resumeAt);
 }

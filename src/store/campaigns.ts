@@ -88,7 +88,8 @@ export async function listCampaigns(db: Queries): Promise<Campaign[]> {
 
 /**
  * Changes a campaign's state in the caller's transaction and logs it. Answers whether the campaign is in `to` afterwards;
- * repeating a change is harmless, an illegal one changes nothing. A pause that nobody wished is not undone by a wish from before it.
+ * repeating a change is harmless, an illegal one changes nothing. A pause that nobody wished is not undone by a wish from before it, and
+ * ends by itself at `resumeAt`, if that is given.
  */
 export async function changeCampaignState(
   tx: Queries,
@@ -96,8 +97,9 @@ export async function changeCampaignState(
   to: CampaignState,
   reason: string | null,
   now: number,
+  resumeAt: number | null = null,
 ): Promise<boolean> {
-  const { changed, moved } = await moveCampaign(tx, campaignId, to, reason, now);
+  const { changed, moved } = await moveCampaign(tx, campaignId, to, reason, now, resumeAt);
   if (moved && to === 'paused') await noteWish(tx, { campaignId, change: 'pause', now });
   return changed;
 }
@@ -108,6 +110,7 @@ async function moveCampaign(
   to: CampaignState,
   reason: string | null,
   now: number,
+  resumeAt: number | null = null,
 ): Promise<{ changed: boolean; moved: boolean }> {
   const before = await tx
     .selectFrom('campaigns')
@@ -119,10 +122,11 @@ async function moveCampaign(
   if (!campaignTransitions[before.state].includes(to)) return { changed: false, moved: false };
   await tx
     .updateTable('campaigns')
-    .set({ state: to, state_reason: reason, resume_at: null, ...(to === 'running' ? { dials_since: now } : {}) })
+    .set({ state: to, state_reason: reason, resume_at: resumeAt, ...(to === 'running' ? { dials_since: now } : {}) })
     .where('campaign_id', '=', campaignId)
     .execute();
-  await appendEvents(tx, [{ at: now, campaignId, type: 'campaign.state', data: { from: before.state, to, reason } }]);
+  const data = { from: before.state, to, reason, ...(resumeAt === null ? {} : { resumeAt }) };
+  await appendEvents(tx, [{ at: now, campaignId, type: 'campaign.state', data }]);
   return { changed: true, moved: true };
 }
 

@@ -1,6 +1,5 @@
 import { readStatus } from './campaign-status.ts';
 import type { Campaign } from './campaigns.ts';
-import { appendEvents, type EventType } from './events.ts';
 import type { Queries } from './open-store.ts';
 
 /** How a round ended: counts only, nothing of a recipient. Instants are service time. */
@@ -34,17 +33,6 @@ export async function readRoundEnd(db: Queries, campaign: Campaign, round: numbe
     startedAt: row.started_at,
     endedAt: row.ended_at ?? row.started_at,
   };
-}
-
-/** Notes in the log whether the completion hook was told of the end of a round. */
-export async function noteNotice(
-  db: Queries,
-  type: Extract<EventType, 'hook.delivered' | 'hook.failed'>,
-  notice: { campaignId: string; round: number; fault?: string; status?: number | null },
-  now: number,
-): Promise<void> {
-  const { campaignId, ...data } = notice;
-  await appendEvents(db, [{ at: now, campaignId, type, data: { hook: 'on_completion', ...data } }]);
 }
 
 function withoutZeros(counts: Record<string, number>): Record<string, number> {

@@ -11,6 +11,8 @@ export interface Wish {
   number: number;
   /** Since it was told, in service milliseconds; 0 at its first try. */
   waitedMs: number;
+  /** `countOwnPauses` when the person wished it: it may have waited for a worker before the workflow was told. Absent: not known. */
+  pausesSeen?: number;
 }
 
 /** Wishes, and pauses that nobody wished: each is granted, or refused, once. */
@@ -52,6 +54,19 @@ export async function grantWish(
   return granted;
 }
 
+/** How many pauses the database has that no workflow was told: those of a person in it alone, and those of the campaign itself. */
+export async function countOwnPauses(db: Queries, campaignId: string): Promise<number> {
+  const row = await db
+    .selectFrom('wishes')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('campaign_id', '=', campaignId)
+    .where('change', '=', 'pause')
+    .where('granted', '=', 1)
+    .where('run', 'is', null)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
 /** Notes a change for which nobody waits: what was wished before, and comes later, must not undo it. */
 export async function noteWish(
   tx: Queries,
@@ -74,15 +89,16 @@ export async function noteWish(
 }
 
 /**
- * Within a run the wishes are counted. What another run was told, or nobody wished, is later when it was done while this one waited; the
- * clocks of two processes have no say over a wish that is granted at its first try.
+ * Within a run the wishes are counted, and pauses in the database since the person wished. What another run was told, or nobody wished, is
+ * later when it was done while this one waited; the clocks of two processes have no say over a wish that is granted at its first try.
  */
 async function isOvertaken(
   tx: Queries,
   campaignId: string,
-  { run, number, waitedMs }: Wish,
+  { run, number, waitedMs, pausesSeen }: Wish,
   now: number,
 ): Promise<boolean> {
+  if (pausesSeen !== undefined && (await countOwnPauses(tx, campaignId)) > pausesSeen) return true;
   const later = await tx
     .selectFrom('wishes')
     .select('wish_id')

@@ -1,6 +1,6 @@
 import { ConfigError, type Config } from '../config.ts';
 
-type HookRules = { [Setting in 'preDial' | 'onCompletion']: object | null };
+type HookRules = { [Setting in 'preDial' | 'onCompletion' | 'onPause']: object | null };
 
 /** Throws ConfigError when the campaign has hooks and nothing to sign their requests with is set. */
 export function requireHookSecret(config: Config, campaignId: string, rules: HookRules): void {
@@ -13,6 +13,10 @@ export function requireHookSecret(config: Config, campaignId: string, rules: Hoo
 }
 
 /** The settings of a campaign that lead to signed requests. */
-export function hookSettings({ preDial, onCompletion }: HookRules): string[] {
-  return [...(preDial === null ? [] : ['pre_dial']), ...(onCompletion === null ? [] : ['on_completion'])];
+export function hookSettings({ preDial, onCompletion, onPause }: HookRules): string[] {
+  return [
+    ...(preDial === null ? [] : ['pre_dial']),
+    ...(onCompletion === null ? [] : ['on_completion']),
+    ...(onPause === null ? [] : ['on_pause']),
+  ];
 }

@@ -58,6 +58,7 @@ const rules: CampaignRules = {
   breaker: null,
   preDial: null,
   onCompletion: null,
+  onPause: null,
   dispositions: [],
   correlation: { calleeNumber: [], batchId: [], reference: [] },
   sharedWords: 'wait',

@@ -41,6 +41,7 @@ on_unknown: redial
 breaker: { failure_share: 12.5%, window: 15m, min_calls: 10, cool_down: 1h }
 pre_dial: { url: "https://hooks.example.com/may-we", timeout: 2s }
 on_completion: { url: "http://127.0.0.1:9000/done" }
+on_pause: { url: "http://127.0.0.1:9000/paused" }
 dispositions: [{ when: { pointer: /metadata/cause, equals: [USER_BUSY, 17] }, is: busy }]
 correlation: { callee_number: /metadata/to, batch_id: [/metadata/a, /b~1c] }
 hours: { mon: "09:00-17:00", sun: "0:00-24:00" }
@@ -103,6 +104,7 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
     breaker: { failureShare: 0.125, windowMs: 900_000, minCalls: 10, coolDownMs: 3_600_000 },
     preDial: { url: 'https://hooks.example.com/may-we', timeoutMs: 2_000 },
     onCompletion: { url: 'http://127.0.0.1:9000/done' },
+    onPause: { url: 'http://127.0.0.1:9000/paused' },
     dispositions: [{ pointer: '/metadata/cause', equals: ['USER_BUSY', 17], disposition: 'busy' }],
     correlation: { calleeNumber: ['/metadata/to'], batchId: ['/metadata/a', '/b~1c'], reference: [] },
     sharedWords: 'wait',

@@ -35,6 +35,7 @@ pacing: { max_concurrent_calls: 10, starts_per_minute: 60, batch_size: 20, refil
 breaker: { failure_share: 12.5%, window: 15m, min_calls: 10, cool_down: 1h }
 pre_dial: { url: "https://hooks.example.com/may-we", timeout: 2s }
 on_completion: { url: "http://127.0.0.1:9000/done" }
+on_pause: { url: "http://127.0.0.1:9000/paused" }
 dispositions: [{ when: { pointer: /metadata/hangup_cause, equals: [USER_BUSY, 17] }, is: busy }]
 correlation: { callee_number: /metadata/to, batch_id: [/metadata/a, /metadata/b~1c], reference: [] }
 opt_out: [{ collected: opt_out, equals: [true, "yes"] }, { evaluation: stop, equals: true }]

@@ -77,6 +77,11 @@ test.each([
     'the completion hook (on_completion.url) could not be told of the end (it refuses or fails, status 410)',
   ],
   [event('hook.delivered', { hook: 'on_completion', round: 1 }), 'the completion hook was told of the end'],
+  [event('hook.delivered', { hook: 'on_pause', round: 1 }), 'the pause hook was told of the pause'],
+  [
+    event('hook.failed', { hook: 'on_pause', round: 1, fault: 'status', status: 410 }),
+    'the pause hook (on_pause.url) could not be told of the pause (it refuses or fails, status 410)',
+  ],
   [event('batch.posting', { k: 2, size: 1 }), 'batch 4: sending 1 call again, POST 2'],
   [event('batch.posting', { k: 1, size: 1 }), null],
   [event('batch.state', { state: 'confirmed', by: 'reply', calls_initiated: 20 }), 'batch 4: 20 calls accepted'],

@@ -21,6 +21,7 @@ test('a campaign with hooks is refused without a secret, before anything is aske
   for (const [yaml, name] of [
     [`pre_dial: { url: "${hook.url}" }`, 'pre_dial'],
     [`on_completion: { url: "${hook.url}" }`, 'on_completion'],
+    [`on_pause: { url: "${hook.url}" }`, 'on_pause'],
   ] as const) {
     const { code, stdout, stderr } = await world.run('start', world.writeCampaign({ yaml: [yaml] }));
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -76,25 +77,28 @@ test('the doctor says whether there is a secret, and not which', async () => {
   expect(io.written().stdout).not.toContain(secret);
   expect(checkHookSecret(readConfig({}))).toMatchObject({
     status: 'ok',
-    detail: expect.stringMatching(/^not set; campaigns with pre_dial/),
+    detail: expect.stringMatching(/^not set; campaigns with hooks/),
   });
 });
 
-test('status tells of a hook that is silent, and whether the end was heard', () => {
+test('status tells of a hook that is silent, and whether end and pause were heard', () => {
   const now = Date.UTC(2030, 0, 15, 15);
   const secretly = 'https://planted:secret@hooks.example.com:8443/planted-path?key=planted';
   const linesOf = (standing: Parameters<typeof hookLines>[0]) =>
     hookLines(
       standing,
-      { preDial: { url: secretly, timeoutMs: 5_000 }, onCompletion: { url: secretly } },
+      { preDial: { url: secretly, timeoutMs: 5_000 }, onCompletion: { url: secretly }, onPause: { url: secretly } },
       realClock(() => now),
       now,
     );
-  expect(linesOf({ silentSince: null, completion: null })).toEqual([]);
-  expect(linesOf({ silentSince: now - 4 * minuteMs, completion: null })).toEqual([
+  expect(linesOf({ silentSince: null, completion: null, pause: null })).toEqual([]);
+  expect(linesOf({ silentSince: now - 4 * minuteMs, completion: null, pause: null })).toEqual([
     'the pre-dial hook (pre_dial.url at hooks.example.com:8443) has given no answer for 4 min; nobody is called until it does',
   ]);
-  expect(linesOf({ silentSince: null, completion: 'delivered' })).toEqual([
+  expect(linesOf({ silentSince: null, completion: 'delivered', pause: null })).toEqual([
     'completion hook (on_completion.url at hooks.example.com:8443): told of the end',
+  ]);
+  expect(linesOf({ silentSince: null, completion: null, pause: 'pending' })).toEqual([
+    'pause hook (on_pause.url at hooks.example.com:8443): not told of the pause yet; it is tried for a day',
   ]);
 });

@@ -105,6 +105,7 @@ test('nobody outside is asked or told, and what differs from the file is said', 
     yaml: [
       'pre_dial: { url: "https://hooks.example.com/ask" }',
       'on_completion: { url: "https://hooks.example.com/told" }',
+      'on_pause: { url: "https://hooks.example.com/told" }',
     ],
   });
   const { rules } = await readCampaign(path, now);
@@ -113,12 +114,13 @@ test('nobody outside is asked or told, and what differs from the file is said', 
     ...rules,
     preDial: null,
     onCompletion: null,
+    onPause: null,
     timing: { ...rules.timing, pollMs: 60_000 },
   });
   expect(rehearsed.notes.join('; ')).toMatch(
-    /pre_dial is not asked.*on_completion is not told.*every 60 s.*not every 10 s/,
+    /pre_dial is not asked.*on_completion is not told.*on_pause is not told.*every 60 s.*not every 10 s/,
   );
-  expect(rehearsalRules({ ...rules, preDial: null, onCompletion: null }, 1).notes).toEqual([]);
+  expect(rehearsalRules({ ...rules, preDial: null, onCompletion: null, onPause: null }, 1).notes).toEqual([]);
 });
 
 test.each([

@@ -8,7 +8,14 @@ function firstVersion() {
   const { zipColumn: _zip, notBeforeColumn: _notBefore, expiresAtColumn: _expiresAt, ...oldList } = list;
   const { maxAttemptsPerNumber: _perNumber, resetAfterMs: _reset, jitterMs: _jitter, ...oldRetry } = retry;
   const { warmUpMs: _warmUp, priority: _priority, ...oldPacing } = pacing;
-  const { startsAt: _starts, breaker: _breaker, preDial: _preDial, onCompletion: _onCompletion, ...older } = rest;
+  const {
+    startsAt: _starts,
+    breaker: _breaker,
+    preDial: _preDial,
+    onCompletion: _onCompletion,
+    onPause: _onPause,
+    ...older
+  } = rest;
   const { dispositions: _dispositions, correlation: _correlation, ...oldest } = older;
   return { ...oldest, fromPhoneNumberId: 'pn_old', list: oldList, retry: oldRetry, pacing: oldPacing };
 }
@@ -22,6 +29,7 @@ test('a campaign of the first version goes on as it was: what came since is off'
     breaker: null,
     preDial: null,
     onCompletion: null,
+    onPause: null,
     dispositions: [],
     correlation: { calleeNumber: [], batchId: [], reference: [] },
     list: { zipColumn: null, notBeforeColumn: null, expiresAtColumn: null },

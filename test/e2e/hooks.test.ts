@@ -35,6 +35,7 @@ async function standingOf(run: CampaignRun) {
 }
 
 const isEnd = ({ body }: HookCall): boolean => body.event === 'campaign.ended';
+const isPause = ({ body }: HookCall): boolean => body.event === 'campaign.paused';
 const postsOf = (run: CampaignRun): number =>
   run.sandbox.journal().filter((entry) => entry.operation === 'batch_calls').length;
 
@@ -122,7 +123,7 @@ test('while the hook is down nobody is called; when it is back the campaign goes
 });
 
 test(
-  'a hook that stays silent pauses the campaign, and a person resumes it; one that refuses the end is not told',
+  'a hook that stays silent pauses the campaign, which is told when it is back; a person resumes it; one that refuses the end is not told',
   { timeout },
   async () => {
     const hook = await startHookServer((response, call) => {
@@ -130,7 +131,8 @@ test(
       else void allowAll(response, call);
     });
     await hook.stop();
-    const rules = { preDial: { url: hook.url, timeoutMs: 20_000 }, onCompletion: { url: hook.url } };
+    const told = { url: hook.url };
+    const rules = { preDial: { ...told, timeoutMs: 20_000 }, onCompletion: told, onPause: told };
     await withRun({ id: 'hook-silent', seed: 963, temporal, recipients: 8, rules, settings }, async (run) => {
       run.startWorker();
       await run.start();
@@ -138,14 +140,19 @@ test(
       expect((await campaignOf(run)).stateReason).toMatch(/^The pre-dial hook has given no answer .*ECONNREFUSED/);
       expect(postsOf(run)).toBe(0);
       await hook.startAgain();
+      await until('the hook has heard of the pause', async () => (await standingOf(run)).pause === 'delivered');
+      const [pause] = hook.calls.filter(isPause);
+      expect(pause?.body).toMatchObject({ campaign: 'hook-silent', reason: (await campaignOf(run)).stateReason });
       await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(resumeUpdate);
       await run.untilEnd();
+      expect(hook.calls.filter(isPause)).toHaveLength(1);
       await until('the end is given up', async () => (await standingOf(run)).completion === 'failed');
       await judgeRun(run);
       expect(hook.calls.filter(isEnd)).toHaveLength(1);
-      const told = await readEvents(run.store.db, run.id, 0, 1000, ['hook.failed', 'hook.delivered']);
-      expect(told.map(({ data }) => data)).toEqual([
+      const noted = await readEvents(run.store.db, run.id, 0, 1000, ['hook.failed', 'hook.delivered']);
+      expect(noted.map(({ data }) => data)).toEqual([
         { hook: 'pre_dial', fault: 'no_connection' },
+        { hook: 'on_pause', round: 1, pausedAt: Date.parse(String(pause?.body['paused_at'])) },
         { hook: 'on_completion', round: 1, fault: 'status', status: 410 },
       ]);
     });

@@ -3,6 +3,7 @@
  * after a deliberate change of the workflow, and keep the old files while campaigns started with the old code may still be running.
  */
 import { mkdtemp, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,6 +67,7 @@ const rules: CampaignRules = {
   breaker: null,
   preDial: null,
   onCompletion: null,
+  onPause: null,
   dispositions: [],
   correlation: { calleeNumber: [], batchId: [], reference: [] },
   sharedWords: 'wait',
@@ -116,24 +118,37 @@ function anonymise(json: string): string {
     .replaceAll(`@${hostname()}`, '@recorder');
 }
 
-const recordings = {
-  completed: { areaCode: '212', onCompletion: false, updates: [pauseUpdate, resumeUpdate] },
-  cancelled: { areaCode: '312', onCompletion: false, updates: [pauseUpdate, resumeUpdate, cancelUpdate] },
-  drained: { areaCode: '412', onCompletion: true, updates: [lookAgainUpdate, pauseUpdate, resumeUpdate, drainUpdate] },
-};
 const hook = createServer((request, response) => void request.resume().on('end', () => response.end()));
 await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
-const { port } = hook.address() as { port: number };
+const hookUrl = `http://127.0.0.1:${(hook.address() as { port: number }).port}/`;
+
+const recordings = {
+  completed: { areaCode: '212', more: {}, updates: [pauseUpdate, resumeUpdate] },
+  cancelled: { areaCode: '312', more: {}, updates: [pauseUpdate, resumeUpdate, cancelUpdate] },
+  drained: {
+    areaCode: '412',
+    more: { onCompletion: { url: hookUrl } },
+    updates: [lookAgainUpdate, pauseUpdate, resumeUpdate, drainUpdate],
+  },
+  // It has no number to call with, so it pauses by itself.
+  paused: {
+    areaCode: '512',
+    more: { onPause: { url: hookUrl }, callers: { numbers: ['pn_gone'], choice: 'region' } },
+    updates: [cancelUpdate],
+  },
+} satisfies Record<string, { areaCode: string; more: Partial<CampaignRules>; updates: unknown[] }>;
 
 const folder = new URL('./histories/', import.meta.url);
 const wanted = process.argv.slice(2);
-for (const [campaignId, { areaCode, onCompletion, updates }] of Object.entries(recordings)) {
+for (const [campaignId, { areaCode, more, updates }] of Object.entries(recordings)) {
   if (wanted.length > 0 && !wanted.includes(campaignId)) continue;
-  const own = { ...rules, onCompletion: onCompletion ? { url: `http://127.0.0.1:${port}/` } : null };
+  const own: CampaignRules = { ...rules, ...more };
+  const paused = own.onPause === null ? null : once(hook, 'request');
   const input = { campaignId, name: null, fileHash: 'recorded', rules: own, accountId: sandbox.url };
   await importCampaign(store, input, rowsOf(16, areaCode), Date.now());
   await startCampaign({ config, store, client, now: Date.now() }, campaignId);
   const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, 1));
+  await paused;
   for (const update of updates) await handle.executeUpdate(update);
   await handle.result();
   await writeFile(new URL(`${campaignId}.json`, folder), `${anonymise(historyToJSON(await handle.fetchHistory()))}\n`);

@@ -3,7 +3,7 @@ import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { changeCampaignState, pauseCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
-import type { WishedChange } from '../../src/store/wishes.ts';
+import { countOwnPauses, type WishedChange } from '../../src/store/wishes.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { openCleanStore } from './clean-store.ts';
 import { beginProven, noon } from './scenario.ts';
@@ -15,6 +15,7 @@ interface Told {
   id?: string;
   /** Since it was first tried; the tests' clock stands still at noon. */
   waitedMs?: number;
+  pausesSeen?: number;
 }
 
 async function toldCampaign(dialect: (typeof dialects)[number]) {
@@ -22,8 +23,12 @@ async function toldCampaign(dialect: (typeof dialects)[number]) {
   const scenario = await beginProven(store);
   const deps = { store, serviceClock: async () => ({ now: () => noon, speed: 1 }) as ServiceClock };
   const { changeState } = createActivities(deps as ActivityDependencies);
-  const tell = async (change: WishedChange, number: number, { run = 'first', id, waitedMs = 0 }: Told = {}) => {
-    const wish = { id: id ?? `wish ${number}`, run, number };
+  const tell = async (
+    change: WishedChange,
+    number: number,
+    { run = 'first', id, waitedMs = 0, ...known }: Told = {},
+  ) => {
+    const wish = { ...known, id: id ?? `wish ${number}`, run, number };
     const info = {
       attempt: waitedMs === 0 ? 1 : 2,
       scheduledTimestampMs: 0,
@@ -92,6 +97,21 @@ test.for(dialects)('a resume from before a pause that nobody wished does not und
   expect(await tell('resume', 4, { waitedMs: 500 })).toEqual([false, 'paused']);
   expect(await resumeCampaign(store, 'spring', noon)).toBe(true);
 });
+
+test.for(dialects)(
+  'a resume that waited in Temporal for a worker does not undo a pause that a person made in the database since: %s',
+  async (dialect) => {
+    const { store, tell } = await toldCampaign(dialect);
+    expect(await tell('pause', 1)).toEqual([true, 'paused']);
+    const pausesSeen = await countOwnPauses(store.db, 'spring');
+    // Changed their mind: the campaign is paused already, and stays so.
+    expect(await pauseCampaign(store, 'spring', 'paused by a person', noon)).toBe(true);
+    // Its first try: nothing has waited in the workflow.
+    expect(await tell('resume', 2, { pausesSeen })).toEqual([false, 'paused']);
+    const seenNow = await countOwnPauses(store.db, 'spring');
+    expect(await tell('resume', 3, { pausesSeen: seenNow })).toEqual([true, 'running']);
+  },
+);
 
 test.for(dialects)('an end holds however late it comes: %s', async (dialect) => {
   const { scenario, tell } = await toldCampaign(dialect);

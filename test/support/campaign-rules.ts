@@ -64,6 +64,7 @@ export function buildRules({ retry, pacing, timing, ...changes }: RulesChanges =
     breaker: null,
     preDial: null,
     onCompletion: null,
+    onPause: null,
     optOut: [{ source: 'collected', key: 'opt_out', values: [true] }],
     dispositions: [],
     correlation: { calleeNumber: [], batchId: [], reference: [] },

@@ -124,6 +124,7 @@ function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
     breaker: null,
     preDial: null,
     onCompletion: null,
+    onPause: null,
     dispositions: [],
     correlation: { calleeNumber: [], batchId: [], reference: [] },
     sharedWords: 'wait',

@@ -3,7 +3,9 @@ import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
 import type { ChangeStateInput } from '../../activities/account.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
-import { cancelUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
+import { pauseCampaign } from '../../src/store/campaigns.ts';
+import { countOwnPauses } from '../../src/store/wishes.ts';
+import { cancelUpdate, knownResumeUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
 import { openCleanStore } from '../store/clean-store.ts';
 import { beginProven, noon } from '../store/scenario.ts';
 import { withCampaign } from './one-campaign.ts';
@@ -40,6 +42,30 @@ test('a resume that the database did not take at first does not undo the pause t
       [3, { change: 'resume', run }],
       [4, { change: 'cancel', run }],
     ]);
+    await handle.terminate();
+  });
+});
+
+test('a resume that waited in Temporal for a worker does not undo a pause made in the database since', async () => {
+  const scenario = await beginProven(await openCleanStore('sqlite'));
+  const { store } = scenario;
+  const clock = { now: () => noon, speed: 1 } as ServiceClock;
+  const own = createActivities({ store, serviceClock: async () => clock } as ActivityDependencies);
+  const activities: Partial<Activities> = {
+    verify: async () => ({ ok: true }),
+    plan: async () => ({ kind: 'wait', reason: 'paused', inMs: null, outstanding: false }),
+    changeState: own.changeState,
+  };
+  await withCampaign(activities, async (_client, handle) => {
+    expect(await pauseCampaign(store, 'spring', 'paused by a person', noon)).toBe(true);
+    const known = { pausesSeen: await countOwnPauses(store.db, 'spring') };
+    // The person changes their mind while nobody works: the later wish needs the database alone.
+    expect(await pauseCampaign(store, 'spring', 'paused by a person', noon)).toBe(true);
+    expect(await handle.executeUpdate(knownResumeUpdate, { args: [known] })).toBe(false);
+    expect(await scenario.campaign()).toMatchObject({ state: 'paused' });
+    // One by hand, from Temporal's own tools, knows nothing of the database.
+    expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
+    expect(await scenario.campaign()).toMatchObject({ state: 'running' });
     await handle.terminate();
   });
 });

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { createActivities } from '../../activities/index.ts';
+import { pauseToTell } from '../../activities/pause-to-tell.ts';
+import { pausedByPerson } from '../../src/domain/lifecycle.ts';
+import { changeCampaignState, pauseCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
+import { readEvents } from '../../src/store/events.ts';
+import { readHookStanding } from '../../src/store/hook-standing.ts';
+import { verifyLog } from '../../src/verify/verify-log.ts';
+import { sendJson, startHookServer } from '../hooks/hook-server.ts';
+import { beginProven, noon } from '../store/scenario.ts';
+import { dialects, openTestStore, type TestDialect } from '../store/test-stores.ts';
+import { minuteMs } from '../support/campaign-rules.ts';
+
+const reason = 'The service refuses the API key (401). Mend it, then resume.';
+
+async function runningCampaign(dialect: TestDialect = 'sqlite') {
+  const hook = await startHookServer((response) => sendJson(response, {}));
+  const store = await openTestStore(dialect);
+  const scenario = await beginProven(store, { rules: { onPause: { url: hook.url } } });
+  const deps = {
+    store,
+    serviceClock: async () => ({ now: () => noon + minuteMs, speed: 1 }),
+    logger: pino({ level: 'silent' }),
+    hookSecret: 'a-secret-for-tests-only',
+    nowReal: () => noon,
+    stopping: new AbortController().signal,
+    limits: { httpTimeoutMs: 60_000 },
+  } as ActivityDependencies;
+  const pauseItself = (resumeAt: number | null = null) =>
+    store.transaction((tx) => changeCampaignState(tx, 'spring', 'paused', reason, noon, resumeAt));
+  const standing = async () => (await readHookStanding(store.db, await scenario.campaign())).pause;
+  return { hook, store, deps, activities: createActivities(deps), pauseItself, standing };
+}
+
+test.for(dialects)(
+  'a pause that the campaign makes by itself is told with reason and what to do, once: %s',
+  async (dialect) => {
+    const { hook, store, deps, activities, pauseItself, standing } = await runningCampaign(dialect);
+    await pauseItself();
+    expect(await pauseToTell(deps, 'spring')).toBe(noon);
+    expect(await standing()).toBe('pending');
+    const input = { campaignId: 'spring', round: 1, pausedAt: noon };
+    await activities.notifyPause(input);
+    await activities.notifyPause(input);
+    expect(await standing()).toBe('delivered');
+    expect(hook.calls).toHaveLength(1);
+    const [call] = hook.calls;
+    expect(call?.headers['webhook-id']).toBe('spring/1/paused/2030-01-15T12:00:00.000Z');
+    expect(call?.body).toEqual({
+      event: 'campaign.paused',
+      campaign: 'spring',
+      round: 1,
+      reason,
+      paused_at: '2030-01-15T12:00:00.000Z',
+      resumes_at: null,
+      what_to_do: 'Mend what the reason names, then: carillon resume spring',
+    });
+    const page = await readFile(new URL('../../docs/hooks.md', import.meta.url), 'utf8');
+    const [, documented = ''] = /^```json on_pause\n(.*?)^```/ms.exec(page) ?? [];
+    expect(Object.keys(JSON.parse(documented) as object)).toEqual(Object.keys(call?.body ?? {}));
+    await activities.noteUndelivered({ ...input, fault: 'timeout', status: null });
+    const told = await readEvents(store.db, 'spring', 0, 1000, ['hook.delivered', 'hook.failed']);
+    expect(told.map(({ type, data }) => [type, data])).toEqual([
+      ['hook.delivered', { hook: 'on_pause', round: 1, pausedAt: noon }],
+    ]);
+    expect((await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
+  },
+);
+
+test('a pause that a person makes is nothing to tell, also one that takes a cool-down over', async () => {
+  const { store, deps, pauseItself, standing } = await runningCampaign();
+  await pauseCampaign(store, 'spring', pausedByPerson, noon);
+  expect(await pauseToTell(deps, 'spring')).toBeNull();
+  await resumeCampaign(store, 'spring', noon);
+  await pauseItself(noon + minuteMs);
+  expect(await pauseToTell(deps, 'spring')).toBe(noon);
+  await pauseCampaign(store, 'spring', pausedByPerson, noon);
+  expect(await pauseToTell(deps, 'spring')).toBeNull();
+  expect(await standing()).toBeNull();
+});
+
+test('a pause with a cool-down says when it ends, also when it is over by the time it is told', async () => {
+  const { hook, store, activities, pauseItself } = await runningCampaign();
+  await pauseItself(noon + minuteMs);
+  await resumeCampaign(store, 'spring', noon + minuteMs);
+  await activities.notifyPause({ campaignId: 'spring', round: 1, pausedAt: noon });
+  expect(hook.calls.map(({ body }) => body)).toMatchObject([
+    {
+      resumes_at: '2030-01-15T12:01:00.000Z',
+      what_to_do: 'It goes on by itself at resumes_at; to keep it from that: carillon pause spring',
+    },
+  ]);
+});
+
+test('the next pause is told although the one before was', async () => {
+  const { hook, store, activities, pauseItself, standing } = await runningCampaign();
+  await pauseItself();
+  await activities.notifyPause({ campaignId: 'spring', round: 1, pausedAt: noon });
+  await resumeCampaign(store, 'spring', noon + 1);
+  await store.transaction((tx) => changeCampaignState(tx, 'spring', 'paused', 'again', noon + 2));
+  expect(await standing()).toBe('pending');
+  await activities.notifyPause({ campaignId: 'spring', round: 1, pausedAt: noon + 2 });
+  expect(new Set(hook.calls.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
+});
+
+test('a pause hook that refuses is given up and shown as such', async () => {
+  const { hook, activities, pauseItself, standing } = await runningCampaign();
+  hook.answerWith((response) => sendJson(response, {}, 410));
+  await pauseItself();
+  const input = { campaignId: 'spring', round: 1, pausedAt: noon };
+  await expect(activities.notifyPause(input)).rejects.toMatchObject({ type: 'Hook', nonRetryable: true });
+  await activities.noteUndelivered({ ...input, fault: 'status', status: 410 });
+  expect(await standing()).toBe('failed');
+});

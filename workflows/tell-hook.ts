@@ -1,0 +1,49 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  proxyActivities,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { NoticeFault } from '../activities/notify.ts';
+import { failureTypes } from '../src/domain/failure-types.ts';
+import type { CampaignQueues } from '../src/domain/ids.ts';
+import type { CampaignTimeouts } from './messages.ts';
+
+/** How long the hook is tried. */
+const dayMs = 24 * 60 * 60_000;
+
+/** Has `send` tell a hook, again and again for a day if need be; `notice` is what is noted when it could not be told. */
+export async function tellHook(
+  { queues, timeouts }: { queues: CampaignQueues; timeouts: CampaignTimeouts },
+  notice: { campaignId: string; round: number; pausedAt?: number },
+  send: (activities: Pick<Activities, 'notify' | 'notifyPause'>) => Promise<void>,
+): Promise<{ delivered: boolean }> {
+  const telling = proxyActivities<Pick<Activities, 'notify' | 'notifyPause'>>({
+    taskQueue: queues.campaign,
+    startToCloseTimeout: timeouts.shortMs,
+    scheduleToCloseTimeout: dayMs,
+    retry: { initialInterval: 5_000, backoffCoefficient: 2, maximumInterval: 15 * 60_000 },
+  });
+  const { noteUndelivered } = proxyActivities<Pick<Activities, 'noteUndelivered'>>({
+    taskQueue: queues.campaign,
+    startToCloseTimeout: timeouts.shortMs,
+    retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 },
+  });
+  try {
+    await send(telling);
+    return { delivered: true };
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    await CancellationScope.nonCancellable(() => noteUndelivered({ ...notice, ...faultOf(error) }));
+    return { delivered: false };
+  }
+}
+
+function faultOf(error: unknown): NoticeFault {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (cause instanceof ApplicationFailure && cause.type === failureTypes.hook)
+    return (cause.details?.[0] as NoticeFault | undefined) ?? { fault: 'given_up', status: null };
+  return { fault: 'given_up', status: null };
+}
