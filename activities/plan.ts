@@ -1,7 +1,8 @@
 import { failCampaign, findCampaign } from '../src/store/campaigns.ts';
 import { isOutstanding } from '../src/store/counters.ts';
 import { LedgerOlderError } from '../src/store/ledger-older.ts';
-import { planBatch, type WaitReason } from '../src/store/planning.ts';
+import type { Planned } from '../src/domain/next-step.ts';
+import { planBatch } from '../src/store/planning.ts';
 import { lookAtCallers } from './callers.ts';
 import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
@@ -16,19 +17,10 @@ export interface PlanActivityInput {
   n: number;
 }
 
-export type PlanActivityResult =
-  | { kind: 'batch'; batchId: string; size: number }
-  | {
-      kind: 'wait';
-      reason: WaitReason;
-      /** Real milliseconds until planning is worth another look by itself; null: only a change helps. */
-      inMs: number | null;
-      /** Whether the collector has work. */
-      outstanding: boolean;
-      /** A pause of its own that a hook wants to know of. Absent in histories of earlier versions, and when it is not paused. */
-      pausedAt?: number | null;
-    }
-  | { kind: 'done' };
+export type PlanActivityResult = Planned & {
+  /** A pause of its own that a hook wants to know of. Absent in histories of earlier versions, and when it is not paused. */
+  pausedAt?: number | null;
+};
 
 /** The next batch of a round, or why there is none. Idempotent in `n`. */
 export async function plan(deps: ActivityDependencies, input: PlanActivityInput): Promise<PlanActivityResult> {

@@ -13,6 +13,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { undecidedStates } from '../src/domain/ledger.ts';
+import { nextStep } from '../src/domain/next-step.ts';
 import { describeCampaign } from './campaign-details.ts';
 import type { CampaignQueues } from '../src/domain/ids.ts';
 import {
@@ -33,9 +34,6 @@ type StateChange = Parameters<Activities['changeState']>[0]['change'];
 
 /** Events after which a run continues as new: well below where the server suggests it, since steps under way still add theirs. */
 const mostEvents = 3_500;
-
-/** Waits that end at an instant, whatever the open calls do. */
-const toldByClock: readonly string[] = ['blocked', 'pacing', 'paused', 'scheduled'];
 
 const retryForEver = { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 };
 
@@ -191,19 +189,18 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
       const seen = changes;
       const n = counters.submitted + 1;
       const summary = last === '' ? `plans batch ${n}` : `plans batch ${n}, after ${last}`;
-      const next = await short.plan.executeWithOptions({ summary }, [{ campaignId, round, n }]);
-      if (next.kind === 'batch') {
+      const planned = await short.plan.executeWithOptions({ summary }, [{ campaignId, round, n }]);
+      const step = nextStep(planned);
+      if (step.kind === 'dial') {
         tell('dialling');
-        await submit(next);
-      } else if (next.kind === 'done') {
+        await submit(step);
+      } else if (step.kind === 'done') {
         dialled = 'all';
       } else {
-        tell(next.reason === 'paused' ? 'paused' : 'dialling', next.reason);
-        collectWanted ||= next.outstanding;
-        await tellPause(next.pausedAt);
-        // While calls are open the collector says when planning makes sense again; otherwise only the clock does.
-        const collectorTells = next.outstanding && !toldByClock.includes(next.reason);
-        await waitForChange(seen, collectorTells ? null : next.inMs);
+        tell(step.reason === 'paused' ? 'paused' : 'dialling', step.reason);
+        collectWanted ||= step.outstanding;
+        await tellPause(planned.pausedAt);
+        await waitForChange(seen, step.forMs);
       }
     }
   };

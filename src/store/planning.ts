@@ -3,6 +3,7 @@ import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { unsentStates, type BatchState } from '../domain/ledger.ts';
 import { outcomeOfWaiting, type DrainReason } from '../domain/lifecycle.ts';
 import { earliest } from '../domain/eligibility.ts';
+import type { WaitReason } from '../domain/next-step.ts';
 import { lockAccount } from './account-pace.ts';
 import { giveCaller, readCallersIn } from './callers.ts';
 import { deferRecipients, selectDue, sortCandidates } from './candidates.ts';
@@ -26,9 +27,6 @@ import { lockCampaign, type Queries, type Store } from './open-store.ts';
 import { finishRecipients } from './recipients.ts';
 import { blockedUntil, canaryAllowance, pauseUnproven } from './safety.ts';
 import { findOverlapping, readWordsKept, sharesWords } from './shared-words.ts';
-
-export type WaitReason =
-  'scheduled' | 'due' | 'capacity' | 'share' | 'pacing' | 'blocked' | 'canary' | 'words' | 'paused' | 'collecting';
 
 export type Plan =
   | { kind: 'batch'; batchId: string; state: BatchState; size: number }

@@ -1,10 +1,10 @@
+import type { WaitReason } from '../domain/next-step.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import type { Campaign } from './campaigns.ts';
 import { countOutstanding, isOutstanding, nextDueAt, candidatesPerLook, countDue } from './counters.ts';
 import { lastEventSeq } from './events.ts';
 import { slotsNow } from './line-limits.ts';
 import type { Queries } from './open-store.ts';
-import type { WaitReason } from './planning.ts';
 import { blockedUntil, canaryAllowance, unwitnessedWords } from './safety.ts';
 import { readWordsKept } from './shared-words.ts';
 

@@ -11,6 +11,7 @@ import { createConvaiClient, type ConvaiClient } from '../../src/convai/client.t
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
 import { undecidedStates } from '../../src/domain/ledger.ts';
+import { nextStep } from '../../src/domain/next-step.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/fault-rule.ts';
 import type { BatchPointInfo } from '../../src/sandbox/gates.ts';
 import { Random } from '../../src/sandbox/random.ts';
@@ -397,8 +398,8 @@ export class Drive {
       campaign.planAt = answer.retryAt;
       return;
     }
-    const next = answer.result;
-    if (next.kind === 'batch') {
+    const next = nextStep(answer.result);
+    if (next.kind === 'dial') {
       this.#note(`planned ${next.batchId} (${next.size})`);
       campaign.submitting = { batchId: next.batchId, at: this.clock.now(), tries: 0, verdict: null };
       return this.#submit(campaign, campaign.submitting);
@@ -408,8 +409,7 @@ export class Drive {
       return;
     }
     campaign.collecting ||= next.outstanding;
-    const waitsForCollector = next.outstanding && next.reason !== 'blocked' && next.reason !== 'pacing';
-    campaign.planAt = waitsForCollector || next.inMs === null ? null : this.clock.now() + next.inMs;
+    campaign.planAt = next.forMs === null ? null : this.clock.now() + next.forMs;
   }
 
   async #submit(campaign: Running, submitting: NonNullable<Running['submitting']>): Promise<void> {
