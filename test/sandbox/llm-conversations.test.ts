@@ -134,6 +134,37 @@ test('a conversation is in progress, and nothing of it is made up, until the mod
   expect(words((await sandbox.get(path)).body, 'agent').at(-1)).toBe('At last.');
 });
 
+test.each([
+  ['by the clock', 'measured'],
+  ['drawn', 'drawn'],
+] as const)(
+  'a model that takes its time holds no call beyond its longest duration, latency %s',
+  async (_, modelLatency) => {
+    const sandbox = await startTestSandbox({ modelLatency });
+    let givenUp = 0;
+    const model = await startModelServer((response, request, nth) => {
+      if (nth === 1) interviewer(response, request, nth);
+      else response.on('close', () => (givenUp += 1));
+    });
+    const agentId = await createModelAgent(sandbox, model.url);
+    const override = { conversation: { max_duration_seconds: 60 } };
+    const call = {
+      to_phone_number: '+12125550100',
+      variables: { name: 'Robin' },
+      conversation_config_override: override,
+    };
+    await sandbox.batch([], { agent_id: agentId, calls: [call] });
+    await expect.poll(() => model.requests.length).toBe(2);
+    sandbox.clock.advance(240_000);
+    const { body } = await sandbox.get(`/v1/convai/conversations/${sandbox.calls()[0]?.conversationId}`);
+    expect(body).toMatchObject({ status: 'done', termination_reason: 'Maximum duration reached.' });
+    expect(body.metadata.duration).toBe(60);
+    expect(words(body, 'agent')).toEqual(['Hello Robin, this is a test.', 'Question 1: how many chairs do you have?']);
+    expect(words(body, 'user')).toHaveLength(2);
+    await expect.poll(() => givenUp).toBe(1);
+  },
+);
+
 test('one seed and one model give the same conversations again when the time to think is drawn', async () => {
   const run = async (): Promise<Json[]> => {
     const sandbox = await startTestSandbox({ modelLatency: 'drawn', outcomeMix: everybodyAnswers });

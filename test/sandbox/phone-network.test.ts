@@ -55,7 +55,7 @@ test('a silent answer has agent turns only, a voicemail the greeting and the mes
   const [silent, voicemail] = sandbox.calls();
   const speakers = (record: { transcript: { speaker: string }[] }) => record.transcript.map((turn) => turn.speaker);
   expect(new Set(speakers(await readRecord(sandbox, silent)))).toEqual(new Set(['agent']));
-  expect(speakers(await readRecord(sandbox, voicemail))).toEqual(['user', 'agent', 'agent']);
+  expect(speakers(await readRecord(sandbox, voicemail))).toEqual(['user', 'user', 'agent', 'agent']);
 });
 
 test('who asks not to be called again is recorded as opted out', async () => {

@@ -96,7 +96,8 @@ test('somebody with a number is who the world says: greeting, mood, answers by i
     world: { people: [{ number: somebody, greeting: 'Ada speaking.', mood: 'friendly', answers }] },
   });
   const reminder = await call(sandbox);
-  expect(reminder.said.map(({ text }: Json) => text).slice(0, 2)).toEqual(['Ada speaking.', 'I have to reschedule.']);
+  expect(reminder.said[0].text).toBe('Ada speaking.');
+  expect(reminder.said.map(({ text }: Json) => text)).toContain('I have to reschedule.');
   expect(reminder.collected_data.appointment.value).toBe('reschedule');
   const survey = await call(sandbox, somebody, { agent_id: 'agent_survey' });
   expect(survey.collected_data).toMatchObject({ satisfaction: { value: 2 }, reason: { value: 'It took too long.' } });

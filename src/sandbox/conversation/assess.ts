@@ -10,7 +10,8 @@ export interface Assessment {
 }
 
 /** Evaluates and collects by rules alone: the same words give the same result, whoever made them up. */
-export function assess(platform: PlatformSettings, talk: Talk): Assessment {
+export function assess(platform: PlatformSettings, { turns, ...rest }: Talk): Assessment {
+  const talk = { ...rest, turns: turns.filter(({ aside }) => aside !== true) };
   if (talk.turns.length === 0 || talk.brokeDown) return { collected: {}, evaluation: {} };
   const items = platform.data_collection ?? {};
   const collected = collect(items, talk.turns);

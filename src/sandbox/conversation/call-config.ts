@@ -39,9 +39,15 @@ export function maxDurationMs(config: ConversationConfig): number {
   return positive(innerSettings(config).conversation?.['max_duration_seconds'], defaultMaxSeconds) * 1_000;
 }
 
-/** How long the agent waits for a word before it asks again (gaps A.4: `turn.turn_timeout`), milliseconds. */
+/** How long the agent waits for a word before it asks again, each time (gaps A.4: `turn.turn_timeout`), milliseconds. */
 export function turnTimeoutMs(config: ConversationConfig): number {
   return positive(innerSettings(config).turn?.['turn_timeout'], defaultTurnTimeoutSeconds) * 1_000;
+}
+
+/** Silence after which the agent ends the call (gaps A.4: `turn.silence_end_call_timeout`), milliseconds; null for never. */
+export function silenceLimitMs(config: ConversationConfig): number | null {
+  const seconds = innerSettings(config).turn?.['silence_end_call_timeout'];
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : null;
 }
 
 function positive(value: unknown, otherwise: number): number {

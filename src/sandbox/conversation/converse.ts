@@ -4,6 +4,7 @@ import { ModelUnavailable, type AgentReply, type BuiltInMind, type ModelMind } f
 import type { Callee } from './callee.ts';
 import type { Language } from './language.ts';
 import { cutTurn } from './cut-turn.ts';
+import { fillTalk } from './fill-talk.ts';
 import { speakingMs } from './pace.ts';
 import type { Speaker, Talk, Turn, TurnUsage } from './talk.ts';
 
@@ -14,17 +15,21 @@ export interface TalkSetup {
   answeredAt: number;
   openingLine: string;
   callee: Callee;
-  /** The talk lasts at least this long: they think, look things up, come back. */
+  /** The talk lasts at least this long: people say something to themselves, look for a pen, come back. */
   leastMs: number;
   /** The agent ends the call after this long. */
   mostMs: number;
-  /** How long the agent waits for a word before it asks again. */
+  /** How long the agent waits for a word before it asks again, each time. */
   silenceMs: number;
+  /** After how long without a word it ends the call; null where its settings do not say. */
+  silenceLimitMs: number | null;
   /** Of what the agent says by itself, whatever makes up its other words. */
   language: Language;
 }
 
-const longestTalkTurns = 60;
+const longestTalkTurns = 200;
+/** How often it asks whether it is heard, where its settings do not say when to end the call, and the call is not to last longer. */
+const usualSilences = 2;
 /** Until the agent is sure that the other has finished, and until its voice is heard. */
 const turnTakingMs = 250;
 export const endings = {
@@ -45,11 +50,16 @@ export function converseNow(setup: TalkSetup, mind: BuiltInMind): Talk {
 }
 
 /** The same with a mind that takes its time. The talk's own times come from what the model reports, not from the wall. */
-export async function converseWithModel(setup: TalkSetup, mind: ModelMind): Promise<Talk> {
+export async function converseWithModel(
+  setup: TalkSetup,
+  mind: ModelMind,
+  saidSoFar: (turns: readonly Turn[]) => void,
+): Promise<Talk> {
   const steps = converse(setup);
   let step = steps.next();
   while (step.done !== true) {
     try {
+      saidSoFar(step.value);
       step = steps.next(await mind.reply(step.value));
     } catch (error) {
       if (!(error instanceof ModelUnavailable)) throw error;
@@ -76,7 +86,7 @@ function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentRepl
   const end = (terminationReason: string, brokeDown = false): Talk => {
     const said: Talk = { turns, endedAt: Math.round(now + 300), terminationReason, brokeDown };
     // Who leaves at a set time does not linger.
-    const whole = callee.leavesAfterMs === null ? stretch(said, setup) : said;
+    const whole = callee.leavesAfterMs === null ? fillTalk(said, { ...setup, machine: callee.machine }) : said;
     return cutOff(whole, latestEnd, leaveAt <= latestEnd ? endings.remote : endings.duration);
   };
 
@@ -86,14 +96,22 @@ function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentRepl
     say('agent', lines.message, now + 400);
     return end(endings.message);
   }
-  for (let silences = 0; turns.length < longestTalkTurns && now < latestEnd;) {
+  let silences = 0;
+  let silentFrom = now;
+  while (turns.length < longestTalkTurns && now < latestEnd) {
     const last = turns.at(-1);
     const heard = callee.reply(last?.text ?? '', turns);
     if (heard.text === null) {
       if (heard.hangsUp) return end(endings.remote);
+      if (silences === 0) silentFrom = now;
       silences += 1;
       now += setup.silenceMs;
-      if (silences === 2) {
+      const givesUpAt = silentFrom + (setup.silenceLimitMs ?? Infinity);
+      if (now >= givesUpAt) {
+        now = givesUpAt;
+        return end(endings.silence);
+      }
+      if (setup.silenceLimitMs === null && silences >= usualSilences && now >= answeredAt + setup.leastMs) {
         say('agent', lines.giveUp, now);
         return end(endings.silence);
       }
@@ -134,23 +152,16 @@ function usageOf({ usage, tools }: AgentReply): Partial<Turn> {
   return { ...(usage === undefined ? {} : { usage }), ...(tools === undefined ? {} : { tools }) };
 }
 
+/** What was said until the longest duration was over, whatever the agent was about to say. */
+export function talkUntil(latestEnd: number, turns: readonly Turn[]): Talk {
+  const said = { turns, endedAt: Infinity, terminationReason: endings.duration, brokeDown: false };
+  return cutOff(said, latestEnd, endings.duration);
+}
+
 /** Nothing was said after `latestEnd`, and what was being said then ends there. */
 function cutOff(talk: Talk, latestEnd: number, terminationReason: string): Talk {
   if (talk.endedAt <= latestEnd) return talk;
   const endedAt = Math.round(latestEnd);
   const turns = talk.turns.filter(({ at }) => at < endedAt).map((turn) => cutTurn(turn, endedAt));
   return { ...talk, turns, endedAt, terminationReason, brokeDown: false };
-}
-
-/** Spreads what is left of the least duration evenly before the turns of the callee, and moves everything after accordingly. */
-function stretch(talk: Talk, { answeredAt, leastMs }: TalkSetup): Talk {
-  const missing = answeredAt + leastMs - talk.endedAt;
-  if (missing <= 0) return talk;
-  const pauses = talk.turns.filter((turn) => turn.speaker === 'user').length + 1;
-  let shift = 0;
-  const turns = talk.turns.map((turn) => {
-    if (turn.speaker === 'user') shift += missing / pauses;
-    return { ...turn, at: Math.round(turn.at + shift), until: Math.round(turn.until + shift) };
-  });
-  return { ...talk, turns, endedAt: Math.round(answeredAt + leastMs) };
 }

@@ -4,6 +4,7 @@ import type { Callee, CalleeReply } from './callee.ts';
 import { saysGoodbye } from './hearing.ts';
 import { answerOf } from './person-answers.ts';
 import { nameAskedFor } from './name-question.ts';
+import { answerPauseMs } from './pace.ts';
 import { announcements, moodGreetings, personLines, smallTalk, stories } from './person-lines.ts';
 import { questionIn, type Question } from './questions.ts';
 
@@ -65,7 +66,7 @@ export function drawPerson({ seed, conversationId, person, cooperative, question
     leavesAfterMs: person.leavesAfterSeconds === null ? null : person.leavesAfterSeconds * 1_000,
     reply(heard) {
       spoken += 1;
-      const pauseMs = random.between(400, 1_500);
+      const pauseMs = answerPauseMs(random.next());
       const { text, hangsUp, goesOn } = react(heard);
       const interrupts =
         text !== null && (random.chance(person.interrupts) || person.script?.[spoken - firstTurn]?.interrupts === true);

@@ -1,7 +1,7 @@
 import type { Call, CallCourse } from '../telephony/call.ts';
 import { stranger, type Person } from '../world/person.ts';
 import { builtInMindOf } from './built-in-agent.ts';
-import { configOf, languageOfAgent, maxDurationMs, turnTimeoutMs } from './call-config.ts';
+import { configOf, languageOfAgent, maxDurationMs, silenceLimitMs, turnTimeoutMs } from './call-config.ts';
 import type { Callee } from './callee.ts';
 import { converseNow, type TalkSetup } from './converse.ts';
 import { drawMachine, drawPerson } from './drawn-person.ts';
@@ -36,6 +36,7 @@ export function setUpTalk(seed: string, call: Call, course: CallCourse, answered
     leastMs: course.leastTalkMs,
     mostMs: maxDurationMs(config),
     silenceMs: turnTimeoutMs(config),
+    silenceLimitMs: silenceLimitMs(config),
     language,
   };
 }

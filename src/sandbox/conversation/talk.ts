@@ -37,6 +37,8 @@ export interface Turn {
   readonly interrupted?: true;
   /** Where it was cut off: the whole of what was to be said. */
   readonly original?: string;
+  /** Said to nobody: it answers nothing, and nothing follows from it. */
+  readonly aside?: true;
   readonly usage?: TurnUsage;
   readonly tools?: readonly ToolUse[];
 }

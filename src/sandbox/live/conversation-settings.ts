@@ -16,9 +16,3 @@ export function inputFormat({ asr }: ConversationConfig): AudioFormat {
 function formatNamed(name: unknown): AudioFormat {
   return audioFormats.find((format) => format === name) ?? usual;
 }
-
-/** Silence after which the agent ends the conversation (gaps A.4: `turn.silence_end_call_timeout`), milliseconds; null for never. */
-export function silenceLimitMs({ turn }: ConversationConfig): number | null {
-  const seconds = turn?.['silence_end_call_timeout'];
-  return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : null;
-}

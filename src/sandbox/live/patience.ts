@@ -1,7 +1,6 @@
-import { turnTimeoutMs } from '../conversation/call-config.ts';
+import { silenceLimitMs, turnTimeoutMs } from '../conversation/call-config.ts';
 import type { ConversationConfig } from '../schemas/agent-schemas.ts';
 import type { Scheduler } from '../scheduler.ts';
-import { silenceLimitMs } from './conversation-settings.ts';
 import { Timer } from './timer.ts';
 
 interface PatienceParts {
@@ -9,9 +8,9 @@ interface PatienceParts {
   noInputMs: number;
   /** Nothing at all has come from the client for too long. */
   deaf: (at: number) => void;
-  /** The person has said nothing for the length of the agent's turn timeout. */
+  /** The person has said nothing for the length of the agent's turn timeout, for the first time or again. */
   askAgain: (at: number) => void;
-  /** The person has said nothing for as long as the agent's settings allow. */
+  /** The person has said nothing for as long as the agent's settings allow, however often it has asked. */
   giveUp: (at: number) => void;
 }
 
@@ -21,7 +20,7 @@ export class Patience {
   readonly #noInput: Timer;
   readonly #again: Timer;
   readonly #limit: Timer;
-  #asked = false;
+  #waiting = false;
 
   constructor(parts: PatienceParts) {
     this.#parts = parts;
@@ -35,19 +34,16 @@ export class Patience {
     this.#noInput.set(at + this.#parts.noInputMs, this.#parts.deaf);
   }
 
-  /** From now on the agent waits for a word. It asks once only. */
+  /** From now on the agent waits for a word. */
   waitForUser(config: ConversationConfig, at: number): void {
-    if (!this.#asked)
-      this.#again.set(at + turnTimeoutMs(config), (when) => {
-        this.#asked = true;
-        this.#parts.askAgain(when);
-      });
+    this.#again.set(at + turnTimeoutMs(config), this.#parts.askAgain);
     const limitMs = silenceLimitMs(config);
-    if (limitMs !== null) this.#limit.set(at + limitMs, this.#parts.giveUp);
+    if (limitMs !== null && !this.#waiting) this.#limit.set(at + limitMs, this.#parts.giveUp);
+    this.#waiting = true;
   }
 
   userBegins(): void {
-    this.#asked = false;
+    this.#waiting = false;
     this.#again.clear();
     this.#limit.clear();
   }

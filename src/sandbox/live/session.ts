@@ -205,6 +205,7 @@ export class Session {
         if (call.socket?.textOnly !== true) audio.hear(message.user_audio_chunk, now);
         break;
       case 'user_activity':
+        this.#patience.userBegins();
         this.#waitForUser(now);
         break;
       case 'contextual_update':

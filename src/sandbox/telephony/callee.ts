@@ -2,7 +2,7 @@ import { Random } from '../random.ts';
 import type { OutcomeMix } from '../settings.ts';
 import { magicBehaviour, type Behaviour } from '../world/magic-numbers.ts';
 import type { Inhabitant, People } from '../world/people.ts';
-import { goodwill } from '../world/person.ts';
+import { goodwill, type Person } from '../world/person.ts';
 import type { Reach } from '../world/world-schema.ts';
 import type { CallCourse, CallResult } from './call.ts';
 
@@ -117,7 +117,7 @@ function pickUp(random: Random, behaviour: Behaviour, { dialedAt, meanTalkSecond
     endedAt: Infinity,
     analysedAt: Infinity,
     analysisMs: behaviour.analysisMs ?? random.between(2_000, 8_000),
-    leastTalkMs: person?.talksOn === true || (person?.leavesAfterTurns ?? null) !== null ? 0 : talkMs,
+    leastTalkMs: person !== undefined && isBrief(person) ? 0 : talkMs,
     silent,
     optedOut: !machine && behaviour.optsOut === true,
     cooperative: !machine && behaviour.cooperative === true,
@@ -125,6 +125,12 @@ function pickUp(random: Random, behaviour: Behaviour, { dialedAt, meanTalkSecond
     brokeDown: false,
     terminationReason: '',
   };
+}
+
+/** They say what there is to say and nothing besides, however long the talk would have been. */
+function isBrief({ persona, mood, talksOn, leavesAfterTurns, script, wrongPerson }: Person): boolean {
+  const inNoMood = persona === 'terse' || mood === 'impatient' || mood === 'hostile';
+  return inNoMood || talksOn || leavesAfterTurns !== null || script !== null || wrongPerson !== null;
 }
 
 function breakDown(random: Random, dialedAt: number): CallCourse {

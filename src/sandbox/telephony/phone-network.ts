@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { configOf, maxDurationMs } from '../conversation/call-config.ts';
 import { endings } from '../conversation/converse.ts';
 import type { LiveTalks } from '../conversation/live-talks.ts';
 import { staffCourse } from '../conversation/hosted-model.ts';
@@ -180,6 +181,11 @@ export class PhoneNetwork {
     }
     this.#schedule(call, 'answered', answeredAt, from);
     this.#whenHeld(call, live.hold(call, answeredAt));
+    this.#parts.scheduler.schedule(answeredAt + maxDurationMs(configOf(call)), (at) => {
+      // Not where it has ended meanwhile, or has been given another course.
+      if (this.#closed || call.course?.endedAt !== Infinity || call.course.answeredAt !== answeredAt) return;
+      this.#end(call, call.course, live.cutShort(call, at));
+    });
   }
 
   #whenHeld(call: Call, held: Promise<Talk>): void {
