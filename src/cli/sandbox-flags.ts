@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { readConfig, type Config } from '../config.ts';
 import { FaultRuleError, readFaultRules, type FaultRuleInput } from '../sandbox/faults/fault-rule.ts';
+import { checkFixture, FixtureError, readFixture } from '../sandbox/fixture/check-fixture.ts';
+import type { FixtureInput } from '../sandbox/fixture/fixture.ts';
 import { retryAfterStyles, type RetryAfterStyle } from '../sandbox/http/retry-after.ts';
 import type { LiveKitSettings } from '../sandbox/live/socket-settings.ts';
 import { defaultPlan, isPlanName, planNames, type PlanName } from '../sandbox/plans.ts';
@@ -25,6 +27,7 @@ export interface SandboxFlags {
   plan?: string;
   concurrency?: string;
   retryAfter?: string;
+  fixture?: string;
   faults?: string;
   world?: string;
   callingHours?: string;
@@ -77,6 +80,7 @@ export function addSandboxFlags(command: Command, usualPort: string): Command {
       '--retry-after <style>',
       'how a request over the limit is told to wait: seconds, date or none (default: seconds)',
     )
+    .option('--fixture <file>', 'YAML or JSON file of agents, numbers, webhooks, people and fault rules to start with')
     .option('--faults <file>', 'JSON file of fault rules')
     .option('--world <file>', 'YAML file of the people behind the numbers')
     .option(
@@ -104,10 +108,12 @@ export function addSandboxFlags(command: Command, usualPort: string): Command {
 
 /** Whether an error says that the sandbox cannot start as asked; its message is for people. */
 export function isStartRefusal(error: unknown): error is Error {
-  return [FlagError, UsageError, SandboxStartError, FaultRuleError, WorldError].some((kind) => error instanceof kind);
+  return [FlagError, UsageError, SandboxStartError, FaultRuleError, FixtureError, WorldError].some(
+    (kind) => error instanceof kind,
+  );
 }
 
-/** Turns flags into options. Throws `FlagError`, `UsageError`, `FaultRuleError` or `WorldError`. */
+/** Turns flags into options. Throws `FlagError`, `UsageError`, `FaultRuleError`, `FixtureError` or `WorldError`. */
 export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOptions> {
   const { dialect = 'extended' } = flags;
   if (dialect !== 'spec' && dialect !== 'extended')
@@ -133,6 +139,7 @@ export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOpti
     ...given('retryAfter', readRetryAfter(flags.retryAfter)),
     ...given('loose', flags.loose),
     ...given('conduct', flags.callingHours === undefined ? undefined : { callingHours: readHours(flags.callingHours) }),
+    ...given('fixture', flags.fixture === undefined ? undefined : await readFixtureFile(flags.fixture, flags)),
     ...given('faults', flags.faults === undefined ? undefined : await readFaultFile(flags.faults)),
     ...given('world', flags.world === undefined ? undefined : await readWorldFile(flags.world)),
   };
@@ -212,6 +219,16 @@ async function readFaultFile(path: string): Promise<FaultRuleInput[]> {
   }
   readFaultRules(input, path);
   return (Array.isArray(input) ? input : [input]) as FaultRuleInput[];
+}
+
+/** Checked here so that what is wrong names the file; the sandbox checks it again as a setting. */
+async function readFixtureFile(path: string, flags: SandboxFlags): Promise<FixtureInput> {
+  const value = readFixture(await readText('--fixture', path, 'YAML or JSON file of a fixture'), path);
+  const { dialect, loose = false, allowOutbound = [] } = flags;
+  const hosts = allowOutbound.map((host) => host.toLowerCase());
+  const outbound = { hosts, ownPort: readNumber('--port', flags.port) ?? defaultPort };
+  checkFixture(value, path, { dialect: dialect === 'spec' ? 'spec' : 'extended', loose, outbound });
+  return value as FixtureInput;
 }
 
 async function readWorldFile(path: string): Promise<World> {

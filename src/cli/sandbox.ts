@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { isLoopbackAddress } from '../sandbox/allowed-host.ts';
 import { sandboxKey } from '../sandbox/http/authentication.ts';
-import { seedAgents, seedNumbers } from '../sandbox/seed-data.ts';
 import { startSandbox, type RunningSandbox } from '../sandbox/start.ts';
 import type { Io } from './io.ts';
 import { controlCommands } from './sandbox-control.ts';
@@ -26,6 +25,7 @@ Examples:
   carillon sandbox exec -- npm test              a command with a sandbox of its own, judged at the end
   carillon sandbox --faults faults.json          with [{"operation":14,"nth":2,"effect":{"type":"reset","when":"after"}}]
   carillon sandbox --world people.yaml           with the people of that file behind the numbers
+  carillon sandbox --fixture fixture.yaml        with agents, numbers, webhooks, people and faults of that file
   carillon sandbox --host 0.0.0.0                for containers and other machines, with a control token
   carillon sandbox advance 2h                    moves the time of one that runs; faults, reset and snapshot, too
 
@@ -88,8 +88,8 @@ function readyLine(sandbox: RunningSandbox, flags: SandboxFlags): Record<string,
     dialect: flags.dialect ?? 'extended',
     speed: sandbox.clock.speed,
     storage: sandbox.dataFile === null ? 'memory' : 'file',
-    agents: seedAgents.map(({ agentId }) => agentId),
-    phoneNumbers: seedNumbers.map(({ phoneNumberId }) => phoneNumberId),
+    agents: sandbox.agents.map(({ agentId }) => agentId),
+    phoneNumbers: sandbox.phoneNumbers.map(({ phoneNumberId }) => phoneNumberId),
   };
 }
 
@@ -98,8 +98,8 @@ function describeSpeed({ clock }: RunningSandbox): string {
 }
 
 function banner(sandbox: RunningSandbox, flags: SandboxFlags): string {
-  const agents = seedAgents.map(({ agentId, name }) => `${agentId} (${name})`);
-  const numbers = seedNumbers.map(
+  const agents = sandbox.agents.map(({ agentId, name }) => `${agentId} (${name})`);
+  const numbers = sandbox.phoneNumbers.map(
     ({ phoneNumberId, phoneNumber, verified }) => `${phoneNumberId} ${phoneNumber}${verified ? '' : ' (not verified)'}`,
   );
   return [
@@ -108,8 +108,8 @@ function banner(sandbox: RunningSandbox, flags: SandboxFlags): string {
     ...(flags.host === undefined || isLoopbackAddress(flags.host) ? [] : [othersLine(flags.host, sandbox.port)]),
     ...(sandbox.leftOut.length === 0 ? [] : [leftOutLine(sandbox.leftOut)]),
     `  SVC_BASE_URL=${sandbox.url} SVC_API_KEY=${sandboxKey}`,
-    `  agents         ${agents.join(', ')}`,
-    `  caller numbers ${numbers.join(', ')}`,
+    `  agents         ${someOf(agents)}`,
+    `  caller numbers ${someOf(numbers)}`,
     `  conduct report ${sandbox.url}/_sandbox/conduct?format=text`,
     '  Ctrl-C stops it.',
     '',
@@ -123,6 +123,11 @@ function othersLine(host: string, port: number): string {
 const mostNamed = 10;
 
 function leftOutLine(rows: readonly string[]): string {
-  const more = rows.length > mostNamed ? `, and ${rows.length - mostNamed} more` : '';
-  return `  left out       rows that cannot be read, kept aside in the file: ${rows.slice(0, mostNamed).join(', ')}${more}`;
+  return `  left out       rows that cannot be read, kept aside in the file: ${someOf(rows)}`;
+}
+
+function someOf(names: readonly string[]): string {
+  if (names.length === 0) return 'none';
+  const more = names.length > mostNamed ? `, and ${names.length - mostNamed} more` : '';
+  return `${names.slice(0, mostNamed).join(', ')}${more}`;
 }

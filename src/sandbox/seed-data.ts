@@ -1,5 +1,7 @@
+import { loadFixture } from './fixture/load-fixture.ts';
 import type { PlatformSettings } from './schemas/agent-schemas.ts';
 import type { Service } from './service.ts';
+import { defaultProvider } from './state/add-number.ts';
 
 const optOutItem = { type: 'boolean', description: 'Whether the person asked not to be called again.' } as const;
 
@@ -13,7 +15,7 @@ function platformOf(goal: string, items: NonNullable<PlatformSettings['data_coll
 }
 
 /** What is there at start. Numbers are from the ranges kept for fiction. */
-export const seedAgents = [
+const seedAgents = [
   {
     agentId: 'agent_reminders',
     name: 'Appointment reminders',
@@ -39,7 +41,7 @@ export const seedAgents = [
   },
 ];
 
-export const seedNumbers = [
+const seedNumbers = [
   {
     phoneNumberId: 'pn_main',
     phoneNumber: '+12125550199',
@@ -63,8 +65,13 @@ export const seedNumbers = [
   },
 ];
 
-export function seedService({ settings, state, clock }: Service): void {
-  if (!settings.seedData) return;
+/** What is there at start and after a reset: the usual agents and numbers, or those of a fixture. */
+export function seedService(service: Service): void {
+  if (service.settings.seedData) addUsual(service);
+  loadFixture(service, service.settings.fixture);
+}
+
+function addUsual({ state, clock }: Service): void {
   const now = clock.now();
   for (const { agentId, name, firstMessage, prompt, platform } of seedAgents) {
     state.addAgent({
@@ -81,7 +88,7 @@ export function seedService({ settings, state, clock }: Service): void {
     });
   }
   for (const number of seedNumbers) {
-    const owned = { type: 'purchased', provider: 'telephony', accountSid: null, sealedToken: null } as const;
+    const owned = { type: 'purchased', provider: defaultProvider, accountSid: null, sealedToken: null } as const;
     state.addNumber({ ...number, ...owned });
   }
 }

@@ -2,6 +2,8 @@ import type { Outbound } from './allowed-host.ts';
 import { checkSettings } from './check-settings.ts';
 import type { Clock } from './clock.ts';
 import type { FaultRuleInput } from './faults/fault-rule.ts';
+import { checkFixture, type FixtureRules } from './fixture/check-fixture.ts';
+import type { Fixture, FixtureInput } from './fixture/fixture.ts';
 import type { BatchHooks } from './gates.ts';
 import type { RetryAfterStyle } from './http/retry-after.ts';
 import { defaultModelLimits, type ModelLimits } from './llm/model-limits.ts';
@@ -85,7 +87,9 @@ export interface SandboxOptions {
   /** Order of the conversation list. Default newest_first. */
   listOrder?: 'newest_first' | 'oldest_first';
   faults?: FaultRuleInput[];
-  /** Two agents and three numbers at start. Default true. */
+  /** Agents, numbers, webhooks, people and fault rules at start; its agents and numbers stand in the place of the usual ones. */
+  fixture?: FixtureInput;
+  /** Two agents and three numbers at start. Default true, but not where a fixture has agents or numbers. */
   seedData?: boolean;
   /** Accept unknown request fields. Default false. */
   loose?: boolean;
@@ -124,6 +128,7 @@ export type SandboxSettings = Required<
     | 'sockets'
     | 'livekit'
     | 'allowOutbound'
+    | 'fixture'
   >
 > & {
   controlToken: string | null;
@@ -134,6 +139,8 @@ export type SandboxSettings = Required<
   conduct: ConductLimits;
   sockets: SocketSettings;
   livekit: LiveKitSettings | null;
+  /** What a fixture has of them. */
+  fixture: Pick<Fixture, 'agents' | 'numbers'>;
   webhooks: WebhookFacts[];
   world: World;
   modelLimits: ModelLimits;
@@ -144,10 +151,12 @@ export function resolveSettings(options: SandboxOptions): SandboxSettings {
   const port = options.port ?? 0;
   const hosts = (options.allowOutbound ?? []).map((host) => host.toLowerCase());
   const outbound: Outbound = { hosts, ownPort: port === 0 ? null : port };
+  const { dialect = 'extended', loose = false } = options;
+  const fixture = readSettingFixture(options, { dialect, loose, outbound });
   const settings: SandboxSettings = {
     host: options.host ?? '127.0.0.1',
     port,
-    dialect: options.dialect ?? 'extended',
+    dialect,
     speed: options.speed ?? 1,
     seed: String(options.seed ?? 'carillon'),
     controlToken: options.controlToken ?? null,
@@ -162,13 +171,14 @@ export function resolveSettings(options: SandboxOptions): SandboxSettings {
     meanTalkSeconds: options.meanTalkSeconds ?? 60,
     outcomeMix: options.outcomeMix ?? { answered: 62, no_answer: 18, voicemail: 10, busy: 8, failed: 2 },
     listOrder: options.listOrder ?? 'newest_first',
-    faults: options.faults ?? [],
-    seedData: options.seedData ?? true,
-    loose: options.loose ?? false,
+    faults: [...(options.faults ?? []), ...fixture.faults],
+    fixture: { agents: fixture.agents, numbers: fixture.numbers },
+    seedData: options.seedData ?? fixture.agents.length + fixture.numbers.length === 0,
+    loose,
     hooks: options.hooks ?? {},
     speech: options.speech ?? true,
-    webhooks: readWebhooks(options, outbound),
-    world: checkWorld(options.world ?? {}, 'the setting world'),
+    webhooks: [...readWebhooks(options, outbound), ...fixture.webhooks],
+    world: fixture.world ?? checkWorld(options.world ?? {}, 'the setting world'),
     unavailableModels: options.unavailableModels ?? [],
     outbound,
     modelLimits: { ...defaultModelLimits, ...options.modelLimits },
@@ -187,6 +197,15 @@ export function resolveSettings(options: SandboxOptions): SandboxSettings {
   };
   checkSettings(settings);
   return settings;
+}
+
+function readSettingFixture({ fixture: input, world }: SandboxOptions, rules: FixtureRules): Fixture {
+  if (input === undefined) return { agents: [], numbers: [], webhooks: [], faults: [], world: null };
+  const fixture = checkFixture(input, 'the setting fixture', rules);
+  // Of two descriptions of the people, one would be passed over.
+  if (world !== undefined && fixture.world !== null)
+    throw new SandboxStartError('The fixture and the world both say who is behind the numbers; leave one of them out.');
+  return fixture;
 }
 
 function readPlan(name: string = defaultPlan): PlanName {

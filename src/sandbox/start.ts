@@ -10,6 +10,7 @@ import { openService } from './persistence/stored-service.ts';
 import { describePortHolder } from './port-holder.ts';
 import { resolveSettings, type SandboxOptions } from './settings.ts';
 import { SandboxStartError } from './start-error.ts';
+import type { Agent, PhoneNumber } from './state/agent.ts';
 
 export interface RunningSandbox {
   readonly url: string;
@@ -20,6 +21,9 @@ export interface RunningSandbox {
   readonly dataFile: string | null;
   /** Rows of that file that could not be read and are kept aside in it, such as `call call_1`. */
   readonly leftOut: readonly string[];
+  /** The agents and numbers that it started with. */
+  readonly agents: readonly Pick<Agent, 'agentId' | 'name'>[];
+  readonly phoneNumbers: readonly Pick<PhoneNumber, 'phoneNumberId' | 'phoneNumber' | 'verified'>[];
   calls(): CallTruth[];
   conduct(): ConductReport;
   journal(since?: number): JournalEntry[];
@@ -55,6 +59,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     gates: service.gates,
     dataFile: settings.data,
     leftOut,
+    agents: [...service.state.agents.values()],
+    phoneNumbers: [...service.state.numbers.values()],
     calls: () => {
       service.scheduler.runDue();
       return service.state.calls.map((call) => tellCall(settings.seed, call, clock.now()));

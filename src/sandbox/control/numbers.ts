@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { findAgent } from '../routes/agents.ts';
-import { defaultProvider, findNumber } from '../routes/phone-numbers.ts';
+import { findNumber } from '../routes/phone-numbers.ts';
 import { pathParameter, serveControl } from '../routes/serve-operation.ts';
 import { e164, identifier } from '../schemas/building-blocks.ts';
 import { validate } from '../schemas/validate.ts';
 import type { Service } from '../service.ts';
-import { addNumber } from '../state/add-number.ts';
+import { addNumber, defaultProvider } from '../state/add-number.ts';
 import { numberTypes, takesInbound, type PhoneNumber } from '../state/agent.ts';
 import { voiceWebhookPath } from '../telephony/webhook-path.ts';
 

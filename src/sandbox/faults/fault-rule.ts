@@ -20,7 +20,7 @@ const operation = z
 
 const positive = z.number().int().min(1, 'Requests are counted from 1.');
 
-const faultRule = z
+export const faultRule = z
   .strictObject({
     id: z.string().min(1).max(100).optional(),
     /** For people; the presets have one. */

@@ -3,12 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import { openCursor, writeCursor } from '../http/cursor.ts';
 import { deriveId } from '../random.ts';
 import { describeAgent, describeAgentSummary } from '../records/agent-record.ts';
-import type { AgentInput } from '../schemas/agent-schemas.ts';
 import { completeAgent } from '../schemas/complete-agent.ts';
 import { validate } from '../schemas/validate.ts';
 import { notFound, type ServiceError } from '../service-error.ts';
 import type { Service } from '../service.ts';
 import type { Agent } from '../state/agent.ts';
+import { settingsOf } from '../state/agent-settings.ts';
 import { changeAgent } from '../state/change-agent.ts';
 import { keepMasked } from '../state/masked-headers.ts';
 import { listAgents, type AgentListing } from '../state/list-agents.ts';
@@ -85,19 +85,4 @@ export function findAgent(service: Service, id: string, param?: string): Agent {
 function missing(service: Service, id: string, param?: string): ServiceError {
   if (service.state.wasAgentDeleted(id)) service.conduct.noteDeletedUse('agent', id);
   return notFound('agent', id, param);
-}
-
-type AgentSettings = Pick<Agent, 'name' | 'tags' | 'config' | 'platform'> & {
-  workflow: NonNullable<Agent['workflow']>;
-};
-
-/** What a caller has set of an agent; of what it may not speak of in this dialect, `before` stays. */
-function settingsOf(input: AgentInput, before?: Agent): AgentSettings {
-  return {
-    name: input.name,
-    tags: input.tags ?? [],
-    config: input.conversation_config ?? {},
-    platform: input.platform_settings ?? before?.platform ?? {},
-    workflow: input.workflow ?? before?.workflow ?? {},
-  };
 }

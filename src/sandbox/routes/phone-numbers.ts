@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { addNumber } from '../state/add-number.ts';
+import { addNumber, defaultProvider } from '../state/add-number.ts';
 import { describeNumber } from '../records/agent-record.ts';
 import { validate } from '../schemas/validate.ts';
 import { notFound } from '../service-error.ts';
@@ -58,8 +58,6 @@ export function servePhoneNumbers(app: FastifyInstance, service: Service): void 
     };
   }
 }
-
-export const defaultProvider = 'telephony';
 
 export function describeOwned({ state, settings }: Service, number: PhoneNumber): Record<string, unknown> {
   return describeNumber(number, state.agents.get(number.agentId ?? '') ?? null, settings.dialect);

@@ -113,6 +113,7 @@ export function createAgentSchemas(mode: SchemaMode) {
   return {
     conversationConfig: config,
     create: create as z.ZodType<AgentInput>,
+    createWithId: create.extend({ agent_id: identifier }) as z.ZodType<AgentInput & { agent_id: string }>,
     update: change as z.ZodType<AgentChange>,
   };
 }

@@ -41,9 +41,19 @@ function describeIssue(place: Place, issue: z.core.$ZodIssue): FieldError[] {
   return [{ loc, msg: issue.message, type: issue.code, ...receivedValue(loc, issue.input) }];
 }
 
+/** Whether a value at this place is never repeated. */
+export function isSecretPlace(loc: readonly PropertyKey[]): boolean {
+  return loc.some((part) => secretFields.has(String(part)));
+}
+
+/** Whether it is an address with a password in it, perhaps. */
+export function holdsUser(input: unknown): boolean {
+  return typeof input === 'string' && userInAddress.test(input);
+}
+
 function receivedValue(loc: (string | number)[], input: unknown): { input?: unknown } {
-  if (loc.some((part) => secretFields.has(String(part)))) return {};
-  if (typeof input === 'string' && userInAddress.test(input)) return {};
+  if (isSecretPlace(loc)) return {};
+  if (holdsUser(input)) return {};
   if (typeof input === 'string') return { input: input.length > 200 ? `${input.slice(0, 200)}…` : input };
   return typeof input === 'number' || typeof input === 'boolean' || input === null ? { input } : {};
 }

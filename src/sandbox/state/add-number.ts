@@ -4,6 +4,8 @@ import type { SandboxSettings } from '../settings.ts';
 import type { PhoneNumber } from './agent.ts';
 import type { ServiceState } from './service-state.ts';
 
+export const defaultProvider = 'telephony';
+
 /** Adds a number under a new id. Throws 409 when the number is there already. */
 export function addNumber(
   { state, settings }: { state: ServiceState; settings: SandboxSettings },

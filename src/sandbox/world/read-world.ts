@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
-import type { z } from 'zod';
+import { describeIssue } from '../schemas/describe-issue.ts';
+import { readYaml } from './read-yaml.ts';
 import { worldSchema, type World } from './world-schema.ts';
 
 /** Thrown when a world cannot be used; names each path, the value found there, and what is allowed. */
@@ -14,46 +14,21 @@ export class WorldError extends Error {
 }
 
 const mostProblems = 20;
-const load = createRequire(import.meta.url);
 
 /** Reads YAML or JSON. Throws `WorldError`; `source` says in it where the text came from. */
 export function readWorld(text: string, source: string): World {
-  // Read when the first world is: most sandboxes have none.
-  const { parseDocument } = load('yaml') as typeof import('yaml');
-  const document = parseDocument(text, { prettyErrors: true, uniqueKeys: true });
-  const [problem] = document.errors;
-  if (problem !== undefined) throw new WorldError(source, [`not YAML: ${problem.message.trim()}`]);
-  let value: unknown;
-  try {
-    value = document.toJS({ maxAliasCount: 100 }) ?? {};
-  } catch (error) {
-    throw new WorldError(source, [
-      `not YAML that can be used: ${error instanceof Error ? error.message : 'unreadable'}`,
-    ]);
-  }
-  return checkWorld(value, source);
+  const read = readYaml(text);
+  if ('problem' in read) throw new WorldError(source, [read.problem]);
+  return checkWorld(read.value, source);
 }
 
 /** Throws `WorldError`. */
 export function checkWorld(value: unknown, source: string): World {
   const parsed = worldSchema.safeParse(value, { reportInput: true });
-  const problems = parsed.success ? doubledNumbers(parsed.data) : parsed.error.issues.flatMap(describe);
+  const problems = parsed.success ? doubledNumbers(parsed.data) : parsed.error.issues.flatMap(describeIssue);
   if (parsed.success && problems.length === 0) return parsed.data;
   const more = problems.length - mostProblems;
   throw new WorldError(source, [...problems.slice(0, mostProblems), ...(more > 0 ? [`and ${more} more`] : [])]);
-}
-
-function describe(issue: z.core.$ZodIssue): string[] {
-  const path = pathOf(issue.path);
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => `${pathOf([...issue.path, key])}: this field is not known here; leave it out.`);
-  if (issue.code === 'invalid_value') return [`${path} is ${show(issue.input)}; ${allowedValues(issue)}`];
-  if (issue.input === undefined) return [`${path} is missing. ${issue.message}`];
-  return [`${path} is ${show(issue.input)}. ${issue.message}`];
-}
-
-function allowedValues({ values, message }: z.core.$ZodIssueInvalidValue): string {
-  return values.length === 1 ? message : `it must be one of ${values.map(String).join(', ')}.`;
 }
 
 /** One line for each number that is given to more than one person. */
@@ -69,14 +44,4 @@ export function doubledNumbers({ people }: World): string[] {
     }
   }
   return problems;
-}
-
-function pathOf(path: readonly PropertyKey[]): string {
-  const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  return text === '' ? 'the file' : text.replace(/^\./, '');
-}
-
-function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? typeof value;
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
