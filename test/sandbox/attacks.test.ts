@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request as rawRequest, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createServer } from '../../src/sandbox/http/server.ts';
 import { Service } from '../../src/sandbox/service.ts';
@@ -239,11 +239,32 @@ test('QUERY and other methods that HTTP parsers do not know are answered with 40
   }
 });
 
-test('a request has a minute to come, its body included', () => {
-  const settings = resolveSettings({});
-  const service = new Service(settings, createManualClock());
+function newService(): Service {
+  const service = new Service(resolveSettings({}), createManualClock());
   onTestFinished(() => service.close());
-  expect(createServer(service).server.requestTimeout).toBe(60_000);
+  return service;
+}
+
+test('a request has a minute to come, its body included', () => {
+  expect(createServer(newService()).server.requestTimeout).toBe(60_000);
+});
+
+test('a body that comes byte by byte is cut off with 408, and nothing is done', async () => {
+  const service = newService();
+  const agentsBefore = service.state.agents.size;
+  const app = createServer(service, 200);
+  onTestFinished(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  const head = `POST ${agents} HTTP/1.1\r\nhost: localhost\r\nx-api-key: sk_sandbox_ok\r\ncontent-type: application/json`;
+  socket.write(`${head}\r\ncontent-length: 1000000\r\n\r\n{"name":"`);
+  const trickle = setInterval(() => socket.write('A'), 10);
+  onTestFinished(() => clearInterval(trickle));
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
+  await once(socket, 'close');
+  expect(service.state.agents.size).toBe(agentsBefore);
 });
 
 test('an aborted upload does nothing', async () => {

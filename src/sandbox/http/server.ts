@@ -18,13 +18,16 @@ import { acceptJsonOnly } from './json-bodies.ts';
 import { installPipeline } from './pipeline.ts';
 
 const longestParameter = 16_384;
-/** Real milliseconds in which a request has to be there, its body included; looked after twice a minute. */
-const longestRequestMs = 60_000;
+const minuteMs = 60_000;
 const bodyLimitBytes = 5 * 1024 * 1024;
 
-/** The service over HTTP, not yet listening. */
-export function createServer(service: Service): FastifyInstance {
+/**
+ * The service over HTTP, not yet listening. A request has to be there, its body included, within `longestRequestMs` of real time; a
+ * slower one is cut off no later than after half as long again.
+ */
+export function createServer(service: Service, longestRequestMs = minuteMs): FastifyInstance {
   const app = fastify({
+    http: { headersTimeout: longestRequestMs, connectionsCheckingInterval: longestRequestMs / 2 },
     bodyLimit: bodyLimitBytes,
     forceCloseConnections: true,
     requestTimeout: longestRequestMs,
