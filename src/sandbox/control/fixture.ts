@@ -10,7 +10,10 @@ import type { Service } from '../service.ts';
 export function controlFixture(app: FastifyInstance, service: Service): void {
   const about = {
     says: 'Adds the agents, numbers, webhooks and fault rules of a fixture, and replaces the people where it names any.',
-    body: fixtureSchema(service.settings),
+    // Made when the document is: no other request needs all of it.
+    get body() {
+      return fixtureSchema(service.settings);
+    },
   };
   serveControl(app, 'POST', 'fixture', about, (request) => {
     const fixture = readFixtureBody(request.body, service);
