@@ -5,6 +5,7 @@ import { describeFileError } from '../campaign/errors.ts';
 import { jsonText } from '../campaign/json-text.ts';
 import { readConfig } from '../config.ts';
 import { readControlToken } from './control-token.ts';
+import { FixtureError, readFixture } from '../sandbox/fixture/check-fixture.ts';
 import type { Io } from './io.ts';
 import { writeJson } from './json-output.ts';
 import { count, span } from './printable.ts';
@@ -28,7 +29,7 @@ const limitMs = 60_000;
 
 /** Commands for a sandbox that runs: at SVC_BASE_URL, or where `--url` says. */
 export function controlCommands(io: ControlIo): Command[] {
-  return [advanceCommand(io), faultsCommand(io), resetCommand(io), snapshotCommand(io)];
+  return [advanceCommand(io), faultsCommand(io), fixtureCommand(io), resetCommand(io), snapshotCommand(io)];
 }
 
 function controlCommand(name: string, what: string, example: string): Command {
@@ -96,6 +97,17 @@ function faultsCommand(io: ControlIo): Command {
         io.stdout.write(
           [`${count(held.length)} fault rules`, ...held.map((rule) => `  ${jsonText(rule)}`), ''].join('\n'),
         );
+    });
+}
+
+function fixtureCommand(io: ControlIo): Command {
+  const what = 'Add agents, numbers, webhooks, people and faults to a running sandbox, all of a file or nothing';
+  return controlCommand('fixture', what, 'carillon sandbox fixture fixture.yaml')
+    .argument('<file>', 'YAML or JSON file, as for --fixture')
+    .action(async (file: string, _own: ControlFlags, self: Command) => {
+      const flags = flagsOf(self);
+      const answer = await ask(io, flags, 'POST', 'fixture', await readFixtureText(file));
+      told(io, flags, answer, `Loaded ${file}.`);
     });
 }
 
@@ -178,6 +190,15 @@ async function ask(
 
 function reasonIn(answer: Record<string, unknown> | null): string {
   return jsonText(answer?.['detail'] ?? answer?.['error'] ?? answer);
+}
+
+async function readFixtureText(path: string): Promise<unknown> {
+  try {
+    return readFixture(await readText(path), path);
+  } catch (error) {
+    if (error instanceof FixtureError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
 }
 
 async function readJson(path: string): Promise<unknown> {

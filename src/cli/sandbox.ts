@@ -27,7 +27,7 @@ Examples:
   carillon sandbox --world people.yaml           with the people of that file behind the numbers
   carillon sandbox --fixture fixture.yaml        with agents, numbers, webhooks, people and faults of that file
   carillon sandbox --host 0.0.0.0                for containers and other machines, with a control token
-  carillon sandbox advance 2h                    moves the time of one that runs; faults, reset and snapshot, too
+  carillon sandbox advance 2h                    moves the time of one that runs; faults, fixture, reset, snapshot, too
 
 While it runs: GET /_sandbox/conduct?format=text judges the caller, /_sandbox/calls lists what was dialled,
 /_sandbox/journal what was asked, /_sandbox/faults holds the fault rules. None of these needs a key.`;

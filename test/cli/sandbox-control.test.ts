@@ -60,6 +60,21 @@ test('the time, the faults and the state of a sandbox that runs are moved by com
   expect(await run('reset')).toEqual({ code: 0, stdout: 'It is as at its start.\n', stderr: '' });
 });
 
+test('a fixture is loaded into a sandbox that runs, by a command', async () => {
+  const { run, write } = await createRunning();
+  const file = write('fixture.yaml', 'agents: [{agent_id: agent_desk, name: Desk}]\n');
+  expect(await run('fixture', file)).toMatchObject({ code: 0, stdout: `Loaded ${file}.\n` });
+  expect(await run('fixture', file)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('agent_desk is there already'),
+  });
+  const broken = write('broken.yaml', 'agents: [');
+  expect(await run('fixture', broken)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`${broken}: the fixture`),
+  });
+});
+
 test('a sandbox with a control token asks the commands for it, too', async () => {
   const { run, write } = await createRunning({ controlToken: 'a-token-of-this-test' });
   expect(await run('reset')).toMatchObject({ code: 1, stderr: expect.stringMatching(/refuses it \(401\)/) });

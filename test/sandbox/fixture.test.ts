@@ -173,6 +173,56 @@ test('the banner names the agents and numbers of the fixture', async () => {
   expect(said).toContain('"phoneNumbers":["pn_clinic","pn_doctor"]');
 });
 
+test('a sandbox that runs takes a fixture whole, and once', async () => {
+  const sandbox = await startTestSandbox();
+  const fixture = await exampleFixture();
+  const load = (body: unknown) => sandbox.request('POST', '/_sandbox/fixture', body);
+  expect(await load(fixture)).toMatchObject({
+    status: 200,
+    body: {
+      agents: ['agent_clinic'],
+      numbers: ['pn_clinic', 'pn_doctor'],
+      webhooks: 1,
+      faults: 1,
+      people_replaced: true,
+    },
+  });
+  expect((await sandbox.get('/v1/convai/agents/agent_clinic')).status).toBe(200);
+  expect((await sandbox.get('/_sandbox/world')).body.people).toHaveLength(2);
+  expect(await load(fixture)).toMatchObject({
+    status: 409,
+    body: {
+      detail: {
+        code: 'already_there',
+        message: expect.stringContaining(
+          'agent_clinic, pn_clinic, pn_doctor, +12125550190, +12125550191, second-batch-lost are there already',
+        ),
+      },
+    },
+  });
+  await sandbox.request('POST', '/_sandbox/reset');
+  expect((await sandbox.get('/v1/convai/agents/agent_clinic')).status).toBe(404);
+});
+
+test.each([
+  [
+    'a rule that is there already',
+    { faults: [{ id: 'there', operation: 1, effect: { type: 'reset', when: 'after' } }] },
+    409,
+  ],
+  ['a number that cannot be', { numbers: [{ phone_number_id: 'p', phone_number: '12', label: 'L' }] }, 422],
+])('a fixture with %s leaves a running sandbox as it is', async (_what, broken, status) => {
+  const rule = { id: 'there', operation: 2, effect: { type: 'reset', when: 'after' } } as const;
+  const sandbox = await startTestSandbox({ faults: [rule] });
+  const whole = await exampleFixture();
+  const answer = await sandbox.request('POST', '/_sandbox/fixture', { ...whole, ...broken });
+  expect(answer.status).toBe(status);
+  expect((await sandbox.get('/v1/convai/agents/agent_clinic')).status).toBe(404);
+  expect((await sandbox.get('/_sandbox/webhooks')).body.webhooks).toEqual([]);
+  expect((await sandbox.get('/_sandbox/world')).body.people).toEqual([]);
+  expect((await sandbox.get('/_sandbox/faults')).body.faults).toMatchObject([{ id: 'there' }]);
+});
+
 test('people come from the fixture or from a world, not from both', async () => {
   const world = new URL('../../examples/worlds/small-town.yaml', import.meta.url).pathname;
   const { code, said } = await say({ fixture: example, world });
@@ -194,4 +244,12 @@ test('a data file that has a state already keeps it; the fixture is for a new on
   const second = await startSandbox(start);
   onTestFinished(() => second.close());
   expect([second.agents, second.phoneNumbers.length]).toEqual([[], 2]);
+});
+
+test('a rule whose made-up id is taken stops a fixture before anything of it is loaded', async () => {
+  const rule = { operation: 2, effect: { type: 'reset', when: 'after' } } as const;
+  const sandbox = await startTestSandbox({ faults: [{ ...rule, id: 'fault_1' }] });
+  const fixture = { agents: [{ agent_id: 'agent_desk', name: 'Desk' }], faults: [rule] };
+  expect((await sandbox.request('POST', '/_sandbox/fixture', fixture)).status).toBe(422);
+  expect((await sandbox.get('/v1/convai/agents/agent_desk')).status).toBe(404);
 });

@@ -7,6 +7,7 @@ import { controlClock } from './clock.ts';
 import { controlIndex } from './control-index.ts';
 import { controlEvents } from './events.ts';
 import { controlFaults } from './faults.ts';
+import { controlFixture } from './fixture.ts';
 import { controlGates } from './gates.ts';
 import { controlIdle } from './idle.ts';
 import { controlInfo } from './info.ts';
@@ -49,6 +50,7 @@ export function installControl(app: FastifyInstance, service: Service): void {
   controlPeople(app, service);
   controlModelAvailability(app, service);
   controlFaults(app, service);
+  controlFixture(app, service);
   controlGates(app, service);
   controlWebhooks(app, service);
 }
