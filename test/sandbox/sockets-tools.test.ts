@@ -42,6 +42,42 @@ test("who names a client's tool has it used: the client is asked, and its result
   });
 });
 
+const text = { type: 'string' };
+
+test.each<[string, string, Json, Json]>([
+  ['What is the weather in Berlin?', 'weather', { city: text }, { city: 'Berlin' }],
+  ['Please show me the weather for New York, please.', 'show_weather', { city: text }, { city: 'New York' }],
+  ['Please show product Aurora lamp for me.', 'show_product', { product: text }, { product: 'Aurora lamp' }],
+  ['Show the page about “Terms of use” now.', 'show_page', { page: text }, { page: 'Terms of use' }],
+  ['Open the order ORD-1234, will you?', 'open_order', { order_id: text }, { order_id: 'ORD-1234' }],
+  ['My name is Robin Sample, please save the name.', 'save_name', { name: text }, { name: 'Robin Sample' }],
+  ['Change the colour to dark green, please.', 'change_colour', { colour: text }, { colour: 'dark green' }],
+  [
+    'Send an email to ada@example.com saying I am late.',
+    'send_email',
+    { email: text, message: text },
+    { email: 'ada@example.com', message: 'I am late' },
+  ],
+  [
+    'Book the table for Tuesday at 7:30 pm.',
+    'book_table',
+    { date: text, time: text },
+    { date: 'Tuesday', time: '7:30 pm' },
+  ],
+  ['Open the page, please.', 'open_page', { page: text }, {}],
+])(
+  'a tool of the client gets the value that was said, not the sentence: "%s"',
+  async (said, name, properties, values) => {
+    const sandbox = await startTestSandbox();
+    const tool = { type: 'client', name, description: '', parameters: { type: 'object', properties } };
+    const client = await converse(sandbox, await toolAgent(sandbox, tool), textOnly);
+    await client.next('agent_response');
+    client.send({ type: 'user_message', text: said });
+    const { client_tool_call: call } = await client.next('client_tool_call');
+    expect(call.parameters).toEqual(values);
+  },
+);
+
 test('a tool that is not named is not used', async () => {
   const sandbox = await startTestSandbox();
   const client = await converse(sandbox, await toolAgent(sandbox), textOnly);

@@ -1,6 +1,7 @@
 import { contentWords } from '../conversation/content-words.ts';
 import type { AgentTool } from '../conversation/model-tools.ts';
 import { readValue } from '../conversation/read-value.ts';
+import { saidValue } from './said-value.ts';
 
 /** Fewer words in common with a tool's description may be chance. */
 const leastShared = 2;
@@ -22,20 +23,29 @@ export function toolNamedIn(heard: string, tools: readonly AgentTool[]): AgentTo
 }
 
 /** What the words give for the parameters of a tool; those that they say nothing about are left out. */
-export function parametersFrom(heard: string, { parameters }: AgentTool): Record<string, unknown> {
+export function parametersFrom(
+  heard: string,
+  { name: tool, description, parameters }: AgentTool,
+): Record<string, unknown> {
   const properties = parameters?.['properties'];
   if (typeof properties !== 'object' || properties === null) return {};
   const values: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
-    const value = valueFor(property, heard);
+    const value = valueFor(name, property, heard, [tool, description]);
     if (value !== null) values[name] = value;
   }
   return values;
 }
 
-function valueFor(property: unknown, heard: string): unknown {
-  const { type, enum: choices } = (property ?? {}) as { type?: unknown; enum?: unknown };
+function valueFor(name: string, property: unknown, heard: string, ofTool: readonly string[]): unknown {
+  const { type, enum: choices, description, format } = (property ?? {}) as Record<string, unknown>;
   if (type !== 'string' && type !== 'boolean' && type !== 'integer' && type !== 'number') return null;
   const listed = Array.isArray(choices) ? choices.filter((choice) => typeof choice === 'string') : [];
+  if (type === 'string' && listed.length === 0)
+    return saidValue(heard, { name, description: textOf(description), format: textOf(format) }, ofTool);
   return readValue(listed.length > 0 ? { type, enum: listed } : { type }, heard);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
