@@ -3,16 +3,18 @@ import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Command } from 'commander';
+import { describeFileError } from '../campaign/errors.ts';
 import { commandEnvironment } from '../config.ts';
 import { sandboxKey } from '../sandbox/http/authentication.ts';
 import { formatConduct, type ConductReport } from '../sandbox/judge/conduct-report.ts';
 import { toJUnit } from '../sandbox/judge/junit.ts';
 import { startSandbox, type RunningSandbox } from '../sandbox/start.ts';
+import { jsonText } from './json-output.ts';
 import { addSandboxFlags, isStartRefusal, readSandboxFlags, type SandboxFlags } from './sandbox-flags.ts';
 
 const formats = {
   text: formatConduct,
-  json: (report: ConductReport) => `${JSON.stringify(report, null, 2)}\n`,
+  json: (report: ConductReport) => `${jsonText(report, 2)}\n`,
   junit: toJUnit,
 };
 type ReportFormat = keyof typeof formats;
@@ -31,7 +33,8 @@ export interface ExecIo {
 }
 
 const examples = `
-The command finds the sandbox in SVC_BASE_URL, SVC_API_KEY and CARILLON_SANDBOX_URL. The conduct report goes to stderr. The exit
+The command finds the sandbox in SVC_BASE_URL, SVC_API_KEY and CARILLON_SANDBOX_URL. The conduct report goes to stderr, since stdout is
+the command's. The exit
 code is the command's own, or 1 when that is 0 and the conduct report has violations; 2 when the command could not be run.
 
 Examples:
@@ -46,6 +49,7 @@ export function execCommand(end: (code: number) => void): Command {
     .usage('[options] -- <command> [arguments...]')
     .argument('<command...>', 'what to run, with its arguments')
     .option('--report <format>', 'text, json or junit (default: by the name of the file, or text)')
+    .option('--json', 'the conduct report as JSON, as --report json', false)
     .option('--report-file <file>', 'write the conduct report there; .json and .xml choose the format')
     .passThroughOptions()
     .addHelpText('after', examples)
@@ -57,7 +61,7 @@ export function execCommand(end: (code: number) => void): Command {
 
 /** Runs the command and returns the exit code. */
 export async function runExec(command: readonly string[], flags: ExecFlags, io: ExecIo): Promise<number> {
-  const format = flags.report ?? formatByName(flags.reportFile ?? '');
+  const format = flags.report ?? (flags.json === true ? 'json' : formatByName(flags.reportFile ?? ''));
   if (!isFormat(format)) {
     io.stderr.write(`error: --report is "${format}"; it must be ${Object.keys(formats).join(', ')}.\n`);
     return 2;
@@ -129,8 +133,9 @@ async function tellReport(
   try {
     await writeFile(file, text);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'not writable';
-    io.stderr.write(`error: --report-file ${file} cannot be written (${code}). This is the report:\n${text}`);
+    io.stderr.write(
+      `error: --report-file ${file} cannot be written: ${describeFileError(error)}. This is the report:\n${text}`,
+    );
     return false;
   }
   io.stderr.write(`conduct: ${report.ok ? 'ok' : 'VIOLATIONS'}; the report is in ${file}\n`);
