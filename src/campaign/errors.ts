@@ -66,6 +66,11 @@ const faults: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full; make room and run the command again',
   EDQUOT: 'the disk is full; make room and run the command again',
   EROFS: 'this disk is read-only; choose another place',
+  EEXIST: 'something of this name is there already; choose another name',
+  ENAMETOOLONG: 'the name is too long; choose a shorter one',
+  ELOOP: 'its links lead in a circle; name the file itself',
+  EMFILE: 'too many files are open; raise the limit (ulimit -n) and run the command again',
+  EIO: 'the disk does not work as it should; check it, then run the command again',
 };
 
 /** What the operating system's error code means for somebody who has named a file. */

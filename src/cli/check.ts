@@ -20,6 +20,7 @@ import { unruledWarnings, type UnruledCountry } from '../campaign/unruled-countr
 import { lookAhead, type WordsOutlook } from '../campaign/words-outlook.ts';
 import { refuseToOverwrite, writeWholeFile } from '../campaign/whole-file.ts';
 import { readConfig, type Config } from '../config.ts';
+import { withInstants } from './json-output.ts';
 import { openCheckedLedger, unasked, type CheckedLedger, type LedgerState } from './check-ledger.ts';
 import { dialsFrom, type CampaignRules } from '../domain/campaign-rules.ts';
 import { zoneDataRelease } from '../domain/time-zone.ts';
@@ -161,7 +162,7 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
   const impossible = census.find(now);
   io.stdout.write(
     options.json
-      ? `${jsonText(asJson(file, report, header.notes, impossible), 2)}\n`
+      ? `${jsonText(withInstants(asJson(file, report, header.notes, impossible)), 2)}\n`
       : renderCheck(file, rules, report, header.notes, obstacleOf(rules, report, impossible)),
   );
   refuseEmptyCampaign(file, report);

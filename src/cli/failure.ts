@@ -4,6 +4,8 @@ import { printableLines } from './printable.ts';
 /** What the process says and exits with after a failure. */
 export interface Failure {
   exitCode: number;
+  /** What a program may go by; docs/json.md has them all. Stays when the message is put into other words. */
+  code: string;
   /** Empty when everything was said already. */
   message: string;
 }
@@ -20,18 +22,31 @@ export function describeFailure(error: unknown, debug: boolean): Failure {
 
 function judgeFailure(error: unknown, debug: boolean): Failure {
   const stack = debug && error instanceof Error && error.stack !== undefined ? `\n${describeStack(error)}` : '';
-  if (isForeseen(error)) return { exitCode: error.exitCode, message: `${error.message}${stack}` };
+  if (isForeseen(error))
+    return { exitCode: error.exitCode, code: codeOfName(error.name), message: `${error.message}${stack}` };
   if (error instanceof Error && error.name === 'ConfigError')
-    return { exitCode: 2, message: `${error.message}${stack}` };
+    return { exitCode: 2, code: 'config', message: `${error.message}${stack}` };
   const outside = describeOutsideFault(error);
-  if (outside !== null) return { exitCode: 1, message: `${outside}${stack}` };
+  if (outside !== null) return { exitCode: 1, code: outside.code, message: `${outside.message}${stack}` };
   const said = (error instanceof Error ? error.message : String(error)).split('\n')[0];
   const hint = debug ? '' : ' CARILLON_LOG_LEVEL=debug shows where.';
-  return { exitCode: 1, message: `Carillon stopped on an error it did not expect: ${said}.${hint}${stack}` };
+  return {
+    exitCode: 1,
+    code: 'unexpected',
+    message: `Carillon stopped on an error it did not expect: ${said}.${hint}${stack}`,
+  };
 }
 
 function isForeseen(error: unknown): error is Error & { exitCode: number } {
   return error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number';
+}
+
+/** `UnknownCampaignError` is `unknown_campaign`. */
+export function codeOfName(name: string): string {
+  return name
+    .replace(/Error$/, '')
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_')
+    .toLowerCase();
 }
 
 function describeStack(error: Error): string {

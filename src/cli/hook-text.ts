@@ -70,5 +70,5 @@ export function hookLines(
 
 /** The same for programs. */
 export function hooksAsJson({ silentSince, completion, pause }: HookStanding): object {
-  return { preDialSilentSince: silentSince === null ? null : new Date(silentSince).toISOString(), completion, pause };
+  return { preDialSilentSinceAt: silentSince === null ? null : new Date(silentSince).toISOString(), completion, pause };
 }

@@ -5,3 +5,17 @@ import type { Io } from './io.ts';
 export function writeJson(io: Pick<Io, 'stdout'>, value: unknown): void {
   io.stdout.write(`${jsonText(value, 2)}\n`);
 }
+
+const instantName = /^at$|[a-z]At$/;
+
+/**
+ * The same value with every instant of ours as programs get it: ISO 8601 in UTC, under a name that is `at` or ends in `At`. Not for records
+ * of the service, whose names and times are its own.
+ */
+export function withInstants(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (name, inner: unknown) =>
+      typeof inner === 'number' && instantName.test(name) ? new Date(inner).toISOString() : inner,
+    ),
+  );
+}

@@ -2,7 +2,7 @@
 import { argv, exit, stderr, stdout } from 'node:process';
 import { describeFailure } from './failure.ts';
 import { processIo } from './io.ts';
-import { runCli } from './run-cli.ts';
+import { runCli, tellFailure } from './run-cli.ts';
 
 // Ledger, results and Temporal's data hold what people said. A command that is run for somebody else keeps that person's own mask.
 if (!(argv[2] === 'sandbox' && argv.includes('exec'))) process.umask(0o077);
@@ -10,7 +10,7 @@ if (!(argv[2] === 'sandbox' && argv.includes('exec'))) process.umask(0o077);
 const args = argv.slice(2);
 const io = processIo(exit, args);
 const stop = (error: unknown): void => {
-  stderr.write(`${describeFailure(error, false).message}\n`);
+  tellFailure(args, io, describeFailure(error, false));
   exit(1);
 };
 process.on('uncaughtException', stop);

@@ -16,6 +16,7 @@ import { resolveDoubt, type DoubtResolution } from '../store/resolve-doubt.ts';
 import { requireService } from '../temporal/start-campaign.ts';
 import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
+import { writeJson } from './json-output.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import type { PersonInput } from './person-input.ts';
 import { plural } from './printable.ts';
@@ -52,15 +53,16 @@ interface Desk {
   campaign: Campaign;
   clock: ServiceClock;
   yes: boolean;
+  json: boolean;
 }
 
 /** Writes the rows in doubt with the records that may be theirs, or carries out what stands in the file that was written so. */
 export async function resolveCandidates(
   io: Io,
   input: PersonInput,
-  { campaignId, path, yes }: { campaignId: string; path: string; yes: boolean },
+  { path, ...at }: { campaignId: string; path: string; yes: boolean; json: boolean },
 ): Promise<void> {
-  await atDesk(io, input, { campaignId, yes }, async (desk) => {
+  await atDesk(io, input, at, async (desk) => {
     const exists = await access(path).then(
       () => true,
       () => false,
@@ -76,14 +78,24 @@ export async function resolveCandidates(
   });
 }
 
+interface RowToResolve extends RowDecision {
+  campaignId: string;
+  row: number;
+  yes: boolean;
+  json: boolean;
+}
+
+const nothingDone: DoubtResolution = { assigned: 0, dismissed: 0, redialled: 0, givenUp: 0, over: 0 };
+
 /** Carries out one decision about one row. */
 export async function resolveRow(
   io: Io,
   input: PersonInput,
-  { campaignId, row, decision, conversationId, yes }: { campaignId: string; row: number; yes: boolean } & RowDecision,
+  { campaignId, row, decision, conversationId, yes, json }: RowToResolve,
 ): Promise<void> {
-  await atDesk(io, input, { campaignId, yes }, async (desk) => {
+  await atDesk(io, input, { campaignId, yes, json }, async (desk) => {
     const [doubtful] = await readRows(desk, [row]);
+    if (doubtful === undefined && json) return writeJson(io, { campaignId, ...nothingDone });
     if (doubtful === undefined) {
       io.stdout.write(`Row ${row} of campaign ${campaignId} is not in doubt, or was given up: nothing was changed.\n`);
       return;
@@ -110,14 +122,14 @@ export async function resolveRow(
 async function atDesk(
   io: Io,
   input: PersonInput,
-  { campaignId, yes }: { campaignId: string; yes: boolean },
+  { campaignId, yes, json }: { campaignId: string; yes: boolean; json: boolean },
   work: (desk: Desk) => Promise<void>,
 ): Promise<void> {
   const config = readConfig(io.env);
   const store = await openExistingLedger(config);
   try {
     const campaign = await requireCampaign(store, campaignId);
-    await work({ io, input, store, campaign, clock: await readClock(config), yes });
+    await work({ io, input, store, campaign, clock: await readClock(config), yes, json });
   } finally {
     await store.close();
   }
@@ -129,8 +141,10 @@ async function readRows({ store, campaign, clock }: Desk, rows: readonly number[
 }
 
 async function writeCandidates(desk: Desk, path: string): Promise<void> {
-  const { io, campaign } = desk;
+  const { io, campaign, json } = desk;
   const rows = await readRows(desk, null);
+  if (rows.length === 0 && json)
+    return writeJson(io, { campaignId: campaign.campaignId, path: null, rows: 0, records: 0 });
   if (rows.length === 0) {
     io.stdout.write(`No row of campaign ${campaign.campaignId} is in doubt, so no file was written.\n`);
     return;
@@ -140,6 +154,7 @@ async function writeCandidates(desk: Desk, path: string): Promise<void> {
   const records = new Set(
     rows.flatMap(({ calls }) => calls.flatMap((call) => call.records)).map((record) => record.conversationId),
   );
+  if (json) return writeJson(io, { campaignId: campaign.campaignId, path, rows: rows.length, records: records.size });
   io.stdout.write(
     `${plural(rows.length, 'row')} in doubt and ${plural(records.size, 'record')} that may be theirs written to ${path}.\n` +
       `Fill in its column decision (theirs, not_theirs, redial, give_up, or nothing) and run the same command again.\n`,
@@ -147,7 +162,7 @@ async function writeCandidates(desk: Desk, path: string): Promise<void> {
 }
 
 async function carryOut(desk: Desk, source: string, lines: readonly DecisionLine[]): Promise<void> {
-  const { io, input, store, campaign, clock, yes } = desk;
+  const { io, input, store, campaign, clock, yes, json } = desk;
   const config = readConfig(io.env);
   const { campaignId } = campaign;
   const redialled = new Set(lines.filter(({ decision }) => decision === 'redial').map(({ row }) => row)).size;
@@ -167,7 +182,8 @@ async function carryOut(desk: Desk, source: string, lines: readonly DecisionLine
       temporal === null || resolution.redialled === 0
         ? ''
         : await setGoing({ config, store, temporal, clock }, campaign);
-    io.stdout.write(`${tell(resolution)}${going}\n`);
+    if (json) writeJson(io, { campaignId, ...resolution });
+    else io.stdout.write(`${tell(resolution)}${going}\n`);
   } finally {
     await temporal?.connection.close();
   }

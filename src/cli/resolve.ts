@@ -8,6 +8,7 @@ import { resolveUnresolved, type Resolution } from '../store/resolve.ts';
 import { requireService } from '../temporal/start-campaign.ts';
 import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
+import { withInstants, writeJson } from './json-output.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { processInput, type PersonInput } from './person-input.ts';
 import { plural, span } from './printable.ts';
@@ -55,6 +56,13 @@ export interface ResolveOptions {
   /** Give up open calls as well. */
   open: boolean;
   yes: boolean;
+  json: boolean;
+}
+
+/** Thrown when open calls are not given up, since the service may still tell of them. */
+class StillHeardOfError extends Error {
+  override readonly name = 'StillHeardOfError' as const;
+  readonly exitCode = 1;
 }
 
 /** Thrown when neither or both of the decisions are given. */
@@ -71,6 +79,7 @@ export function resolveCommand(io: Io, input: PersonInput = processInput()): Com
     .option('--give-up', 'leave them as they are')
     .option('--open', 'with --give-up: open calls, too, that the service can no longer be asked about', false)
     .option('-y, --yes', 'do not ask; needed for --redial where nobody can be asked', false)
+    .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
     .option(
       '--candidates <file>',
@@ -87,6 +96,7 @@ interface Flags {
   giveUp?: boolean;
   open: boolean;
   yes: boolean;
+  json: boolean;
   candidates?: string;
   row?: string;
   conversation?: string;
@@ -94,18 +104,18 @@ interface Flags {
 }
 
 async function decide(io: Io, input: PersonInput, campaignId: string, flags: Flags): Promise<void> {
-  const { open, yes } = flags;
+  const { open, yes, json } = flags;
   if (flags.candidates !== undefined) {
     if (decisionsOf(flags).length > 0 || flags.row !== undefined || open)
       throw new DecisionError('--candidates goes alone: the file says what is decided about each row.');
-    return resolveCandidates(io, input, { campaignId, path: flags.candidates, yes });
+    return resolveCandidates(io, input, { campaignId, path: flags.candidates, yes, json });
   }
   const decisions = decisionsOf(flags);
   const [decision] = decisions;
   if (flags.row !== undefined) {
     if (decision === undefined || decisions.length > 1 || open)
       throw new DecisionError('With --row say one thing: --conversation ID, --not ID, --redial or --give-up.');
-    return resolveRow(io, input, { campaignId, row: readRow(flags.row), ...decision, yes });
+    return resolveRow(io, input, { campaignId, row: readRow(flags.row), ...decision, yes, json });
   }
   if (flags.conversation !== undefined || flags.not !== undefined)
     throw new DecisionError('Say whose record it is, or is not: add --row and its number in the list.');
@@ -116,7 +126,7 @@ async function decide(io: Io, input: PersonInput, campaignId: string, flags: Fla
   const all = flags.redial === true ? 'redial' : 'give_up';
   if (open && all === 'redial')
     throw new DecisionError('--open goes with --give-up only: a call that may still be under way is never redialled.');
-  await runResolve(io, input, { campaignId, decision: all, open, yes });
+  await runResolve(io, input, { campaignId, decision: all, open, yes, json });
 }
 
 function decisionsOf(flags: Flags): RowDecision[] {
@@ -153,33 +163,36 @@ async function runResolve(io: Io, input: PersonInput, options: ResolveOptions): 
       temporal = await openTemporal(io, config);
     }
     const now = Math.round(clock.now());
-    const given = options.open ? await giveUpOpenCalls(io, { store, campaign, now, clock }) : 0;
-    if (given === null) return;
+    const given = options.open ? await giveUpOpenCalls({ store, campaign, now, clock }) : 0;
+    if (options.open && !options.json)
+      io.stdout.write(`${plural(given, 'open call')} of campaign ${campaign.campaignId} given up.\n`);
     const resolution = await resolveUnresolved(store, options.campaignId, options.decision, now);
     const going = temporal === null ? '' : await setGoing({ config, store, temporal, clock }, campaign);
-    io.stdout.write(tellResolution(options, resolution, clock, { going, given }));
+    if (options.json) {
+      const { campaignId, decision } = options;
+      writeJson(io, withInstants({ campaignId, decision, ...resolution, openGivenUp: given }));
+    } else io.stdout.write(tellResolution(options, resolution, clock, { going, given }));
   } finally {
     await temporal?.connection.close();
     await store.close();
   }
 }
 
-/** Answers how many calls; null when the service still tells about its calls, so that nothing is given up. */
-async function giveUpOpenCalls(
-  io: Io,
-  { store, campaign, now, clock }: { store: Store; campaign: Campaign; now: number; clock: ServiceClock },
-): Promise<number | null> {
+interface OpenCalls {
+  store: Store;
+  campaign: Campaign;
+  now: number;
+  clock: ServiceClock;
+}
+
+/** Answers how many calls. Throws StillHeardOfError when the service still tells about its calls, so that nothing is given up. */
+async function giveUpOpenCalls({ store, campaign, now, clock }: OpenCalls): Promise<number> {
   const given = await giveUpOpen(store, campaign.campaignId, campaign.rules.agentId, now);
-  if (given.kind === 'given_up') {
-    io.stdout.write(`${plural(given.calls, 'open call')} of campaign ${campaign.campaignId} given up.\n`);
-    return given.calls;
-  }
+  if (given.kind === 'given_up') return given.calls;
   const ago = span(clock.toRealMs(now - given.since));
-  io.stderr.write(
-    `Nothing was given up: a call was placed or the service's records were read ${ago} ago, so results may still come. Open calls can be given up once the records could not be read for an hour.\n`,
+  throw new StillHeardOfError(
+    `Nothing was given up: a call was placed or the service's records were read ${ago} ago, so results may still come. Open calls can be given up once the records could not be read for an hour.`,
   );
-  io.exitCode = 1;
-  return null;
 }
 
 function tellResolution(

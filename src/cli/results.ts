@@ -43,7 +43,7 @@ Examples:
   carillon results reminders --output - | head               to standard output
   carillon results reminders --outcome exhausted,unresolved  only these rows, to reminders-results-part.csv
   carillon results reminders --since 2h --output new.jsonl   what changed in the last two hours, one JSON object per row
-  carillon results reminders --json -o r.csv                 CSV, and a summary with nextSince as JSON on standard output
+  carillon results reminders --json -o r.csv                 CSV, and a summary with nextSinceAt as JSON on standard output
   carillon results reminders --wait                          when the campaign has ended
   carillon results reminders --transcripts transcripts/      and what was said`;
 
@@ -177,7 +177,7 @@ async function writeAndTell(
   if (path !== '-') io.stderr.write(`${plural(rows, 'row')} written to ${path}.${open}\n`);
   const nextText = next === null ? null : new Date(next).toISOString();
   if (options.json && path !== '-') {
-    const summary = { campaignId, path, format: options.format, rows, ended, nextSince: nextText };
+    const summary = { campaignId, path, format: options.format, rows, ended, nextSinceAt: nextText };
     io.stdout.write(`${jsonText(summary)}\n`);
   }
   const wanted = since !== null || (!ended && path !== '-');

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { jsonText } from '../campaign/json-text.ts';
 import { commands, type CommandEntry } from './commands.ts';
-import { describeFailure } from './failure.ts';
+import { describeFailure, type Failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { asTyped } from './own-command.ts';
 import { readVersion } from './version.ts';
@@ -27,18 +27,22 @@ export async function runCli(
     await program.parseAsync(args, { from: 'user' });
     return io.exitCode;
   } catch (error) {
-    const tell = wantsJson(args) ? (message: string, exitCode: number) => writeError(io, message, exitCode) : () => {};
     // Commander has written its own message; help and version come as errors too, with code 0.
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
-      tell(error.message.replace(/^error: /, ''), 2);
+      const message = error.message.replace(/^error: /, '');
+      if (wantsJson(args)) writeError(io, { exitCode: 2, code: 'usage', message });
       return 2;
     }
-    const { exitCode, message } = describeFailure(error, await wantsDebug(io));
-    if (message !== '') io.stderr.write(`${message}\n`);
-    tell(message, exitCode);
-    return exitCode;
+    return tellFailure(args, io, describeFailure(error, await wantsDebug(io)));
   }
+}
+
+/** Says what failed, in words and, where a program reads the output, as data; answers the exit code. */
+export function tellFailure(args: readonly string[], io: Io, failure: Failure): number {
+  if (failure.message !== '') io.stderr.write(`${failure.message}\n`);
+  if (wantsJson(args)) writeError(io, failure);
+  return failure.exitCode;
 }
 
 /** Whether a program reads the output; what stands behind `--` is another program's. */
@@ -48,8 +52,9 @@ function wantsJson(args: readonly string[]): boolean {
 }
 
 /** The failure as data, beside the words on standard error. */
-function writeError(io: Io, message: string, exitCode: number): void {
-  io.stdout.write(`${jsonText({ error: { message, exitCode } })}\n`);
+function writeError(io: Io, { code, message, exitCode }: Failure): void {
+  const typed = asTyped(message, io.ownCommand ?? 'carillon');
+  io.stdout.write(`${jsonText({ error: { code, message: typed, exitCode } })}\n`);
 }
 
 async function buildProgram(args: readonly string[], io: Io, entries: readonly CommandEntry[]): Promise<Command> {

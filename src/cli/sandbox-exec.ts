@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Command } from 'commander';
 import { jsonText } from '../campaign/json-text.ts';
+import { describeFileError } from '../campaign/errors.ts';
 import { commandEnvironment } from '../config.ts';
 import { sandboxKey } from '../sandbox/http/authentication.ts';
 import { formatConduct, verdictOf, type ConductReport } from '../sandbox/judge/conduct-report.ts';
@@ -32,9 +33,9 @@ export interface ExecIo {
 }
 
 const examples = `
-The command finds the sandbox in SVC_BASE_URL, SVC_API_KEY and CARILLON_SANDBOX_URL. The conduct report goes to stderr. The exit
-code is the command's own, or 1 when that is 0 and the conduct report has violations, or nothing to judge because no request came;
-2 when the command could not be run.
+The command finds the sandbox in SVC_BASE_URL, SVC_API_KEY and CARILLON_SANDBOX_URL. The conduct report goes to stderr, since stdout is
+the command's. The exit code is the command's own, or 1 when that is 0 and the conduct report has violations, or nothing to judge because
+no request came; 2 when the command could not be run.
 
 Examples:
   carillon sandbox exec -- npm test
@@ -51,6 +52,7 @@ export function execCommand(end: (code: number) => void): Command {
     .usage('[options] -- <command> [arguments...]')
     .argument('<command...>', 'what to run, with its arguments')
     .option('--report <format>', 'text, json or junit (default: by the name of the file, or text)')
+    .option('--json', 'the conduct report as JSON, as --report json', false)
     .option('--report-file <file>', 'write the conduct report there; .json and .xml choose the format')
     .passThroughOptions()
     .addHelpText('after', examples)
@@ -62,7 +64,7 @@ export function execCommand(end: (code: number) => void): Command {
 
 /** Runs the command and returns the exit code. */
 export async function runExec(command: readonly string[], flags: ExecFlags, io: ExecIo): Promise<number> {
-  const format = flags.report ?? formatByName(flags.reportFile ?? '');
+  const format = flags.report ?? (flags.json === true ? 'json' : formatByName(flags.reportFile ?? ''));
   if (!isFormat(format)) {
     io.stderr.write(`error: --report is "${format}"; it must be ${Object.keys(formats).join(', ')}.\n`);
     return 2;
@@ -133,8 +135,9 @@ async function tellReport(
   try {
     await writeFile(file, text);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'not writable';
-    io.stderr.write(`error: --report-file ${file} cannot be written (${code}). This is the report:\n${text}`);
+    io.stderr.write(
+      `error: --report-file ${file} cannot be written: ${describeFileError(error)}. This is the report:\n${text}`,
+    );
     return false;
   }
   io.stderr.write(`conduct: ${verdictOf(report)}; the report is in ${file}\n`);

@@ -23,12 +23,18 @@ import { readClock } from './service-access.ts';
 
 const automaticNotes = { pause: 'paused by a person', resume: 'resumed by a person' } as const;
 
+interface NoteFlags {
+  note?: string;
+  json: boolean;
+}
+
 /** A note that a person has written is replaced by another one alone, and then shown once more. */
-export async function pauseSchedule(io: Io, campaignId: string, flags: { note?: string }): Promise<void> {
+export async function pauseSchedule(io: Io, campaignId: string, flags: NoteFlags): Promise<void> {
   await withSchedules(io, async (session) => {
-    const { scheduleId, paused, note } = await changeable(session, campaignId);
+    const { schedule, scheduleId, paused, note } = await changeable(session, campaignId);
     const wanted = flags.note ?? writtenNote(note) ?? automaticNotes.pause;
     if (!paused || wanted !== note) await session.temporal.client.schedule.getHandle(scheduleId).pause(wanted);
+    if (flags.json) return writeJson(io, await readScheduleView(session, schedule));
     const what = paused ? 'was paused already' : 'is paused';
     const why = wanted === note ? tellNote(note) : tellReplaced(note);
     io.stdout.write(
@@ -37,14 +43,16 @@ export async function pauseSchedule(io: Io, campaignId: string, flags: { note?: 
   });
 }
 
-export async function resumeSchedule(io: Io, campaignId: string, flags: { note?: string }): Promise<void> {
+export async function resumeSchedule(io: Io, campaignId: string, flags: NoteFlags): Promise<void> {
   await withSchedules(io, async (session) => {
-    const { scheduleId, paused, note } = await changeable(session, campaignId);
+    const { schedule, scheduleId, paused, note } = await changeable(session, campaignId);
     if (!paused && flags.note === undefined) {
+      if (flags.json) return writeJson(io, await readScheduleView(session, schedule));
       io.stdout.write(`Schedule of ${campaignId} was not paused. See when it fires: carillon schedule list\n`);
       return;
     }
     await session.temporal.client.schedule.getHandle(scheduleId).unpause(flags.note ?? automaticNotes.resume);
+    if (flags.json) return writeJson(io, await readScheduleView(session, schedule));
     const before = paused ? `; it was paused${tellNote(note)}` : '';
     io.stdout.write(`Schedule of ${campaignId} fires again${before}. See when: carillon schedule list\n`);
   });
@@ -108,7 +116,7 @@ async function refuseBeside({ store }: ScheduleSession, schedule: Schedule): Pro
  * Goes on with the campaign of the last firing whose workflow was ended by hand or lost with its server, as `carillon start` does for a
  * campaign with a file of its own. Harmless while it runs. Throws ScheduleMessageError.
  */
-export async function continueSchedule(io: Io, campaignId: string): Promise<void> {
+export async function continueSchedule(io: Io, campaignId: string, flags: { json: boolean }): Promise<void> {
   await withSchedules(io, async (session) => {
     const { config, store, temporal } = session;
     const schedule = await requireSchedule(session, campaignId);
@@ -121,6 +129,10 @@ export async function continueSchedule(io: Io, campaignId: string): Promise<void
     }
     const now = Math.round((await readClock(config)).now());
     const started = await startCampaign({ config, store, client: temporal.client, now }, last.campaignId);
+    if (flags.json) {
+      const result = started === undefined ? 'ended' : started.attached ? 'attached' : 'started';
+      return writeJson(io, { campaignId: last.campaignId, result });
+    }
     const what = started === undefined ? 'has ended' : started.attached ? 'is running already' : 'goes on';
     io.stdout.write(`Campaign ${last.campaignId} ${what}: carillon status ${last.campaignId}\n`);
   });
@@ -131,7 +143,7 @@ export async function deleteSchedule(
   io: Io,
   input: PersonInput,
   campaignId: string,
-  flags: { yes: boolean },
+  flags: { yes: boolean; json: boolean },
 ): Promise<void> {
   await withSchedules(io, async (session) => {
     const schedule = await requireSchedule(session, campaignId);
@@ -144,6 +156,7 @@ export async function deleteSchedule(
       });
     }
     await removeSchedule(session.store, schedule.scheduleId);
+    if (flags.json) return writeJson(io, { campaignId, scheduleId: schedule.scheduleId, deleted: true });
     io.stdout.write(`Schedule of ${campaignId} is deleted. Campaigns that it has started go on: carillon status\n`);
   });
 }
@@ -151,10 +164,10 @@ export async function deleteSchedule(
 async function changeable(
   session: Parameters<typeof requireSchedule>[0],
   campaignId: string,
-): Promise<{ scheduleId: string; paused: boolean; note: string | null }> {
+): Promise<{ schedule: Schedule; scheduleId: string; paused: boolean; note: string | null }> {
   const schedule = await requireSchedule(session, campaignId);
   const { paused, note } = await requireState(session, schedule);
-  return { scheduleId: schedule.scheduleId, paused, note };
+  return { schedule, scheduleId: schedule.scheduleId, paused, note };
 }
 
 async function awaitFiring(

@@ -92,7 +92,10 @@ function refuseLongId(file: CampaignFile): void {
 }
 
 function tellCreated(view: ScheduleView): string {
-  const times = view.next.slice(0, shownTimes).map(localMinute).join(', ');
+  const times = view.nextAt
+    .slice(0, shownTimes)
+    .map((at) => localMinute(at, view.timeZone))
+    .join(', ');
   return [
     `Schedule of ${view.campaignId} created: ${view.when} (${view.timeZone}).`,
     `Each firing reads ${view.list}, and is skipped while the campaign of the one before still runs.`,

@@ -3,7 +3,7 @@ import type { Io } from './io.ts';
 import { writeJson } from './json-output.ts';
 import { count, plural, printable, span } from './printable.ts';
 import { requireSchedule, withSchedules } from './schedule-access.ts';
-import { localMinute, readScheduleView, type LastFiring, type ScheduleView } from './schedule-view.ts';
+import { inZone, localMinute, readScheduleView, type LastFiring, type ScheduleView } from './schedule-view.ts';
 import { renderTable, terminalWidth, type Column } from './table.ts';
 
 const columns: readonly Column<ScheduleView>[] = [
@@ -11,7 +11,7 @@ const columns: readonly Column<ScheduleView>[] = [
   { title: 'STATE', value: (view) => view.state },
   { title: 'WHEN', value: (view) => view.when ?? '' },
   { title: 'ZONE', value: (view) => view.timeZone ?? '' },
-  { title: 'NEXT', value: (view) => (view.next[0] === undefined ? '' : localMinute(view.next[0])) },
+  { title: 'NEXT', value: (view) => (view.nextAt[0] === undefined ? '' : localMinute(view.nextAt[0], view.timeZone)) },
   { title: 'LAST FIRING', value: (view) => view.last?.campaignId ?? 'none yet' },
   { title: 'RESULT', value: (view) => tellResult(view.last), flexible: true },
 ];
@@ -21,7 +21,7 @@ export async function listAllSchedules(io: Io, flags: { json: boolean }): Promis
     const views: ScheduleView[] = [];
     for (const schedule of await listSchedules(session.store.db)) views.push(await readScheduleView(session, schedule));
     if (flags.json) {
-      writeJson(io, views);
+      writeJson(io, { schedules: views });
       return;
     }
     if (views.length === 0) {
@@ -52,14 +52,17 @@ function describeView(view: ScheduleView): string[] {
     ...(view.skipped === 0 ? [] : [`${count(view.skipped)} skipped, since the campaign before still ran`]),
     ...(view.missed === 0 ? [] : [`${count(view.missed)} missed, since Temporal was not there`]),
   ];
-  const times = view.next.slice(0, 5).map(localMinute).join(', ');
+  const times = view.nextAt
+    .slice(0, 5)
+    .map((at) => localMinute(at, view.timeZone))
+    .join(', ');
   return [
     ...line('Campaign', view.campaignId),
     ...line('Schedule', view.scheduleId),
     ...line('State', view.note === null ? view.state : `${view.state}: ${view.note}`),
     ...line('When', view.when === null ? null : `${view.when} (${view.timeZone})`),
-    ...line('From', view.startAt),
-    ...line('Until', view.endAt),
+    ...line('From', inZone(view.startAt, view.timeZone)),
+    ...line('Until', inZone(view.endAt, view.timeZone)),
     ...line('Catch-up', view.catchUpSeconds === null ? null : span(view.catchUpSeconds * 1000)),
     ...line('File', view.file),
     ...line('List', view.list),

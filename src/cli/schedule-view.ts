@@ -8,7 +8,7 @@ import { lastFiring, type Schedule } from '../store/schedules.ts';
 import type { ScheduleState } from '../temporal/schedules.ts';
 import { askTemporal, type ScheduleSession } from './schedule-access.ts';
 
-/** A schedule as commands show it, and as `--json` writes it. Instants are ISO 8601 in the schedule's zone. */
+/** A schedule as commands show it, and as `--json` writes it. Instants are ISO 8601 in UTC. */
 export interface ScheduleView {
   campaignId: string;
   scheduleId: string;
@@ -25,7 +25,8 @@ export interface ScheduleView {
   list: string;
   /** Whether a firing is not over: the next one would be skipped. */
   isRunning: boolean;
-  next: string[];
+  /** The next firings. */
+  nextAt: string[];
   fired: number;
   /** Firings left out because the one before was still running. */
   skipped: number;
@@ -46,7 +47,6 @@ export interface LastFiring {
 /** Reads a schedule from the database and Temporal. */
 export async function readScheduleView(session: ScheduleSession, schedule: Schedule): Promise<ScheduleView> {
   const state = await askTemporal(session, schedule);
-  const iso = (ms: number): string => isoIn(ms, state?.timeZone ?? 'UTC');
   return {
     campaignId: schedule.campaignId,
     scheduleId: schedule.scheduleId,
@@ -60,7 +60,7 @@ export async function readScheduleView(session: ScheduleSession, schedule: Sched
     file: schedule.filePath,
     list: showSource(readListSource(schedule.listSource)),
     isRunning: state?.isRunning ?? false,
-    next: (state?.paused === false ? state.next : []).map(iso),
+    nextAt: (state?.paused === false ? state.next : []).map(iso),
     fired: state?.fired ?? 0,
     skipped: state?.skipped ?? 0,
     missed: state?.missed ?? 0,
@@ -75,7 +75,7 @@ async function readLast(store: Store, schedule: Schedule, state: ScheduleState |
   const begunAt = state?.last == null ? null : Math.floor(state.last.scheduledAt / 1000) * 1000;
   if (state?.last != null && begunAt !== null && begunAt > (told?.scheduledAt ?? 0)) {
     return {
-      scheduledAt: isoIn(begunAt, timeZone),
+      scheduledAt: iso(begunAt),
       campaignId: firingCampaignId(schedule.campaignId, begunAt, timeZone),
       result: state.isRunning ? 'beginning' : 'failed',
       reason: state.isRunning
@@ -85,17 +85,25 @@ async function readLast(store: Store, schedule: Schedule, state: ScheduleState |
   }
   if (told === undefined) return null;
   const { campaignId, failure } = told;
-  const scheduledAt = isoIn(told.scheduledAt, timeZone);
+  const scheduledAt = iso(told.scheduledAt);
   if (failure !== null) return { scheduledAt, campaignId, result: 'failed', reason: failure };
   const campaign = await findCampaign(store.db, campaignId);
   return { scheduledAt, campaignId, result: campaign?.state ?? 'gone', reason: campaign?.stateReason ?? null };
 }
 
-/** An ISO instant as people read it, in the zone that it is written in. */
-export function localMinute(iso: string): string {
-  return DateTime.fromISO(iso, { setZone: true, locale: 'en-US' }).toFormat('ccc yyyy-MM-dd HH:mm');
+/** An ISO instant as people of the zone read it. */
+export function localMinute(iso: string, timeZone: string | null): string {
+  return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC'), locale: 'en-US' }).toFormat(
+    'ccc yyyy-MM-dd HH:mm',
+  );
 }
 
-function isoIn(ms: number, timeZone: string): string {
-  return DateTime.fromMillis(ms, { zone: tableZone(timeZone) }).toISO({ suppressMilliseconds: true }) ?? '';
+/** The same instant, written as one of the zone. */
+export function inZone(iso: string | null, timeZone: string | null): string | null {
+  if (iso === null) return null;
+  return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC') }).toISO({ suppressMilliseconds: true });
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
 }

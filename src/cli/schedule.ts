@@ -72,15 +72,17 @@ export function scheduleCommand(io: Io, input: PersonInput = processInput()): Co
     .description('Let it fire no more until it is resumed; a campaign that runs goes on')
     .argument('<campaign>', 'id in the campaign file')
     .option('--note <text>', 'why; kept in Temporal')
+    .option('--json', 'print the schedule as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule pause reminders --note "no list this week"')
-    .action((campaignId: string, flags: { note?: string }) => pauseSchedule(io, campaignId, flags));
+    .action((campaignId: string, flags: { note?: string; json: boolean }) => pauseSchedule(io, campaignId, flags));
   command
     .command('resume')
     .description('Let it fire again; what was missed is not made up for')
     .argument('<campaign>', 'id in the campaign file')
     .option('--note <text>', 'why; kept in Temporal')
+    .option('--json', 'print the schedule as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule resume reminders')
-    .action((campaignId: string, flags: { note?: string }) => resumeSchedule(io, campaignId, flags));
+    .action((campaignId: string, flags: { note?: string; json: boolean }) => resumeSchedule(io, campaignId, flags));
   command
     .command('trigger')
     .description('Fire once now, with the list of this minute; not while its last campaign still runs')
@@ -95,14 +97,18 @@ export function scheduleCommand(io: Io, input: PersonInput = processInput()): Co
     .command('continue')
     .description('Go on with the campaign of the last firing, where its workflow was lost or ended by hand')
     .argument('<campaign>', 'id in the campaign file')
+    .option('--json', 'print one JSON object', false)
     .addHelpText('after', '\nHarmless while it runs.\n\nExample:\n  carillon schedule continue reminders')
-    .action((campaignId: string) => continueSchedule(io, campaignId));
+    .action((campaignId: string, flags: { json: boolean }) => continueSchedule(io, campaignId, flags));
   command
     .command('delete')
     .description('Remove a schedule; campaigns that it has started go on')
     .argument('<campaign>', 'id in the campaign file')
     .option('-y, --yes', 'do not ask', false)
+    .option('--json', 'print one JSON object', false)
     .addHelpText('after', '\nExample:\n  carillon schedule delete reminders --yes')
-    .action((campaignId: string, flags: { yes: boolean }) => deleteSchedule(io, input, campaignId, flags));
+    .action((campaignId: string, flags: { yes: boolean; json: boolean }) =>
+      deleteSchedule(io, input, campaignId, flags),
+    );
   return command;
 }

@@ -126,7 +126,8 @@ export function workflowText(look: WorkflowLook): string {
 export function standstillAsJson(standstill: Standstill | null): Record<string, unknown> | null {
   if (standstill === null) return null;
   const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-  return { ...standstill, since: iso(standstill.since), until: iso(standstill.until) };
+  const { since, until, ...facts } = standstill;
+  return { ...facts, sinceAt: iso(since), untilAt: iso(until) };
 }
 
 /** `workflow`: what it says of itself, or why that is not known; `temporal`: what its server says. */

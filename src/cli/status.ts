@@ -63,10 +63,7 @@ async function printList(io: Io, store: Store, json: boolean): Promise<void> {
   for (const campaign of await listCampaigns(store.db))
     rows.push({ campaign, status: await readStatus(store.db, campaign) });
   if (json) {
-    writeJson(
-      io,
-      rows.map(({ campaign, status }) => statusAsJson(campaign, status)),
-    );
+    writeJson(io, { campaigns: rows.map(({ campaign, status }) => statusAsJson(campaign, status)) });
     return;
   }
   if (rows.length === 0) io.stderr.write('There is no campaign yet: carillon start <campaign.yaml> makes one.\n');

@@ -1,6 +1,7 @@
 import { jsonText } from '../campaign/json-text.ts';
 import { readConfig } from '../config.ts';
 import { listSuppressions, type StoredSuppression } from '../store/suppressions.ts';
+import { withInstants } from './json-output.ts';
 import type { Io } from './io.ts';
 import { openExistingLedger } from './ledger-access.ts';
 import { nowOf } from './suppress-flags.ts';
@@ -36,7 +37,7 @@ export async function listEntries(io: Io, { campaign, limit, all, json }: ListFl
       });
       const entries = page.slice(0, most - shown);
       io.stdout.write(
-        json ? entries.map((entry) => `${jsonText(entry)}\n`).join('') : tableOf(io, entries, now, shown),
+        json ? entries.map((entry) => `${jsonText(withInstants(entry))}\n`).join('') : tableOf(io, entries, now, shown),
       );
       shown += entries.length;
       if (page.length > entries.length) io.stderr.write(`There are more; see them with --all or a higher --limit.\n`);

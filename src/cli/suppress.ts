@@ -3,7 +3,7 @@ import { readConfig } from '../config.ts';
 import { accountScope, addSuppressions, findEntries, removeSuppressions } from '../store/suppressions.ts';
 import type { Io } from './io.ts';
 import { mayBegin } from './irreversible.ts';
-import { writeJson } from './json-output.ts';
+import { withInstants, writeJson } from './json-output.ts';
 import { openExistingLedger, openLedger } from './ledger-access.ts';
 import { processInput, type PersonInput } from './person-input.ts';
 import { plural } from './printable.ts';
@@ -30,8 +30,9 @@ export function suppressCommand(io: Io, input: PersonInput = processInput()): Co
     .addHelpText('after', examples);
   addEntryFlags(command.command('add').description('Never call these numbers, or not for a while'))
     .argument('<numbers...>', 'phone numbers')
+    .option('--json', 'the counts as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon suppress add +12125550100 +12125550101 --reason "asked by letter"')
-    .action((numbers: string[], flags: EntryFlags) => addNumbers(io, numbers, flags));
+    .action((numbers: string[], flags: EntryFlags & { json: boolean }) => addNumbers(io, numbers, flags));
   addEntryFlags(command.command('import').description('Add every number of a CSV file or an Excel workbook (.xlsx)'))
     .argument('<file>', 'CSV file or Excel workbook (.xlsx), with or without a header')
     .option('--column <name>', 'column of the numbers; not needed when there is only one')
@@ -49,8 +50,9 @@ export function suppressCommand(io: Io, input: PersonInput = processInput()): Co
     .option('--campaign <id>', 'the entries of this campaign instead of those for all')
     .option('--region <country>', 'country of numbers without +, such as US')
     .option('-y, --yes', 'do not ask', false)
+    .option('--json', 'the counts as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon suppress remove +12125550100')
-    .action((numbers: string[], flags: EntryFlags & { yes: boolean }) => removeNumbers(io, input, numbers, flags));
+    .action((numbers: string[], flags: RemoveFlags) => removeNumbers(io, input, numbers, flags));
   command
     .command('check')
     .description('Say whether and why these numbers are not called')
@@ -71,7 +73,12 @@ export function suppressCommand(io: Io, input: PersonInput = processInput()): Co
   return command;
 }
 
-async function addNumbers(io: Io, numbers: readonly string[], flags: EntryFlags): Promise<void> {
+interface RemoveFlags extends EntryFlags {
+  yes: boolean;
+  json: boolean;
+}
+
+async function addNumbers(io: Io, numbers: readonly string[], flags: EntryFlags & { json: boolean }): Promise<void> {
   const config = readConfig(io.env);
   const e164s = readNumbers(numbers, flags);
   const store = await openLedger(config);
@@ -82,6 +89,7 @@ async function addNumbers(io: Io, numbers: readonly string[], flags: EntryFlags)
     const entries = e164s.map((e164) => ({ ...entry, e164, source: 'person' }));
     const added = await addSuppressions(store, entries, now);
     const known = e164s.length - added;
+    if (flags.json) return writeJson(io, { added, known });
     io.stdout.write(
       `${plural(added, 'number')} added to the do-not-call list${known === 0 ? '' : `; ${known} stood there already`}.\n`,
     );
@@ -94,7 +102,7 @@ async function removeNumbers(
   io: Io,
   input: PersonInput,
   numbers: readonly string[],
-  flags: EntryFlags & { yes: boolean },
+  flags: RemoveFlags,
 ): Promise<void> {
   const config = readConfig(io.env);
   const e164s = readNumbers(numbers, flags);
@@ -104,6 +112,7 @@ async function removeNumbers(
   try {
     const scope = flags.campaign ?? accountScope;
     const removed = await removeSuppressions(store, scope, e164s, await nowOf(config, io));
+    if (flags.json) return writeJson(io, { removed, unknown: e164s.length - removed });
     io.stdout.write(`${plural(removed, 'entry', 'entries')} removed.\n`);
     if (removed < e164s.length) io.stderr.write(`${e164s.length - removed} had no entry in scope ${scope}.\n`);
   } finally {
@@ -120,14 +129,12 @@ async function checkNumbers(io: Io, numbers: readonly string[], flags: EntryFlag
     const entries = await findEntries(store.db, e164s);
     const holds = entries.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
     if (flags.json) {
-      writeJson(
-        io,
-        e164s.map((e164) => ({
-          e164,
-          suppressed: holds.some((entry) => entry.e164 === e164),
-          entries: entries.filter((entry) => entry.e164 === e164),
-        })),
-      );
+      const checked = e164s.map((e164) => ({
+        e164,
+        suppressed: holds.some((entry) => entry.e164 === e164),
+        entries: entries.filter((entry) => entry.e164 === e164),
+      }));
+      writeJson(io, withInstants({ numbers: checked }));
       return;
     }
     for (const e164 of e164s) {

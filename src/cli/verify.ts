@@ -5,7 +5,7 @@ import { factsFromListEntry } from '../convai/record-facts.ts';
 import type { ServiceList } from '../verify/judge-list.ts';
 import { verifyLog, type LogReport } from '../verify/verify-log.ts';
 import type { Io } from './io.ts';
-import { writeJson } from './json-output.ts';
+import { withInstants, writeJson } from './json-output.ts';
 import { openExistingLedger, requireCampaign } from './ledger-access.ts';
 import { count, plural } from './printable.ts';
 import { RowProgress } from './row-progress.ts';
@@ -54,7 +54,7 @@ async function runVerify(io: Io, campaignId: string | null, { offline, json }: F
     await store.close();
   }
   if (!report.ok) io.exitCode = 1;
-  if (json) writeJson(io, report);
+  if (json) writeJson(io, withInstants(report));
   else io.stdout.write(tellReport(report));
 }
 

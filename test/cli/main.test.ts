@@ -186,6 +186,7 @@ test('a command that has said what failed sets the exit code', async () => {
 test('a wrong setting is bad input', () => {
   expect(describeFailure(new ConfigError('SVC_BASE_URL is wrong'), false)).toEqual({
     exitCode: 2,
+    code: 'config',
     message: 'SVC_BASE_URL is wrong',
   });
 });

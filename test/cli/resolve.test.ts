@@ -109,6 +109,12 @@ test('what is given up stays unresolved, and the decision is on record', async (
     stdout: `3 recipients of campaign ${world.id} stay unresolved; the decision is on record.\n`,
   });
   expect((await world.run('resolve', world.id, '--give-up')).stdout).toMatch(/No recipient .* is unresolved\.\n/);
+  expect(JSON.parse((await world.run('resolve', world.id, '--give-up', '--json')).stdout)).toMatchObject({
+    campaignId: world.id,
+    decision: 'give_up',
+    recipients: 0,
+    openGivenUp: 0,
+  });
   const { stdout } = await world.run('results', world.id, '--output', '-');
   expect(stdout.match(/,unresolved,given_up,/g)).toHaveLength(3);
 });

@@ -121,14 +121,14 @@ test('a workbook is not thrown at a terminal', async () => {
   expect(piped).toMatchObject({ code: 0, stdout: expect.stringMatching(/^PK/) });
 });
 
-test('deltas chained by nextSince bring every change', async () => {
+test('deltas chained by nextSinceAt bring every change', async () => {
   const ledger = await createLedger();
   const out = ledger.path('delta.csv');
   const delta = async (since: string) => {
     const { code, stdout, stderr } = await ledger.run('results', 'spring', '--since', since, '--json', '-o', out);
     expect(code).toBe(0);
-    const summary = JSON.parse(stdout) as { rows: number; nextSince: string; path: string; format: string };
-    expect(stderr).toContain(`Changes from here on: --since ${summary.nextSince}\n`);
+    const summary = JSON.parse(stdout) as { rows: number; nextSinceAt: string; path: string; format: string };
+    expect(stderr).toContain(`Changes from here on: --since ${summary.nextSinceAt}\n`);
     return {
       ...summary,
       names: ledger
@@ -140,7 +140,7 @@ test('deltas chained by nextSince bring every change', async () => {
   const first = await delta('1970-01-01T00:00:00Z');
   expect(first).toMatchObject({ rows: 3, names: ['Ana', 'Ben', '=1+1'], path: out, format: 'csv', ended: false });
   // The clock of the terminal stands years before the calls, so all of them may still be on their way.
-  expect(Date.parse(first.nextSince)).toBeLessThan(noon);
+  expect(Date.parse(first.nextSinceAt)).toBeLessThan(noon);
   await ledger.change(endCampaign);
   const second = await delta(new Date(noon + minuteMs + 1).toISOString());
   expect(second).toMatchObject({ rows: 1, names: ['Ben'], ended: true });

@@ -14,7 +14,7 @@ test('status says in one line that nothing moves because Temporal is not reached
     unknown
   >;
   expect(temporal).toMatchObject({ unreachable: expect.stringContaining('127.0.0.1:1'), workers: null });
-  expect(standstill).toMatchObject({ reason: 'collecting', since: '2030-01-15T12:00:00.000Z' });
+  expect(standstill).toMatchObject({ reason: 'collecting', sinceAt: '2030-01-15T12:00:00.000Z' });
 });
 
 test('pause works with the database alone, and says so', async () => {
@@ -43,7 +43,9 @@ test('with --json the answer to a wish is JSON, and so is what failed', async ()
   });
   const unknown = await ledger.run('pause', 'sprang', '--json');
   expect(unknown.code).toBe(2);
-  expect(JSON.parse(unknown.stdout)).toEqual({ error: { message: unknown.stderr.trimEnd(), exitCode: 2 } });
+  expect(JSON.parse(unknown.stdout)).toEqual({
+    error: { code: 'unknown_campaign', message: unknown.stderr.trimEnd(), exitCode: 2 },
+  });
   const wrong = await ledger.run('status', '--json', '--jason');
   expect(JSON.parse(wrong.stdout)).toMatchObject({
     error: { message: expect.stringMatching(/^unknown option '--jason'/), exitCode: 2 },

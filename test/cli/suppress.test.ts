@@ -45,9 +45,9 @@ test('a number is added, told, listed and removed', async () => {
   const checked = await run('check', '+12125550100', '+12125550102');
   expect(checked.stdout).toMatch(/^\+12125550102 may be called\.\n/);
   expect(checked.stdout).toMatch(/\+12125550100 +account +for ever .* person +asked by letter/);
-  expect(JSON.parse((await run('check', '+12125550100', '--json')).stdout)).toMatchObject([
-    { e164: '+12125550100', suppressed: true, entries: [{ scope: 'account', reason: 'asked by letter' }] },
-  ]);
+  expect(JSON.parse((await run('check', '+12125550100', '--json')).stdout)).toMatchObject({
+    numbers: [{ e164: '+12125550100', suppressed: true, entries: [{ scope: 'account', reason: 'asked by letter' }] }],
+  });
   expect(await run('remove', '+12125550100')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('nobody here to ask'),
