@@ -187,7 +187,7 @@ const config: Readonly<Record<string, readonly Citation[]>> = {
   ],
   'agent.language': [['talks', 'the words that the agent has of its own are in its language']],
   'agent.dynamic_variables': [opening],
-  turn: [['sockets', 'the agent asks once more when nobody answers within the turn timeout, but not who is active']],
+  turn: [['sockets', 'the agent asks again whenever nobody answers within the turn timeout, but not who is active']],
   conversation: [['sockets', 'a conversation ends after its longest duration']],
   language_presets: [['callees', '0111 speaks Spanish, which the agent says it cannot, unless it has a preset for it']],
 };
