@@ -105,7 +105,7 @@ test.each([
 });
 
 test('a long talk with commas and brackets in its words is no answer of too many values', async () => {
-  const text = `${',[{\\"'.repeat(400_000)}`;
+  const text = ',[{\\"'.repeat(400_000);
   const service = await startHttpService((response) => answerJson(response, 200, { transcript: [{ text }] }));
   expect(await clientOf(service.baseUrl).getConversation('c')).toMatchObject({ transcript: [{ text }] });
 });
