@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { z } from 'zod';
 import type { CampaignProblem } from './errors.ts';
+import { isSecretAddress } from './literal-secrets.ts';
 import { nearestName } from './nearest-name.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -38,9 +39,14 @@ export function describeIssues(
       const state =
         value === undefined
           ? 'is missing'
-          : `${issue.code === 'invalid_key' ? 'this name' : path.length === 0 ? 'this' : showValue(value)} cannot be used`;
+          : `${issue.code === 'invalid_key' ? 'this name' : path.length === 0 || isSecret(issue, value) ? 'this' : showValue(value)} cannot be used`;
       return [{ line: lineOf(path), path: joinPath(path), message: `${state}; ${fix}` }];
     });
+}
+
+function isSecret(issue: Issue, value: unknown): boolean {
+  if (typeof value === 'string' && isSecretAddress(value)) return true;
+  return issue.code === 'custom' && issue.params?.['secret'] === true;
 }
 
 /** A value as it may be printed: short, on one line, and never deeper than it takes to recognise it. */

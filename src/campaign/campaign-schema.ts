@@ -8,6 +8,7 @@ import { knowsHolidays, type HolidayPlace } from './holidays.ts';
 import { preDial, toldHook } from './hooks-schema.ts';
 import { parseInstant } from './instant.ts';
 import { isTimeZoneName } from './list-time-zone.ts';
+import { literalSecrets } from './literal-secrets.ts';
 import { breaker, pacing } from './pacing-schema.ts';
 import { correlation, dispositionRules, optOut } from './record-rules-schema.ts';
 import { retry } from './retry-schema.ts';
@@ -240,6 +241,8 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
   }
   for (const { index, fix } of needlessCaps(settings.caps))
     context.addIssue({ code: 'custom', path: ['caps', index], message: fix });
+  for (const { path, fix } of literalSecrets(settings))
+    context.addIssue({ code: 'custom', path, message: fix, params: { secret: true } });
   const marginMinutes = settings.advanced.dispatch_margin / 60_000;
   const stretches = settings.hours === null ? [] : openStretches(weeklyHours(settings.hours));
   for (const { day, minutes } of stretches) {

@@ -19,9 +19,9 @@ test('a campaign with hooks is refused without a secret, before anything is aske
   const world = await createWorld(nobody, {}, { SVC_BASE_URL: `http://${nobody}` });
   const hook = await startHookServer();
   for (const [yaml, name] of [
-    [`pre_dial: { url: "${hook.url}" }`, 'pre_dial'],
-    [`on_completion: { url: "${hook.url}" }`, 'on_completion'],
-    [`on_pause: { url: "${hook.url}" }`, 'on_pause'],
+    [`pre_dial: { url: "${new URL(hook.url).origin}" }`, 'pre_dial'],
+    [`on_completion: { url: "${new URL(hook.url).origin}" }`, 'on_completion'],
+    [`on_pause: { url: "${new URL(hook.url).origin}" }`, 'on_pause'],
   ] as const) {
     const { code, stdout, stderr } = await world.run('start', world.writeCampaign({ yaml: [yaml] }));
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -44,7 +44,7 @@ test('a secret that is too short is refused, and not shown', () => {
 
 test('check says when the secret is missing, and asks neither hook', async () => {
   const hook = await startHookServer();
-  const yaml = `${minimalCampaign}pre_dial: { url: "${hook.url}" }\non_completion: { url: "${hook.url}" }\n`;
+  const yaml = `${minimalCampaign}pre_dial: { url: "${new URL(hook.url).origin}" }\non_completion: { url: "${new URL(hook.url).origin}" }\n`;
   const { campaignPath } = await writeCampaign(yaml, 'name,phone\nAna,+12125550101\n');
   const warningsWith = async (env: Record<string, string>) => {
     const io = createTerminal({
