@@ -9,6 +9,7 @@ export interface LiteralSecret {
 interface WrittenSettings {
   pre_dial?: { url: string } | undefined;
   on_completion?: { url: string } | undefined;
+  on_pause?: { url: string } | undefined;
   conversation_config_override?: unknown;
   variables?: { values: Record<string, string> } | undefined;
 }
@@ -30,7 +31,7 @@ const wholeAddress = /^(https?|wss?):\/\/\S+$/i;
  */
 export function literalSecrets(settings: WrittenSettings): LiteralSecret[] {
   const found: LiteralSecret[] = [];
-  for (const hook of ['pre_dial', 'on_completion'] as const) {
+  for (const hook of ['pre_dial', 'on_completion', 'on_pause'] as const) {
     const url = settings[hook]?.url;
     if (url !== undefined && !isKeptUrl(url) && hasQuery(url)) found.push({ path: [hook, 'url'], fix: hookFix });
   }

@@ -17,6 +17,7 @@ const ownModel = (settings: string) =>
 test.each([
   ['pre_dial.url', `pre_dial: { url: "https://hooks.example.com/ask?key=${planted}" }`],
   ['on_completion.url', `on_completion: { url: "https://hooks.example.com/end?key=${planted}" }`],
+  ['on_pause.url', `on_pause: { url: "https://hooks.example.com/paused?key=${planted}" }`],
   ['pre_dial.url', `pre_dial: { url: "https://user:${planted}@hooks.example.com/ask" }`],
   ['custom_llm.extra_headers.authorization', ownModel(`extra_headers: { authorization: "Bearer ${planted}" }`)],
   ['custom_llm.extra_headers.x-key', ownModel(`extra_headers: { x-key: "${planted}{{ name }}" }`)],

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
-import { campaignWorkflowId } from '../../workflows/messages.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { createWorld, until } from '../cli/campaign-world.ts';
 import { startHookServer } from '../hooks/hook-server.ts';
 import { findTokens, textOfWorkflow } from '../support/leak-scan.ts';
