@@ -27,16 +27,17 @@ export interface Crowd {
   optOutEvery: number;
   /** Of the others, those who answer at the first dial. */
   answering: number;
-  /** Some hang up before the agent has said a word, so that no line tells who it was. */
+  /** Some hang up before the agent has said a word, or interrupt it before it has said their name, so that no line tells who it was. */
   hasty?: boolean;
   /** So many names among all of them; a name of their own each when left out. */
   names?: number | undefined;
 }
 
 /** Endings that decide what happens, so that a story can be read; the rest is left to the service's seed. */
-const answers = ['0100', '0100', '0106', '0107', '0112', '0113'] as const;
+const patient = ['0100', '0100', '0106', '0112', '0113'] as const;
+const interrupting = '0107';
 /** Gone before the agent has said a word. */
-const hasty = '0105';
+const gone = '0105';
 const misses = ['0101', '0102', '0102', '0104', '0110', '0103'] as const;
 
 export function drawPeople(
@@ -54,7 +55,8 @@ export function drawPeople(
   };
   return Array.from({ length: count }, (_, index) => {
     const plain = `01${Math.floor(random.between(30, 99))}`;
-    const answering = some && random.chance(0.1) ? ([hasty] as const) : answers;
+    const answers = some ? ([...patient, interrupting] as const) : patient;
+    const answering = some && random.chance(0.1) ? ([gone] as const) : answers;
     const fixed = random.chance(share) ? answering : misses;
     const ending = index % optOutEvery === 1 ? (['0108'] as const) : random.chance(0.8) ? fixed : ([plain] as const);
     return { e164: draw(ending), name: nameOf(names === Infinity ? index : index % names) };
