@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { z } from 'zod';
 import type { CampaignProblem } from './errors.ts';
-import { isSecretAddress } from './literal-secrets.ts';
+import { isSecretAddress } from './kept-url.ts';
 import { nearestName } from './nearest-name.ts';
 
 type Issue = z.core.$ZodIssue;

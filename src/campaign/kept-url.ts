@@ -16,6 +16,8 @@ export class KeptUrlError extends Error {
 const variable = /^env:\/\/(CARILLON_URL_[A-Z0-9_]{1,100})$/;
 const file = /^url-file:\/\/(.{1,4000})$/;
 
+const wholeAddress = /^(https?|wss?):\/\/\S+$/i;
+
 /** Says how to write such a reference. */
 export const keptUrlFix = 'env://CARILLON_URL_<NAME>, or url-file:///path/to/file';
 
@@ -43,4 +45,13 @@ async function readText(path: string, reference: string): Promise<string> {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     throw new KeptUrlError(`${reference} cannot be read by this worker (${code})`, { cause: error });
   }
+}
+
+/** Whether a text is an address that may hold a secret: one with a query, or with what stands before an `@`. */
+export function isSecretAddress(text: string): boolean {
+  return wholeAddress.test(text) && (hasQuery(text) || /^\w+:\/\/[^/]*@/.test(text));
+}
+
+export function hasQuery(url: string): boolean {
+  return url.includes('?');
 }

@@ -1,4 +1,4 @@
-import { isKeptUrl, keptUrlFix } from './kept-url.ts';
+import { hasQuery, isKeptUrl, isSecretAddress, keptUrlFix } from './kept-url.ts';
 
 /** Where a secret would stand in a campaign file as it is, and what to write instead. */
 export interface LiteralSecret {
@@ -23,7 +23,6 @@ const variableFix =
 const headers = /(^|_)headers$/i;
 const secretName = /^secret__|(^|_)(api_?key|authorization|(auth|access|bearer)_?token|secret|password)$/i;
 const oneColumn = /^\s*\{\{\s*[\w ]+\s*\}\}\s*$/;
-const wholeAddress = /^(https?|wss?):\/\/\S+$/i;
 
 /**
  * Settings whose text is a secret as far as can be told from its place: queries of hooks' addresses, headers, addresses with a query or a
@@ -57,13 +56,4 @@ function collect(value: unknown, path: PropertyKey[], isHeader: boolean, found: 
 
 function isLiteral(text: string): boolean {
   return text !== '' && !oneColumn.test(text);
-}
-
-/** Whether a text is an address that may hold a secret: one with a query, or with what stands before an `@`. */
-export function isSecretAddress(text: string): boolean {
-  return wholeAddress.test(text) && (hasQuery(text) || /^\w+:\/\/[^/]*@/.test(text));
-}
-
-function hasQuery(url: string): boolean {
-  return url.includes('?');
 }
