@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
 import { pausedByPerson } from '../src/domain/lifecycle.ts';
-import { endCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../src/store/campaigns.ts';
-import { readStatus } from '../src/store/campaign-status.ts';
-import { readRoundEnd, type RoundEnd } from '../src/store/round-end.ts';
-import { closeRound } from '../src/store/rounds.ts';
-import type { Wish, WishedChange } from '../src/store/wishes.ts';
+import { endCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../src/ledger/rows/campaigns.ts';
+import { readStatus } from '../src/ledger/campaign/campaign-status.ts';
+import { readRoundEnd, type RoundEnd } from '../src/ledger/campaign/round-end.ts';
+import { closeRound } from '../src/ledger/campaign/rounds.ts';
+import type { Wish, WishedChange } from '../src/ledger/wishes.ts';
 import type { CampaignProgress } from './collect.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';

@@ -1,8 +1,8 @@
-import { checkNumbers } from '../src/campaign/caller-check.ts';
+import { checkNumbers } from '../src/preflight/caller-check.ts';
 import { ConvaiError } from '../src/convai/errors.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
-import type { Campaign } from '../src/store/campaigns.ts';
-import { claimCallerLook, noteCallers } from '../src/store/callers.ts';
+import type { Campaign } from '../src/ledger/rows/campaigns.ts';
+import { claimCallerLook, noteCallers } from '../src/ledger/limits/callers.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 

@@ -1,7 +1,7 @@
 import type { CampaignRules } from '../src/domain/campaign-rules.ts';
 import { compileTemplates } from '../src/domain/personalisation.ts';
 import { recipientFields } from '../src/domain/recipient-fields.ts';
-import type { RenderRecipient } from '../src/store/create-batch.ts';
+import type { RenderRecipient } from '../src/ledger/rows/create-batch.ts';
 
 const mostKept = 50;
 const kept = new Map<string, RenderRecipient>();

@@ -1,6 +1,6 @@
 import type { ServiceDate } from '../src/convai/client.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
-import type { CorrelationClock } from '../src/domain/correlation.ts';
+import type { CorrelationClock } from '../src/domain/correlation/correlation.ts';
 
 /** The Date header has whole seconds. */
 const dateResolutionMs = 1_000;

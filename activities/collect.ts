@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { countOutstanding, isOutstanding } from '../src/store/counters.ts';
-import { lastReadAt } from '../src/store/sweeps.ts';
-import { findCampaign, type Campaign } from '../src/store/campaigns.ts';
-import { isPlanReady } from '../src/store/planning.ts';
-import { readStatus } from '../src/store/campaign-status.ts';
+import { countOutstanding, isOutstanding } from '../src/ledger/limits/counters.ts';
+import { lastReadAt } from '../src/ledger/collect/sweeps.ts';
+import { findCampaign, type Campaign } from '../src/ledger/rows/campaigns.ts';
+import { isPlanReady } from '../src/ledger/plan/planning.ts';
+import { readStatus } from '../src/ledger/campaign/campaign-status.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 import { requireOwnAgent, requireOwnService } from './own-service.ts';

@@ -1,7 +1,7 @@
 import type { ConvaiClient } from '../src/convai/client.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import type { Logger } from '../src/logger.ts';
-import type { Store } from '../src/store/open-store.ts';
+import type { Store } from '../src/ledger/open-ledger.ts';
 import type { Witness } from './witness.ts';
 
 /** What the activities work with; a test hands in its own. */

@@ -1,7 +1,7 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { ConvaiError, RateLimitedError } from '../src/convai/errors.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
-import { LedgerOlderError } from '../src/store/ledger-older.ts';
+import { LedgerOlderError } from '../src/ledger/ledger-older.ts';
 
 interface ExpectedWait {
   type: string;

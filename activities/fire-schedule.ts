@@ -8,30 +8,30 @@ import {
   readCampaignFile,
   refuseEndedCampaign,
   type CampaignFile,
-} from '../src/campaign/campaign-file.ts';
-import { campaignHash } from '../src/campaign/campaign-hash.ts';
-import { hasAnEnd } from '../src/campaign/end-check.ts';
-import { CampaignFileError, ListFileError } from '../src/campaign/errors.ts';
-import { FunnelCounter } from '../src/campaign/funnel.ts';
-import { downloadList, ListDownloadError } from '../src/campaign/list-download.ts';
-import { readHeader } from '../src/campaign/list-header.ts';
-import { KeptUrlError } from '../src/campaign/kept-url.ts';
+} from '../src/campaign-file/campaign-file.ts';
+import { campaignHash } from '../src/campaign-file/campaign-hash.ts';
+import { hasAnEnd } from '../src/preflight/end-check.ts';
+import { CampaignFileError, ListFileError } from '../src/input/input-error.ts';
+import { FunnelCounter } from '../src/preflight/funnel.ts';
+import { downloadList, ListDownloadError } from '../src/list/download.ts';
+import { readHeader } from '../src/list/header.ts';
+import { KeptUrlError } from '../src/input/kept-url.ts';
 import {
   openListSource,
   placeOfList,
   readListSource,
   type ListPlace,
   type OpenListSource,
-} from '../src/campaign/list-source.ts';
-import { readRecipients, type ListRow } from '../src/campaign/recipients.ts';
+} from '../src/list/source.ts';
+import { readRecipients, type ListRow } from '../src/list/recipients.ts';
 import { dialsFrom } from '../src/domain/campaign-rules.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
-import { firingCampaignId } from '../src/domain/firing-time.ts';
+import { firingCampaignId } from '../src/domain/hours/firing-time.ts';
 import { isSameService } from '../src/domain/service-address.ts';
-import { findCampaign } from '../src/store/campaigns.ts';
-import { importCampaign } from '../src/store/import-campaign.ts';
-import { openRound } from '../src/store/rounds.ts';
-import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/store/schedules.ts';
+import { findCampaign } from '../src/ledger/rows/campaigns.ts';
+import { importCampaign } from '../src/ledger/campaign/import-campaign.ts';
+import { openRound } from '../src/ledger/campaign/rounds.ts';
+import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
 import { campaignWorkflowId } from '../src/domain/ids.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';

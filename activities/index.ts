@@ -1,4 +1,4 @@
-import type { VerdictInput } from '../src/store/posts.ts';
+import type { VerdictInput } from '../src/ledger/dial/posts.ts';
 import { account, changeState, type ChangeStateInput } from './account.ts';
 import { collect } from './collect.ts';
 import type { ActivityDependencies } from './dependencies.ts';

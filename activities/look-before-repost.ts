@@ -1,6 +1,6 @@
 import type { ServiceClock } from '../src/convai/service-clock.ts';
-import { readRulesOf } from '../src/store/open-batches.ts';
-import { findDeniedBatch } from '../src/store/denied-calls.ts';
+import { readRulesOf } from '../src/ledger/doubt/open-batches.ts';
+import { findDeniedBatch } from '../src/ledger/dial/denied-calls.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { sweepAgent } from './sweep.ts';
 

@@ -3,10 +3,10 @@ import { failureTypes } from '../src/domain/failure-types.ts';
 import { HookError } from '../src/hooks/errors.ts';
 import { hookPlace } from '../src/hooks/hook-place.ts';
 import { postSigned } from '../src/hooks/signed-post.ts';
-import { findCampaign } from '../src/store/campaigns.ts';
-import { findNotice, noteNotice, type Notice } from '../src/store/notices.ts';
-import { readOwnPause } from '../src/store/own-pause.ts';
-import type { RoundEnd } from '../src/store/round-end.ts';
+import { findCampaign } from '../src/ledger/rows/campaigns.ts';
+import { findNotice, noteNotice, type Notice } from '../src/ledger/campaign/notices.ts';
+import { readOwnPause } from '../src/ledger/campaign/own-pause.ts';
+import type { RoundEnd } from '../src/ledger/campaign/round-end.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 

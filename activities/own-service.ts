@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { isSameService, otherServiceText } from '../src/domain/service-address.ts';
-import type { Campaign } from '../src/store/campaigns.ts';
-import { findOpenElsewhere } from '../src/store/service-move.ts';
+import type { Campaign } from '../src/ledger/rows/campaigns.ts';
+import { findOpenElsewhere } from '../src/ledger/campaign/service-move.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 type Own = Pick<ActivityDependencies, 'store' | 'accountId'>;

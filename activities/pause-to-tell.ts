@@ -1,5 +1,5 @@
-import { findCampaign } from '../src/store/campaigns.ts';
-import { findOwnPause } from '../src/store/own-pause.ts';
+import { findCampaign } from '../src/ledger/rows/campaigns.ts';
+import { findOwnPause } from '../src/ledger/campaign/own-pause.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /** When the campaign made the pause in which it is, where a hook wants to know; null: no hook, no pause, or a person made it. */

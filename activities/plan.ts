@@ -1,8 +1,8 @@
-import { failCampaign, findCampaign } from '../src/store/campaigns.ts';
-import { isOutstanding } from '../src/store/counters.ts';
-import { LedgerOlderError } from '../src/store/ledger-older.ts';
+import { failCampaign, findCampaign } from '../src/ledger/rows/campaigns.ts';
+import { isOutstanding } from '../src/ledger/limits/counters.ts';
+import { LedgerOlderError } from '../src/ledger/ledger-older.ts';
 import type { Planned } from '../src/domain/next-step.ts';
-import { planBatch } from '../src/store/planning.ts';
+import { planBatch } from '../src/ledger/plan/planning.ts';
 import { lookAtCallers } from './callers.ts';
 import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';

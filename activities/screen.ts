@@ -3,7 +3,7 @@ import { failureTypes } from '../src/domain/failure-types.ts';
 import { HookError } from '../src/hooks/errors.ts';
 import { hookPlace } from '../src/hooks/hook-place.ts';
 import { askPreDial } from '../src/hooks/pre-dial.ts';
-import { findUnscreened, noteSilentHook, storeScreening } from '../src/store/screening.ts';
+import { findUnscreened, noteSilentHook, storeScreening } from '../src/ledger/dial/screening.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { expectedWait } from './failures.ts';
 

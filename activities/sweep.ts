@@ -4,24 +4,24 @@ import type { ConversationPage } from '../src/convai/client.ts';
 import { ConvaiError, RateLimitedError } from '../src/convai/errors.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import type { CampaignRules } from '../src/domain/campaign-rules.ts';
-import type { CorrelationClock } from '../src/domain/correlation.ts';
+import type { CorrelationClock } from '../src/domain/correlation/correlation.ts';
 import {
   listDueReads,
   noteVanished,
   readOvertaken,
   storeRead,
   type ConversationRow,
-} from '../src/store/conversations.ts';
-import { storeListed } from '../src/store/listed-records.ts';
-import { concludeSweep } from '../src/store/conclude.ts';
-import { conclusionDueSince } from '../src/store/open-batches.ts';
-import { matchRecords, oldestCampaignStart, oldestOpenPost } from '../src/store/matching.ts';
-import { lockOwner, refuseOtherOwner, settleFromRecord } from '../src/store/record-results.ts';
-import { lockCampaignsOf, type Queries } from '../src/store/open-store.ts';
-import { followPossibleOptOuts } from '../src/store/possible-opt-outs.ts';
-import { readAgentRecords, type AgentRecords } from '../src/store/agent-records.ts';
-import { keepLease, leaseAgent, noteReadSucceeded, releaseLease } from '../src/store/sweeps.ts';
-import { noteUnreadable } from '../src/store/unreadable.ts';
+} from '../src/ledger/doubt/conversations.ts';
+import { storeListed } from '../src/ledger/collect/listed-records.ts';
+import { concludeSweep } from '../src/ledger/collect/conclude.ts';
+import { conclusionDueSince } from '../src/ledger/doubt/open-batches.ts';
+import { matchRecords, oldestCampaignStart, oldestOpenPost } from '../src/ledger/collect/matching.ts';
+import { lockOwner, refuseOtherOwner, settleFromRecord } from '../src/ledger/collect/record-results.ts';
+import { lockCampaignsOf, type Queries } from '../src/ledger/open-ledger.ts';
+import { followPossibleOptOuts } from '../src/ledger/doubt/possible-opt-outs.ts';
+import { readAgentRecords, type AgentRecords } from '../src/ledger/doubt/agent-records.ts';
+import { keepLease, leaseAgent, noteReadSucceeded, releaseLease } from '../src/ledger/collect/sweeps.ts';
+import { noteUnreadable } from '../src/ledger/collect/unreadable.ts';
 import { assumedClock, isBetterReading, readClock } from './clock-reading.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';

@@ -1,7 +1,7 @@
-import { checkCaller } from '../src/campaign/caller-check.ts';
-import { findCampaign, pauseCampaign } from '../src/store/campaigns.ts';
-import { noteCallers } from '../src/store/callers.ts';
-import { noteCallerProven } from '../src/store/rounds.ts';
+import { checkCaller } from '../src/preflight/caller-check.ts';
+import { findCampaign, pauseCampaign } from '../src/ledger/rows/campaigns.ts';
+import { noteCallers } from '../src/ledger/limits/callers.ts';
+import { noteCallerProven } from '../src/ledger/campaign/rounds.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 import { requireOwnService } from './own-service.ts';

@@ -1,8 +1,14 @@
 import type { ClockReading } from '../src/convai/clock-readings.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
-import { findCampaign } from '../src/store/campaigns.ts';
-import { findKeptReading, keepReading, noteSteps, type ClockStep, type ServiceTime } from '../src/store/clocks.ts';
-import { campaignIdOf } from '../src/store/ledger-older.ts';
+import { findCampaign } from '../src/ledger/rows/campaigns.ts';
+import {
+  findKeptReading,
+  keepReading,
+  noteSteps,
+  type ClockStep,
+  type ServiceTime,
+} from '../src/ledger/dial/clocks.ts';
+import { campaignIdOf } from '../src/ledger/ledger-older.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 import { keepQuiet, quietTime } from './quiet-time.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { processIo } from '../src/cli/io.ts';
+import { processIo } from '../src/cli/terminal/io.ts';
 import { runCli } from '../src/cli/run-cli.ts';
 import { say } from './child.ts';
 import type { Figure } from './report.ts';

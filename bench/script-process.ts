@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { campaignRules, readCampaignFile } from '../src/campaign/campaign-file.ts';
-import { readHeader } from '../src/campaign/list-header.ts';
-import { readRecipients } from '../src/campaign/recipients.ts';
+import { campaignRules, readCampaignFile } from '../src/campaign-file/campaign-file.ts';
+import { readHeader } from '../src/list/header.ts';
+import { readRecipients } from '../src/list/recipients.ts';
 import { createConvaiClient, type ConvaiClient } from '../src/convai/client.ts';
 import { factsFromListEntry, factsFromRecord } from '../src/convai/record-facts.ts';
 import { isCallOver } from '../src/domain/disposition.ts';

@@ -7,10 +7,10 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { campaignRules, readCampaignFile, type CampaignFile } from '../src/campaign/campaign-file.ts';
-import { campaignSchema, type CampaignSettings } from '../src/campaign/campaign-schema.ts';
+import { campaignRules, readCampaignFile, type CampaignFile } from '../src/campaign-file/campaign-file.ts';
+import { campaignSchema, type CampaignSettings } from '../src/campaign-file/schema.ts';
 import { commands } from '../src/cli/commands.ts';
-import type { Io } from '../src/cli/io.ts';
+import type { Io } from '../src/cli/terminal/io.ts';
 import { readConfig } from '../src/config.ts';
 
 /*
@@ -127,8 +127,8 @@ function strayFunctions(text: string): string[] {
 
 test('every function in the documents is in the file that is named with it', () => {
   expect([...documents.values()].flatMap(strayFunctions)).toEqual([]);
-  expect(strayFunctions('then `noSuchFunction` (`src/store/sweeps.ts`)')).toEqual([
-    'noSuchFunction in src/store/sweeps.ts',
+  expect(strayFunctions('then `noSuchFunction` (`src/ledger/collect/sweeps.ts`)')).toEqual([
+    'noSuchFunction in src/ledger/collect/sweeps.ts',
   ]);
 });
 
@@ -220,7 +220,7 @@ function knownVariables(): Set<string> {
   const loader = listFiles(join(root, 'node_modules/@temporalio/envconfig/lib'), '.js').map((path) =>
     readFileSync(path, 'utf8'),
   );
-  const names = [...loader, read('docker-compose.yml'), read('src/cli/sandbox-exec.ts')].flatMap(
+  const names = [...loader, read('docker-compose.yml'), read('src/cli/sandbox/exec.ts')].flatMap(
     (source) => source.match(variablePattern) ?? [],
   );
   return new Set([...settings, ...names]);

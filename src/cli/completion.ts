@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { commands } from './commands.ts';
-import type { Io } from './io.ts';
+import type { Io } from './terminal/io.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];

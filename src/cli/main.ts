@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { argv, exit, stderr, stdout } from 'node:process';
-import { describeFailure } from './failure.ts';
-import { processIo } from './io.ts';
+import { describeFailure } from './terminal/failure.ts';
+import { processIo } from './terminal/io.ts';
 import { runCli, tellFailure } from './run-cli.ts';
 
 // Ledger, results and Temporal's data hold what people said. A command that is run for somebody else keeps that person's own mask.

@@ -1,10 +1,10 @@
 import { Command, CommanderError, Help, type Option } from 'commander';
-import { jsonText } from '../campaign/json-text.ts';
+import { jsonText } from '../input/json-text.ts';
 import { commands, type CommandEntry } from './commands.ts';
-import { describeFailure, type Failure } from './failure.ts';
-import type { Io } from './io.ts';
-import { asTyped } from './own-command.ts';
-import { readVersion } from './version.ts';
+import { describeFailure, type Failure } from './terminal/failure.ts';
+import type { Io } from './terminal/io.ts';
+import { asTyped } from './terminal/own-command.ts';
+import { readVersion } from './terminal/version.ts';
 
 const examples = `
 Examples:

@@ -1,4 +1,4 @@
-import { isKeptUrl } from '../campaign/kept-url.ts';
+import { isKeptUrl } from '../input/kept-url.ts';
 
 /** A hook as people may see it: its setting and its host, or where its address stands. Path, query and what stands before the host may be secrets. */
 export function hookPlace(setting: 'pre_dial' | 'on_completion' | 'on_pause', url: string): string {

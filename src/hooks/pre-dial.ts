@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../campaign/duration.ts';
+import { parseDuration } from '../input/duration.ts';
 import type { ScreeningVerdict } from '../domain/screening.ts';
 import { HookError } from './errors.ts';
 import { postSigned, type SignedPost } from './signed-post.ts';

@@ -1,6 +1,6 @@
 import { Client } from 'undici';
-import { parseHookUrl } from '../campaign/hooks-schema.ts';
-import { isKeptUrl, KeptUrlError, revealUrl } from '../campaign/kept-url.ts';
+import { parseHookUrl } from '../campaign-file/hooks-schema.ts';
+import { isKeptUrl, KeptUrlError, revealUrl } from '../input/kept-url.ts';
 import { HookError } from './errors.ts';
 import { readSigningKeys, signedHeaders } from './signature.ts';
 

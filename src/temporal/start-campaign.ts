@@ -14,11 +14,11 @@ import { failureTypes } from '../domain/failure-types.ts';
 import { unsentStates } from '../domain/ledger.ts';
 import { requireHookSecret } from './hook-secret.ts';
 import { isSameService, otherServiceText } from '../domain/service-address.ts';
-import { findCampaign, reviveCampaign, type Campaign } from '../store/campaigns.ts';
-import { nextRound, openRound, type Round } from '../store/rounds.ts';
-import type { LedgerOlderError } from '../store/ledger-older.ts';
-import type { Store } from '../store/open-store.ts';
-import { batchIdOf } from '../store/planning.ts';
+import { findCampaign, reviveCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
+import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
+import type { LedgerOlderError } from '../ledger/ledger-older.ts';
+import type { Store } from '../ledger/open-ledger.ts';
+import { batchIdOf } from '../ledger/plan/planning.ts';
 import { campaignTimeouts } from './worker.ts';
 
 /** Thrown when Temporal has a workflow of that name that does not run this database's campaign. */

@@ -9,7 +9,7 @@ import { readVariable, type Config } from '../config.ts';
 import { serviceAddress } from '../convai/base-url.ts';
 import { createConvaiClient } from '../convai/client.ts';
 import type { Logger } from '../logger.ts';
-import type { Store } from '../store/open-store.ts';
+import type { Store } from '../ledger/open-ledger.ts';
 import { keepServiceClock } from './clock-keeper.ts';
 import { loadWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
 

@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../store/events.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
 import type { ScreeningBook } from './judge-screening.ts';
 import type { JudgedRules, Limits } from './judged-rules.ts';
 import type { PlacedCall } from './number-book.ts';

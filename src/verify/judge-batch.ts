@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../store/events.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
 import type { BatchBook, CampaignBook } from './campaign-book.ts';
 import { takeBackStarts } from './judge-limits.ts';
 import { numberOf } from './judged-rules.ts';

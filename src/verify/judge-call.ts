@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../store/events.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
 import type { Found } from './log-rules.ts';
 import { judgeHours, lawAt, placeOf } from './judge-hours.ts';
 import { textOf, type Cap, type JudgedRules } from './judged-rules.ts';

@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../store/events.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
 import { rowNumber, rowOf, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { settleDebt } from './judge-batch.ts';
 import { judgeCall } from './judge-call.ts';

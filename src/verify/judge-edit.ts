@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../store/events.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
 import { callsOf, forgetDelays, renewBudget, rowNumber, type CampaignBook } from './campaign-book.ts';
 import { textOf } from './judged-rules.ts';
 import type { Found } from './log-rules.ts';

@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../store/events.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
 import { numberOf, textOf, type Calendar, type JudgedRules, type Law } from './judged-rules.ts';
 import { localTime, minuteMs } from './local-time.ts';
 

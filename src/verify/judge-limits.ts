@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../store/events.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
 import { callsOf, countedOf, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { numberOf, type Limits } from './judged-rules.ts';
 import { minuteMs, nextMidnight } from './local-time.ts';

@@ -1,4 +1,4 @@
-import type { CampaignEvent, EventType } from '../store/events.ts';
+import type { CampaignEvent, EventType } from '../ledger/events.ts';
 import {
   callsOf,
   countedOf,

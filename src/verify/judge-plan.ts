@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../store/events.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
 import { callsOf, rowNumber, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { countOnLine, judgeDelay, limitsOf } from './judge-limits.ts';
 import { reached } from './judge-outcome.ts';

@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../store/events.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
 import type { CampaignBook } from './campaign-book.ts';
 import { minuteMs } from './local-time.ts';
 import type { Found } from './log-rules.ts';

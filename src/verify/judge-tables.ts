@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Queries } from '../store/open-store.ts';
+import type { Queries } from '../ledger/open-ledger.ts';
 import { findAttempt, rowNumber, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { judgeRecord } from './judge-record.ts';
 import type { LogJudge } from './log-judge.ts';

@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../store/events.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
 import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { beginPost, moveBatch, takeVerdict } from './judge-batch.ts';
 import { dial, release, settle, type CallFacts } from './judge-dial.ts';

@@ -1,5 +1,5 @@
-import type { CampaignEvent } from '../store/events.ts';
-import type { Queries } from '../store/open-store.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
+import type { Queries } from '../ledger/open-ledger.ts';
 import type { CallFacts } from './judge-dial.ts';
 
 /** Everything that the judge reads of a database: plain rows, in pages, by statements of its own. */

@@ -1,8 +1,8 @@
 import { fetch } from 'undici';
 import { expect, test } from 'vitest';
 import { startHttpService } from '../convai/loopback-servers.ts';
-import { openCleanStore } from '../store/clean-store.ts';
-import { dialects } from '../store/test-stores.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { dialects } from '../ledger/test-stores.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { startWorld, type ClockWorld } from './clock-world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Store } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
 import { drawMix } from './draw-mix.ts';
 import { Drive } from './drive-campaign.ts';
 import { range } from './run-mixes.ts';

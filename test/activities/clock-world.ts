@@ -10,11 +10,11 @@ import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import type { Clock } from '../../src/sandbox/clock.ts';
 import type { SandboxOptions } from '../../src/sandbox/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
-import { importCampaign } from '../../src/store/import-campaign.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { noteCallerProven, openRound } from '../../src/store/rounds.ts';
+import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import { noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
-import { noon, numbers } from '../store/scenario.ts';
+import { noon, numbers } from '../ledger/scenario.ts';
 import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
 
 export const campaignId = 'spring';

@@ -1,12 +1,12 @@
 import { fetch } from 'undici';
 import { expect, test } from 'vitest';
-import { readEvents } from '../../src/store/events.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { leaseAgent } from '../../src/store/sweeps.ts';
-import { openCleanStore } from '../store/clean-store.ts';
+import { readEvents } from '../../src/ledger/events.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import { leaseAgent } from '../../src/ledger/collect/sweeps.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
 import { startHttpService } from '../convai/loopback-servers.ts';
-import { agentId, noon } from '../store/scenario.ts';
-import { dialects } from '../store/test-stores.ts';
+import { agentId, noon } from '../ledger/scenario.ts';
+import { dialects } from '../ledger/test-stores.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { campaignId, startWorld, type ClockWorld } from './clock-world.ts';
 

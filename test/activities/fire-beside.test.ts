@@ -7,12 +7,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
-import { changeCampaignState, listCampaigns } from '../../src/store/campaigns.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { findGoingFiring, firingCampaigns, lastFiring, putSchedule } from '../../src/store/schedules.ts';
-import { openCleanStore } from '../store/clean-store.ts';
-import { noon } from '../store/scenario.ts';
-import { dialects } from '../store/test-stores.ts';
+import { changeCampaignState, listCampaigns } from '../../src/ledger/rows/campaigns.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import { findGoingFiring, firingCampaigns, lastFiring, putSchedule } from '../../src/ledger/campaign/schedules.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { noon } from '../ledger/scenario.ts';
+import { dialects } from '../ledger/test-stores.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { hourMs } from '../support/campaign-rules.ts';
 

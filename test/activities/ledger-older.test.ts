@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
-import type { Store } from '../../src/store/open-store.ts';
-import { openCleanStore } from '../store/clean-store.ts';
-import { beginProven } from '../store/scenario.ts';
-import { dialects } from '../store/test-stores.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { beginProven } from '../ledger/scenario.ts';
+import { dialects } from '../ledger/test-stores.ts';
 import { submittingWorker } from '../support/submitting-worker.ts';
 
 async function failureOf(

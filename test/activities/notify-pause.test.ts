@@ -5,13 +5,13 @@ import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import { pauseToTell } from '../../activities/pause-to-tell.ts';
 import { pausedByPerson } from '../../src/domain/lifecycle.ts';
-import { changeCampaignState, pauseCampaign, resumeCampaign } from '../../src/store/campaigns.ts';
-import { readEvents } from '../../src/store/events.ts';
-import { readHookStanding } from '../../src/store/hook-standing.ts';
+import { changeCampaignState, pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { readEvents } from '../../src/ledger/events.ts';
+import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
 import { verifyLog } from '../../src/verify/verify-log.ts';
 import { sendJson, startHookServer } from '../hooks/hook-server.ts';
-import { beginProven, noon } from '../store/scenario.ts';
-import { dialects, openTestStore, type TestDialect } from '../store/test-stores.ts';
+import { beginProven, noon } from '../ledger/scenario.ts';
+import { dialects, openTestStore, type TestDialect } from '../ledger/test-stores.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 
 const reason = 'The service refuses the API key (401). Mend it, then resume.';

@@ -4,13 +4,13 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
-import { endCampaign } from '../../src/store/campaigns.ts';
-import { readEvents } from '../../src/store/events.ts';
-import { readHookStanding } from '../../src/store/hook-standing.ts';
+import { endCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { readEvents } from '../../src/ledger/events.ts';
+import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
 import { verifyLog } from '../../src/verify/verify-log.ts';
 import { sendJson, startHookServer, type HookAnswer } from '../hooks/hook-server.ts';
-import { beginProven, noon } from '../store/scenario.ts';
-import { dialects, openTestStore, type TestDialect } from '../store/test-stores.ts';
+import { beginProven, noon } from '../ledger/scenario.ts';
+import { dialects, openTestStore, type TestDialect } from '../ledger/test-stores.ts';
 import { openNoWitness } from '../support/activity-context.ts';
 
 const heard: HookAnswer = (response) => sendJson(response, {});

@@ -5,11 +5,11 @@ import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import { NotSentError } from '../../src/convai/errors.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
-import { readAllEvents } from '../../src/store/events.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { openCleanStore } from '../store/clean-store.ts';
-import { beginCampaign, beginProven, noon } from '../store/scenario.ts';
-import { dialects } from '../store/test-stores.ts';
+import { readAllEvents } from '../../src/ledger/events.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { beginCampaign, beginProven, noon } from '../ledger/scenario.ts';
+import { dialects } from '../ledger/test-stores.ts';
 import { asActivity, openNoWitness } from '../support/activity-context.ts';
 import { hourMs } from '../support/campaign-rules.ts';
 

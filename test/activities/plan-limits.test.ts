@@ -1,10 +1,10 @@
 import { fetch } from 'undici';
 import { expect, test } from 'vitest';
-import { fullPace } from '../../src/domain/pace-control.ts';
-import { readAllEvents, type CampaignEvent } from '../../src/store/events.ts';
-import type { Store } from '../../src/store/open-store.ts';
+import { fullPace } from '../../src/domain/pacing/pace-control.ts';
+import { readAllEvents, type CampaignEvent } from '../../src/ledger/events.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
 import { buildRows, buildRules } from '../support/campaign-rules.ts';
-import { numbers } from '../store/scenario.ts';
+import { numbers } from '../ledger/scenario.ts';
 import { Drive } from './drive-campaign.ts';
 import { quietMix } from './quiet-mix.ts';
 

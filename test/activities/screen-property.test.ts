@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../src/sandbox/random.ts';
-import type { Store } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
 import { sendJson, type HookAnswer } from '../hooks/hook-server.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { beginScreened, campaignId, type ScreenRun } from './screen-run.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { openPosting } from '../../src/store/posting.ts';
+import { openPosting } from '../../src/ledger/dial/posting.ts';
 import { allowAll, sendJson, type HookAnswer } from '../hooks/hook-server.ts';
 import { noon, plainNumbers } from '../sandbox/harness.ts';
-import { dialects } from '../store/test-stores.ts';
+import { dialects } from '../ledger/test-stores.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { beginScreened, campaignId, type ScreenRun } from './screen-run.ts';
 

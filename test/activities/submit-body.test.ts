@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createActivities } from '../../activities/index.ts';
-import { campaignRules, readCampaignFile } from '../../src/campaign/campaign-file.ts';
-import { readHeader } from '../../src/campaign/list-header.ts';
-import { readRecipients } from '../../src/campaign/recipients.ts';
+import { campaignRules, readCampaignFile } from '../../src/campaign-file/campaign-file.ts';
+import { readHeader } from '../../src/list/header.ts';
+import { readRecipients } from '../../src/list/recipients.ts';
 import { createConvaiClient } from '../../src/convai/client.ts';
 import { readServiceClock } from '../../src/convai/service-clock.ts';
 import { createLogger } from '../../src/logger.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
-import { importCampaign } from '../../src/store/import-campaign.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import { openRound } from '../../src/store/rounds.ts';
+import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
+import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import { openNoWitness } from '../support/activity-context.ts';
 
 /** Submits the first batch of a campaign and answers the body of its request, and the opening lines that the ledger keeps. */

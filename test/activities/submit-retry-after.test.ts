@@ -7,12 +7,12 @@ import { createActivities } from '../../activities/index.ts';
 import { createConvaiClient } from '../../src/convai/client.ts';
 import { readServiceClock } from '../../src/convai/service-clock.ts';
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
-import { defaultRetryDelays } from '../../src/domain/retry-schedule.ts';
+import { defaultRetryDelays } from '../../src/domain/attempts/retry-schedule.ts';
 import { createLogger } from '../../src/logger.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
-import { importCampaign, type ImportRow } from '../../src/store/import-campaign.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import { openRound } from '../../src/store/rounds.ts';
+import { importCampaign, type ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
+import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import { openNoWitness } from '../support/activity-context.ts';
 
 const rules: CampaignRules = {

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { verify } from '../../activities/verify.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
-import { pauseCampaign } from '../../src/store/campaigns.ts';
-import { closeRound } from '../../src/store/rounds.ts';
-import { beginCampaign, noon } from '../store/scenario.ts';
-import { dialects, openTestStore } from '../store/test-stores.ts';
+import { pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { closeRound } from '../../src/ledger/campaign/rounds.ts';
+import { beginCampaign, noon } from '../ledger/scenario.ts';
+import { dialects, openTestStore } from '../ledger/test-stores.ts';
 import { hourMs } from '../support/campaign-rules.ts';
 
 const campaignId = 'spring';

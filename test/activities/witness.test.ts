@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openWitness, type Witness } from '../../activities/witness.ts';
-import { resumeCampaign } from '../../src/store/campaigns.ts';
-import { openCleanStore } from '../store/clean-store.ts';
-import { beginProven, noon } from '../store/scenario.ts';
-import { dialects } from '../store/test-stores.ts';
+import { resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { beginProven, noon } from '../ledger/scenario.ts';
+import { dialects } from '../ledger/test-stores.ts';
 import { asActivity, openNoWitness } from '../support/activity-context.ts';
 import { submittingWorker } from '../support/submitting-worker.ts';
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkNumbers } from '../../src/campaign/caller-check.ts';
+import { checkNumbers } from '../../src/preflight/caller-check.ts';
 import { readConfig } from '../../src/config.ts';
 import { createConvaiClient } from '../../src/convai/client.ts';
-import { noteCallers } from '../../src/store/callers.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import { noteCallerProven } from '../../src/store/rounds.ts';
+import { noteCallers } from '../../src/ledger/limits/callers.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
+import { noteCallerProven } from '../../src/ledger/campaign/rounds.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
-import { Scenario } from '../store/scenario.ts';
+import { Scenario } from '../ledger/scenario.ts';
 import { createWorld } from './campaign-world.ts';
 
 let server: DevServer;

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, onTestFinished } from 'vitest';
-import type { Io } from '../../src/cli/io.ts';
+import type { Io } from '../../src/cli/terminal/io.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Disposition } from '../../src/domain/disposition.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
-import { closeRound } from '../../src/store/rounds.ts';
-import { settleAttempts } from '../../src/store/settle.ts';
-import { beginProven, noon } from '../store/scenario.ts';
+import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
+import { closeRound } from '../../src/ledger/campaign/rounds.ts';
+import { settleAttempts } from '../../src/ledger/rows/settle.ts';
+import { beginProven, noon } from '../ledger/scenario.ts';
 import { buildRows, minuteMs } from '../support/campaign-rules.ts';
 import { createTerminal } from './terminal.ts';
 

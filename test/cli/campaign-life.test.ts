@@ -153,7 +153,7 @@ test('pause, resume and cancel return when the change is committed', async () =>
 test('without a worker a wish says so and changes nothing that is known, and status says that none is there', async () => {
   const world = await createWorld(server.address);
   await world.run('start', world.writeCampaign({}));
-  const { runResume } = await import('../../src/cli/resume.ts');
+  const { runResume } = await import('../../src/cli/steer/resume.ts');
   await expect(runResume(world.terminal(), { campaignId: world.id, limitMs: 300 })).rejects.toMatchObject({
     exitCode: 1,
     message: expect.stringMatching(/No worker has answered.*not known.*carillon worker.*repeat this command/s),
@@ -171,7 +171,7 @@ test('without a worker a wish says so and changes nothing that is known, and sta
 test('an unanswered or refused question leaves the campaign alone', async () => {
   const world = await createWorld(server.address);
   await world.run('start', world.writeCampaign({}));
-  const { runCancel } = await import('../../src/cli/cancel.ts');
+  const { runCancel } = await import('../../src/cli/steer/cancel.ts');
   const io = world.terminal();
   await runCancel(io, { campaignId: world.id, yes: false }, () => Promise.resolve(false));
   expect(io).toMatchObject({ exitCode: 1 });

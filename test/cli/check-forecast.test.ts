@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { openStore } from '../../src/store/open-store.ts';
-import { accountScope, addSuppressions } from '../../src/store/suppressions.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
+import { accountScope, addSuppressions } from '../../src/ledger/rows/suppressions.ts';
 import { createWorld, numberAt, type CampaignWorld } from './campaign-world.ts';
 
 /** A Monday, 15:00 UTC: 10:00 in New York. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writeAccount } from '../../src/store/account-pace.ts';
+import { writeAccount } from '../../src/ledger/limits/account-pace.ts';
 import { createLedger } from './campaign-ledger.ts';
 
 test('status says when nobody is dialled because clocks are too far apart', async () => {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { withoutSignature } from '../../src/store/conversations.ts';
-import { openSqliteFile } from '../../src/store/sqlite-dialect.ts';
+import { withoutSignature } from '../../src/ledger/doubt/conversations.ts';
+import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
 import { createLedger } from './campaign-ledger.ts';
 import { until } from './campaign-world.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { openSqliteFile } from '../../src/store/sqlite-dialect.ts';
+import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { createWorld } from './campaign-world.ts';
 

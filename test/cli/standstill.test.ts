@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findCampaign } from '../../src/store/campaigns.ts';
+import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { createLedger } from './campaign-ledger.ts';
 
 test('status says in one line that nothing moves because Temporal is not reached', async () => {

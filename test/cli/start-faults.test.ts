@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { openSqliteFile } from '../../src/store/sqlite-dialect.ts';
+import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { createWorld, type CampaignWorld } from './campaign-world.ts';
 

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import type { Io } from '../../src/cli/io.ts';
+import type { Io } from '../../src/cli/terminal/io.ts';
 
 /** A terminal that remembers what was written to it. */
 export interface FakeTerminal extends Io {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkNumbers } from '../../src/campaign/caller-check.ts';
+import { checkNumbers } from '../../src/preflight/caller-check.ts';
 import { BadResponseError, RefusedError } from '../../src/convai/errors.ts';
 import { parseRefusalDetail } from '../../src/convai/refusal-detail.ts';
 import { answerJson, clientOf, rejectionOf, startHttpService } from './loopback-servers.ts';

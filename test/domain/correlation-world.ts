@@ -1,5 +1,9 @@
 import type { ConversationFacts } from '../../src/domain/conversation-facts.ts';
-import type { CorrelationAttempt, CorrelationClock, ConversationMatch } from '../../src/domain/correlation.ts';
+import type {
+  CorrelationAttempt,
+  CorrelationClock,
+  ConversationMatch,
+} from '../../src/domain/correlation/correlation.ts';
 import { conversationRecord } from './conversation-record.ts';
 
 const secondMs = 1_000;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { cancelUpdate, resumeUpdate } from '../../workflows/messages.ts';
-import { findCampaign } from '../../src/store/campaigns.ts';
-import { openSqliteFile } from '../../src/store/sqlite-dialect.ts';
+import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';

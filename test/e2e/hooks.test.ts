@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { campaignWorkflowId, completionNoticeId } from '../../src/domain/ids.ts';
 import { resumeUpdate } from '../../workflows/messages.ts';
-import { findCampaign, type Campaign } from '../../src/store/campaigns.ts';
-import { readEvents } from '../../src/store/events.ts';
-import { readHookStanding } from '../../src/store/hook-standing.ts';
+import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
+import { readEvents } from '../../src/ledger/events.ts';
+import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
 import { allowAll, sendJson, startHookServer, type HookCall } from '../hooks/hook-server.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
-import type { Timeline } from '../../src/cli/rehearse-timeline.ts';
+import type { Timeline } from '../../src/cli/rehearse/timeline.ts';
 import { createTerminal, type FakeTerminal } from '../cli/terminal.ts';
 
 const rows = 200;

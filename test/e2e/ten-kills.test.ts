@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Random } from '../../src/sandbox/random.ts';
-import { readResults } from '../../src/store/result-rows.ts';
+import { readResults } from '../../src/ledger/read/result-rows.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { gaps, type Gap } from '../support/kill-gaps.ts';

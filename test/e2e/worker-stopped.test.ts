@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findCampaign } from '../../src/store/campaigns.ts';
-import { openSqliteFile } from '../../src/store/sqlite-dialect.ts';
-import { holdAccount } from '../../src/store/verdicts.ts';
+import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
+import { holdAccount } from '../../src/ledger/dial/verdicts.ts';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { lookAgainUpdate, statusQuery } from '../../workflows/messages.ts';
 import { patient, withRun } from '../support/campaign-run.ts';

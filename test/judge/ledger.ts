@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
-import type { Queries } from '../../src/store/open-store.ts';
-import type { Database } from '../../src/store/schema.ts';
+import type { Queries } from '../../src/ledger/open-ledger.ts';
+import type { Database } from '../../src/ledger/schema.ts';
 
 type Row<Table extends keyof Database> = Selectable<Database[Table]>;
 

@@ -1,6 +1,6 @@
 import { fetch } from 'undici';
 import { expect, test, vi } from 'vitest';
-import { runSandbox, type SandboxFlags } from '../../src/cli/sandbox.ts';
+import { runSandbox, type SandboxFlags } from '../../src/cli/sandbox/sandbox.ts';
 import { startTestSandbox, type Json } from './harness.ts';
 
 const headers = { 'x-api-key': 'sk_sandbox_ok', 'content-type': 'application/json' };

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { runExec, type ExecFlags } from '../../src/cli/sandbox-exec.ts';
+import { runExec, type ExecFlags } from '../../src/cli/sandbox/exec.ts';
 
 /** Runs in every script: one request to the service. */
 const ask = `

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { addSandboxFlags, readSandboxFlags, type SandboxFlags } from '../../src/cli/sandbox-flags.ts';
+import { addSandboxFlags, readSandboxFlags, type SandboxFlags } from '../../src/cli/sandbox/flags.ts';
 import { resolveSettings } from '../../src/sandbox/settings.ts';
 
 const parse = (...flags: string[]): SandboxFlags =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSandboxFlags } from '../../src/cli/sandbox-flags.ts';
+import { readSandboxFlags } from '../../src/cli/sandbox/flags.ts';
 import { planNames, plans } from '../../src/sandbox/plans.ts';
 import { resolveSettings } from '../../src/sandbox/settings.ts';
 import { noon, plainNumbers, startTestSandbox, type TestSandbox } from './harness.ts';

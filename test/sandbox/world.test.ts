@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { runSandbox } from '../../src/cli/sandbox.ts';
+import { runSandbox } from '../../src/cli/sandbox/sandbox.ts';
 import { periodAt } from '../../src/sandbox/world/local-hours.ts';
 import { readWorld, WorldError } from '../../src/sandbox/world/read-world.ts';
 import type { WorldInput } from '../../src/sandbox/world/world-schema.ts';

@@ -1,6 +1,6 @@
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
-import { defaultRetryDelays } from '../../src/domain/retry-schedule.ts';
-import type { ImportRow } from '../../src/store/import-campaign.ts';
+import { defaultRetryDelays } from '../../src/domain/attempts/retry-schedule.ts';
+import type { ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ImportRow } from '../../src/store/import-campaign.ts';
+import type { ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
 
 /** A recipient list in which every value is unique, so that each can be searched for wherever it must not be. */
 export interface PlantedList {

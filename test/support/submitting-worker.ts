@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { noon } from '../store/scenario.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import { noon } from '../ledger/scenario.ts';
 import { openNoWitness } from './activity-context.ts';
 
 /** Activities of a worker whose service takes every batch, and the ids of the requests it was sent. `meanwhile`: what happens during each. */

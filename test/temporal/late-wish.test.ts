@@ -3,11 +3,11 @@ import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
 import type { ChangeStateInput } from '../../activities/account.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
-import { pauseCampaign } from '../../src/store/campaigns.ts';
-import { countOwnPauses } from '../../src/store/wishes.ts';
+import { pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { countOwnPauses } from '../../src/ledger/wishes.ts';
 import { cancelUpdate, knownResumeUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
-import { openCleanStore } from '../store/clean-store.ts';
-import { beginProven, noon } from '../store/scenario.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { beginProven, noon } from '../ledger/scenario.ts';
 import { withCampaign } from './one-campaign.ts';
 
 test('a resume that the database did not take at first does not undo the pause that came after it', async () => {

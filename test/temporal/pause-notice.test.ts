@@ -4,12 +4,12 @@ import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
 import { pauseToTell } from '../../activities/pause-to-tell.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
-import { changeCampaignState } from '../../src/store/campaigns.ts';
-import { readHookStanding } from '../../src/store/hook-standing.ts';
+import { changeCampaignState } from '../../src/ledger/rows/campaigns.ts';
+import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
 import { lookAgainUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
 import { sendJson, startHookServer } from '../hooks/hook-server.ts';
-import { openCleanStore } from '../store/clean-store.ts';
-import { beginProven, noon } from '../store/scenario.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { beginProven, noon } from '../ledger/scenario.ts';
 import { until } from '../support/until.ts';
 import { withCampaign } from './one-campaign.ts';
 

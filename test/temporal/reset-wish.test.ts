@@ -3,10 +3,10 @@ import type { ChangeStateInput } from '../../activities/account.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
-import { changeCampaignState } from '../../src/store/campaigns.ts';
+import { changeCampaignState } from '../../src/ledger/rows/campaigns.ts';
 import { pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
-import { openCleanStore } from '../store/clean-store.ts';
-import { beginProven, noon } from '../store/scenario.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { beginProven, noon } from '../ledger/scenario.ts';
 import { until } from '../support/until.ts';
 import { withCampaign } from './one-campaign.ts';
 

@@ -2,10 +2,10 @@ import { WorkflowFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { failCampaign } from '../../src/store/campaigns.ts';
+import { failCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { startCampaign, WorkflowConflictError } from '../../src/temporal/start-campaign.ts';
-import { openCleanStore } from '../store/clean-store.ts';
-import { beginProven, noon } from '../store/scenario.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { beginProven, noon } from '../ledger/scenario.ts';
 
 /** Temporal whose last run of the campaign failed with these details, and what it was asked to start. */
 function temporalAfter(details: unknown) {

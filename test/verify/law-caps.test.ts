@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LegalHours } from '../../src/domain/campaign-rules.ts';
-import type { CampaignEvent } from '../../src/store/events.ts';
+import type { CampaignEvent } from '../../src/ledger/events.ts';
 import { judgeCall } from '../../src/verify/judge-call.ts';
 import { readJudgedRules } from '../../src/verify/judged-rules.ts';
 import { NumberBook } from '../../src/verify/number-book.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { NewEvent } from '../../src/store/events.ts';
+import type { NewEvent } from '../../src/ledger/events.ts';
 import { LogJudge } from '../../src/verify/log-judge.ts';
 import { logRules, type LogRule } from '../../src/verify/log-rules.ts';
 import { buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';

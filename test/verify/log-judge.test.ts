@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CampaignEvent, NewEvent } from '../../src/store/events.ts';
+import type { CampaignEvent, NewEvent } from '../../src/ledger/events.ts';
 import { LogJudge } from '../../src/verify/log-judge.ts';
 import type { LogRule } from '../../src/verify/log-rules.ts';
 import { buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { closeRound } from '../../src/store/rounds.ts';
+import { closeRound } from '../../src/ledger/campaign/rounds.ts';
 import { logRules } from '../../src/verify/log-rules.ts';
 import type { ListedConversation, ServiceList } from '../../src/verify/judge-list.ts';
 import { verifyLog } from '../../src/verify/verify-log.ts';
 import { buildRows, buildRules, minuteMs } from '../support/campaign-rules.ts';
-import { openCleanStore } from '../store/clean-store.ts';
-import { answered, beginProven, noon, numbers, type Scenario } from '../store/scenario.ts';
-import { dialects, type TestDialect } from '../store/test-stores.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { answered, beginProven, noon, numbers, type Scenario } from '../ledger/scenario.ts';
+import { dialects, type TestDialect } from '../ledger/test-stores.ts';
 
 const [ana = '', ben = '', cy = ''] = numbers(3);
 const stranger = '+12125550199';

@@ -1,10 +1,10 @@
 import { edit, type Guard } from './guard.ts';
 
-const bounds = 'src/store/post-bounds.ts';
+const bounds = 'src/ledger/doubt/post-bounds.ts';
 const clocks = 'activities/watch-clocks.ts';
-const conclude = 'src/store/conclude.ts';
-const dialGuard = 'src/store/dial-guard.ts';
-const doubts = 'src/store/doubts.ts';
+const conclude = 'src/ledger/collect/conclude.ts';
+const dialGuard = 'src/ledger/doubt/dial-guard.ts';
+const doubts = 'src/ledger/doubt/doubts.ts';
 
 /** What keeps clocks, refusals and records that are still to be read from dialling. */
 export const guardsOfClaims: readonly Guard[] = [
@@ -20,7 +20,7 @@ export const guardsOfClaims: readonly Guard[] = [
       ),
     ],
     worlds: ['skewed', 'restarted', 'clock_steps'],
-    test: { file: 'test/store/guards.test.ts', name: 'own time of the request' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'own time of the request' },
   },
   {
     name: 'rule 7: steps of a clock',
@@ -43,7 +43,11 @@ export const guardsOfClaims: readonly Guard[] = [
     name: 'rule 7: hours by both clocks',
     keeps: 'Hours that are open by one clock alone are closed.',
     edits: [
-      edit('src/store/sort-attempts.ts', 'judgeByBothClocks(input.serviceNow ?? now, {', 'judgeByBothClocks(now, {'),
+      edit(
+        'src/ledger/dial/sort-attempts.ts',
+        'judgeByBothClocks(input.serviceNow ?? now, {',
+        'judgeByBothClocks(now, {',
+      ),
     ],
     worlds: [],
     test: { file: 'test/activities/clocks.test.ts', name: 'hours that are open by one clock alone' },
@@ -59,9 +63,9 @@ export const guardsOfClaims: readonly Guard[] = [
     name: 'rule 8: the wait after 400 and 422',
     keeps: 'A refused batch is sent in halves only when the list has had time to show its calls.',
     edits: [
-      edit('src/store/verdicts.ts', 'import { isAboutCalls, pause', 'import { applyRefusal, isAboutCalls, pause'),
+      edit('src/ledger/dial/verdicts.ts', 'import { isAboutCalls, pause', 'import { applyRefusal, isAboutCalls, pause'),
       edit(
-        'src/store/verdicts.ts',
+        'src/ledger/dial/verdicts.ts',
         "// The service's word is a claim: before anybody is called again, its list is to show nothing else (see `concludeSweep`).",
         'await applyRefusal(tx, batch, input.now);',
       ),
@@ -82,30 +86,34 @@ export const guardsOfClaims: readonly Guard[] = [
   {
     name: 'rule 8: doubts about a denied batch',
     keeps: 'A record that may be of one of its calls keeps a batch after 429 from being sent again.',
-    edits: [edit('src/store/denied-calls.ts', 'if (first === undefined || (await', 'if (batch.posts > 0 || (await')],
+    edits: [
+      edit('src/ledger/dial/denied-calls.ts', 'if (first === undefined || (await', 'if (batch.posts > 0 || (await'),
+    ],
     worlds: ['refused', 'mixed'],
     test: { file: 'test/worlds/seen.test.ts', name: 'sent again after a second' },
   },
   {
     name: 'rule 8: the minute after a 429',
     keeps: 'A batch after 429 is not sent again before its records had a minute to be listed.',
-    edits: [edit('src/store/denied-calls.ts', 'return isEarly || doubts.some(', 'return doubts.some(')],
+    edits: [edit('src/ledger/dial/denied-calls.ts', 'return isEarly || doubts.some(', 'return doubts.some(')],
     worlds: ['refused'],
-    test: { file: 'test/store/dialling.test.ts', name: 'refused for its rate is not sent again before' },
+    test: { file: 'test/ledger/rows/dialling.test.ts', name: 'refused for its rate is not sent again before' },
   },
   {
     name: 'rule 8: calls that were given back',
     keeps: 'Who was in a denied batch is not called by another one while a record may be theirs.',
     edits: [edit(dialGuard, "row.state === 'settled' || row.denied !== null", "row.state === 'settled'")],
     worlds: ['refused', 'mixed'],
-    test: { file: 'test/store/guards.test.ts', name: 'who was in a batch that was given back' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'who was in a batch that was given back' },
   },
   {
     name: 'rule 8: a record of a call given back',
     keeps: 'It settles that call, and its person is called for it no more.',
-    edits: [edit('src/store/matching.ts', "if (attempt.state === 'released') await takeAsPlaced(tx, attempt, now);")],
+    edits: [
+      edit('src/ledger/collect/matching.ts', "if (attempt.state === 'released') await takeAsPlaced(tx, attempt, now);"),
+    ],
     worlds: ['refused'],
-    test: { file: 'test/store/denied-calls.test.ts', name: 'a record that comes after the batch was given back' },
+    test: { file: 'test/ledger/dial/denied-calls.test.ts', name: 'a record that comes after the batch was given back' },
   },
   {
     name: 'rule 9: undecided records',
@@ -118,6 +126,6 @@ export const guardsOfClaims: readonly Guard[] = [
       ),
     ],
     worlds: ['partly_shown', 'no_line', 'withheld', 'mixed', 'late_rings'],
-    test: { file: 'test/store/settle-and-sweeps.test.ts', name: 'a record of nobody that has not been read' },
+    test: { file: 'test/ledger/collect/settle-and-sweeps.test.ts', name: 'a record of nobody that has not been read' },
   },
 ];

@@ -1,12 +1,12 @@
 import { edit, type Guard } from './guard.ts';
 
-const posting = 'src/store/posting.ts';
-const sorting = 'src/store/sort-attempts.ts';
-const matching = 'src/store/matching.ts';
-const sharedWords = 'src/store/shared-words.ts';
+const posting = 'src/ledger/dial/posting.ts';
+const sorting = 'src/ledger/dial/sort-attempts.ts';
+const matching = 'src/ledger/collect/matching.ts';
+const sharedWords = 'src/ledger/doubt/shared-words.ts';
 
 const noWordingIndex = edit(
-  'src/store/third-schema.ts',
+  'src/ledger/third-schema.ts',
   'create unique index attempts_one_wording',
   'create index attempts_one_wording',
 );
@@ -18,10 +18,10 @@ const plannerWithoutWords = [
       and attempts.state in ('planned', 'posting', 'open')))\`;`,
     'return sql<boolean>`(${agentId} is not null)`;',
   ),
-  edit('src/store/candidates.ts', 'row.words_key !== null && words.has(row.words_key)', 'words.size < 0'),
+  edit('src/ledger/plan/candidates.ts', 'row.words_key !== null && words.has(row.words_key)', 'words.size < 0'),
 ];
 const overlapping = edit(
-  'src/store/planning.ts',
+  'src/ledger/plan/planning.ts',
   'wordsKept ? await findOverlapping(tx, rules.agentId, recipients.map(toLine)) : new Set<string>()',
   'new Set<string>()',
 );
@@ -31,16 +31,18 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'unique index attempts_one_open',
     keeps: 'Two open calls to one number are refused by the database, whatever planned them.',
-    edits: [edit('src/store/migrations.ts', 'create unique index attempts_one_open', 'create index attempts_one_open')],
+    edits: [
+      edit('src/ledger/migrations.ts', 'create unique index attempts_one_open', 'create index attempts_one_open'),
+    ],
     worlds: [],
-    test: { file: 'test/store/guards.test.ts', name: 'open call to a number' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'open call to a number' },
   },
   {
     name: 'unique index attempts_one_wording',
     keeps: 'Two open calls of one agent with the same words are refused by the database, whatever planned them.',
     edits: [noWordingIndex],
     worlds: [],
-    test: { file: 'test/store/guards.test.ts', name: 'open call with the same words' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'open call with the same words' },
   },
   {
     name: 'free words in the planner',
@@ -48,7 +50,7 @@ export const guardsOfLedger: readonly Guard[] = [
       'Who has the words of an open call waits; the index alone keeps the promise, at the cost of emptier batches.',
     edits: plannerWithoutWords,
     worlds: [],
-    test: { file: 'test/store/guards.test.ts', name: 'leaves no place empty' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'leaves no place empty' },
   },
   {
     name: 'words kept apart, by index and planner',
@@ -56,28 +58,28 @@ export const guardsOfLedger: readonly Guard[] = [
       'Two calls that the records could not tell apart are never open together; doubt alone would leave them to a person.',
     edits: [noWordingIndex, ...plannerWithoutWords, overlapping],
     worlds: ['namesakes', 'one_line', 'two_campaigns', 'mixed'],
-    test: { file: 'test/store/guards.test.ts', name: 'the same words are never open together' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'the same words are never open together' },
   },
   {
     name: 'lines that begin one another',
     keeps: 'Calls of which one line begins the other are never open together.',
     edits: [overlapping],
     worlds: [],
-    test: { file: 'test/store/guards.test.ts', name: 'begins that of another' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'begins that of another' },
   },
   {
     name: 'compare-and-set of batches',
     keeps: 'Of two processes that move a batch one is told yes.',
-    edits: [edit('src/store/batch-state.ts', 'return result.numUpdatedRows === 1n;', 'return true;')],
+    edits: [edit('src/ledger/batch-state.ts', 'return result.numUpdatedRows === 1n;', 'return true;')],
     worlds: ['mixed', 'namesakes'],
-    test: { file: 'test/store/posting.test.ts', name: 'whoever enters a batch second never sends it' },
+    test: { file: 'test/ledger/dial/posting.test.ts', name: 'whoever enters a batch second never sends it' },
   },
   {
     name: 'states that a batch may be moved from',
     keeps: 'A batch that somebody was about to send is not sent by the next who enters it.',
-    edits: [edit('src/store/batch-state.ts', "    .where('state', 'in', legal)\n", '')],
+    edits: [edit('src/ledger/batch-state.ts', "    .where('state', 'in', legal)\n", '')],
     worlds: ['mixed', 'namesakes', 'listed_late'],
-    test: { file: 'test/store/posting.test.ts', name: 'whoever enters a batch second never sends it' },
+    test: { file: 'test/ledger/dial/posting.test.ts', name: 'whoever enters a batch second never sends it' },
   },
   {
     name: 'the second entry makes it unknown',
@@ -85,83 +87,87 @@ export const guardsOfLedger: readonly Guard[] = [
       'A batch whose process died before its POST had an answer counts as placed, and does not stay in posting for ever.',
     edits: [edit(posting, "if (batch.state === 'posting') await enterUnknown(tx, store, batch, input.now);")],
     worlds: ['mixed', 'namesakes', 'listed_late'],
-    test: { file: 'test/store/posting.test.ts', name: 'whoever enters a batch second never sends it' },
+    test: { file: 'test/ledger/dial/posting.test.ts', name: 'whoever enters a batch second never sends it' },
   },
   {
     name: 'do-not-call in the dial transaction',
     keeps: 'Who opted out since the batch was planned is left out of it.',
     edits: [edit(sorting, 'suppressed: suppressed.has(attempt.e164),', 'suppressed: false,')],
     worlds: ['two_campaigns'],
-    test: { file: 'test/store/dialling.test.ts', name: 'a suppression added after planning' },
+    test: { file: 'test/ledger/rows/dialling.test.ts', name: 'a suppression added after planning' },
   },
   {
     name: 'reached since the plan',
     keeps: 'Who a late record shows as reached is left out of a batch that is planned already.',
     edits: [edit(sorting, 'if (earlier != null) {', "if (earlier === 'busy') {")],
     worlds: [],
-    test: { file: 'test/store/guards.test.ts', name: 'shown as reached after the plan' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'shown as reached after the plan' },
   },
   {
     name: 'the wait while a batch is unknown',
     keeps: 'Nothing is sent before the list could be read again and the back-off is over.',
-    edits: [edit('src/store/safety.ts', 'return until > now ? until : null;', 'return null;')],
+    edits: [edit('src/ledger/limits/safety.ts', 'return until > now ? until : null;', 'return null;')],
     worlds: [],
-    test: { file: 'test/store/dialling.test.ts', name: 'while a batch is unknown nothing is sent' },
+    test: { file: 'test/ledger/rows/dialling.test.ts', name: 'while a batch is unknown nothing is sent' },
   },
   {
     name: 'a final record settles its call',
     keeps: 'A record that was read to its end beside its claim settles its call at the next sweep.',
     edits: [edit(matching, '  await settleLeftOpen(tx, agentId, now);\n  const', '  const')],
     worlds: [],
-    test: { file: 'test/store/locks-left-open.test.ts', name: 'an open attempt whose record is final' },
+    test: { file: 'test/ledger/locks-left-open.test.ts', name: 'an open attempt whose record is final' },
   },
   {
     name: 'claims are current',
     keeps: 'A record that got an owner while it was read is settled under the lock of its campaign.',
     edits: [
       edit(
-        'src/store/record-results.ts',
+        'src/ledger/collect/record-results.ts',
         'if (written.attempt_id !== locked) throw',
         'if (written.attempt_id === `${locked} by another`) throw',
       ),
     ],
     worlds: [],
-    test: { file: 'test/store/locks-records.test.ts', name: 'a record that gets its owner' },
+    test: { file: 'test/ledger/collect/locks-records.test.ts', name: 'a record that gets its owner' },
   },
   {
     name: 'a late yes to a batch in redial',
     keeps: 'It calls off the calls that were to be made again.',
     edits: [
       edit(
-        'src/store/verdicts.ts',
+        'src/ledger/dial/verdicts.ts',
         "if (batch.state === 'redial' || batch.state === 'held') await callOffRedial(tx, batch, now);",
       ),
     ],
     worlds: [],
-    test: { file: 'test/store/guards.test.ts', name: 'a late yes' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'a late yes' },
   },
   {
     name: 'retry leaves doubt alone',
     keeps: 'Rows that cannot be told apart come back only by a word about that row.',
     edits: [
-      edit('src/store/retry-ended.ts', "'not in', [withdrawnReason, notToldApart]", "'not in', [withdrawnReason]"),
+      edit(
+        'src/ledger/people/retry-ended.ts',
+        "'not in', [withdrawnReason, notToldApart]",
+        "'not in', [withdrawnReason]",
+      ),
     ],
     worlds: [],
-    test: { file: 'test/store/guards.test.ts', name: 'a retry leaves' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'a retry leaves' },
   },
   {
     name: 'wishes by id',
     keeps: 'A wish that comes again, after a reset of the workflow, changes nothing.',
-    edits: [edit('src/store/wishes.ts', 'wish_id: wish?.id ?? randomUUID(),', 'wish_id: randomUUID(),')],
+    edits: [edit('src/ledger/wishes.ts', 'wish_id: wish?.id ?? randomUUID(),', 'wish_id: randomUUID(),')],
     worlds: [],
-    test: { file: 'test/store/wishes.test.ts', name: 'a wish that comes again' },
+    test: { file: 'test/ledger/wishes.test.ts', name: 'a wish that comes again' },
   },
   {
     name: 'wishes in their order',
     keeps: 'A resume that comes late does not undo a later pause.',
-    edits: [edit('src/store/wishes.ts', 'return later !== undefined;', 'return false;')],
+    edits: [edit('src/ledger/wishes.ts', 'return later !== undefined;', 'return false;')],
     worlds: [],
-    test: { file: 'test/store/wishes.test.ts', name: 'a resume' },
+    test: { file: 'test/ledger/wishes.test.ts', name: 'a resume' },
   },
   {
     name: 'the witness',
@@ -187,28 +193,32 @@ export const guardsOfLedger: readonly Guard[] = [
     keeps: 'An entry that is committed was seen by every dial that commits later.',
     edits: [
       edit(
-        'src/store/do-not-call-lock.ts',
+        'src/ledger/do-not-call-lock.ts',
         'await sql`select pg_advisory_xact_lock_shared(${sql.lit(doNotCallLock)})`.execute(tx);',
       ),
     ],
     worlds: [],
-    test: { file: 'test/store/locks-interleavings.test.ts', name: 'a do-not-call entry that was confirmed' },
+    test: { file: 'test/ledger/rows/locks-interleavings.test.ts', name: 'a do-not-call entry that was confirmed' },
   },
   {
     name: 'the lock of people',
     keeps: 'Campaigns that dial the same people at the same moment keep a cap together.',
     edits: [edit(posting, 'await lockPeople(tx, store, campaign.rules.caps, batchId);')],
     worlds: [],
-    test: { file: 'test/store/caps-at-once.test.ts', name: 'campaigns that dial the same people' },
+    test: { file: 'test/ledger/rows/caps-at-once.test.ts', name: 'campaigns that dial the same people' },
   },
   {
     name: 'READ COMMITTED, pinned',
     keeps: 'What others have committed is read, whatever the database has as its default.',
     edits: [
-      edit('src/store/postgres-dialect.ts', 'begin isolation level read committed read write; select', 'begin; select'),
+      edit(
+        'src/ledger/postgres-dialect.ts',
+        'begin isolation level read committed read write; select',
+        'begin; select',
+      ),
     ],
     worlds: [],
-    test: { file: 'test/store/locks-settings.test.ts', name: '' },
+    test: { file: 'test/ledger/locks-settings.test.ts', name: '' },
   },
   {
     name: 'a lost answer to the commit',

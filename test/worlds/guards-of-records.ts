@@ -1,11 +1,11 @@
 import { edit, type Guard } from './guard.ts';
 
-const conclude = 'src/store/conclude.ts';
-const doubts = 'src/store/doubts.ts';
-const attemptFacts = 'src/store/correlation-rows.ts';
-const openBatches = 'src/store/open-batches.ts';
-const dialGuard = 'src/store/dial-guard.ts';
-const correlation = 'src/domain/correlation.ts';
+const conclude = 'src/ledger/collect/conclude.ts';
+const doubts = 'src/ledger/doubt/doubts.ts';
+const attemptFacts = 'src/ledger/doubt/correlation-rows.ts';
+const openBatches = 'src/ledger/doubt/open-batches.ts';
+const dialGuard = 'src/ledger/doubt/dial-guard.ts';
+const correlation = 'src/domain/correlation/correlation.ts';
 
 const settleWithoutDoubts = edit(
   conclude,
@@ -25,14 +25,14 @@ export const guardsOfRecords: readonly Guard[] = [
     keeps: 'A call whose record may be one that belongs to nobody ends in doubt, not unreached.',
     edits: [settleWithoutDoubts],
     worlds: ['barge_in', 'withheld', 'namesakes', 'mixed', 'two_campaigns'],
-    test: { file: 'test/store/guards.test.ts', name: 'may be theirs, ends in doubt' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'may be theirs, ends in doubt' },
   },
   {
     name: 'hindrances before a dial',
     keeps: 'Planner and dial transaction ask what earlier calls to somebody leave open.',
     edits: [dialWithoutDoubts],
     worlds: ['list_lag', 'two_campaigns', 'mixed', 'foreign', 'withheld'],
-    test: { file: 'test/store/guards.test.ts', name: 'whose records came late' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'whose records came late' },
   },
   {
     name: 'doubts, in both places',
@@ -45,63 +45,63 @@ export const guardsOfRecords: readonly Guard[] = [
     keeps: 'A record is possible from a tolerance before the last time of the service before the POST.',
     edits: [edit(attemptFacts, 'bounds.from - timing.clockToleranceMs : 0', 'bounds.to + 1_000 : 0')],
     worlds: ['withheld', 'barge_in', 'clock_steps', 'mixed'],
-    test: { file: 'test/store/guards.test.ts', name: 'within the tolerance before' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'within the tolerance before' },
   },
   {
     name: 'rule 1: latest possible start',
     keeps: 'A call may begin long after its POST.',
     edits: [edit(attemptFacts, 'possibleUntil: bounds.to + lookAheadMs', 'possibleUntil: bounds.to')],
     worlds: ['late_rings', 'mixed'],
-    test: { file: 'test/store/guards.test.ts', name: 'long after the request' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'long after the request' },
   },
   {
     name: 'rule 1: seen before the POST',
     keeps: 'What was listed before a POST is no record of it; without this more rows end in doubt, nobody is called.',
     edits: [edit(doubts, 'if (row.seen_seq < (seqOf.get(attempt.attemptId) ?? 0)) continue;')],
     worlds: [],
-    test: { file: 'test/store/guards.test.ts', name: 'listed before the request' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'listed before the request' },
   },
   {
     name: 'rule 1: other words are not somebody else',
     keeps:
       'A line with few words of ours is no proof of another call unless the agent is known to speak ours around it.',
-    edits: [edit('src/domain/correlation-evidence.ts', "? 'few_shared' : null", "? 'somebody_else' : null")],
+    edits: [edit('src/domain/correlation/evidence.ts', "? 'few_shared' : null", "? 'somebody_else' : null")],
     worlds: ['barge_in', 'mixed', 'altered', 'foreign'],
-    test: { file: 'test/store/guards.test.ts', name: 'words that share little' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'words that share little' },
   },
   {
     name: 'rule 1: a word or two are no other words',
     keeps: 'A line of one or two words may be ours, altered and cut short.',
-    edits: [edit('src/domain/line-words.ts', 'if (shown.words.length < leastWords) return false;')],
+    edits: [edit('src/domain/correlation/line-words.ts', 'if (shown.words.length < leastWords) return false;')],
     worlds: ['barge_in', 'altered', 'mixed'],
-    test: { file: 'test/domain/line-words.test.ts', name: 'few words' },
+    test: { file: 'test/domain/correlation/line-words.test.ts', name: 'few words' },
   },
   {
     name: 'rule 2: ringing after bare records',
     keeps: 'Where records of unanswered calls name no time, one without words but with a duration may be a talk.',
     edits: [
       edit(
-        'src/domain/recorded-talk.ts',
+        'src/domain/correlation/recorded-talk.ts',
         'return shown.bareShown || shown.longestEmptyMs > ringLimitMs ? recordedTalk.ringing : recordedTalk.maybe;',
         'return recordedTalk.maybe;',
       ),
     ],
     worlds: ['withheld'],
-    test: { file: 'test/store/guards.test.ts', name: 'a record with a duration and no words' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'a record with a duration and no words' },
   },
   {
     name: 'rule 2: ringing without a record of each call',
     keeps: 'Where unanswered calls leave no record, one without words but with a duration may be a talk.',
     edits: [edit(doubts, 'return counts !== undefined && counts.records >= counts.calls;', 'return true;')],
     worlds: ['withheld'],
-    test: { file: 'test/store/guards.test.ts', name: 'and where not every call' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'and where not every call' },
   },
   {
     name: 'rule 2: silence before any words',
     keeps: 'An empty transcript says that nobody spoke only where talks are known to show their words.',
-    edits: [edit('src/domain/recorded-talk.ts', 'if (!shown.wordsShown) return recordedTalk.empty;')],
+    edits: [edit('src/domain/correlation/recorded-talk.ts', 'if (!shown.wordsShown) return recordedTalk.empty;')],
     worlds: ['withheld'],
-    test: { file: 'test/store/guards.test.ts', name: 'an empty record may be a talk' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'an empty record may be a talk' },
   },
   {
     name: 'rule 3: the list has caught up',
@@ -114,21 +114,21 @@ export const guardsOfRecords: readonly Guard[] = [
       ),
     ],
     worlds: ['list_lag', 'listed_late'],
-    test: { file: 'test/store/guards.test.ts', name: 'nobody without a record is called again' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'nobody without a record is called again' },
   },
   {
     name: 'rule 3: the longest lag seen',
     keeps: 'An agent whose records came late is waited for as long again, twice over.',
     edits: [edit(dialGuard, 'const lagMs = 2 * (await listed.longestLagMs());', 'const lagMs = 0;')],
     worlds: ['list_lag', 'listed_late', 'mixed'],
-    test: { file: 'test/store/guards.test.ts', name: 'whose records came late' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'whose records came late' },
   },
   {
     name: 'rule 3: one record shown',
     keeps: 'Absence says nothing in a campaign of which the service has shown no record.',
     edits: [edit(conclude, "if (!campaign.recordShown) return unknown('no_record_shown');")],
     worlds: ['list_lag', 'withheld', 'mixed'],
-    test: { file: 'test/store/guards.test.ts', name: 'no record of the campaign' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'no record of the campaign' },
   },
   {
     name: 'the settle deadline',
@@ -141,7 +141,7 @@ export const guardsOfRecords: readonly Guard[] = [
       ),
     ],
     worlds: ['listed_late', 'late_rings'],
-    test: { file: 'test/store/settle-and-sweeps.test.ts', name: 'nobody is unreached before' },
+    test: { file: 'test/ledger/collect/settle-and-sweeps.test.ts', name: 'nobody is unreached before' },
   },
   {
     name: 'a sweep begun after the deadline',
@@ -150,7 +150,7 @@ export const guardsOfRecords: readonly Guard[] = [
       edit(conclude, 'if (deadline === null || begunAt <= deadline) continue;', 'if (deadline === null) continue;'),
     ],
     worlds: ['listed_late', 'late_rings'],
-    test: { file: 'test/store/settle-and-sweeps.test.ts', name: 'nobody is unreached before' },
+    test: { file: 'test/ledger/collect/settle-and-sweeps.test.ts', name: 'nobody is unreached before' },
   },
   {
     name: 'the wait of an unknown batch',
@@ -163,14 +163,14 @@ export const guardsOfRecords: readonly Guard[] = [
       ),
     ],
     worlds: ['mixed'],
-    test: { file: 'test/store/settle-and-sweeps.test.ts', name: 'a batch is held only after' },
+    test: { file: 'test/ledger/collect/settle-and-sweeps.test.ts', name: 'a batch is held only after' },
   },
   {
     name: 'time in which nobody looked',
     keeps: 'It does not count towards the settle deadline.',
     edits: [edit(conclude, 'await skipGap(tx, open, agent?.complete_sweep_at ?? null, begunAt);')],
     worlds: ['restarted', 'mixed'],
-    test: { file: 'test/store/settle-and-sweeps.test.ts', name: 'time in which nobody looked' },
+    test: { file: 'test/ledger/collect/settle-and-sweeps.test.ts', name: 'time in which nobody looked' },
   },
   {
     name: 'weak matches stay open questions',
@@ -183,7 +183,7 @@ export const guardsOfRecords: readonly Guard[] = [
       ),
     ],
     worlds: ['foreign', 'partly_shown', 'mixed'],
-    test: { file: 'test/store/guards.test.ts', name: 'found by its number alone' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'found by its number alone' },
   },
   {
     name: 'rule 4: a tie',
@@ -193,30 +193,34 @@ export const guardsOfRecords: readonly Guard[] = [
       edit(correlation, "return free.length === 1 ? only : 'tie';", 'return only;'),
     ],
     worlds: ['barge_in', 'altered', 'shortened', 'namesakes', 'mixed', 'two_campaigns', 'foreign'],
-    test: { file: 'test/domain/correlation.test.ts', name: '' },
+    test: { file: 'test/domain/correlation/correlation.test.ts', name: '' },
   },
   {
     name: 'possible opt-outs',
     keeps: 'An opt-out in a record that belongs to nobody stops calls to everybody who may have made it.',
     edits: [
-      edit('src/store/possible-opt-outs.ts', 'if (row.attempt_id === null) await', 'if (row.caller !== null) await'),
+      edit(
+        'src/ledger/doubt/possible-opt-outs.ts',
+        'if (row.attempt_id === null) await',
+        'if (row.caller !== null) await',
+      ),
     ],
     worlds: ['two_campaigns', 'one_line', 'mixed', 'barge_in'],
-    test: { file: 'test/store/guards.test.ts', name: 'a possible opt-out' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'a possible opt-out' },
   },
   {
     name: 'possible opt-outs of the weakly matched',
     keeps: 'An opt-out that may be theirs stops calls also to whoever another record was found for by number or words.',
     edits: [edit(doubts, "eb('evidence', 'not in', strongEvidence)", "eb('evidence', 'is', null)")],
     worlds: ['mixed'],
-    test: { file: 'test/store/guards.test.ts', name: 'found for by its words alone' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'found for by its words alone' },
   },
   {
     name: 'opt-outs still to be told',
     keeps: 'Nobody is called while the analysis of a call of theirs may still tell that they opted out.',
     edits: [edit(dialGuard, 'listens ? await findUnheard(tx, asked) : new Set<string>()', 'new Set<string>()')],
     worlds: ['two_campaigns', 'mixed'],
-    test: { file: 'test/store/guards.test.ts', name: 'while the analysis' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'while the analysis' },
   },
   {
     name: 'opt-outs still to be told, of the weakly matched',
@@ -224,13 +228,13 @@ export const guardsOfRecords: readonly Guard[] = [
       'Nor while an analysis that may be theirs is not done, although another record was found for them by number or words.',
     edits: [edit(dialGuard, 'const answersCount = listens && (await', 'const answersCount = false && (await')],
     worlds: ['two_campaigns'],
-    test: { file: 'test/store/guards.test.ts', name: 'nor while a talk that is still read' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'nor while a talk that is still read' },
   },
   {
     name: 'inbound opt-outs',
     keeps: 'Who calls in and asks never to be called again is not called.',
     edits: [edit('activities/sweep.ts', 'listens: optOut.length > 0', 'listens: false')],
     worlds: ['inbound'],
-    test: { file: 'test/store/guards.test.ts', name: 'who calls in' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'who calls in' },
   },
 ];

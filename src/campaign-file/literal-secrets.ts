@@ -1,0 +1,59 @@
+import { hasQuery, isKeptUrl, isSecretAddress, keptUrlFix } from '../input/kept-url.ts';
+
+/** Where a secret would stand in a campaign file as it is, and what to write instead. */
+export interface LiteralSecret {
+  path: PropertyKey[];
+  fix: string;
+}
+
+interface WrittenSettings {
+  pre_dial?: { url: string } | undefined;
+  on_completion?: { url: string } | undefined;
+  on_pause?: { url: string } | undefined;
+  conversation_config_override?: unknown;
+  variables?: { values: Record<string, string> } | undefined;
+}
+
+const hookFix = `write where the address stands, ${keptUrlFix}: what follows its "?" may be a key, and would be kept in the database as it is`;
+const overrideFix =
+  'set it on the agent itself, such as with carillon agents update <agent> --llm-header <name>, or take it from a column with {{ column }}: what stands here would be kept in the database as it is';
+const variableFix =
+  'take it from a column of the list with {{ column }}, or keep it with the agent: what stands here would be kept in the database as it is';
+
+const headers = /(^|_)headers$/i;
+const secretName = /^secret__|(^|_)(api_?key|authorization|(auth|access|bearer)_?token|secret|password)$/i;
+const oneColumn = /^\s*\{\{\s*[\w ]+\s*\}\}\s*$/;
+
+/**
+ * Settings whose text is a secret as far as can be told from its place: queries of hooks' addresses, headers, addresses with a query or a
+ * password and whatever is called a key, a token or a password. A campaign's settings are kept in its ledger, so none of them may hold one.
+ */
+export function literalSecrets(settings: WrittenSettings): LiteralSecret[] {
+  const found: LiteralSecret[] = [];
+  for (const hook of ['pre_dial', 'on_completion', 'on_pause'] as const) {
+    const url = settings[hook]?.url;
+    if (url !== undefined && !isKeptUrl(url) && hasQuery(url)) found.push({ path: [hook, 'url'], fix: hookFix });
+  }
+  collect(settings.conversation_config_override, ['conversation_config_override'], false, found);
+  for (const [name, value] of Object.entries(settings.variables?.values ?? {})) {
+    if (secretName.test(name) && isLiteral(value))
+      found.push({ path: ['variables', 'values', name], fix: variableFix });
+  }
+  return found;
+}
+
+function collect(value: unknown, path: PropertyKey[], isHeader: boolean, found: LiteralSecret[]): void {
+  if (typeof value === 'string') {
+    const named = isHeader || secretName.test(String(path.at(-1)));
+    if ((named && isLiteral(value)) || isSecretAddress(value)) found.push({ path, fix: overrideFix });
+  } else if (Array.isArray(value)) {
+    value.forEach((inner, index) => collect(inner, [...path, index], isHeader, found));
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value))
+      collect(inner, [...path, key], isHeader || headers.test(key), found);
+  }
+}
+
+function isLiteral(text: string): boolean {
+  return text !== '' && !oneColumn.test(text);
+}

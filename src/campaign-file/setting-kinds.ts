@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { parseDuration } from '../input/duration.ts';
+
+/* Every message here is the fix, as an instruction; `campaign-problems.ts` puts the path, the line and the value before it. */
+
+const durationFix = 'write a duration such as 90s, 5m, 2h or 1d, at most 366d';
+
+export function text(fix: string, longest = 200) {
+  return z
+    .string({ error: fix })
+    .max(longest, { error: fix })
+    .refine((value) => value.trim() !== '', { error: fix });
+}
+
+export function whole(from: number, to: number) {
+  const fix = `write a whole number from ${String(from)} to ${String(to)}`;
+  return z.number({ error: fix }).int({ error: fix }).min(from, { error: fix }).max(to, { error: fix });
+}
+
+/** A value that `read` understands, or the fix as the problem. */
+export function readBy<T>(read: (value: unknown) => T | null, fix: string) {
+  return z.unknown().transform((value, context): T => {
+    const parsed = read(value);
+    if (parsed !== null) return parsed;
+    context.issues.push({ code: 'custom', message: fix, input: value });
+    return z.NEVER;
+  });
+}
+
+export function duration(shortestMs: number) {
+  const fix = shortestMs > 0 ? `${durationFix}, at least ${String(shortestMs / 1000)}s` : durationFix;
+  return readBy((value) => {
+    const ms = parseDuration(value);
+    return ms === null || ms < shortestMs ? null : ms;
+  }, fix);
+}

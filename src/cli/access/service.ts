@@ -1,0 +1,90 @@
+import { ConfigError, type Config } from '../../config.ts';
+import { parseBaseUrl, serviceAddress } from '../../convai/base-url.ts';
+import { createConvaiClient, type ConvaiClient } from '../../convai/client.ts';
+import { ConvaiError, ConvaiOptionsError, NotSentError, RefusedError } from '../../convai/errors.ts';
+import { readServiceClock, realClock, type ServiceClock } from '../../convai/service-clock.ts';
+
+/** Thrown when the service cannot be used now; its message says where, why and what to do. */
+export class ServiceUnusableError extends Error {
+  override readonly name = 'ServiceUnusableError' as const;
+  readonly exitCode = 1;
+}
+
+const clockLimitMs = 5_000;
+
+/** The account of the service that a campaign uses: its address, however it is written. Throws ConfigError. */
+export function accountIdOf(config: Config): string {
+  return asSetting(() => serviceAddress(config.SVC_BASE_URL));
+}
+
+/** A client with the settings' key and limits; close it. Throws ConfigError. */
+export function openService(config: Config): ConvaiClient {
+  const apiKey = requireApiKey(config);
+  return asSetting(() =>
+    createConvaiClient({
+      baseUrl: config.SVC_BASE_URL,
+      apiKey,
+      timeouts: {
+        connectMs: config.SVC_CONNECT_TIMEOUT_MS,
+        headersMs: config.SVC_HEADERS_TIMEOUT_MS,
+        bodyMs: config.SVC_BODY_TIMEOUT_MS,
+      },
+      readsPerSecond: config.SVC_READS_PER_SECOND,
+    }),
+  );
+}
+
+/** Throws ConfigError when the key is not set. */
+export function requireApiKey(config: Config): string {
+  if (config.SVC_API_KEY !== undefined) return config.SVC_API_KEY;
+  throw new ConfigError(
+    `SVC_API_KEY is not set. Set it to the key of the service at ${config.SVC_BASE_URL}; carillon sandbox and carillon dev print theirs.`,
+  );
+}
+
+/** The service's clock now. Throws ServiceUnusableError, and ConfigError for an address that must not be used. */
+export async function readClock(config: Config, limitMs = clockLimitMs): Promise<ServiceClock> {
+  asSetting(() => parseBaseUrl(config.SVC_BASE_URL, false));
+  try {
+    return await readServiceClock(config.SVC_BASE_URL, limitMs);
+  } catch (error) {
+    throw explainServiceFault(config, error);
+  }
+}
+
+/** The service's clock, or real time when it does not answer: for showing instants, never for deciding by them. */
+export async function readClockOrReal(config: Config, limitMs: number, now: () => number): Promise<ServiceClock> {
+  try {
+    return await readServiceClock(config.SVC_BASE_URL, limitMs);
+  } catch {
+    return realClock(now);
+  }
+}
+
+/** An error of the client in the words of this program's settings; any other error as it is. */
+export function explainServiceFault(config: Config, error: unknown): unknown {
+  if (error instanceof ConvaiOptionsError) return new ConfigError(`SVC_BASE_URL: ${error.message}`, { cause: error });
+  if (!(error instanceof ConvaiError)) return error;
+  const url = config.SVC_BASE_URL;
+  if (error instanceof NotSentError) {
+    return new ServiceUnusableError(
+      `The service at ${url} cannot be reached. Check SVC_BASE_URL and that it is up (carillon sandbox runs it on this machine).`,
+      { cause: error },
+    );
+  }
+  if (error instanceof RefusedError && (error.status === 401 || error.status === 403)) {
+    return new ServiceUnusableError(`The service at ${url} refuses the API key (${error.status}): set SVC_API_KEY.`, {
+      cause: error,
+    });
+  }
+  return new ServiceUnusableError(`The service at ${url} gives no usable answer: ${error.message}`, { cause: error });
+}
+
+function asSetting<Value>(make: () => Value): Value {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof ConvaiOptionsError) throw new ConfigError(`SVC_BASE_URL: ${error.message}`, { cause: error });
+    throw error;
+  }
+}

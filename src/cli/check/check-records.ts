@@ -1,0 +1,69 @@
+import type { Config } from '../../config.ts';
+import type { ConvaiClient } from '../../convai/client.ts';
+import { ConvaiError } from '../../convai/errors.ts';
+import { factsFromRecord } from '../../convai/record-facts.ts';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import { describeFailure } from '../terminal/failure.ts';
+import { explainServiceFault, openService } from '../access/service.ts';
+import { takeItems } from '../terminal/list-limit.ts';
+
+/** What the agent's records show of whose calls they are. */
+export type RecordsState =
+  | { asked: false; reason: string }
+  | {
+      asked: true;
+      /** Finished records of outbound calls among the newest of the agent that were read. */
+      read: number;
+      /** Those that show the number or a reference, and those that may be a talk and show neither that nor words. */
+      naming: number;
+      silent: number;
+    };
+
+/** Records listed, and of those the most that are read. */
+const listed = 200;
+const mostRead = 20;
+
+type ReadRules = Pick<CampaignRules, 'agentId' | 'correlation' | 'timing'>;
+
+/** Looks at the agent's newest records. A service that does not answer is told, not thrown. Throws ConfigError. */
+export async function checkRecords(config: Config, rules: ReadRules): Promise<RecordsState> {
+  if (config.SVC_API_KEY === undefined) return { asked: false, reason: 'SVC_API_KEY is not set' };
+  const client = openService(config);
+  try {
+    return { asked: true, ...(await readNewest(client, rules)) };
+  } catch (error) {
+    if (!(error instanceof ConvaiError)) throw error;
+    return { asked: false, reason: describeFailure(explainServiceFault(config, error), false).message };
+  } finally {
+    await client.close();
+  }
+}
+
+async function readNewest(client: ConvaiClient, { agentId, correlation, timing }: ReadRules) {
+  const pointers = { ...correlation, values: [] };
+  const { items } = await takeItems(client.listConversations({ agentId }), { limit: listed });
+  const newest = items
+    .map((entry) => factsFromRecord(entry, agentId, pointers))
+    .filter(({ direction }) => direction !== 'inbound')
+    .sort((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0));
+  const found = { read: 0, naming: 0, silent: 0 };
+  for (const { conversationId } of newest) {
+    if (found.read === mostRead) break;
+    const facts = factsFromRecord(await client.getConversation(conversationId), agentId, pointers);
+    if (facts.direction === 'inbound' || (facts.status !== 'done' && facts.status !== 'failed')) continue;
+    found.read += 1;
+    if (facts.calleeNumber !== null || facts.references.some((text) => ourReference.test(text))) found.naming += 1;
+    else if (facts.openingLine === null && mayHideTalk(facts, timing.ringLimitMs)) found.silent += 1;
+  }
+  return found;
+}
+
+/** A result of the carrier, or next to no duration, shows that nobody spoke. */
+function mayHideTalk({ callResult, status, durationMs }: ConversationFacts, ringLimitMs: number): boolean {
+  if (callResult !== null) return callResult === 'answered';
+  return status !== 'failed' && (durationMs === null || durationMs > ringLimitMs);
+}
+
+/** `<ledger>:<campaign>/<row>/<number>`, or what a test call sends. */
+const ourReference = /^[^:\s]+:[^\s]+\/\d+\/\d+$/;

@@ -1,0 +1,131 @@
+import type { CampaignFile } from '../../campaign-file/campaign-file.ts';
+import type { ExclusionReason } from '../../preflight/funnel.ts';
+import type { PreflightReport, RejectionSummary, RenderedExample } from '../../preflight/preflight.ts';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { zoneDataRelease } from '../../domain/time-zone.ts';
+import type { LedgerState } from './check-ledger.ts';
+import type { CheckReport } from './check.ts';
+import type { ServiceState } from './check-service.ts';
+import { cannotFinishLine, instantText, renderForecast } from '../words/forecast.ts';
+import { renderLaw } from '../words/law.ts';
+import { count, printable } from '../terminal/printable.ts';
+import { renderOpeningLines } from './words-text.ts';
+import { wrapped } from '../terminal/wrapped.ts';
+
+/** The report of `check` for people, in lines of at most 80 characters as far as the words of others allow. */
+export function renderCheck(
+  file: CampaignFile,
+  rules: CampaignRules,
+  report: CheckReport,
+  listNotes: readonly string[],
+  /** Why nobody could be called whatever the people do; null: nothing of the kind. */
+  obstacle: string | null,
+): string {
+  const name = file.name === null ? '' : ` (${printable(file.name)})`;
+  const lines = [
+    `Campaign  ${file.id}${name}`,
+    `List      ${file.listPath}`,
+    ...listNotes.map((note) => `          ${printable(note)}`),
+    ...renderLaw(file.law),
+    `Clocks    time-zone data ${zoneDataRelease}`,
+    ...renderFunnel(report),
+    ...renderLedger(report.ledger),
+    ...renderRejections(report.rejections),
+    ...renderExamples(report.examples),
+    ...(report.forecast === null ? [] : renderForecast(rules, report.forecast)),
+    ...renderService(report.service),
+    ...renderOpeningLines(rules, report),
+    '',
+    ...wrapped(obstacle === null ? renderVerdict(report) : `Cannot start: ${obstacle}.`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const exclusionTexts: Readonly<Record<ExclusionReason, { label: string; note: string }>> = {
+  campaign_end: { label: 'due after the end', note: 'ends_at comes first' },
+  row_expired: { label: 'row expired', note: 'list.expires_at has passed' },
+  suppressed: { label: 'on the do-not-call list', note: '' },
+  attempts_used_up: { label: 'attempts to the number used up', note: 'retry.max_attempts_per_number' },
+  unknown_timezone: { label: 'time zone unknown', note: 'name it with list.timezone or list.zip' },
+  no_open_window_before_end: { label: 'no open window before the end', note: 'of the campaign or of the row' },
+  capped_until_end: { label: 'frequency caps beyond the end', note: 'of the campaign or of the row' },
+};
+
+function renderFunnel(report: PreflightReport): string[] {
+  const line = (label: string, times: number, note = ''): string =>
+    `  ${label.padEnd(34)}${count(times).padStart(9)}${note === '' ? '' : `  ${note}`}`;
+  const less = (label: string, times: number, note = ''): string =>
+    `  ${label.padEnd(34)}${`-${count(times)}`.padStart(9)}${note === '' ? '' : `  ${note}`}`;
+  const { start } = report;
+  const waiting = [
+    ['    as soon as it starts', start.open],
+    ['    when their hours open', start.outsideHours],
+    ['    when list.not_before has come', start.notBefore],
+    ['    when caps and budgets allow', start.capped],
+  ] as const;
+  return [
+    '',
+    'Who can be called',
+    line('rows of the list', report.rows),
+    ...report.rejections.map(({ reason, count: times }) => less(`rejected: ${reason}`, times)),
+    ...report.exclusions.map(({ reason, count: times }) =>
+      less(exclusionTexts[reason].label, times, exclusionTexts[reason].note),
+    ),
+    line('can be called', report.dialable),
+    ...waiting.flatMap(([label, times]) => (times === 0 ? [] : [line(label, times)])),
+    ...(start.nextAt === null ? [] : [`    the first of those who wait: ${instantText(start.nextAt)}`]),
+  ];
+}
+
+function renderLedger(ledger: LedgerState): string[] {
+  const text = ledger.asked
+    ? `Do-not-call list and earlier calls: as in ${ledger.database}.`
+    : `No database was asked for do-not-call list and earlier calls: ${ledger.reason}.`;
+  return wrapped(text, '  ');
+}
+
+function renderService(service: ServiceState): string[] {
+  if (!service.asked)
+    return [
+      '',
+      ...wrapped(`Service: was not asked for agent and caller numbers: ${service.reason.replace(/\.$/, '')}.`),
+    ];
+  const callers = service.callers.map(({ phoneNumberId, fault, verified }) => {
+    const known = verified === true ? 'verified' : 'known; the service does not tell whether it is verified';
+    return `  caller ${phoneNumberId}: ${fault === null ? known : `not usable (${fault})`}`;
+  });
+  const refusal = service.refusal === null ? [] : wrapped(`${service.refusal}.`, '  ');
+  return ['', `Service at ${service.url}, agent ${service.agentId}`, ...callers, ...refusal];
+}
+
+function renderRejections(rejections: readonly RejectionSummary[]): string[] {
+  if (rejections.length === 0) return [];
+  const lines = rejections.flatMap(({ reason, count: times, examples }) => [
+    `  ${reason.padEnd(18)}${count(times).padStart(9)}`,
+    ...examples.flatMap(({ row, line, column, hint }) => {
+      const where = column === null ? '' : `, column ${JSON.stringify(column)}`;
+      return wrapped(`row ${String(row)} (line ${String(line)})${where}: ${printable(hint)}`, '      ');
+    }),
+  ]);
+  return ['', 'Rejected rows (never dialled; each stands in the results with its reason)', ...lines];
+}
+
+function renderExamples(examples: readonly RenderedExample[]): string[] {
+  if (examples.length === 0) return [];
+  const lines = examples.flatMap(({ row, e164, firstMessage, variables, override }) => [
+    `  row ${String(row)}  ${e164}`,
+    ...wrapped(firstMessage === null ? "(the agent's own opening line)" : printable(firstMessage), '      '),
+    ...Object.entries(variables ?? {}).map(([name, value]) => `      ${name} = ${printable(value)}`),
+    ...(override === undefined ? [] : [`      conversation_config_override = ${printable(JSON.stringify(override))}`]),
+  ]);
+  return ['', 'Examples', ...lines];
+}
+
+function renderVerdict({ accepted, rejected, forecast, service }: CheckReport): string {
+  if (accepted === 0) return 'Cannot start: no row can be dialled.';
+  if (forecast === null) return 'Nobody would be called: all accepted rows are left out above.';
+  if (service.asked && service.refusal !== null) return 'Cannot start: the service would refuse its calls.';
+  if (!forecast.canFinish) return cannotFinishLine(forecast);
+  const kept = rejected === 0 ? '' : ' Rejected rows do not stop it: they are kept and reported.';
+  return `Ready to start. No call was placed.${kept}`;
+}

@@ -1,0 +1,52 @@
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describeFileError, OutputFileError } from '../../input/input-error.ts';
+import { packageFolder } from '../../input/package-folder.ts';
+
+export interface DemoFolder {
+  /** Also the campaign's id. */
+  name: string;
+  folder: string;
+  campaignPath: string;
+  databasePath: string;
+  logPath: string;
+  resultsPath: string;
+}
+
+const mostTries = 100;
+
+/** Makes a folder of its own for one demo, with the example campaign under a fresh id. Throws OutputFileError. */
+export async function createDemoFolder(parent: string, nowMs: number): Promise<DemoFolder> {
+  const stamp = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+  const name = await makeFreshFolder(parent, `demo-${stamp}`);
+  const folder = resolve(parent, name);
+  const source = join(packageFolder('examples'), 'reminders');
+  const text = await readFile(join(source, 'campaign.yaml'), 'utf8');
+  const campaignPath = join(folder, 'campaign.yaml');
+  await writeFile(campaignPath, text.replace(/^id: .*$/m, `id: ${name}`));
+  await copyFile(join(source, 'recipients.csv'), join(folder, 'recipients.csv'));
+  return {
+    name,
+    folder,
+    campaignPath,
+    databasePath: join(folder, 'carillon.db'),
+    logPath: join(folder, 'worker.log'),
+    resultsPath: join(folder, 'results.csv'),
+  };
+}
+
+async function makeFreshFolder(parent: string, wanted: string): Promise<string> {
+  for (let tries = 1; ; tries += 1) {
+    const name = tries === 1 ? wanted : `${wanted}-${tries}`;
+    try {
+      await mkdir(resolve(parent, name));
+      return name;
+    } catch (error) {
+      const taken = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+      if (taken && tries < mostTries) continue;
+      throw new OutputFileError(resolve(parent, name), `the folder was not made: ${describeFileError(error)}`, 1, {
+        cause: error,
+      });
+    }
+  }
+}

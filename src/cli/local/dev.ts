@@ -1,0 +1,160 @@
+import { join, relative, resolve } from 'node:path';
+import { Command, Option } from 'commander';
+import { readConfig, readConfigWith, type Config } from '../../config.ts';
+import { createLogger, type Logger } from '../../logger.ts';
+import { sandboxKey } from '../../sandbox/http/authentication.ts';
+import { describeLocation, type Store } from '../../ledger/open-ledger.ts';
+import { listElsewhere, listSchedulesElsewhere } from '../../ledger/campaign/service-move.ts';
+import { packageFolder } from '../../input/package-folder.ts';
+import { readFactor, readPort } from '../terminal/flag-values.ts';
+import type { Io } from '../terminal/io.ts';
+import { LocalWorldError, portOrAny, startLocalWorld, untilAborted, type LocalWorld } from '../access/local-world.ts';
+import { accountIdOf } from '../access/service.ts';
+
+const ports = { sandbox: 4010, temporal: 7233, ui: 8233 };
+
+const examples = `
+One process: a Temporal dev server with its web UI (or the server that TEMPORAL_ADDRESS names), the sandbox, and a worker on
+the database of CARILLON_DB or DATABASE_URL. Temporal keeps its data in XDG_STATE_HOME/carillon, else in .carillon here; the
+database is kept too; the sandbox forgets everything. A database with a schedule, or with a campaign that has not
+ended, of another service is refused. Where a usual port is taken, another one is used. Log lines are errors
+only unless CARILLON_LOG_LEVEL is set.
+
+Ctrl-C stops all of it in order. Exit code 0 then, and 1 when a part has ended by itself.
+
+Examples:
+  carillon dev
+  carillon dev --speed 60          an hour of calls in a minute
+  carillon dev --dialect spec      a service that tells nothing beyond its contract`;
+
+export interface DevOptions {
+  port?: number;
+  temporalPort?: number;
+  speed?: number;
+  dialect?: 'spec' | 'extended';
+  json: boolean;
+}
+
+export function devCommand(io: Io): Command {
+  return new Command('dev')
+    .description('Run Temporal, the sandbox and a worker together until Ctrl-C')
+    .option('--port <number>', `port of the sandbox (default: ${ports.sandbox}, or any)`, readPort)
+    .option('--temporal-port <number>', `port of Temporal (default: ${ports.temporal}, or any)`, readPort)
+    .option('--speed <factor>', 'service seconds per real second (default: 1)', readFactor)
+    .addOption(new Option('--dialect <name>', 'what the sandbox tells').choices(['spec', 'extended']))
+    .option('--json', 'print one JSON line on standard output when ready', false)
+    .addHelpText('after', examples)
+    .action(async (options: DevOptions) => {
+      await runDev(io, options);
+    });
+}
+
+/** Runs everything until interrupted. Throws LocalWorldError when a part ends by itself, and what the parts throw at start. */
+export async function runDev(
+  io: Io,
+  options: DevOptions,
+  createLog: (config: Config) => Logger = ({ CARILLON_LOG_LEVEL }) => createLogger(CARILLON_LOG_LEVEL),
+): Promise<void> {
+  const config = readConfig(io.env);
+  const stopping = new AbortController();
+  const takeBack = io.onInterrupt(() => stopping.abort());
+  try {
+    const world = await startLocalWorld(io, {
+      config,
+      sandbox: {
+        port: options.port ?? (await portOrAny(ports.sandbox)),
+        ...(options.speed === undefined ? {} : { speed: options.speed }),
+        ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
+      },
+      temporal: {
+        dataFile: temporalDataFile(config),
+        port: options.temporalPort ?? (await portOrAny(ports.temporal)),
+        uiPort: await portOrAny(ports.ui),
+        ...(config.TEMPORAL_NAMESPACE === undefined ? {} : { namespace: config.TEMPORAL_NAMESPACE }),
+      },
+      configure: ({ url }) =>
+        readConfigWith(
+          { defaults: { CARILLON_LOG_LEVEL: 'error' }, fixed: { SVC_BASE_URL: url, SVC_API_KEY: sandboxKey } },
+          io.env,
+        ),
+      createLog,
+      mayWork: requireNobodyElse,
+      onProgress: (line) => io.stderr.write(`${line}\n`),
+      signal: stopping.signal,
+    });
+    try {
+      announce(io, world, options.json);
+      const reason = await Promise.race([world.broken, untilAborted(stopping.signal).then(() => null)]);
+      if (reason !== null)
+        throw new LocalWorldError(`${reason}\nEverything else is stopped. Run carillon dev again.`, 1);
+      io.stderr.write('\nStopping: worker, database, Temporal, sandbox. Again to stop at once.\n');
+    } finally {
+      await world.stop();
+    }
+    io.stderr.write('Stopped. Campaigns that were not at their end go on with the next carillon dev.\n');
+  } catch (error) {
+    // Whatever failed because it was called off is no failure.
+    if (!stopping.signal.aborted) throw error;
+    io.stderr.write('Stopped before everything was up.\n');
+  } finally {
+    takeBack();
+  }
+}
+
+/** The worker of this process has the sandbox's clock and none of the calls of another service. Throws LocalWorldError. */
+async function requireNobodyElse(store: Store, config: Config): Promise<void> {
+  const sandbox = accountIdOf(config);
+  const [campaign] = await listElsewhere(store.db, sandbox);
+  const [schedule] = await listSchedulesElsewhere(store.db, sandbox);
+  const other = campaign ?? schedule;
+  if (other === undefined) return;
+  const what = campaign === undefined ? 'a schedule' : 'a campaign that has not ended';
+  const place = describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: resolve(config.CARILLON_DB) });
+  throw new LocalWorldError(
+    `The database (${place}) has ${what}, ${other.campaignId}, of the service at ${other.accountId}, and not of this sandbox at ${sandbox}. Nothing was touched. ` +
+      'Use another database: unset DATABASE_URL, and set CARILLON_DB to a new file. If that service was a sandbox, give this one its port with --port.',
+    2,
+  );
+}
+
+/** Beside the database unless there is a folder for state: both belong together, so a folder of its own gets a server of its own. */
+function temporalDataFile({ XDG_STATE_HOME: state }: Config): string {
+  return state === undefined ? resolve('.carillon', 'temporal.db') : join(state, 'carillon', 'temporal.db');
+}
+
+function announce(io: Io, world: LocalWorld, json: boolean): void {
+  const { config, sandbox, temporal } = world;
+  const database = config.DATABASE_URL === undefined ? resolve(config.CARILLON_DB) : null;
+  const settings = {
+    TEMPORAL_ADDRESS: temporal.address,
+    SVC_BASE_URL: sandbox.url,
+    SVC_API_KEY: sandboxKey,
+    ...(database === null ? {} : { CARILLON_DB: database }),
+  };
+  if (json) {
+    const { address, uiUrl } = temporal;
+    io.stdout.write(
+      `${JSON.stringify({ ready: true, pid: process.pid, temporal: address, temporalPid: temporal.devServer?.pid ?? null, ui: uiUrl, sandbox: sandbox.url, settings })}\n`,
+    );
+  }
+  const lines = [
+    'Ready. Nothing real is called.',
+    `  Temporal   ${temporal.address}`,
+    ...(temporal.uiUrl === null ? [] : [`  its UI     ${temporal.uiUrl}`]),
+    `  sandbox    ${sandbox.url}   (what it thinks of its caller: ${sandbox.url}/_sandbox/conduct?format=text)`,
+    `  database   ${describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: resolve(config.CARILLON_DB) })}`,
+    '',
+    'In another shell:',
+    ...Object.entries(settings).map(([name, value]) => `  export ${name}=${quote(value)}`),
+    ...(database === null ? ['  (and the same DATABASE_URL as here)'] : []),
+    `  carillon run ${quote(relative('.', join(packageFolder('examples'), 'reminders', 'campaign.yaml')))}`,
+    '',
+    'Ctrl-C stops all of it.',
+  ];
+  io.stderr.write(`${lines.join('\n')}\n`);
+}
+
+/** For a shell: as it is when nothing in it has a meaning there. */
+function quote(value: string): string {
+  return /^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,127 @@
+import { access, constants, mkdtemp, rmdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import Database from 'libsql';
+import { Client } from 'pg';
+import type { Config } from '../../config.ts';
+import { refuseInTheClear } from '../../ledger/postgres-dialect.ts';
+import { connectTemporal } from '../../temporal/connection.ts';
+import { fault, ok, reasonOf, type Finding } from './doctor-finding.ts';
+
+const limitMs = 5_000;
+
+export async function checkTemporal(config: Config): Promise<Finding> {
+  const name = 'Temporal server';
+  if (config.TEMPORAL_ADDRESS === undefined) {
+    return ok(name, 'TEMPORAL_ADDRESS is not set: carillon dev and demo start their own');
+  }
+  try {
+    const { connection, address, namespace } = await connectTemporal(config, { timeoutMs: limitMs });
+    try {
+      const info = await connection.withDeadline(Date.now() + limitMs, () =>
+        connection.workflowService.getSystemInfo({}),
+      );
+      return ok(name, `${address}, namespace ${namespace}, server ${info.serverVersion ?? 'of unknown version'}`);
+    } finally {
+      await connection.close();
+    }
+  } catch (error) {
+    return fault(
+      name,
+      reasonOf(error),
+      'carillon worker, run and status need it; carillon demo does without when TEMPORAL_ADDRESS is unset.',
+    );
+  }
+}
+
+export async function checkDatabase(config: Config): Promise<Finding> {
+  return config.DATABASE_URL === undefined
+    ? await checkSqlite(resolve(config.CARILLON_DB))
+    : await checkPostgres(config.DATABASE_URL);
+}
+
+async function checkSqlite(path: string): Promise<Finding> {
+  const name = 'Database';
+  const folder = dirname(path);
+  const advice = `Set CARILLON_DB to a file in a folder that you may write to, or DATABASE_URL to a PostgreSQL database.`;
+  try {
+    // Access rights alone do not tell: a read-only file system shows only when something is made there.
+    await rmdir(await mkdtemp(join(folder, '.carillon-doctor-')));
+  } catch (error) {
+    return fault(name, `SQLite ${path}: its folder cannot be written (${reasonOf(error)})`, advice);
+  }
+  if (!existsSync(path)) return ok(name, `SQLite ${path}, will be made`);
+  try {
+    await access(path, constants.R_OK | constants.W_OK);
+    return readSqlite(name, path);
+  } catch (error) {
+    return fault(
+      name,
+      `SQLite ${path} cannot be used: ${reasonOf(error)}`,
+      `${advice} Is it a Carillon database, and yours?`,
+    );
+  }
+}
+
+function readSqlite(name: string, path: string): Finding {
+  const database = new Database(path, { timeout: 1_000 });
+  try {
+    database.exec('BEGIN IMMEDIATE');
+    database.exec('ROLLBACK');
+    return ok(name, `SQLite ${path}, writable`);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) {
+      return ok(name, `SQLite ${path}, in use by another process`);
+    }
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+async function checkPostgres(url: string): Promise<Finding> {
+  const name = 'Database';
+  const place = describePostgres(url);
+  if (place === null) {
+    return fault(name, 'DATABASE_URL is not a PostgreSQL address', 'Give postgres://user:password@host:5432/database.');
+  }
+  try {
+    refuseInTheClear(url);
+  } catch {
+    const advice =
+      'Add sslmode=verify-full to DATABASE_URL, or sslmode=disable where the network between is yours alone.';
+    return fault(name, `PostgreSQL at ${place} is on another host and would be reached without TLS`, advice);
+  }
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: limitMs, query_timeout: limitMs });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: string; writable: boolean }>(
+      `select current_setting('server_version') as version,
+              has_database_privilege(current_database(), 'create') and not pg_is_in_recovery() as writable`,
+    );
+    const [row] = rows;
+    const detail = `PostgreSQL ${row?.version ?? '?'} at ${place}`;
+    return row?.writable === true
+      ? ok(name, detail)
+      : fault(name, `${detail} may not be written`, 'Use the primary server, and a user that may create tables.');
+  } catch (error) {
+    const advice = 'Check that it runs, and host, port, user, password and database in DATABASE_URL.';
+    return fault(name, `PostgreSQL at ${place} cannot be used (${describePostgresError(error)})`, advice);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** Host, port and database without user and password; null when it is no address of PostgreSQL. */
+function describePostgres(url: string): string | null {
+  if (!URL.canParse(url)) return null;
+  const { protocol, host, pathname } = new URL(url);
+  if (protocol !== 'postgres:' && protocol !== 'postgresql:') return null;
+  return `${host}${pathname}`;
+}
+
+function describePostgresError(error: unknown): string {
+  // A refused connection to a name with several addresses comes as an AggregateError without a message of its own.
+  return error instanceof AggregateError ? reasonOf(error.errors[0]) : reasonOf(error);
+}

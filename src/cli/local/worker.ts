@@ -1,0 +1,105 @@
+import { Command } from 'commander';
+import { jsonText } from '../../input/json-text.ts';
+import { readConfig, type Config } from '../../config.ts';
+import { createLogger, type Logger } from '../../logger.ts';
+import { otherServiceText } from '../../domain/service-address.ts';
+import { describeLocation, type Store } from '../../ledger/open-ledger.ts';
+import { listElsewhere } from '../../ledger/campaign/service-move.ts';
+import { logEvents } from '../watch/event-log.ts';
+import type { Io } from '../terminal/io.ts';
+import { openWorkerLedger } from '../access/ledger.ts';
+import { startLocalWorker, type LocalWorker } from '../access/local-worker.ts';
+import { accountIdOf, requireApiKey } from '../access/service.ts';
+import { readVersion } from '../terminal/version.ts';
+
+const examples = `
+Needs Temporal (TEMPORAL_ADDRESS, default localhost:7233), the database (CARILLON_DB or DATABASE_URL) and the service
+(SVC_BASE_URL, SVC_API_KEY). A SQLite file takes one worker; PostgreSQL takes any number. A worker may be killed at any
+moment: another one goes on where it stopped, and no call is placed twice.
+
+Ctrl-C or SIGTERM: no new work is taken, a request that is under way ends, then it exits with 0. A second signal ends it at
+once. What it says is JSON on standard error, from the first line: at info, what its campaigns do (CARILLON_LOG_LEVEL).
+
+Examples:
+  carillon worker
+  DATABASE_URL=postgres://user:password@host/carillon carillon worker --json`;
+
+export function workerCommand(io: Io): Command {
+  return new Command('worker')
+    .description('Do the work of campaigns until stopped')
+    .option('--json', 'print one JSON line on standard output when ready', false)
+    .addHelpText('after', examples)
+    .action(async (options: { json: boolean }) => {
+      await runWorker(io, options);
+    });
+}
+
+/** Works until interrupted. Throws StoreError, TemporalUnreachableError and ConfigError when it cannot begin. */
+export async function runWorker(
+  io: Io,
+  options: { json: boolean },
+  createLog: (config: Config) => Logger = ({ CARILLON_LOG_LEVEL }) => createLogger(CARILLON_LOG_LEVEL),
+): Promise<void> {
+  const config = readConfig(io.env);
+  requireApiKey(config);
+  accountIdOf(config);
+  const stopping = new AbortController();
+  const takeBack = io.onInterrupt(() => stopping.abort());
+  try {
+    const ledger = await openWorkerLedger(config);
+    try {
+      const logger = createLog(config);
+      ledger.store.onEvents = (events) => logEvents(logger, events);
+      const worker = await startLocalWorker(io, { config, store: ledger.store, logger });
+      if (options.json) tellReady(io, config, worker, ledger.store.ledgerId);
+      announce(logger, config, worker);
+      await tellElsewhere(logger, config, ledger.store);
+      await runUntilStopped(logger, worker, stopping.signal);
+    } finally {
+      await ledger.close();
+    }
+  } finally {
+    takeBack();
+  }
+}
+
+function tellReady(io: Io, config: Config, { address, namespace }: LocalWorker, ledgerId: string): void {
+  const ready = { ready: true, pid: process.pid, address, namespace, ledgerId, service: accountIdOf(config) };
+  io.stdout.write(`${jsonText(ready)}\n`);
+}
+
+function announce(logger: Logger, config: Config, { address, namespace }: LocalWorker): void {
+  const database = describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
+  const facts = { temporal: address, namespace, database, service: accountIdOf(config), version: readVersion() };
+  logger.info(facts, 'the worker is ready; SIGTERM or Ctrl-C stops it');
+}
+
+/** Their work fails here, and is tried again until a worker with their service takes it. */
+async function tellElsewhere(logger: Logger, config: Config, store: Store): Promise<void> {
+  const address = accountIdOf(config);
+  for (const campaign of await listElsewhere(store.db, address))
+    logger.warn({ campaignId: campaign.campaignId }, otherServiceText(campaign, address));
+}
+
+async function runUntilStopped(logger: Logger, worker: LocalWorker, stop: AbortSignal): Promise<void> {
+  const asked = new Promise<void>((resolve) => {
+    if (stop.aborted) resolve();
+    stop.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.race([asked, worker.finished]);
+  if (!stop.aborted) {
+    await worker.finished;
+    throw new WorkerEndedError(
+      'The worker has ended although nobody asked it to. The log above says why; start it again.',
+    );
+  }
+  logger.info('stopping: a request that is under way may end first; a second signal stops at once');
+  await worker.stop();
+  logger.info('the worker has stopped; campaigns go on when the next one starts');
+}
+
+/** Thrown when the worker ended by itself. */
+export class WorkerEndedError extends Error {
+  override readonly name = 'WorkerEndedError' as const;
+  readonly exitCode = 1;
+}

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { outcomeCounts, stateText } from '../words/campaign.ts';
+import type { Io } from '../terminal/io.ts';
+import { count } from '../terminal/printable.ts';
+import { hasEnded } from '../../domain/lifecycle.ts';
+
+/** When a rehearsed campaign is paused by a person, and for how long; service time. */
+export interface PlannedPause {
+  afterMs: number;
+  forMs: number;
+}
+
+export interface FollowInput {
+  store: Store;
+  campaignId: string;
+  /** Service time. */
+  now: () => number;
+  pause: PlannedPause | null;
+  tell: (wish: 'pause' | 'resume') => Promise<void>;
+  /** Aborted when the rehearsal is to end early. */
+  leave: AbortSignal;
+}
+
+const everyMs = 250;
+const plainEveryMs = 5_000;
+
+/**
+ * Follows a campaign until it has ended, has paused for a reason that only a person can mend, or the follower leaves, and plays the person who pauses
+ * it and goes on.
+ */
+export async function followRehearsal(
+  io: Pick<Io, 'stderr' | 'isTerminal'>,
+  input: FollowInput,
+): Promise<{ campaign: Campaign; status: CampaignStatus }> {
+  const progress = new RehearsalProgress(io);
+  const startedAt = input.now();
+  const { pause } = input;
+  const pauseAt = pause === null ? Infinity : startedAt + pause.afterMs;
+  const resumeAt = pauseAt + (pause?.forMs ?? 0);
+  let played: 'nothing' | 'paused' | 'resumed' = 'nothing';
+  try {
+    for (;;) {
+      const campaign = await findCampaign(input.store.db, input.campaignId);
+      if (campaign === undefined) throw new Error(`campaign ${input.campaignId} has gone from the database`);
+      const status = await readStatus(input.store.db, campaign);
+      const at = input.now();
+      progress.show(at, campaign, status);
+      if (hasEnded(campaign) || input.leave.aborted) return { campaign, status };
+      if (played === 'nothing' && campaign.state === 'running' && at >= pauseAt) {
+        await input.tell('pause');
+        played = 'paused';
+      } else if (played === 'paused' && at >= resumeAt) {
+        await input.tell('resume');
+        played = 'resumed';
+      } else if (campaign.state === 'paused' && played !== 'paused' && !goesOnByItself(campaign)) {
+        return { campaign, status };
+      }
+      await sleep(everyMs, undefined, { signal: input.leave }).catch(() => {});
+    }
+  } finally {
+    progress.close();
+  }
+}
+
+function goesOnByItself({ rules }: Campaign): boolean {
+  return rules.breaker?.coolDownMs != null;
+}
+
+/** One line that is painted over on a terminal; elsewhere a line every few seconds. On standard error: the report alone is data. */
+class RehearsalProgress {
+  readonly #io: Pick<Io, 'stderr' | 'isTerminal'>;
+  #shownAt = -Infinity;
+  #painted = false;
+
+  constructor(io: Pick<Io, 'stderr' | 'isTerminal'>) {
+    this.#io = io;
+  }
+
+  show(at: number, campaign: Campaign, status: CampaignStatus): void {
+    const line = progressLine(at, campaign, status);
+    if (this.#io.isTerminal) {
+      this.#io.stderr.write(`\r${line}\u001b[K`);
+      this.#painted = true;
+      return;
+    }
+    const now = performance.now();
+    if (now - this.#shownAt < plainEveryMs) return;
+    this.#shownAt = now;
+    this.#io.stderr.write(`${line}\n`);
+  }
+
+  close(): void {
+    if (this.#painted) this.#io.stderr.write('\n');
+    this.#painted = false;
+  }
+}
+
+/** `Tue 24 Nov 14:10 UTC  312 of 2,000 done (completed 298 · rejected 14), 18 calls open, next at 14:20`. */
+export function progressLine(at: number, campaign: Campaign, status: CampaignStatus): string {
+  const outcomes = outcomeCounts(status);
+  const parts = [
+    `${count(status.done)} of ${count(status.total)} done${outcomes === '' ? '' : ` (${outcomes})`}`,
+    `${count(status.open)} calls open`,
+    ...(campaign.state === 'running' ? [] : [stateText(campaign)]),
+    ...(status.open > 0 || status.nextDueAt === null || status.nextDueAt <= at
+      ? []
+      : [`next at ${instantText(status.nextDueAt)}`]),
+  ];
+  return `${instantText(at)} UTC  ${parts.join(', ')}`;
+}
+
+const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `Tue 24 Nov`. */
+export function dayText(instant: number): string {
+  const date = new Date(instant);
+  return `${days[date.getUTCDay()]} ${date.getUTCDate()} ${months[date.getUTCMonth()]}`;
+}
+
+/** `Tue 24 Nov 14:10`. */
+export function instantText(instant: number): string {
+  return `${dayText(instant)} ${new Date(instant).toISOString().slice(11, 16)}`;
+}

@@ -1,0 +1,225 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { refuseEndedCampaign } from '../../campaign-file/campaign-file.ts';
+import { parseDuration } from '../../input/duration.ts';
+import { FictionalNumbers } from '../../list/fictional-numbers.ts';
+import { dialsFrom } from '../../domain/campaign-rules.ts';
+import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
+import { connectTemporal } from '../../temporal/connection.ts';
+import { startCampaign } from '../../temporal/start-campaign.ts';
+import { verifyLog } from '../../verify/verify-log.ts';
+import { findCampaign } from '../../ledger/rows/campaigns.ts';
+import { sendUpdate, type Wish } from '../access/campaign-message.ts';
+import { readCampaign, type ReadCampaign } from '../start/campaign-start.ts';
+import { readFactor } from '../terminal/flag-values.ts';
+import type { Io } from '../terminal/io.ts';
+import { writeJson } from '../terminal/json-output.ts';
+import { LocalWorldError, type LocalWorld } from '../access/local-world.ts';
+import { count, plural } from '../terminal/printable.ts';
+import { followRehearsal, type PlannedPause } from './follow.ts';
+import { RehearsalForecaster } from './forecast.ts';
+import { countRows, readRehearsedRows, type RehearsedRows } from './list.ts';
+import { findFaults, rehearsalJson, renderRehearsal, type Rehearsal } from './report.ts';
+import { readTimeline } from './timeline.ts';
+import { createRehearsalFolder, rehearsalRules, startRehearsalWorld, type RehearsalSettings } from './world.ts';
+import { writeCampaignResults } from '../results/results.ts';
+import { RowProgress } from '../terminal/row-progress.ts';
+import { accountIdOf } from '../access/service.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+const defaultSpeed = 600;
+const updateLimitMs = 20_000;
+
+const examples = `
+Plays the campaign through, days in minutes, against a sandbox of its own with people drawn at random. Temporal, database and worker are its own
+as well: settings such as SVC_BASE_URL, DATABASE_URL and TEMPORAL_ADDRESS are not used, the real service is never asked, and the do-not-call list of the real
+database is not looked at. Every number is replaced by a fictional one before anything is stored; hours, holidays and law are those of the real number.
+
+Afterwards: outcomes, the forecast of carillon check beside what happened, what happened when, the judge over the event log (as carillon
+verify), and what the service has to say about its caller. Exit code 0 when the campaign has completed and both are content; else 1.
+
+Examples:
+  carillon rehearse reminders.yaml
+  carillon rehearse reminders.yaml --start-at 2030-03-08T14:00:00Z    over a change of clocks
+  carillon rehearse reminders.yaml --rows 200 --pause-after 20h --pause-for 3h
+  carillon rehearse reminders.yaml --json > rehearsal.json`;
+
+interface RehearseFlags {
+  speed: number;
+  startAt?: number;
+  rows?: number;
+  seed: string;
+  dialect: 'spec' | 'extended';
+  pauseAfter?: number;
+  pauseFor?: number;
+  keep?: string;
+  json: boolean;
+}
+
+export function rehearseCommand(io: Io): Command {
+  return new Command('rehearse')
+    .description('Play a campaign through against a sandbox of its own: days in minutes')
+    .argument('<campaign.yaml>', 'campaign file')
+    .option('--speed <factor>', 'service seconds per real second', readFactor, defaultSpeed)
+    .option(
+      '--start-at <instant>',
+      'when it begins, such as 2030-01-15T14:00:00Z (default: now, or at starts_at)',
+      readInstant,
+    )
+    .option('--rows <number>', 'rehearse a sample of this many rows (default: all)', readRows)
+    .option('--seed <text>', 'who picks up, and which rows are sampled', 'carillon')
+    .addOption(
+      new Option('--dialect <name>', 'what the service tells about calls')
+        .choices(['spec', 'extended'])
+        .default('extended'),
+    )
+    .option('--pause-after <duration>', 'pause the campaign this long after its start, such as 20h', readSpan)
+    .option('--pause-for <duration>', 'with --pause-after: go on after this long (default: 1h)', readSpan)
+    .option('--keep <folder>', 'keep database, log and results in a new folder (default: all is deleted)')
+    .option('--json', 'the report as one JSON object', false)
+    .addHelpText('after', examples)
+    .action((path: string, flags: RehearseFlags) => runRehearse(io, path, flags));
+}
+
+/** Rehearses a campaign and tells of it; the exit code says whether all went as it should. */
+export async function runRehearse(io: Io, path: string, flags: RehearseFlags): Promise<void> {
+  if (flags.pauseFor !== undefined && flags.pauseAfter === undefined)
+    throw new UsageError(
+      '--pause-for says how long a pause lasts: say with --pause-after when it begins, such as 20h.',
+    );
+  const beganAt = performance.now();
+  const read = await readCampaign(path, flags.startAt ?? io.now());
+  const startAt = flags.startAt ?? dialsFrom(read.rules, io.now());
+  refuseEndedCampaign(read.file, startAt);
+  const settings: RehearsalSettings = { speed: flags.speed, startAt, seed: flags.seed, dialect: flags.dialect };
+  const numbers = new FictionalNumbers(settings.seed);
+  const counting = new RowProgress(io, 'counted');
+  const rows = await countRows(read, flags.rows ?? null, numbers.capacity, (seen) => counting.update(seen));
+  counting.clear();
+  const { rules, notes } = rehearsalRules(read.rules, settings.speed);
+  for (const note of read.header.notes) io.stderr.write(`List ${read.file.settings.list.file}: ${note}.\n`);
+  io.stderr.write(`${announcement(read, rows, numbers.capacity)}\n`);
+  const stopping = new AbortController();
+  const takeBack = io.onInterrupt(() => stopping.abort());
+  const folder = await createRehearsalFolder(flags.keep ?? null);
+  try {
+    const world = await startRehearsalWorld(io, { folder, settings, rules, signal: stopping.signal });
+    try {
+      const forecaster = new RehearsalForecaster(rules, settings.startAt);
+      const input = { read: { ...read, rules }, rows, numbers, settings, forecaster, pause: pauseOf(flags) };
+      const ended = await play(io, world, input, stopping.signal);
+      if (stopping.signal.aborted) {
+        io.stderr.write('\nStopped before the end of the campaign.\n');
+        io.exitCode = 1;
+        return;
+      }
+      const { store, sandbox } = world;
+      const rehearsal: Rehearsal = {
+        ...ended,
+        settings,
+        rows,
+        notes,
+        timeline: await readTimeline(store.db, read.file.id, sandbox.clock.now()),
+        forecast: forecaster.forecast(),
+        verify: await verifyLog(store.db, null),
+        conduct: sandbox.conduct(),
+        tookRealMs: performance.now() - beganAt,
+      };
+      if (flags.keep !== undefined)
+        await writeCampaignResults(io, store, ended.campaign, `${folder.folder}/results.csv`);
+      tell(io, rehearsal, flags);
+    } finally {
+      await world.stop();
+    }
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    io.stderr.write('\nStopped before everything was up.\n');
+    io.exitCode = 1;
+  } finally {
+    await folder.tidy();
+    takeBack();
+  }
+}
+
+function announcement({ file }: ReadCampaign, { inList, rehearsed }: RehearsedRows, capacity: number): string {
+  const why = rehearsed === capacity ? `; there are no more fictional numbers` : '';
+  const sample = rehearsed === inList ? '' : ` of ${count(inList)}, a sample that the seed decides${why}`;
+  return `A rehearsal of ${file.id} with ${plural(rehearsed, 'row')}${sample}. Nothing real is called: sandbox, Temporal, database and worker are its own.`;
+}
+
+interface Play {
+  read: ReadCampaign;
+  rows: RehearsedRows;
+  numbers: FictionalNumbers;
+  settings: RehearsalSettings;
+  forecaster: RehearsalForecaster;
+  pause: PlannedPause | null;
+}
+
+/** From the import to the end. Throws LocalWorldError when a part of the world has ended by itself. */
+async function play(io: Io, world: LocalWorld, input: Play, leave: AbortSignal) {
+  const { config, store, temporal, sandbox } = world;
+  const { read, rows, numbers, settings, forecaster, pause } = input;
+  const access = await connectTemporal(config, temporal.target === null ? {} : { target: temporal.target });
+  try {
+    const now = (): number => Math.round(sandbox.clock.now());
+    const importInput = {
+      campaignId: read.file.id,
+      name: read.file.name,
+      fileHash: read.hash,
+      rules: read.rules,
+      accountId: accountIdOf(config),
+    };
+    const warn = (text: string): void => void io.stderr.write(`Warning: ${text}.\n`);
+    const progress = new RowProgress(io, 'read');
+    const onProgress = (seen: number): void => progress.update(seen);
+    const list = readRehearsedRows(read, rows, { numbers, ...settings, warn, onProgress });
+    await importCampaign(store, importInput, forecaster.observe(list), settings.startAt).finally(() =>
+      progress.clear(),
+    );
+    await sandbox.advance(Math.max(0, settings.startAt - now()));
+    await startCampaign({ config, store, client: access.client, now: now() }, read.file.id);
+    const tell = async (wish: Wish): Promise<void> => {
+      const campaign = await findCampaign(store.db, read.file.id);
+      if (campaign === undefined) return;
+      await sendUpdate(config, access, { campaign, wish, ledgerId: store.ledgerId, limitMs: updateLimitMs });
+    };
+    const following = followRehearsal(io, { store, campaignId: read.file.id, now, pause, tell, leave });
+    following.catch(() => {});
+    const reason = await Promise.race([world.broken, following.then(() => null)]);
+    if (reason !== null) throw new LocalWorldError(reason, 1);
+    return await following;
+  } finally {
+    await access.connection.close();
+  }
+}
+
+function tell(io: Io, rehearsal: Rehearsal, flags: RehearseFlags): void {
+  const faults = findFaults(rehearsal);
+  if (flags.json) writeJson(io, rehearsalJson(rehearsal));
+  else io.stdout.write(renderRehearsal(rehearsal, io.colour));
+  if (flags.keep !== undefined) io.stderr.write(`Database, log and results are kept in ${flags.keep}\n`);
+  if (faults.length > 0) io.stderr.write(`\nNot as it should be: ${faults.join('; ')}.\n`);
+  io.exitCode = faults.length === 0 ? 0 : 1;
+}
+
+function pauseOf({ pauseAfter, pauseFor }: RehearseFlags): PlannedPause | null {
+  return pauseAfter === undefined ? null : { afterMs: pauseAfter, forMs: pauseFor ?? 3_600_000 };
+}
+
+function readInstant(text: string): number {
+  const instant = /T\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
+  if (!Number.isNaN(instant)) return instant;
+  throw new InvalidArgumentError('Write a date and time with its offset from UTC, such as 2030-01-15T14:00:00Z.');
+}
+
+function readRows(text: string): number {
+  const rows = Number(text);
+  if (/^\d{1,9}$/.test(text) && rows > 0) return rows;
+  throw new InvalidArgumentError('Write a whole number above 0.');
+}
+
+function readSpan(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== null && ms > 0) return ms;
+  throw new InvalidArgumentError('Write a duration such as 90s, 30m, 20h or 2d.');
+}

@@ -1,0 +1,178 @@
+import { localHour } from '../../domain/hours/local-hour.ts';
+import { outcomes } from '../../domain/outcome.ts';
+import { readAggregates, type Aggregate } from '../../ledger/aggregates.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { countUnresolved } from '../../ledger/read/doubt-counts.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { groupCalls, type CallDimension, type CallGroup } from '../../ledger/read/report.ts';
+
+/** By what a report divides rows and calls. */
+export const reportDimensions = [
+  'outcome',
+  'disposition',
+  'attempt',
+  'hour',
+  'zone',
+  'collected',
+  'evaluation',
+] as const;
+export type ReportDimension = (typeof reportDimensions)[number];
+
+/** Rows, or conversations, with one value. */
+export interface CountLine {
+  value: string;
+  count: number;
+  /** Of all of this table, 0 to 1. */
+  share: number;
+}
+
+/** Calls that have one thing in common. */
+export interface CallLine {
+  value: string | number;
+  calls: number;
+  /** Calls whose end is not known yet. */
+  open: number;
+  /** Calls that a person took, those who asked not to be called again included. */
+  answered: number;
+  /** Of the calls that have ended, 0 to 1; null while none has. */
+  answerRate: number | null;
+  /** Of the calls whose record tells a duration; null when none does. */
+  talkSeconds: number | null;
+}
+
+/** What `carillon report --json` prints; a table that was not asked for is missing. */
+export interface Report {
+  campaignId: string;
+  name: string | null;
+  state: Campaign['state'];
+  rows: { total: number; ended: number };
+  /** All calls together; null when no table of calls was asked for. */
+  calls: Omit<CallLine, 'value'> | null;
+  outcome?: CountLine[];
+  /** Unresolved rows by what keeps anybody from knowing what became of them; beside the outcomes, where there are any. */
+  doubt?: CountLine[];
+  disposition?: CallLine[];
+  attempt?: CallLine[];
+  /** In the recipient's own time, by the first of its possible zones; hours without a call are left out. */
+  hour?: CallLine[];
+  zone?: CallLine[];
+  /** Per collected value and per evaluation, the most frequent first. */
+  collected?: Record<string, CountLine[]>;
+  evaluation?: Record<string, CountLine[]>;
+}
+
+const answeredBy = ['answered', 'opted_out'];
+const unknownZone = 'unknown';
+
+/** Reads running counts where there are any, and lets the database group the calls where there are none. */
+export async function readReport(
+  store: Store,
+  campaign: Campaign,
+  dimensions: readonly ReportDimension[],
+): Promise<Report> {
+  const { campaignId, name, state, rowsTotal } = campaign;
+  const aggregates = await readAggregates(store.db, campaignId, ['outcome', 'collected', 'evaluation']);
+  const ended = aggregates.filter((row) => row.kind === 'outcome').reduce((sum, row) => sum + row.count, 0);
+  const wants = (dimension: ReportDimension): boolean => dimensions.includes(dimension);
+  const callDimensions = (['attempt', 'hour', 'zone'] satisfies CallDimension[]).filter(wants);
+  const groups =
+    callDimensions.length > 0 || wants('disposition') ? await groupCalls(store, campaignId, callDimensions) : null;
+  const calls = groups ?? [];
+  const doubt = wants('outcome') ? doubtLines(await countUnresolved(store.db, campaignId)) : [];
+  return {
+    campaignId,
+    name,
+    state,
+    rows: { total: rowsTotal, ended },
+    calls: groups === null ? null : sumUp(groups),
+    ...(wants('outcome') ? { outcome: outcomeLines(aggregates, rowsTotal) } : {}),
+    ...(doubt.length > 0 ? { doubt } : {}),
+    ...(wants('disposition') ? { disposition: mostFirst(divide(calls, (group) => group.disposition ?? 'open')) } : {}),
+    ...(wants('attempt') ? { attempt: inOrder(divide(calls, (group) => group.attempt ?? 0)) } : {}),
+    ...(wants('hour') ? { hour: inOrder(divide(calls, hourOf)) } : {}),
+    ...(wants('zone') ? { zone: mostFirst(divide(calls, zoneOf)) } : {}),
+    ...(wants('collected') ? { collected: valueTables(aggregates, 'collected') } : {}),
+    ...(wants('evaluation') ? { evaluation: valueTables(aggregates, 'evaluation') } : {}),
+  };
+}
+
+function zoneOf({ zones }: CallGroup): string {
+  return zones === null || zones.length === 0 ? unknownZone : zones.join(' or ');
+}
+
+function hourOf({ zones, quarterAt }: CallGroup): number | string {
+  const zone = zones?.[0];
+  return (zone === undefined || quarterAt === null ? null : localHour(quarterAt, zone)) ?? unknownZone;
+}
+
+function divide(groups: readonly CallGroup[], valueOf: (group: CallGroup) => string | number): CallLine[] {
+  const byValue = new Map<string | number, CallGroup[]>();
+  for (const group of groups) {
+    const value = valueOf(group);
+    const known = byValue.get(value);
+    if (known === undefined) byValue.set(value, [group]);
+    else known.push(group);
+  }
+  return [...byValue].map(([value, own]) => ({ value, ...sumUp(own) }));
+}
+
+function sumUp(groups: readonly CallGroup[]): Omit<CallLine, 'value'> {
+  const sum = (of: (group: CallGroup) => number): number => groups.reduce((total, group) => total + of(group), 0);
+  const calls = sum((group) => group.calls);
+  const open = sum((group) => (group.disposition === null ? group.calls : 0));
+  const answered = sum((group) => (answeredBy.includes(group.disposition ?? '') ? group.calls : 0));
+  const timed = sum((group) => group.timedCalls);
+  return {
+    calls,
+    open,
+    answered,
+    answerRate: calls === open ? null : rounded(answered / (calls - open)),
+    talkSeconds: timed === 0 ? null : Math.round(sum((group) => group.talkMs) / 1000),
+  };
+}
+
+/** Numbers as numbers, and `unknown` at the end. */
+function inOrder(lines: readonly CallLine[]): CallLine[] {
+  const rank = ({ value }: CallLine): number => (typeof value === 'number' ? value : Infinity);
+  return lines.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function mostFirst(lines: readonly CallLine[]): CallLine[] {
+  return lines.toSorted((a, b) => b.calls - a.calls || String(a.value).localeCompare(String(b.value)));
+}
+
+function outcomeLines(aggregates: readonly Aggregate[], total: number): CountLine[] {
+  const counts = new Map(aggregates.filter((row) => row.kind === 'outcome').map((row) => [row.value, row.count]));
+  const ended = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const lines = [
+    ...outcomes.map((value) => [value, counts.get(value) ?? 0] as const),
+    ['in_progress', total - ended] as const,
+  ];
+  return lines
+    .filter(([, count]) => count > 0)
+    .map(([value, count]) => ({ value, count, share: total === 0 ? 0 : rounded(count / total) }));
+}
+
+function doubtLines(unresolved: Readonly<Record<string, number>>): CountLine[] {
+  const causes = Object.entries(unresolved);
+  const all = causes.reduce((sum, [, count]) => sum + count, 0);
+  const lines = causes.map(([value, count]) => ({ value, count, share: rounded(count / all) }));
+  return lines.toSorted((a, b) => b.count - a.count || a.value.localeCompare(b.value));
+}
+
+function valueTables(aggregates: readonly Aggregate[], kind: 'collected' | 'evaluation'): Record<string, CountLine[]> {
+  const own = aggregates.filter((row) => row.kind === kind);
+  const keys = [...new Set(own.map((row) => row.key))].sort();
+  return Object.fromEntries(
+    keys.map((key) => {
+      const rows = own.filter((row) => row.key === key);
+      const all = rows.reduce((sum, row) => sum + row.count, 0);
+      const lines = rows.map(({ value, count }) => ({ value, count, share: rounded(count / all) }));
+      return [key, lines.toSorted((a, b) => b.count - a.count || a.value.localeCompare(b.value))];
+    }),
+  );
+}
+
+function rounded(share: number): number {
+  return Math.round(share * 10_000) / 10_000;
+}

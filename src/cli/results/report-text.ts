@@ -1,0 +1,104 @@
+import pc from 'picocolors';
+import { campaignTitle, stateText } from '../words/campaign.ts';
+import { causeText } from '../words/doubts.ts';
+import { count, plural } from '../terminal/printable.ts';
+import type { CallLine, CountLine, Report } from './report-model.ts';
+import { renderTable, type Column } from '../terminal/table.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+
+/** Free text has as many values as calls, and a list of the world many zones; whoever wants all of them takes the JSON. */
+const mostShown = 20;
+
+/** The report as tables. `width`: columns of the terminal; null for as wide as it takes. */
+export function renderReport(campaign: Campaign, report: Report, width: number | null, colour: boolean): string {
+  const { bold } = pc.createColors(colour);
+  const calls = (title: string, lines: readonly CallLine[] | undefined, most = Infinity): string =>
+    lines === undefined ? '' : table(callColumns(title), lines, { most, width, bold });
+  const counts = (title: string, noun: string, lines: readonly CountLine[]): string =>
+    table(countColumns(title, noun), lines, { most: mostShown, width, bold });
+  const values = (kind: string, tables: Readonly<Record<string, CountLine[]>> | undefined): string =>
+    Object.entries(tables ?? {})
+      .map(([key, lines]) => counts(`${kind}.${key}`, 'calls', lines))
+      .join('');
+  return [
+    `${bold(`${campaignTitle(campaign)}: ${stateText(campaign)}`)}\n${summary(report)}\n`,
+    report.outcome === undefined ? '' : counts('outcome', 'rows', report.outcome),
+    report.doubt === undefined ? '' : counts('unresolved because', 'rows', report.doubt.map(toWords)),
+    calls('call ended', report.disposition),
+    calls('attempt', report.attempt),
+    calls('local hour', report.hour),
+    calls('time zone', report.zone, mostShown),
+    values('collected', report.collected),
+    values('evaluation', report.evaluation),
+  ].join('');
+}
+
+function toWords(line: CountLine): CountLine {
+  return { ...line, value: causeText(line.value) };
+}
+
+function summary({ rows, calls }: Report): string {
+  const parts = [`${plural(rows.total, 'row')}, ${count(rows.ended)} with an outcome`];
+  if (calls !== null) {
+    parts.push(
+      calls.open === 0 ? plural(calls.calls, 'call') : `${plural(calls.calls, 'call')}, ${count(calls.open)} open`,
+    );
+    if (calls.answerRate !== null) parts.push(`${count(calls.answered)} answered (${percent(calls.answerRate)})`);
+    if (calls.talkSeconds !== null) parts.push(`${clockSpan(calls.talkSeconds)} on the line`);
+  }
+  return parts.join(' · ');
+}
+
+function table<Line>(
+  columns: readonly Column<Line>[],
+  lines: readonly Line[],
+  { most, width, bold }: { most: number; width: number | null; bold: (text: string) => string },
+): string {
+  if (lines.length === 0) return '';
+  const [heading = '', ...body] = renderTable(columns, lines.slice(0, most), width).trimEnd().split('\n');
+  const rest = lines.length - most;
+  const more = rest > 0 ? [`and ${count(rest)} more: --json has all`] : [];
+  return `\n${[bold(heading), ...body, ...more].join('\n')}\n`;
+}
+
+function callColumns(title: string): Column<CallLine>[] {
+  return [
+    {
+      title,
+      value: ({ value }) => (typeof value === 'number' && title === 'local hour' ? hourText(value) : String(value)),
+      flexible: true,
+    },
+    numbers('calls', ({ calls }) => count(calls)),
+    numbers('answered', ({ answered }) => count(answered)),
+    numbers('rate', ({ answerRate }) => (answerRate === null ? '' : percent(answerRate))),
+    numbers('on the line', ({ talkSeconds }) => (talkSeconds === null ? '' : clockSpan(talkSeconds))),
+  ];
+}
+
+function countColumns(title: string, noun: string): Column<CountLine>[] {
+  return [
+    { title, value: ({ value }) => value, flexible: true },
+    numbers(noun, (line) => count(line.count)),
+    numbers('share', ({ share }) => percent(share)),
+  ];
+}
+
+const numberWidth = 11;
+
+function numbers<Line>(title: string, value: (line: Line) => string): Column<Line> {
+  return { title: title.padStart(numberWidth), value: (line) => value(line).padStart(numberWidth) };
+}
+
+function hourText(hour: number): string {
+  return `${String(hour).padStart(2, '0')}:00`;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+/** `1:02:03`: hours, minutes, seconds. */
+function clockSpan(seconds: number): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${count(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+}

@@ -1,0 +1,228 @@
+import { Command } from 'commander';
+import { jsonText } from '../../input/json-text.ts';
+import { writeResults, type ResultsFormat } from '../../results/file.ts';
+import type { CsvSettings } from '../../results/text.ts';
+import { readConfig, type Config } from '../../config.ts';
+import { hasEnded } from '../../domain/lifecycle.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { everyResult, lastChange, readReasons, readResultKeys, readResults } from '../../ledger/read/result-rows.ts';
+import type { Io } from '../terminal/io.ts';
+import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+import { plural } from '../terminal/printable.ts';
+import { nextSince } from './delta.ts';
+import { readResultsFlags, type ResultsFlags, type ResultsOptions } from './flags.ts';
+import { refuseOtherFile } from './replace.ts';
+import { waitForEnd } from './wait.ts';
+import { RowProgress } from '../terminal/row-progress.ts';
+import { readClockOrReal } from '../access/service.ts';
+import { fetchTranscripts } from './transcripts.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+const examples = `
+One line per row of the list, in its order: the original columns, then outcome, reason, attempts, disposition, detail,
+conversation_id, times, duration, audio, and a column for each collected value and each evaluation. While the campaign runs,
+rows without an outcome read "in_progress". A file appears whole or not at all, and replaces only earlier results of the same
+campaign in the same format.
+
+For Excel take .xlsx, where nothing is ever run as a formula. In CSV the added cells are made safe, and those of the list stay as they
+were; a file that somebody opens in a spreadsheet should be written with --safe-cells, and with --bom.
+
+--outcome, --disposition (of the latest call) and --reason take names apart by commas; a row has to meet every filter. --since
+keeps rows that changed since a time (of the service's clock). Each run with it, and each before the end of the campaign, tells
+where the next --since should begin: a job that goes on from there misses no change, and may see one twice.
+
+Transcripts are not kept in the database: --transcripts reads those of all rows from the service, one file per conversation named
+<row>-<conversation id>.txt. Files that are there already are not fetched again.
+
+Exit code 0 when the results are written; 1 when they could not be, or were left with Ctrl-C; 2 for a flag or file that cannot be used.
+
+Examples:
+  carillon results reminders                                 writes reminders-results.csv
+  carillon results reminders --output out/results.xlsx       an Excel workbook
+  carillon results reminders --output - | head               to standard output
+  carillon results reminders --outcome exhausted,unresolved  only these rows, to reminders-results-part.csv
+  carillon results reminders --since 2h --output new.jsonl   what changed in the last two hours, one JSON object per row
+  carillon results reminders --json -o r.csv                 CSV, and a summary with nextSinceAt as JSON on standard output
+  carillon results reminders --wait                          when the campaign has ended
+  carillon results reminders --transcripts transcripts/      and what was said`;
+
+export function resultsCommand(io: Io): Command {
+  return new Command('results')
+    .description('Write the results file: one line per row of the list')
+    .argument('<campaign>', 'id of the campaign')
+    .option('-o, --output <file>', 'where to write; - for standard output (default: <campaign>-results.csv)')
+    .option('--format <format>', 'csv, jsonl or xlsx (default: by the name of the file, else csv)')
+    .option(
+      '--safe-cells',
+      "CSV: an apostrophe before what a spreadsheet would run, in the list's own cells as well",
+      false,
+    )
+    .option('--bom', 'CSV: begin with a byte order mark, by which Excel knows accented letters', false)
+    .option('--outcome <names>', 'only rows with one of these outcomes; in_progress for those without')
+    .option('--disposition <names>', 'only rows whose latest call ended so')
+    .option('--reason <names>', 'only rows with one of these reasons')
+    .option('--since <when>', 'only rows that changed since a time with offset, or in the last 2h')
+    .option('--wait', 'wait until the campaign has ended, then write', false)
+    .option('--transcripts <folder>', "write what was said, from the service's records")
+    .option(
+      '--json',
+      'a summary as JSON; rows as JSON Lines where neither --format nor the name of the file says otherwise',
+      false,
+    )
+    .addHelpText('after', examples)
+    .action((campaignId: string, flags: ResultsFlags) => runResults(io, campaignId, readResultsFlags(flags)));
+}
+
+/** Thrown when the user leaves before the results are written. */
+class ResultsLeftError extends Error {
+  override readonly name = 'ResultsLeftError' as const;
+  readonly exitCode = 1;
+}
+
+export async function runResults(io: Io, campaignId: string, options: ResultsOptions): Promise<void> {
+  const config = readConfig(io.env);
+  const store = await openExistingLedger(config);
+  try {
+    const campaign = await requireCampaign(store, campaignId);
+    const path = options.output ?? defaultPath(campaignId, options);
+    if (path !== '-') await refuseOtherFile(path, campaign, options.format);
+    if (path === '-' && options.format === 'xlsx' && io.isTerminal) {
+      throw new UsageError('A workbook cannot be shown on a terminal. Name a file: --output results.xlsx');
+    }
+    await interruptible(io, path, async (leave) => {
+      const ended = options.wait ? await waitUntilEnded(io, config, store, campaignId, leave) : campaign;
+      await writeAndTell(io, { config, store, campaign: ended, options, path, leave });
+    });
+    if (options.transcripts !== null)
+      await fetchTranscripts(io, { config, store, campaign, folder: options.transcripts });
+  } finally {
+    await store.close();
+  }
+}
+
+function defaultPath(campaignId: string, { format, filter, since }: ResultsOptions): string {
+  const isPart = since !== null || Object.values(filter).some((names) => names !== null);
+  return `${campaignId}-results${isPart ? '-part' : ''}.${format}`;
+}
+
+/** Ctrl-C gives the work up in order: no half-written file stays. Where rows go to a pipe the system's own way is right. */
+async function interruptible(
+  io: Pick<Io, 'onInterrupt'>,
+  path: string,
+  work: (leave: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const leaving = new AbortController();
+  if (path === '-') return work(leaving.signal);
+  const takeBack = io.onInterrupt(() =>
+    leaving.abort(new ResultsLeftError('Left before the results were written; nothing was changed.')),
+  );
+  try {
+    await work(leaving.signal);
+  } finally {
+    takeBack();
+  }
+}
+
+async function waitUntilEnded(
+  io: Io,
+  config: Config,
+  store: Store,
+  campaignId: string,
+  leave: AbortSignal,
+): Promise<Campaign> {
+  const { campaign } = await waitForEnd(io, { config, store, campaignId, leave });
+  if (hasEnded(campaign)) return campaign;
+  throw new ResultsLeftError(
+    `Left; campaign ${campaignId} goes on as long as a worker runs, and no results were written. Wait again: carillon results ${campaignId} --wait`,
+  );
+}
+
+const clockLimitMs = 3_000;
+
+async function writeAndTell(
+  io: Io,
+  input: {
+    config: Config;
+    store: Store;
+    campaign: Campaign;
+    options: ResultsOptions;
+    path: string;
+    leave: AbortSignal;
+  },
+): Promise<void> {
+  const { config, store, campaign, options, path, leave } = input;
+  const { campaignId } = campaign;
+  const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
+  const { since } = options;
+  const changedSince = since === null ? null : 'at' in since ? since.at : Math.round(clock.now() - since.agoMs);
+  await tellUnknownReasons(io, store, campaignId, options.filter.reasons);
+  // Read first: what changes while the rows are read belongs to the next delta.
+  const next = nextSince({ lastChange: await lastChange(store.db, campaignId), now: clock.now(), speed: clock.speed });
+  const progress = new RowProgress(io, 'written');
+  let rows: number;
+  try {
+    rows = await writeCampaignResults(io, store, campaign, path, {
+      format: options.format,
+      csv: options.csv,
+      filter: { ...options.filter, changedSince },
+      onRow: (count) => progress.update(count),
+      giveUp: leave,
+    });
+  } finally {
+    progress.clear();
+  }
+  const ended = hasEnded(campaign);
+  const open = ended ? '' : ' The campaign is not at its end: rows without an outcome read in_progress.';
+  if (path !== '-') io.stderr.write(`${plural(rows, 'row')} written to ${path}.${open}\n`);
+  const nextText = next === null ? null : new Date(next).toISOString();
+  if (options.json && path !== '-') {
+    const summary = { campaignId, path, format: options.format, rows, ended, nextSinceAt: nextText };
+    io.stdout.write(`${jsonText(summary)}\n`);
+  }
+  const wanted = since !== null || (!ended && path !== '-');
+  if (wanted && nextText !== null) io.stderr.write(`Changes from here on: --since ${nextText}\n`);
+}
+
+/** Any word may be a reason, so one that no row has is no error: a job that looks for it finds nothing today. */
+async function tellUnknownReasons(
+  io: Io,
+  store: Store,
+  campaignId: string,
+  reasons: readonly string[] | null,
+): Promise<void> {
+  if (reasons === null) return;
+  const known = await readReasons(store.db, campaignId);
+  const unknown = reasons.filter((reason) => !known.includes(reason));
+  if (unknown.length === 0) return;
+  const have = known.length === 0 ? 'none has a reason yet' : `they have ${known.join(', ')}`;
+  io.stderr.write(`No row of ${campaignId} has the reason ${unknown.join(' or ')}: ${have}.\n`);
+}
+
+/** Writes the results to a file, or to standard output for `-`; answers the number of rows. Throws OutputFileError. */
+export async function writeCampaignResults(
+  io: Pick<Io, 'stdout'>,
+  store: Store,
+  campaign: Campaign,
+  path: string,
+  more: {
+    format?: ResultsFormat;
+    csv?: CsvSettings;
+    filter?: typeof everyResult;
+    onRow?: (rows: number) => void;
+    giveUp?: AbortSignal;
+  } = {},
+): Promise<number> {
+  const { filter = everyResult, ...settings } = more;
+  const { collected, evaluation } = await readResultKeys(store.db, campaign.campaignId);
+  return writeResults({
+    columns: campaign.rules.list.columns,
+    rows: readResults(store.db, campaign.campaignId, filter),
+    collectedKeys: collected,
+    evaluationKeys: evaluation,
+    path,
+    listPath: null,
+    stdout: io.stdout,
+    ...settings,
+  });
+}

@@ -1,0 +1,145 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeFileError, OutputFileError } from '../../input/input-error.ts';
+import { writeWholeFile } from '../../results/whole-file.ts';
+import type { Config } from '../../config.ts';
+import type { ConvaiClient } from '../../convai/client.ts';
+import { ConvaiError, RefusedError } from '../../convai/errors.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { readResultConversations, type ResultConversation } from '../../ledger/read/result-rows.ts';
+import type { Io } from '../terminal/io.ts';
+import { count, plural } from '../terminal/printable.ts';
+import { explainServiceFault, openService } from '../access/service.ts';
+import { renderTranscript } from '../words/transcript.ts';
+
+const readsAtOnce = 4;
+const mostNamed = 20;
+const progressEveryMs = 500;
+/** A service that refuses this many in a row is not asked for the rest. */
+const mostFailuresInRow = 10;
+
+interface Tally {
+  written: number;
+  present: number;
+  /** Calls that go on, or whose results are still awaited. */
+  unfinished: number;
+  missing: string[];
+}
+
+/**
+ * Writes one text file per finished conversation of a campaign, from the service's records; what is there already is left alone.
+ * Names those that could not be had at the end, and sets the exit code to 1 for them. Throws OutputFileError, ConfigError, and
+ * ServiceUnusableError when the service cannot be used at all.
+ */
+export async function fetchTranscripts(
+  io: Io,
+  input: { config: Config; store: Store; campaign: Campaign; folder: string },
+): Promise<void> {
+  const { config, store, campaign, folder } = input;
+  const client = openService(config);
+  const tally: Tally = { written: 0, present: 0, unfinished: 0, missing: [] };
+  try {
+    await makeFolder(folder);
+    await fetchAll(io, client, readResultConversations(store.db, campaign.campaignId), folder, tally);
+  } catch (error) {
+    throw explainServiceFault(config, error);
+  } finally {
+    await client.close();
+  }
+  tell(io, tally, folder);
+}
+
+async function fetchAll(
+  io: Io,
+  client: ConvaiClient,
+  conversations: AsyncGenerator<ResultConversation>,
+  folder: string,
+  tally: Tally,
+): Promise<void> {
+  const showProgress = progressLine(io);
+  let failuresInRow = 0;
+  let stopped = false;
+  const work = async (): Promise<void> => {
+    for (;;) {
+      const { value: next, done } = await conversations.next();
+      if (done === true || stopped) return;
+      try {
+        await fetchOne(client, next, folder, tally);
+        failuresInRow = 0;
+      } catch (error) {
+        if (!(error instanceof ConvaiError)) throw error;
+        const isGone = error instanceof RefusedError && error.status === 404;
+        failuresInRow = isGone ? 0 : failuresInRow + 1;
+        const isHopeless = error instanceof RefusedError && (error.status === 401 || error.status === 403);
+        if (isHopeless || failuresInRow >= mostFailuresInRow) {
+          stopped = true;
+          throw error;
+        }
+        tally.missing.push(nameOf(next));
+      }
+      showProgress(tally.written);
+    }
+  };
+  await Promise.all(Array.from({ length: readsAtOnce }, work));
+}
+
+async function fetchOne(
+  client: ConvaiClient,
+  conversation: ResultConversation,
+  folder: string,
+  tally: Tally,
+): Promise<void> {
+  const path = join(folder, `${nameOf(conversation)}.txt`);
+  if (existsSync(path)) tally.present += 1;
+  else if (conversation.gone) tally.missing.push(nameOf(conversation));
+  else if (!conversation.final) tally.unfinished += 1;
+  else {
+    const record = await client.getConversation(conversation.conversationId);
+    await writeWholeFile(path, once(renderTranscript(conversation.row, record)));
+    tally.written += 1;
+  }
+}
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+/** The id comes from the service: as part of a file name it must not lead elsewhere. */
+function nameOf({ row, conversationId }: ResultConversation): string {
+  return `${row}-${conversationId.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, 150)}`;
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, 1, { cause: error });
+  }
+}
+
+function progressLine(io: Io): (written: number) => void {
+  const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;
+  let shownAt = 0;
+  return (written) => {
+    if (!isTerminal || io.now() - shownAt < progressEveryMs) return;
+    shownAt = io.now();
+    io.stderr.write(`\r${count(written)} transcripts fetched\u001b[K`);
+  };
+}
+
+function tell(io: Io, { written, present, unfinished, missing }: Tally, folder: string): void {
+  const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;
+  const lines = [`${plural(written, 'transcript')} written to ${folder}, ${count(present)} were there already.`];
+  if (unfinished > 0)
+    lines.push(`${plural(unfinished, 'call')} not at an end yet: run the command again later for those.`);
+  if (missing.length > 0) {
+    const named = missing.slice(0, mostNamed).join(', ');
+    const rest = missing.length > mostNamed ? `, and ${count(missing.length - mostNamed)} more` : '';
+    lines.push(`The service did not give ${plural(missing.length, 'transcript')}: ${named}${rest}.`);
+    lines.push('Run the command again to try those once more; it fetches only what is not there.');
+  }
+  io.stderr.write(`${isTerminal ? '\r\u001b[K' : ''}${lines.join('\n')}\n`);
+  if (missing.length > 0) io.exitCode = 1;
+}

@@ -1,0 +1,225 @@
+import { Command, Option } from 'commander';
+import { readConfig } from '../../config.ts';
+import type { ServiceClock } from '../../convai/service-clock.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { giveUpOpen } from '../../ledger/people/give-up-open.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { resolveUnresolved, type Resolution } from '../../ledger/people/resolve.ts';
+import { requireService } from '../../temporal/start-campaign.ts';
+import type { Io } from '../terminal/io.ts';
+import { mayBegin } from '../terminal/irreversible.ts';
+import { withInstants, writeJson } from '../terminal/json-output.ts';
+import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+import { processInput, type PersonInput } from '../terminal/person-input.ts';
+import { plural, span } from '../terminal/printable.ts';
+import { resolveCandidates, resolveRow, type RowDecision } from './resolve-candidates.ts';
+import { readClock } from '../access/service.ts';
+import { setGoing } from '../access/set-going.ts';
+import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
+
+const examples = `
+A recipient is unresolved when nobody can know whether the call was made, or whose record is whose: the answer to a batch was
+lost, or a record may be that of several calls. Carillon never calls such a recipient again by itself; you decide.
+
+  --redial    those without a record wait again and are dialled. If a lost batch was carried out after all, they are called
+              twice. Rows whose records cannot be told apart are left: decide about them with --candidates.
+  --give-up   they keep the outcome "unresolved".
+
+  --candidates FILE   row by row, with the records that may be theirs. FILE does not exist: it is written as CSV. Fill in its
+                      column "decision" and run the same command again: all of it is done, or nothing.
+                        theirs      this conversation is the row's call: the row ends as the record says
+                        not_theirs  it is not
+                        redial      none of the row's records is its call: dial the row again
+                        give_up     leave the row as it is
+                      An empty decision changes nothing.
+  --row N             one row of the list, with --conversation ID (theirs), --not ID, --redial or --give-up
+
+Redialling after the campaign's end starts its next round; it is refused while the campaign drains, and once its ends_at has
+passed. Batches that something may still be heard of are left alone.
+
+  --give-up --open   calls whose end can no longer be learnt, because the service has not let its records be read for an hour
+                     (the agent was deleted there, the key was withdrawn): they become "unresolved" too, so that the
+                     campaign can end.
+
+Examples:
+  carillon resolve reminders --redial
+  carillon resolve reminders --redial --yes
+  carillon resolve reminders --give-up
+  carillon resolve reminders --candidates doubt.csv
+  carillon resolve reminders --row 12 --conversation conv_7d1
+  carillon resolve reminders --row 12 --redial --yes
+  carillon resolve reminders --give-up --open`;
+
+export interface ResolveOptions {
+  campaignId: string;
+  decision: 'redial' | 'give_up';
+  /** Give up open calls as well. */
+  open: boolean;
+  yes: boolean;
+  json: boolean;
+}
+
+/** Thrown when open calls are not given up, since the service may still tell of them. */
+class StillHeardOfError extends Error {
+  override readonly name = 'StillHeardOfError' as const;
+  readonly exitCode = 1;
+}
+
+/** Thrown when neither or both of the decisions are given. */
+class DecisionError extends Error {
+  override readonly name = 'DecisionError' as const;
+  readonly exitCode = 2;
+}
+
+export function resolveCommand(io: Io, input: PersonInput = processInput()): Command {
+  return new Command('resolve')
+    .description('Decide on calls of which nobody knows whether they were placed')
+    .argument('<campaign>', 'id of the campaign')
+    .addOption(new Option('--redial', 'dial them again').conflicts('giveUp'))
+    .option('--give-up', 'leave them as they are')
+    .option('--open', 'with --give-up: open calls, too, that the service can no longer be asked about', false)
+    .option('-y, --yes', 'do not ask; needed for --redial where nobody can be asked', false)
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', examples)
+    .option(
+      '--candidates <file>',
+      'write the rows in doubt with the records that may be theirs, or take the edited file back',
+    )
+    .option('--row <number>', 'decide about one row of the list')
+    .option('--conversation <id>', 'with --row: this conversation is the record of its call')
+    .option('--not <id>', 'with --row: this conversation is not')
+    .action((campaignId: string, flags: Flags) => decide(io, input, campaignId, flags));
+}
+
+interface Flags {
+  redial?: boolean;
+  giveUp?: boolean;
+  open: boolean;
+  yes: boolean;
+  json: boolean;
+  candidates?: string;
+  row?: string;
+  conversation?: string;
+  not?: string;
+}
+
+async function decide(io: Io, input: PersonInput, campaignId: string, flags: Flags): Promise<void> {
+  const { open, yes, json } = flags;
+  if (flags.candidates !== undefined) {
+    if (decisionsOf(flags).length > 0 || flags.row !== undefined || open)
+      throw new DecisionError('--candidates goes alone: the file says what is decided about each row.');
+    return resolveCandidates(io, input, { campaignId, path: flags.candidates, yes, json });
+  }
+  const decisions = decisionsOf(flags);
+  const [decision] = decisions;
+  if (flags.row !== undefined) {
+    if (decision === undefined || decisions.length > 1 || open)
+      throw new DecisionError('With --row say one thing: --conversation ID, --not ID, --redial or --give-up.');
+    return resolveRow(io, input, { campaignId, row: readRow(flags.row), ...decision, yes, json });
+  }
+  if (flags.conversation !== undefined || flags.not !== undefined)
+    throw new DecisionError('Say whose record it is, or is not: add --row and its number in the list.');
+  if (decision === undefined)
+    throw new DecisionError(
+      'Say which: carillon resolve <campaign> --redial, --give-up, or --candidates FILE. --help explains them.',
+    );
+  const all = flags.redial === true ? 'redial' : 'give_up';
+  if (open && all === 'redial')
+    throw new DecisionError('--open goes with --give-up only: a call that may still be under way is never redialled.');
+  await runResolve(io, input, { campaignId, decision: all, open, yes, json });
+}
+
+function decisionsOf(flags: Flags): RowDecision[] {
+  return [
+    ...(flags.redial === true ? [{ decision: 'redial' as const, conversationId: null }] : []),
+    ...(flags.giveUp === true ? [{ decision: 'give_up' as const, conversationId: null }] : []),
+    ...(flags.conversation === undefined ? [] : [{ decision: 'theirs' as const, conversationId: flags.conversation }]),
+    ...(flags.not === undefined ? [] : [{ decision: 'not_theirs' as const, conversationId: flags.not }]),
+  ];
+}
+
+function readRow(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new DecisionError(
+    `--row ${text}: a row of the list by its number, such as 12 (the first below the header is 1).`,
+  );
+}
+
+async function runResolve(io: Io, input: PersonInput, options: ResolveOptions): Promise<void> {
+  const config = readConfig(io.env);
+  const store = await openExistingLedger(config);
+  let temporal: TemporalAccess | null = null;
+  try {
+    const campaign = await requireCampaign(store, options.campaignId);
+    if (options.decision === 'redial') requireService(config, campaign);
+    const clock = await readClock(config);
+    if (options.decision === 'redial') {
+      const risk =
+        'If a lost batch was carried out after all, its people are called twice: nothing on record can rule that out.';
+      io.stderr.write(`${risk}\n`);
+      if (!(await mayBegin(io, input, options.yes, `Dial the unresolved recipients of ${options.campaignId} again?`)))
+        return;
+      // Connected before the decision is written, so that what it sets going can go.
+      temporal = await openTemporal(io, config);
+    }
+    const now = Math.round(clock.now());
+    const given = options.open ? await giveUpOpenCalls({ store, campaign, now, clock }) : 0;
+    if (options.open && !options.json)
+      io.stdout.write(`${plural(given, 'open call')} of campaign ${campaign.campaignId} given up.\n`);
+    const resolution = await resolveUnresolved(store, options.campaignId, options.decision, now);
+    const going = temporal === null ? '' : await setGoing({ config, store, temporal, clock }, campaign);
+    if (options.json) {
+      const { campaignId, decision } = options;
+      writeJson(io, withInstants({ campaignId, decision, ...resolution, openGivenUp: given }));
+    } else io.stdout.write(tellResolution(options, resolution, clock, { going, given }));
+  } finally {
+    await temporal?.connection.close();
+    await store.close();
+  }
+}
+
+interface OpenCalls {
+  store: Store;
+  campaign: Campaign;
+  now: number;
+  clock: ServiceClock;
+}
+
+/** Answers how many calls. Throws StillHeardOfError when the service still tells about its calls, so that nothing is given up. */
+async function giveUpOpenCalls({ store, campaign, now, clock }: OpenCalls): Promise<number> {
+  const given = await giveUpOpen(store, campaign.campaignId, campaign.rules.agentId, now);
+  if (given.kind === 'given_up') return given.calls;
+  const ago = span(clock.toRealMs(now - given.since));
+  throw new StillHeardOfError(
+    `Nothing was given up: a call was placed or the service's records were read ${ago} ago, so results may still come. Open calls can be given up once the records could not be read for an hour.`,
+  );
+}
+
+function tellResolution(
+  { campaignId, decision }: ResolveOptions,
+  { recipients, apart, tooEarly, decidableAt }: Resolution,
+  clock: ServiceClock,
+  { going, given }: { going: string; given: number },
+): string {
+  const lines: string[] = [];
+  if (recipients > 0) {
+    const what = decision === 'redial' ? 'will be dialled again' : 'stay unresolved; the decision is on record';
+    lines.push(`${plural(recipients, 'recipient')} of campaign ${campaignId} ${what}.${going}`);
+  } else if (given === 0 && apart === 0) {
+    lines.push(`No recipient of campaign ${campaignId} is unresolved${tooEarly > 0 ? ' yet' : ''}.${going}`);
+  }
+  if (apart > 0) {
+    const look = `carillon resolve ${campaignId} --candidates FILE`;
+    lines.push(`${plural(apart, 'row')} whose records cannot be told apart are left; decide about them with ${look}.`);
+  }
+  if (tooEarly > 0) {
+    const until =
+      decidableAt === null
+        ? 'soon'
+        : `after ${new Date(decidableAt).toISOString()} (in ${span(clock.toRealMs(decidableAt - clock.now()))})`;
+    lines.push(
+      `${plural(tooEarly, 'batch', 'batches')} cannot be decided about yet: the service may still be heard of. Try again ${until}.`,
+    );
+  }
+  return lines.map((line) => `${line}\n`).join('');
+}

@@ -1,0 +1,82 @@
+import type { ListRow } from '../../list/recipients.ts';
+import type { RecipientEditor, EditResult } from '../../ledger/people/edit-recipients.ts';
+import type { UploadRow } from '../../ledger/people/edit-verdict.ts';
+import type { UpdatedRow } from './update-report.ts';
+
+const rowsPerPart = 500;
+
+/**
+ * Hands the rows of an upload to the editor part by part, and answers what became of each in the order of the file. From a row on that has
+ * to wait until another one gives up its number the answers are kept until the end.
+ */
+export async function* updateRows(
+  chunks: AsyncIterable<ListRow[]>,
+  editor: RecipientEditor,
+  idColumn: string,
+  now: () => number,
+): AsyncGenerator<UpdatedRow[]> {
+  const waiting = new Map<number, ListRow>();
+  const held: UpdatedRow[] = [];
+  try {
+    for await (const chunk of chunks) {
+      for (let start = 0; start < chunk.length; start += rowsPerPart) {
+        const part = chunk.slice(start, start + rowsPerPart);
+        const usable = part.filter(isUsable);
+        const answers = new Map((await editor.apply(usable, now())).map((answer) => [answer.row, answer]));
+        const told = part.flatMap((row) => {
+          if (!isUsable(row)) return [refusal(row, idColumn)];
+          const answer = answers.get(row.row);
+          if (answer !== undefined) return [tell(row, answer)];
+          waiting.set(row.row, row);
+          return [];
+        });
+        const known = await tellWaiting(told, editor);
+        if (waiting.size === 0) yield known;
+        else held.push(...known);
+      }
+    }
+    const last = (await editor.finish(now())).flatMap((answer) => {
+      const row = waiting.get(answer.row);
+      return row === undefined ? [] : [tell(row, answer)];
+    });
+    for (let start = 0; start < last.length; start += rowsPerPart)
+      held.push(...(await tellWaiting(last.slice(start, start + rowsPerPart), editor)));
+  } catch (error) {
+    // What was done is told all the same.
+    if (held.length > 0) yield held;
+    throw error;
+  }
+  held.sort((a, b) => a.row - b.row);
+  for (let start = 0; start < held.length; start += rowsPerPart) yield held.slice(start, start + rowsPerPart);
+}
+
+function isUsable(row: ListRow): row is ListRow & UploadRow {
+  return row.verdict === 'accepted' && row.externalId !== null;
+}
+
+function tell({ row, line, externalId }: ListRow, { result, code, hint, campaignRow }: EditResult): UpdatedRow {
+  return { row, line, id: externalId, result, code, hint, campaignRow, mayStillBeCalled: false };
+}
+
+/** What the list reader found wrong, or that nobody can tell whom the row is about. */
+function refusal(row: ListRow, idColumn: string): UpdatedRow {
+  const { code, hint } =
+    row.verdict === 'rejected'
+      ? { code: row.reason, hint: row.hint }
+      : { code: 'missing_id', hint: `the column ${JSON.stringify(idColumn)} is empty; rows are matched by it` };
+  const { line, externalId: id } = row;
+  return { row: row.row, line, id, result: 'failed', code, hint, campaignRow: null, mayStillBeCalled: false };
+}
+
+/** Whoever corrects a number that cannot be used wants the one before it no more; it is in the campaign all the same. */
+async function tellWaiting(rows: readonly UpdatedRow[], editor: RecipientEditor): Promise<UpdatedRow[]> {
+  // A row that repeats an id leaves the one before it as it is.
+  const idOf = ({ result, code, id }: UpdatedRow) => (result === 'failed' && code !== 'duplicate_id' ? id : null);
+  const found = await editor.findWaiting(rows.map(idOf).filter((id) => id !== null));
+  return rows.map((row) => {
+    const campaignRow = found.get(idOf(row) ?? '');
+    if (campaignRow === undefined) return row;
+    const hint = `${row.hint ?? ''}; row ${campaignRow} of the campaign stays as it was and may still be called so`;
+    return { ...row, hint, campaignRow, mayStillBeCalled: true };
+  });
+}

@@ -1,0 +1,236 @@
+import { extname } from 'node:path';
+import { Command } from 'commander';
+import { jsonText } from '../../input/json-text.ts';
+import { RowIndex } from '../../list/row-index.ts';
+import type { ListRow } from '../../list/recipients.ts';
+import { openUpload, type UploadFile } from '../../list/upload-file.ts';
+import { refuseToOverwrite, writeWholeFile } from '../../results/whole-file.ts';
+import { readConfig, type Config } from '../../config.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { RecipientEditor } from '../../ledger/people/edit-recipients.ts';
+import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit-refusal.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { readWaitingIds, withdrawRecipients } from '../../ledger/people/withdraw-recipients.ts';
+import type { Io } from '../terminal/io.ts';
+import { mayBegin } from '../terminal/irreversible.ts';
+import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+import { tellToLook } from '../access/look-again.ts';
+import { processInput, type PersonInput } from '../terminal/person-input.ts';
+import { count, plural, printable } from '../terminal/printable.ts';
+import { RowProgress } from '../terminal/row-progress.ts';
+import { readClockOrReal } from '../access/service.ts';
+import { nowOf } from '../suppress/flags.ts';
+import { refuseForeignList } from './update-guard.ts';
+import { reportHeader, reportLines, UpdateReport, type MissingRows, type UpdatedRow } from './update-report.ts';
+import { updateRows } from './update-rows.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+const examples = `
+Reads a list again, corrected or with more rows, while the campaign is under way. Rows are matched by the column that list.id of the
+campaign file names; the rules are those with which the campaign was started. Each row of the file ends as one of
+
+  accepted    a new id: added after the last row of the campaign
+  corrected   a known id with other cells, another number or place; a row that was rejected or undialable goes back in line
+  unchanged   as it was
+  failed      call_open: a call is planned or open, upload it again later; already_ended: it has its outcome;
+              withdrawn: --restore puts it back; duplicate_phone: another row has the number; or what is wrong with the row
+
+A row that failed leaves the campaign's row as it was, old number and all: of those that still wait, and may be called so, it warns.
+Rows that the file does not have are left alone. Exit code 1 when a row failed; the others are done. Repeating it is harmless.
+
+Examples:
+  carillon update reminders corrected.csv --dry-run
+  carillon update reminders corrected.csv --report report.csv
+  carillon update reminders more.csv --add`;
+
+const clockLimitMs = 3_000;
+
+export interface UpdateFlags {
+  dryRun: boolean;
+  add: boolean;
+  restore: boolean;
+  withdrawMissing: boolean;
+  report?: string;
+  delimiter?: string;
+  sheet?: string;
+  json: boolean;
+  yes: boolean;
+}
+
+export function updateCommand(io: Io, input: PersonInput = processInput()): Command {
+  return new Command('update')
+    .description('Add and correct rows of a campaign from a list, while it runs')
+    .argument('<campaign>', 'id of the campaign')
+    .argument('<list>', 'the list: CSV or Excel workbook, with the columns of the campaign')
+    .option('--dry-run', 'say what would be done, and change nothing', false)
+    .option('--add', 'the list is meant for this campaign, although it looks like that of another one', false)
+    .option('--restore', 'put rows back in line that were withdrawn', false)
+    .option('--withdraw-missing', 'withdraw the rows that the list does not have', false)
+    .option('--report <file>', 'write a CSV file with one line per row of the list')
+    .option('--delimiter <character>', 'what separates the columns (default: found in the list)')
+    .option('--sheet <name>', 'sheet of the workbook (default: the first)')
+    .option('--json', 'print the counts as JSON', false)
+    .option('-y, --yes', 'do not ask before rows are withdrawn', false)
+    .addHelpText('after', examples)
+    .action((campaignId: string, path: string, flags: UpdateFlags) => runUpdate(io, input, campaignId, path, flags));
+}
+
+async function runUpdate(
+  io: Io,
+  input: PersonInput,
+  campaignId: string,
+  path: string,
+  flags: UpdateFlags,
+): Promise<void> {
+  if (['.yaml', '.yml'].includes(extname(path).toLowerCase())) {
+    throw new UsageError(
+      `${path} is a campaign file; name the list. The rules of a campaign that exists are frozen, so only its rows are updated.`,
+    );
+  }
+  if (flags.withdrawMissing && !flags.yes && !flags.dryRun && !input.isInteractive)
+    throw new UsageError('--withdraw-missing asks first, and there is nobody here to ask: add --yes.');
+  const config = readConfig(io.env);
+  const store = await openExistingLedger(config);
+  try {
+    const campaign = await requireCampaign(store, campaignId);
+    refuseUnlessEditable(campaign, await nowOf(config, io));
+    const { rules } = campaign;
+    const { idColumn } = rules.list;
+    if (idColumn === null) throw new EditRefusedError(explainMissingId(campaignId));
+    const { delimiter, sheet } = flags;
+    const upload = await openUpload({ path, rules, delimiter, sheet });
+    for (const note of upload.notes) io.stderr.write(`List ${path}: ${note}.\n`);
+    if (flags.report !== undefined) await refuseToOverwrite(flags.report, [path]);
+    if (!flags.add) await refuseForeignList(store, campaign, upload);
+    await update({ io, input, config, store, campaign, upload, idColumn, flags });
+  } finally {
+    await store.close();
+  }
+}
+
+interface Update {
+  io: Io;
+  input: PersonInput;
+  config: Config;
+  store: Store;
+  campaign: Campaign;
+  upload: UploadFile;
+  idColumn: string;
+  flags: UpdateFlags;
+}
+
+async function update(work: Update): Promise<void> {
+  const { io, config, store, campaign, flags } = work;
+  const { campaignId } = campaign;
+  const report = new UpdateReport();
+  const ids = new RowIndex();
+  const unreadable = { rows: 0 };
+  const { dryRun } = flags;
+  const progress = new RowProgress(io, dryRun ? 'looked at' : 'updated');
+  const editor = new RecipientEditor(store, { campaignId, restore: flags.restore, dryRun });
+  const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
+  const now = () => Math.round(clock.now());
+  const rows = updateRows(noteIds(work.upload.read(), ids, unreadable), editor, work.idColumn, now);
+  try {
+    const told = observe(rows, report, progress);
+    if (flags.report === undefined) for await (const _ of told) continue;
+    else await writeWholeFile(flags.report, fileOf(told));
+  } catch (error) {
+    if (!(error instanceof EditRefusedError) || dryRun) throw error;
+    throw new EditRefusedError(
+      `${error.message} Before that, ${plural(report.rows, 'row')} of the list had been done.`,
+    );
+  } finally {
+    progress.clear();
+  }
+  const missing = flags.withdrawMissing ? await withdrawMissing(work, ids, unreadable.rows, now()) : null;
+  const noticed = dryRun || (await tellToLook(io, config, store, campaignId));
+  if (report.failed > 0 || !noticed) io.exitCode = 1;
+  const warning = report.warning(campaignId);
+  if (warning !== null) io.stderr.write(`Warning: ${printable(warning)}\n`);
+  if (flags.json) {
+    const facts = { campaign: campaignId, list: work.upload.path, dryRun, ...report.asJson(), missing };
+    io.stdout.write(`${jsonText(facts, 2)}\n`);
+    return;
+  }
+  const done = dryRun ? 'read, nothing was changed. It would be' : 'read';
+  io.stdout.write(`Campaign ${campaignId}: ${plural(report.rows, 'row')} of ${work.upload.path} ${done}\n`);
+  io.stdout.write(report.render(io));
+  io.stdout.write(tellMissing(missing, dryRun));
+}
+
+async function* noteIds(
+  chunks: AsyncIterable<ListRow[]>,
+  ids: RowIndex,
+  unreadable: { rows: number },
+): AsyncGenerator<ListRow[]> {
+  for await (const rows of chunks) {
+    for (const { row, externalId } of rows) {
+      if (externalId === null) unreadable.rows += 1;
+      else ids.rowOf(externalId, row);
+    }
+    yield rows;
+  }
+}
+
+async function* observe(
+  parts: AsyncIterable<UpdatedRow[]>,
+  report: UpdateReport,
+  progress: RowProgress,
+): AsyncGenerator<UpdatedRow[]> {
+  for await (const rows of parts) {
+    for (const row of rows) report.add(row);
+    progress.update(report.rows);
+    yield rows;
+  }
+}
+
+async function* fileOf(parts: AsyncIterable<UpdatedRow[]>): AsyncGenerator<string> {
+  yield reportHeader();
+  for await (const rows of parts) yield reportLines(rows);
+}
+
+/** Takes out who still waits and is not in the list; nobody, while the list has rows of which the id is unknown. */
+async function withdrawMissing(work: Update, ids: RowIndex, unreadable: number, now: number): Promise<MissingRows> {
+  const { io, store, campaign, flags } = work;
+  const { campaignId } = campaign;
+  const missing: number[] = [];
+  for await (const page of readWaitingIds(store.db, campaignId))
+    missing.push(...page.filter(({ externalId }) => ids.rowOf(externalId) === null).map(({ row }) => row));
+  const counts = { missing: missing.length, withdrawn: 0, callOpen: 0 };
+  if (missing.length === 0) return counts;
+  if (unreadable > 0) {
+    io.stderr.write(
+      `${plural(unreadable, 'row')} of the list cannot be told apart (no id, or a row that cannot be read), so nobody was withdrawn. Mend them and repeat this.\n`,
+    );
+    io.exitCode = 1;
+    return counts;
+  }
+  const question = `Withdraw ${plural(missing.length, 'row')} of campaign ${campaignId} that the list does not have?`;
+  if (!flags.dryRun && !(await mayBegin(io, work.input, flags.yes, question))) return counts;
+  const rowsPerPart = 500;
+  for (let start = 0; start < missing.length; start += rowsPerPart) {
+    const keys = { rows: missing.slice(start, start + rowsPerPart) };
+    const options = { campaignId, note: 'not in the list any more', dryRun: flags.dryRun };
+    for (const { result } of await withdrawRecipients(store, options, keys, now)) {
+      if (result === 'withdrawn') counts.withdrawn += 1;
+      if (result === 'call_open') counts.callOpen += 1;
+    }
+  }
+  return counts;
+}
+
+function tellMissing(missing: MissingRows | null, dryRun: boolean): string {
+  if (missing === null)
+    return '\nRows of the campaign that the list does not have were left alone; --withdraw-missing takes them out.\n';
+  const open = missing.callOpen === 0 ? '' : `; ${count(missing.callOpen)} more have a call planned or open`;
+  const verb = dryRun ? 'would be withdrawn' : 'withdrawn';
+  return `\n${plural(missing.withdrawn, 'row')} that the list does not have ${verb}${open}.\n`;
+}
+
+function explainMissingId(campaignId: string): string {
+  return (
+    `Campaign ${campaignId} names no column with the rows' ids (list.id), so nobody can tell which row of the list is which row of it. ` +
+    `carillon withdraw ${campaignId} --row takes rows out by their number; for new or corrected ones start a campaign with list.id, under a new id.`
+  );
+}

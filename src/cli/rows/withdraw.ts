@@ -1,0 +1,150 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { readIdList } from '../../list/id-list.ts';
+import { jsonText } from '../../input/json-text.ts';
+import { readConfig } from '../../config.ts';
+import { refuseUnlessEditable, EditRefusedError } from '../../ledger/people/edit-refusal.ts';
+import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../../ledger/people/withdraw-recipients.ts';
+import type { Io } from '../terminal/io.ts';
+import { mayBegin } from '../terminal/irreversible.ts';
+import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+import { tellToLook } from '../access/look-again.ts';
+import { processInput, type PersonInput } from '../terminal/person-input.ts';
+import { plural } from '../terminal/printable.ts';
+import { nowOf } from '../suppress/flags.ts';
+import { renderTable, terminalWidth } from '../terminal/table.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+const examples = `
+Takes rows out of a campaign that has not ended: who waits is not called any more, and ends as cancelled, reason withdrawn. A call
+that is planned or open goes on, and is reported as call_open; rows that have an outcome keep it. Nobody is put on the
+do-not-call list: that is carillon suppress. carillon update --restore puts withdrawn rows back.
+
+Exit code 1 when a row that was named is not there, or has a call planned or open.
+
+Examples:
+  carillon withdraw reminders --id A17,A18 --reason "moved away"
+  carillon withdraw reminders --row 3,4 --yes
+  carillon withdraw reminders --file gone.csv`;
+
+export interface WithdrawFlags {
+  id?: string[];
+  row?: number[];
+  file?: string;
+  reason?: string;
+  dryRun: boolean;
+  json: boolean;
+  yes: boolean;
+}
+
+export function withdrawCommand(io: Io, input: PersonInput = processInput()): Command {
+  return new Command('withdraw')
+    .description('Take rows out of a campaign, while it runs')
+    .argument('<campaign>', 'id of the campaign')
+    .addOption(new Option('--id <ids>', "the rows' ids, with commas between them").argParser(readNames))
+    .addOption(new Option('--row <rows>', 'row numbers as the results count them').argParser(readRows))
+    .option('--file <ids.csv>', 'a file with the ids: in the column of the campaign, or in its only column')
+    .option('--reason <text>', 'why, for those who look later')
+    .option('--dry-run', 'say what would be done, and change nothing', false)
+    .option('--json', 'print as JSON', false)
+    .option('-y, --yes', 'do not ask', false)
+    .addHelpText('after', examples)
+    .action((campaignId: string, flags: WithdrawFlags) => runWithdraw(io, input, campaignId, flags));
+}
+
+async function runWithdraw(io: Io, input: PersonInput, campaignId: string, flags: WithdrawFlags): Promise<void> {
+  const { dryRun, json, reason = null } = flags;
+  const given = [flags.id, flags.row, flags.file].filter((flag) => flag !== undefined);
+  if (given.length !== 1) throw new UsageError('Name the rows with one of --id, --row and --file.');
+  const config = readConfig(io.env);
+  const store = await openExistingLedger(config);
+  try {
+    const campaign = await requireCampaign(store, campaignId);
+    const now = await nowOf(config, io);
+    refuseUnlessEditable(campaign, now);
+    const { idColumn } = campaign.rules.list;
+    if (flags.row === undefined && idColumn === null) {
+      throw new EditRefusedError(
+        `Campaign ${campaignId} names no column with the rows' ids (list.id): name the rows by their numbers, --row.`,
+      );
+    }
+    const named = flags.id?.length ?? flags.row?.length;
+    const rows = named === undefined ? `the rows of ${flags.file ?? ''}` : plural(named, 'row');
+    const question = `Withdraw ${rows} from campaign ${campaignId}? Who still waits is not called.`;
+    if (!dryRun && !(await mayBegin(io, input, flags.yes, question))) return;
+    const results: WithdrawResult[] = [];
+    for await (const keys of keysOf(flags, idColumn ?? ''))
+      results.push(...(await withdrawRecipients(store, { campaignId, note: reason, dryRun }, keys, now)));
+    // Nobody is called the sooner for it, so it is no failure when the campaign cannot be told.
+    if (!dryRun && results.some(({ result }) => result === 'withdrawn'))
+      await tellToLook(io, config, store, campaignId);
+    if (results.some(({ result }) => result === 'call_open' || result === 'not_found')) io.exitCode = 1;
+    if (json) io.stdout.write(`${jsonText(asJson(campaignId, dryRun, results), 2)}\n`);
+    else io.stdout.write(render(io, campaignId, dryRun, results));
+  } finally {
+    await store.close();
+  }
+}
+
+const rowsPerPart = 500;
+
+async function* keysOf({ id, row, file }: WithdrawFlags, idColumn: string): AsyncGenerator<WithdrawKeys> {
+  const ids = id ?? [];
+  const rows = row ?? [];
+  for (let start = 0; start < ids.length; start += rowsPerPart) yield { ids: ids.slice(start, start + rowsPerPart) };
+  for (let start = 0; start < rows.length; start += rowsPerPart) yield { rows: rows.slice(start, start + rowsPerPart) };
+  if (file !== undefined) for await (const part of readIdList(file, idColumn)) yield { ids: [...new Set(part)] };
+}
+
+function countsOf(results: readonly WithdrawResult[]): Record<WithdrawResult['result'], number> {
+  const counts = { withdrawn: 0, call_open: 0, already_ended: 0, not_found: 0 };
+  for (const { result } of results) counts[result] += 1;
+  return counts;
+}
+
+function asJson(campaign: string, dryRun: boolean, results: readonly WithdrawResult[]): object {
+  const left = results.filter(({ result }) => result !== 'withdrawn');
+  return { campaign, dryRun, ...countsOf(results), left };
+}
+
+const mostShown = 20;
+const meanings: Readonly<Record<WithdrawResult['result'], string>> = {
+  withdrawn: 'withdrawn',
+  call_open: 'its call is planned or open, and goes on; repeat this when it has ended',
+  already_ended: 'it has its outcome, and keeps it',
+  not_found: 'the campaign has no such row',
+};
+
+function render(io: Io, campaignId: string, dryRun: boolean, results: readonly WithdrawResult[]): string {
+  const withdrawn = results.filter(({ result }) => result === 'withdrawn').length;
+  const head = `${plural(withdrawn, 'row')} of campaign ${campaignId} ${dryRun ? 'would be ' : ''}withdrawn.\n`;
+  const left = results.filter(({ result }) => result !== 'withdrawn');
+  if (left.length === 0) return head;
+  const table = renderTable(
+    [
+      { title: 'Named', value: ({ key }: WithdrawResult) => String(key) },
+      { title: 'Row', value: ({ campaignRow }) => (campaignRow === null ? '-' : String(campaignRow)) },
+      { title: 'Code', value: ({ result }) => result },
+      { title: 'Why', value: ({ result }) => meanings[result], flexible: true },
+    ],
+    left.slice(0, mostShown),
+    terminalWidth(io),
+  );
+  const more =
+    left.length > mostShown ? `… and ${plural(left.length - mostShown, 'row')} more: --json has them all.\n` : '';
+  return `${head}\n${table}${more}`;
+}
+
+function readNames(text: string, before: string[] = []): string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.length === 0) throw new InvalidArgumentError('Write one id or several, with commas between them.');
+  return [...new Set([...before, ...names])];
+}
+
+function readRows(text: string, before: number[] = []): number[] {
+  const rows = text.split(',').map((part) => (/^\s*[1-9]\d{0,8}\s*$/.test(part) ? Number(part) : 0));
+  if (rows.includes(0)) throw new InvalidArgumentError('Write row numbers from 1, with commas between them.');
+  return [...new Set([...before, ...rows])];
+}

@@ -1,0 +1,105 @@
+import { resolve } from 'node:path';
+import { readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../../campaign-file/campaign-file.ts';
+import { loadCampaignText } from '../../input/yaml-text.ts';
+import { CampaignFileError } from '../../input/input-error.ts';
+import { readListSource } from '../../list/source.ts';
+import { readConfig } from '../../config.ts';
+import { longestRecurringId } from '../../domain/hours/firing-time.ts';
+import { requireHookSecret } from '../../temporal/hook-secret.ts';
+import { putSchedule, removeSchedule, type Schedule } from '../../ledger/campaign/schedules.ts';
+import {
+  createSchedule,
+  describeSchedule,
+  existsAlready,
+  ScheduleNeverFiresError,
+  scheduleIdOf,
+  type Recurrence,
+} from '../../temporal/schedules.ts';
+import type { Io } from '../terminal/io.ts';
+import { writeJson } from '../terminal/json-output.ts';
+import { openLedger } from '../access/ledger.ts';
+import { describeWorkers, withSchedules, type ScheduleSession } from './access.ts';
+import { readRecurrence, type RecurrenceFlags } from './flags.ts';
+import { localMinute, readScheduleView, type ScheduleView } from './view.ts';
+import { accountIdOf, readClockOrReal } from '../access/service.ts';
+
+export interface CreateFlags extends RecurrenceFlags {
+  list?: string;
+  json: boolean;
+}
+
+const clockLimitMs = 2_000;
+const shownTimes = 3;
+
+/** Makes the schedule of a campaign file. Everything is checked before anything is written; a list is read by a firing alone. */
+export async function createScheduleFrom(io: Io, path: string, flags: CreateFlags): Promise<void> {
+  const recurrence = readRecurrence(flags, io.now());
+  const content = await loadCampaignText(path);
+  const file = await readCampaignFile(path, content);
+  refuseLongId(file);
+  const source = readListSource(flags.list ?? file.settings.list.file);
+  const config = readConfig(io.env);
+  const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
+  refuseEndedCampaign(file, clock.now());
+  const { pre_dial: preDial = null, on_completion: onCompletion = null, on_pause: onPause = null } = file.settings;
+  requireHookSecret(config, file.id, { preDial, onCompletion, onPause });
+  await withSchedules(
+    io,
+    async (session) => {
+      const schedule: Schedule = {
+        scheduleId: scheduleIdOf(session.config.CARILLON_QUEUE_PREFIX, file.id),
+        campaignId: file.id,
+        filePath: resolve(path),
+        content,
+        listSource: source.pattern,
+        accountId: accountIdOf(session.config),
+        createdAt: Math.round(io.now()),
+      };
+      await writeSchedule(session, schedule, recurrence, io.now());
+      const view = await readScheduleView(session, schedule);
+      if (flags.json) writeJson(io, view);
+      else io.stdout.write(tellCreated(view));
+      const lines = await describeWorkers(session, io.now());
+      if (!flags.json) lines.push('See it: carillon schedule list');
+      io.stderr.write(lines.map((line) => `${line}\n`).join(''));
+    },
+    (config) => Promise.resolve(openLedger(config)),
+  );
+}
+
+/** The database first: a firing that finds nothing there would come to nothing. */
+async function writeSchedule(
+  { store, config, temporal }: ScheduleSession,
+  schedule: Schedule,
+  recurrence: Recurrence,
+  now: number,
+): Promise<void> {
+  const { client } = temporal;
+  if ((await describeSchedule(client, schedule.scheduleId)) !== null) throw existsAlready(schedule);
+  await putSchedule(store, schedule);
+  try {
+    await createSchedule({ client, config, ledgerId: store.ledgerId, now }, schedule.campaignId, recurrence);
+  } catch (error) {
+    if (error instanceof ScheduleNeverFiresError) await removeSchedule(store, schedule.scheduleId);
+    throw error;
+  }
+}
+
+function refuseLongId(file: CampaignFile): void {
+  if (file.id.length <= longestRecurringId) return;
+  const message = `${file.id.length} characters are too many for a campaign that recurs, since each firing adds its time; write at most ${longestRecurringId}`;
+  throw new CampaignFileError(file.path, [{ line: file.lineOf(['id']), path: 'id', message }]);
+}
+
+function tellCreated(view: ScheduleView): string {
+  const times = view.nextAt
+    .slice(0, shownTimes)
+    .map((at) => localMinute(at, view.timeZone))
+    .join(', ');
+  return [
+    `Schedule of ${view.campaignId} created: ${view.when} (${view.timeZone}).`,
+    `Each firing reads ${view.list}, and is skipped while the campaign of the one before still runs.`,
+    `It fires next: ${times}.`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,78 @@
+import { listSchedules } from '../../ledger/campaign/schedules.ts';
+import type { Io } from '../terminal/io.ts';
+import { writeJson } from '../terminal/json-output.ts';
+import { count, plural, printable, span } from '../terminal/printable.ts';
+import { requireSchedule, withSchedules } from './access.ts';
+import { inZone, localMinute, readScheduleView, type LastFiring, type ScheduleView } from './view.ts';
+import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
+
+const columns: readonly Column<ScheduleView>[] = [
+  { title: 'CAMPAIGN', value: (view) => view.campaignId },
+  { title: 'STATE', value: (view) => view.state },
+  { title: 'WHEN', value: (view) => view.when ?? '' },
+  { title: 'ZONE', value: (view) => view.timeZone ?? '' },
+  { title: 'NEXT', value: (view) => (view.nextAt[0] === undefined ? '' : localMinute(view.nextAt[0], view.timeZone)) },
+  { title: 'LAST FIRING', value: (view) => view.last?.campaignId ?? 'none yet' },
+  { title: 'RESULT', value: (view) => tellResult(view.last), flexible: true },
+];
+
+export async function listAllSchedules(io: Io, flags: { json: boolean }): Promise<void> {
+  await withSchedules(io, async (session) => {
+    const views: ScheduleView[] = [];
+    for (const schedule of await listSchedules(session.store.db)) views.push(await readScheduleView(session, schedule));
+    if (flags.json) {
+      writeJson(io, { schedules: views });
+      return;
+    }
+    if (views.length === 0) {
+      io.stderr.write('There is no schedule yet: carillon schedule create <campaign.yaml> makes one.\n');
+      return;
+    }
+    io.stdout.write(renderTable(columns, views, terminalWidth(io)));
+    for (const { campaignId, file } of views.filter(({ state }) => state === 'missing')) {
+      io.stderr.write(
+        `Temporal at ${session.temporal.address} does not have the schedule of ${campaignId}, so it does not fire. carillon schedule create with ${file} makes it again.\n`,
+      );
+    }
+  });
+}
+
+export async function describeOneSchedule(io: Io, campaignId: string, flags: { json: boolean }): Promise<void> {
+  await withSchedules(io, async (session) => {
+    const view = await readScheduleView(session, await requireSchedule(session, campaignId));
+    if (flags.json) writeJson(io, view);
+    else io.stdout.write(`${describeView(view).join('\n')}\n`);
+  });
+}
+
+function describeView(view: ScheduleView): string[] {
+  const line = (label: string, text: string | null): string[] =>
+    text === null || text === '' ? [] : [`${label.padEnd(10)}${printable(text)}`];
+  const left = [
+    ...(view.skipped === 0 ? [] : [`${count(view.skipped)} skipped, since the campaign before still ran`]),
+    ...(view.missed === 0 ? [] : [`${count(view.missed)} missed, since Temporal was not there`]),
+  ];
+  const times = view.nextAt
+    .slice(0, 5)
+    .map((at) => localMinute(at, view.timeZone))
+    .join(', ');
+  return [
+    ...line('Campaign', view.campaignId),
+    ...line('Schedule', view.scheduleId),
+    ...line('State', view.note === null ? view.state : `${view.state}: ${view.note}`),
+    ...line('When', view.when === null ? null : `${view.when} (${view.timeZone})`),
+    ...line('From', inZone(view.startAt, view.timeZone)),
+    ...line('Until', inZone(view.endAt, view.timeZone)),
+    ...line('Catch-up', view.catchUpSeconds === null ? null : span(view.catchUpSeconds * 1000)),
+    ...line('File', view.file),
+    ...line('List', view.list),
+    ...line('Next', times),
+    ...line('Fired', [plural(view.fired, 'time'), ...left].join('; ')),
+    ...line('Last', view.last === null ? 'none yet' : `${view.last.campaignId}: ${tellResult(view.last)}`),
+  ];
+}
+
+function tellResult(last: LastFiring | null): string {
+  if (last === null) return '';
+  return last.reason === null ? last.result : `${last.result}: ${last.reason}`;
+}

@@ -1,0 +1,109 @@
+import { DateTime } from 'luxon';
+import { readListSource, showSource } from '../../list/source.ts';
+import { firingCampaignId } from '../../domain/hours/firing-time.ts';
+import { timeZone as tableZone } from '../../domain/time-zone.ts';
+import { findCampaign } from '../../ledger/rows/campaigns.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { lastFiring, type Schedule } from '../../ledger/campaign/schedules.ts';
+import type { ScheduleState } from '../../temporal/schedules.ts';
+import { askTemporal, type ScheduleSession } from './access.ts';
+
+/** A schedule as commands show it, and as `--json` writes it. Instants are ISO 8601 in UTC. */
+export interface ScheduleView {
+  campaignId: string;
+  scheduleId: string;
+  /** `missing`: Temporal does not have it, so it does not fire. */
+  state: 'active' | 'paused' | 'missing';
+  note: string | null;
+  when: string | null;
+  timeZone: string | null;
+  startAt: string | null;
+  endAt: string | null;
+  catchUpSeconds: number | null;
+  file: string;
+  /** Without what stands behind the `?` of a URL. */
+  list: string;
+  /** Whether a firing is not over: the next one would be skipped. */
+  isRunning: boolean;
+  /** The next firings. */
+  nextAt: string[];
+  fired: number;
+  /** Firings left out because the one before was still running. */
+  skipped: number;
+  /** Firings left out because Temporal was not there in time. */
+  missed: number;
+  last: LastFiring | null;
+}
+
+export interface LastFiring {
+  scheduledAt: string;
+  /** The campaign that it started, or was to start. */
+  campaignId: string;
+  /** `failed`, `beginning`, or the state of its campaign. */
+  result: string;
+  reason: string | null;
+}
+
+/** Reads a schedule from the database and Temporal. */
+export async function readScheduleView(session: ScheduleSession, schedule: Schedule): Promise<ScheduleView> {
+  const state = await askTemporal(session, schedule);
+  return {
+    campaignId: schedule.campaignId,
+    scheduleId: schedule.scheduleId,
+    state: state === null ? 'missing' : state.paused ? 'paused' : 'active',
+    note: state?.note ?? null,
+    when: state?.when ?? null,
+    timeZone: state?.timeZone ?? null,
+    startAt: state?.startAt == null ? null : iso(state.startAt),
+    endAt: state?.endAt == null ? null : iso(state.endAt),
+    catchUpSeconds: state === null ? null : state.catchUpMs / 1000,
+    file: schedule.filePath,
+    list: showSource(readListSource(schedule.listSource)),
+    isRunning: state?.isRunning ?? false,
+    nextAt: (state?.paused === false ? state.next : []).map(iso),
+    fired: state?.fired ?? 0,
+    skipped: state?.skipped ?? 0,
+    missed: state?.missed ?? 0,
+    last: await readLast(session.store, schedule, state),
+  };
+}
+
+/** The database tells what came of a firing, for as long as it is kept; Temporal alone knows of one that nobody has taken yet. */
+async function readLast(store: Store, schedule: Schedule, state: ScheduleState | null): Promise<LastFiring | null> {
+  const timeZone = state?.timeZone ?? 'UTC';
+  const told = await lastFiring(store.db, schedule.campaignId, schedule.scheduleId);
+  const begunAt = state?.last == null ? null : Math.floor(state.last.scheduledAt / 1000) * 1000;
+  if (state?.last != null && begunAt !== null && begunAt > (told?.scheduledAt ?? 0)) {
+    return {
+      scheduledAt: iso(begunAt),
+      campaignId: firingCampaignId(schedule.campaignId, begunAt, timeZone),
+      result: state.isRunning ? 'beginning' : 'failed',
+      reason: state.isRunning
+        ? 'no worker has taken it yet, or its list is being imported'
+        : `its workflow ${state.last.workflowId} has ended: Temporal says how`,
+    };
+  }
+  if (told === undefined) return null;
+  const { campaignId, failure } = told;
+  const scheduledAt = iso(told.scheduledAt);
+  if (failure !== null) return { scheduledAt, campaignId, result: 'failed', reason: failure };
+  const campaign = await findCampaign(store.db, campaignId);
+  return { scheduledAt, campaignId, result: campaign?.state ?? 'gone', reason: campaign?.stateReason ?? null };
+}
+
+/** An ISO instant as people of the zone read it. */
+export function localMinute(iso: string, timeZone: string | null): string {
+  return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC'), locale: 'en-US' }).toFormat(
+    'ccc yyyy-MM-dd HH:mm',
+  );
+}
+
+/** The same instant, written as one of the zone. */
+export function inZone(iso: string | null, timeZone: string | null): string | null {
+  if (iso === null) return null;
+  return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC') }).toISO({ suppressMilliseconds: true });
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

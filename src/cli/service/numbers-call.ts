@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { Option, type Command } from 'commander';
+import type { BatchCallsRequest } from '../../convai/schemas-requests.ts';
+import { collect } from './agent-body.ts';
+import { readBodyFile, type Body } from '../terminal/body-file.ts';
+import type { Io } from '../terminal/io.ts';
+import { mayBegin } from '../terminal/irreversible.ts';
+import { writeJson } from '../terminal/json-output.ts';
+import type { PersonInput } from '../terminal/person-input.ts';
+import { plural, printable } from '../terminal/printable.ts';
+import { askService } from '../access/service-operation.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+export interface CallFlags {
+  file?: string;
+  agent?: string;
+  from?: string;
+  to?: string[];
+  firstMessage?: string;
+  yes: boolean;
+  json: boolean;
+}
+
+export function addCallFlags(command: Command): Command {
+  return command
+    .option('-f, --file <file>', 'the whole request as JSON or YAML, - for standard input; flags change it')
+    .option('--agent <id>', 'the agent that conducts the calls')
+    .option('--from <number>', 'id of the number to call from, such as pn_main')
+    .addOption(new Option('--to <number>', 'whom to call, in E.164 form; repeat it for more').argParser(collect))
+    .option('--first-message <text>', 'what the agent says first in these calls; not together with --file');
+}
+
+const warning =
+  'Nothing protects these calls: no ledger against calling twice, no calling hours, no do-not-call list. A campaign (carillon run) has all three.\n';
+
+/**
+ * One batch request outside any campaign. When its fate is not known, the error says that the calls may have been placed, and the exit code
+ * is 1; the request is never repeated here. Throws UsageError.
+ */
+export async function placeCalls(io: Io, input: PersonInput, flags: CallFlags): Promise<void> {
+  const body = await readBody(input, flags);
+  const { calls } = body;
+  const people = Array.isArray(calls) ? calls.length : 0;
+  io.stderr.write(warning);
+  if (!(await mayBegin(io, input, flags.yes, `Place ${plural(people, 'call')} now?`))) return;
+  const requestId = `cli-${randomUUID()}`;
+  const operation = {
+    doing: `place ${plural(people, 'call')}`,
+    whenUnknown: 'The calls may have been placed: do not repeat the command before you have looked.',
+    lookWith: `carillon conversations list --agent ${String(body['agent_id'])}`,
+  };
+  const placed = await askService(io, operation, (client) =>
+    // The client checks the body before it sends anything.
+    client.placeBatchCalls(body as unknown as BatchCallsRequest, { requestId, mayBegin: () => true }),
+  );
+  if (flags.json) writeJson(io, { batch_id: placed.batchId, calls_initiated: placed.callsInitiated });
+  else io.stdout.write(`Batch ${printable(placed.batchId)}: ${plural(placed.callsInitiated, 'call')} queued.\n`);
+  if (placed.callsInitiated < people) {
+    io.stderr.write(
+      `The service queued ${placed.callsInitiated} of ${people} and does not say which. Look before you call the others: ${operation.lookWith}\n`,
+    );
+    io.exitCode = 1;
+  }
+}
+
+async function readBody(input: PersonInput, flags: CallFlags): Promise<Body> {
+  if (flags.file !== undefined && flags.firstMessage !== undefined)
+    throw new UsageError('--first-message is for calls given by --to; in a file write conversation_config_override.');
+  const { firstMessage } = flags;
+  const override = firstMessage === undefined ? null : { agent: { first_message: firstMessage } };
+  const given = {
+    agent_id: flags.agent,
+    from_phone_number_id: flags.from,
+    calls: flags.to?.map((number) => ({
+      to_phone_number: number,
+      ...(override === null ? {} : { conversation_config_override: override }),
+    })),
+  };
+  const fromFile = flags.file === undefined ? {} : await readBodyFile(input, flags.file);
+  const body: Body = {
+    ...fromFile,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  };
+  const flagOf = { agent_id: '--agent', from_phone_number_id: '--from', calls: '--to' };
+  const missing = Object.entries(flagOf).filter(([field]) => body[field] === undefined);
+  if (missing.length > 0)
+    throw new UsageError(`Give ${missing.map(([, flag]) => flag).join(' and ')}, or the fields in --file.`);
+  return body;
+}

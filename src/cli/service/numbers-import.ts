@@ -1,0 +1,78 @@
+import { Option, type Command } from 'commander';
+import type { ImportPhoneNumberRequest } from '../../convai/schemas-requests.ts';
+import { readBodyFile, type Body } from '../terminal/body-file.ts';
+import type { Io } from '../terminal/io.ts';
+import { writeJson } from '../terminal/json-output.ts';
+import type { PersonInput } from '../terminal/person-input.ts';
+import { printable } from '../terminal/printable.ts';
+import { readSecret } from '../terminal/secret-input.ts';
+import { askService } from '../access/service-operation.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+export interface ImportFlags {
+  file?: string;
+  phoneNumber?: string;
+  label?: string;
+  accountSid?: string;
+  authTokenFile?: string;
+  /** Never accepted: see `importNumber`. */
+  authToken?: string | true;
+  json: boolean;
+}
+
+export function addImportFlags(command: Command): Command {
+  return (
+    command
+      .option('-f, --file <file>', 'the fields of the request as JSON or YAML, - for standard input; flags change them')
+      .option('--phone-number <number>', 'in E.164 form, such as +12125550123')
+      .option('--label <text>', 'what lists show')
+      .option('--account-sid <sid>', "the account's id at the telephony provider")
+      .option('--auth-token-file <file>', "file with the account's auth token, - for standard input")
+      // Who expects this flag would otherwise read the token back in the message about an unknown option.
+      .addOption(new Option('--auth-token [token]').hideHelp())
+  );
+}
+
+const required = [
+  ['phone_number', '--phone-number'],
+  ['label', '--label'],
+  ['telephony_account_sid', '--account-sid'],
+] as const;
+
+/** Throws UsageError when a field is missing or the token stands on the command line. */
+export async function importNumber(io: Io, input: PersonInput, flags: ImportFlags): Promise<void> {
+  if (flags.authToken !== undefined) {
+    throw new UsageError(
+      'The auth token is not taken from the command line, where others can read it. Leave it out to be asked for it, or use --auth-token-file <file>. If it was the real one, change it at the provider. Nothing was sent.',
+    );
+  }
+  const body = await readBody(input, flags);
+  const token = String(body['telephony_auth_token']);
+  const operation = { doing: 'import the number', lookWith: 'carillon numbers list', secrets: [token] };
+  const imported = await askService(io, operation, (client) =>
+    // The client checks the body before it sends anything.
+    client.importPhoneNumber(body as unknown as ImportPhoneNumberRequest),
+  );
+  if (flags.json) writeJson(io, imported);
+  else io.stdout.write(`${printable(imported.phone_number_id)}\n`);
+}
+
+async function readBody(input: PersonInput, flags: ImportFlags): Promise<Body> {
+  const fromFile = flags.file === undefined ? {} : await readBodyFile(input, flags.file);
+  const typed = {
+    phone_number: flags.phoneNumber,
+    label: flags.label,
+    telephony_account_sid: flags.accountSid,
+  };
+  const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined));
+  const body: Body = { ...fromFile, ...given };
+  const missing = required.filter(([field]) => body[field] === undefined).map(([, flag]) => flag);
+  if (missing.length > 0) throw new UsageError(`Give ${missing.join(' and ')}, or the fields in --file.`);
+  if (body['telephony_auth_token'] !== undefined && flags.authTokenFile === undefined) return body;
+  const token = await readSecret(input, {
+    what: 'the auth token',
+    file: flags.authTokenFile,
+    fileFlag: '--auth-token-file FILE',
+  });
+  return { ...body, telephony_auth_token: token };
+}

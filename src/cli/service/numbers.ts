@@ -1,0 +1,95 @@
+import { Command } from 'commander';
+import type { PhoneNumber } from '../../convai/schemas-responses.ts';
+import type { Io } from '../terminal/io.ts';
+import { writeJson } from '../terminal/json-output.ts';
+import { countUnusable } from '../terminal/list-limit.ts';
+import { addCallFlags, placeCalls, type CallFlags } from './numbers-call.ts';
+import { addImportFlags, importNumber, type ImportFlags } from './numbers-import.ts';
+import { processInput, type PersonInput } from '../terminal/person-input.ts';
+import { askService } from '../access/service-operation.ts';
+import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
+
+const examples = `
+Examples:
+  carillon numbers list
+  carillon numbers import --phone-number +12125550123 --label "Main line" --account-sid <sid> --auth-token-file token.txt
+  carillon numbers assign pn_main --agent agent_reminders
+  carillon numbers call --agent agent_reminders --from pn_main --to +12125550100
+
+SVC_BASE_URL and SVC_API_KEY say which service.`;
+
+const importExamples = `
+The auth token is asked for without being shown, or read from a file. It never stands on the command line, where others
+could read it.
+
+Examples:
+  carillon numbers import --phone-number +12125550123 --label "Main line" --account-sid <sid>
+  carillon numbers import --phone-number +12125550123 --label "Main line" --account-sid <sid> --auth-token-file -`;
+
+const callExamples = `
+This places real calls at once. Nothing protects them: no ledger against calling somebody twice, no calling hours, no
+do-not-call list, no record of the outcome. For more than a test use a campaign (carillon run). When it is not known
+whether the service took the request, the command says so and ends with code 1: the calls may have been placed.
+
+In YAML, write numbers in quotes.
+
+Examples:
+  carillon numbers call --agent agent_reminders --from pn_main --to +12125550100
+  carillon numbers call --agent agent_reminders --from pn_main --to +12125550100 --to +12125550101 --yes
+  carillon numbers call --file batch.json --yes`;
+
+/** `carillon numbers`: operations 11 to 14. */
+export function numbersCommand(io: Io, input: PersonInput = processInput()): Command {
+  const command = new Command('numbers')
+    .description('List, import and assign phone numbers, and place single calls')
+    .addHelpText('after', examples);
+  command
+    .command('list')
+    .description('List imported numbers')
+    .option('--agent <id>', 'only those assigned to this agent')
+    .option('--json', 'as JSON', false)
+    .addHelpText('after', '\nExample:\n  carillon numbers list --json')
+    .action((flags: { agent?: string; json: boolean }) => listNumbers(io, flags));
+  addImportFlags(command.command('import').description("Import a number of your telephony provider's account"))
+    .option('--json', 'the answer as JSON', false)
+    .addHelpText('after', importExamples)
+    .action((flags: ImportFlags) => importNumber(io, input, flags));
+  command
+    .command('assign')
+    .description('Let an agent answer the calls to a number, from now on')
+    .argument('<number>', 'id of the number, such as pn_main')
+    .requiredOption('--agent <id>', 'id of the agent')
+    .option('--json', 'the changed number as JSON', false)
+    .addHelpText('after', '\nExample:\n  carillon numbers assign pn_main --agent agent_reminders')
+    .action((id: string, flags: { agent: string; json: boolean }) => assignNumber(io, id, flags));
+  addCallFlags(command.command('call').description('Call people now, without the protection of a campaign'))
+    .option('-y, --yes', 'do not ask', false)
+    .option('--json', 'the answer as JSON', false)
+    .addHelpText('after', callExamples)
+    .action((flags: CallFlags) => placeCalls(io, input, flags));
+  return command;
+}
+
+const columns: readonly Column<PhoneNumber>[] = [
+  { title: 'NUMBER ID', value: ({ phone_number_id }) => phone_number_id },
+  { title: 'NUMBER', value: ({ phone_number }) => phone_number ?? '' },
+  { title: 'LABEL', value: ({ label }) => label ?? '', flexible: true },
+  { title: 'AGENT', value: ({ agent_id }) => agent_id ?? '-', flexible: true },
+];
+
+async function listNumbers(io: Io, { agent, json }: { agent?: string; json: boolean }): Promise<void> {
+  const operation = { doing: 'list the phone numbers', lookWith: 'carillon numbers list' };
+  const unusable = countUnusable();
+  const all = await askService(io, operation, (client) => client.listPhoneNumbers(unusable));
+  unusable.tell(io);
+  const numbers = agent === undefined ? all : all.filter((number) => number.agent_id === agent);
+  if (json) writeJson(io, { phone_numbers: numbers });
+  else io.stdout.write(renderTable(columns, numbers, terminalWidth(io)));
+}
+
+async function assignNumber(io: Io, id: string, { agent, json }: { agent: string; json: boolean }): Promise<void> {
+  const operation = { doing: `assign number ${id} to agent ${agent}`, lookWith: 'carillon numbers list' };
+  const number = await askService(io, operation, (client) => client.assignPhoneNumber(id, { agent_id: agent }));
+  if (json) writeJson(io, number ?? { phone_number_id: id, agent_id: agent });
+  else io.stdout.write(`Agent ${agent} answers the calls to number ${id} from now on.\n`);
+}

@@ -1,0 +1,222 @@
+import type { Client } from '@temporalio/client';
+import { checkCaller } from '../../preflight/caller-check.ts';
+import {
+  campaignRules,
+  readCampaignFile,
+  refusePassedTimes,
+  type CampaignFile,
+} from '../../campaign-file/campaign-file.ts';
+import { campaignWarnings } from '../../campaign-file/warnings.ts';
+import { campaignHash } from '../../campaign-file/campaign-hash.ts';
+import { CampaignFileError, ListFileError } from '../../input/input-error.ts';
+import { describeImpossible, refuseImpossible } from '../../preflight/impossible-text.ts';
+import { WindowCensus } from '../../preflight/impossible-windows.ts';
+import { readHeader, type ListHeader } from '../../list/header.ts';
+import { readRecipients, type ListRow } from '../../list/recipients.ts';
+import { unruledWarnings } from '../../preflight/unruled-countries.ts';
+import type { Config } from '../../config.ts';
+import type { CallerStanding } from '../../domain/caller-choice.ts';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { hasEnded } from '../../domain/lifecycle.ts';
+import { requireHookSecret } from '../../temporal/hook-secret.ts';
+import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
+import { findCampaign, toCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { nextDueAt } from '../../ledger/limits/counters.ts';
+import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import type { Round } from '../../ledger/campaign/rounds.ts';
+import { requireStartable, startCampaign } from '../../temporal/start-campaign.ts';
+import { callersLeftOut } from '../words/callers.ts';
+import type { Io } from '../terminal/io.ts';
+import { RowProgress } from '../terminal/row-progress.ts';
+import {
+  accountIdOf,
+  explainServiceFault,
+  openService,
+  readClock,
+  readClockOrReal,
+  ServiceUnusableError,
+} from '../access/service.ts';
+import { StartTime } from './start-time.ts';
+
+/** With `--no-check`, at most this long is waited for the service's clock. */
+const clockLimitMs = 2_000;
+
+/** A campaign file with its list's header: valid as far as that tells, its rows not read yet. */
+export interface ReadCampaign {
+  file: CampaignFile;
+  header: ListHeader;
+  rules: CampaignRules;
+  hash: string;
+}
+
+export interface StartInput {
+  config: Config;
+  store: Store;
+  /** Connects when it comes to that: a campaign that has ended needs no Temporal. */
+  connect: () => Promise<Client>;
+  /** Whether to ask the service about key, agent and number first; a campaign that exists was asked about before. */
+  check: boolean;
+  /** Start although not everybody can be called before the end. */
+  allowPartial?: boolean;
+}
+
+export type StartResult =
+  | { kind: 'started' | 'attached'; imported: boolean; campaign: Campaign; round: Round }
+  /** All its recipients have an outcome. */
+  | { kind: 'ended'; campaign: Campaign };
+
+/** Thrown when the service would not take the campaign's calls; nothing was imported. */
+export class CallerRefusedError extends Error {
+  override readonly name = 'CallerRefusedError' as const;
+  readonly exitCode = 1;
+}
+
+/** Throws CampaignFileError and ListFileError. `nowMs`: holidays are frozen as of then. */
+export async function readCampaign(path: string, nowMs: number): Promise<ReadCampaign> {
+  const file = await readCampaignFile(path);
+  const header = await readHeader(file);
+  return { file, header, rules: campaignRules(file, header.columns, nowMs), hash: await campaignHash(file) };
+}
+
+/**
+ * Imports a campaign if the database does not have it, and starts its workflow or attaches to it. Safe to repeat at any point: what an
+ * earlier try has done is not done again. Throws CampaignConflictError when the database has it from another file.
+ */
+export async function startFromFile(io: Io, read: ReadCampaign, input: StartInput): Promise<StartResult> {
+  const { config, store } = input;
+  const existing = await findCampaign(store.db, read.file.id);
+  const accountId = accountIdOf(config);
+  const importInput = {
+    campaignId: read.file.id,
+    name: read.file.name,
+    fileHash: read.hash,
+    rules: read.rules,
+    accountId,
+  };
+  if (existing !== undefined) {
+    await importCampaign(store, importInput, noRows(), io.now());
+    const ended = existing.state === 'completed' || existing.state === 'cancelled';
+    if (ended && (await nextDueAt(store.db, existing.campaignId)) === null)
+      return { kind: 'ended', campaign: existing };
+  }
+  if (existing === undefined) {
+    requireHookSecret(config, read.file.id, read.rules);
+    await refuseOtherSharedWords(store, read);
+  }
+  // Who wants the service not to be asked gets the clock of this machine when it does not answer.
+  const clock = input.check ? await readClock(config) : await readClockOrReal(config, clockLimitMs, () => io.now());
+  if (existing === undefined) {
+    refusePassedTimes(read.file, clock.now());
+    const numbers = input.check ? await requireCaller(config, read.rules) : [];
+    for (const note of callersLeftOut(numbers)) io.stderr.write(`${note}\n`);
+  }
+  const client = await input.connect();
+  const now = Math.round(clock.now());
+  if (existing === undefined) {
+    await requireStartable({ config, store, client }, read.file.id);
+    const accountLines = linesOf(await readAccount(store.db, accountId));
+    await importRows(io, store, read, importInput, { now, accountLines, allowPartial: input.allowPartial ?? false });
+  }
+  const started = await startCampaign({ config, store, client, now }, read.file.id);
+  const campaign = await findCampaign(store.db, read.file.id);
+  if (campaign === undefined) throw new Error(`campaign ${read.file.id} has gone from the database`);
+  if (started === undefined) return { kind: 'ended', campaign };
+  return {
+    kind: started.attached ? 'attached' : 'started',
+    imported: existing === undefined,
+    campaign,
+    round: started.round,
+  };
+}
+
+/** Refuses a second way to treat calls of one agent that begin with the same words: the looser one would undo the stricter. */
+async function refuseOtherSharedWords(store: Store, { file, rules }: ReadCampaign): Promise<void> {
+  const rows = await store.db.selectFrom('campaigns').selectAll().where('agent_id', '=', rules.agentId).execute();
+  const other = rows
+    .map(toCampaign)
+    .filter((campaign) => campaign.state !== 'importing' && !hasEnded(campaign))
+    .find((campaign) => campaign.rules.sharedWords !== rules.sharedWords);
+  if (other === undefined) return;
+  const message =
+    `campaign ${file.id} says ${rules.sharedWords}, and campaign ${other.campaignId}, which has not ended, says ${other.rules.sharedWords} ` +
+    `for the same agent ${rules.agentId}: write ${other.rules.sharedWords}, wait for the end of ${other.campaignId}, or use another agent`;
+  const path = 'shared_words';
+  throw new CampaignFileError(file.path, [{ line: file.lineOf([path]), path, message }]);
+}
+
+/** Asks the service for agent and numbers; answers what it says of each number. Throws CallerRefusedError when no call could be made. */
+export async function requireCaller(config: Config, rules: CampaignRules): Promise<readonly CallerStanding[]> {
+  const client = openService(config);
+  try {
+    const check = await checkCaller(client, rules);
+    if (!check.ok) throw new CallerRefusedError(`${check.reason}. Nothing was imported and no call was placed.`);
+    return check.numbers;
+  } catch (error) {
+    const explained = explainServiceFault(config, error);
+    if (explained instanceof ServiceUnusableError) {
+      throw new CallerRefusedError(`${explained.message} Nothing was imported and no call was placed.`, {
+        cause: error,
+      });
+    }
+    throw explained;
+  } finally {
+    await client.close();
+  }
+}
+
+interface Circumstances {
+  now: number;
+  accountLines: number | null;
+  allowPartial: boolean;
+}
+
+async function importRows(
+  io: Io,
+  store: Store,
+  read: ReadCampaign,
+  input: Parameters<typeof importCampaign>[1],
+  circumstances: Circumstances,
+): Promise<void> {
+  for (const note of read.header.notes) io.stderr.write(`List ${read.file.settings.list.file}: ${note}.\n`);
+  const progress = new RowProgress(io, 'imported');
+  try {
+    const rows = readAll(io, read, circumstances);
+    await importCampaign(store, input, rows, circumstances.now, (count) => progress.update(count));
+  } finally {
+    progress.clear();
+  }
+}
+
+/** All rows; refuses, before the import becomes visible, a list without a row to dial, one that changed meanwhile, and an end that comes too soon. */
+async function* readAll(
+  io: Io,
+  { file, header, rules, hash }: ReadCampaign,
+  { now, accountLines, allowPartial }: Circumstances,
+): AsyncGenerator<ListRow[]> {
+  let accepted = 0;
+  let total = 0;
+  const census = new WindowCensus(rules);
+  const time = new StartTime(rules, now);
+  for await (const rows of census.count(readRecipients(file, header, rules))) {
+    time.add(rows);
+    total += rows.length;
+    for (const row of rows) if (row.verdict === 'accepted') accepted += 1;
+    yield rows;
+  }
+  if (accepted === 0) {
+    const message = `none of the ${total} rows of ${file.settings.list.file} can be dialled: carillon check ${file.path} says why`;
+    throw new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
+  }
+  const impossible = census.find(now);
+  refuseImpossible(file, rules, impossible);
+  const shortages = time.judge({ file, rules, accountLines, allowPartial, impossibleRows: impossible.rows });
+  const unruled = unruledWarnings(rules, census.unruled());
+  for (const warning of [...describeImpossible(impossible), ...unruled, ...shortages, ...campaignWarnings(rules)])
+    io.stderr.write(`Warning: ${warning}.\n`);
+  if ((await campaignHash(file)) !== hash) {
+    throw new ListFileError(file.listPath, 'the list was changed while it was read; run the command again');
+  }
+}
+
+async function* noRows(): AsyncGenerator<ListRow[]> {}

@@ -1,0 +1,111 @@
+import {
+  forecastCampaign,
+  forecastOutlook,
+  usualAssumptions,
+  type CampaignForecast,
+} from '../../preflight/campaign-forecast.ts';
+import type { CampaignFile } from '../../campaign-file/campaign-file.ts';
+import { hasAnEnd, refuseTooEarlyEnd } from '../../preflight/end-check.ts';
+import { CampaignFileError, type CampaignProblem } from '../../input/input-error.ts';
+import { FunnelCounter, isForWantOfTime, type Funnel } from '../../preflight/funnel.ts';
+import type { ListRow } from '../../list/recipients.ts';
+import { dialsFrom, type CampaignRules } from '../../domain/campaign-rules.ts';
+import type { Forecast } from '../../domain/forecast/forecast.ts';
+import { neverCalledText, shortfallText } from '../words/forecast.ts';
+import { plural } from '../terminal/printable.ts';
+
+export interface StartTimeInput {
+  file: CampaignFile;
+  rules: CampaignRules;
+  /** Calls that all campaigns of the account may have open; null: no limit of its own. */
+  accountLines: number | null;
+  /** Start although not everybody can be called in time. */
+  allowPartial: boolean;
+  /** Rows that can be called in no week at all; they are told elsewhere. */
+  impossibleRows: number;
+}
+
+/**
+ * Finds out, while a start reads its list, whether there is time enough to call everybody; by the forecast of `check`, but without do-not-call
+ * list and earlier calls. Costs nothing for a campaign in which time cannot run out.
+ */
+export class StartTime {
+  readonly #funnel: FunnelCounter | null;
+  readonly #startsAt: number;
+
+  constructor(rules: CampaignRules, now: number) {
+    this.#startsAt = dialsFrom(rules, now);
+    this.#funnel = hasAnEnd(rules) ? new FunnelCounter(rules, this.#startsAt) : null;
+  }
+
+  add(rows: readonly ListRow[]): void {
+    if (this.#funnel !== null) for (const row of rows) this.#funnel.add(row, null);
+  }
+
+  /**
+   * Answers what a person should know, as sentences without a full stop.
+   * @throws CampaignFileError when nobody can be called in time, or not everybody although all answer the first call.
+   */
+  judge({ file, rules, accountLines, allowPartial, impossibleRows }: StartTimeInput): string[] {
+    if (this.#funnel === null) return [];
+    const counts = this.#funnel.counts();
+    refuseTooEarlyEnd(file, rules, counts);
+    if (counts.dialable === 0) throw nobody(file, counts);
+    const { earliest, likely } = forecastOutlook(...this.#input(rules, accountLines));
+    if (earliest.neverCalled > 0 && !allowPartial)
+      throw tooShort(file, rules, forecastCampaign(...this.#input(rules, accountLines)));
+    return [
+      ...lateRows(counts, impossibleRows),
+      ...(earliest.neverCalled > 0 ? [neverCalledText(earliest)] : likelyShortfall(likely)),
+    ];
+  }
+
+  #input(rules: CampaignRules, accountLines: number | null): Parameters<typeof forecastOutlook> {
+    return [rules, this.#funnel?.groups() ?? [], this.#startsAt, usualAssumptions, accountLines];
+  }
+}
+
+function likelyShortfall({ neverCalled, cutShort }: Forecast): string[] {
+  if (neverCalled + cutShort === 0) return [];
+  const whom =
+    neverCalled > 0
+      ? `${plural(neverCalled, 'recipient')} would likely never be called`
+      : `${plural(cutShort, 'recipient')} would likely not get all attempts`;
+  return [`the window is short: ${whom} before the end; carillon check tells what it needs`];
+}
+
+function nobody(file: CampaignFile, { exclusions }: Funnel): CampaignFileError {
+  const why = exclusions.map(({ reason, count }) => `${reason} ${String(count)}`).join(', ');
+  const message = `none of the rows of ${file.settings.list.file} would be called (${why}): carillon check ${file.path} says more`;
+  return new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
+}
+
+function tooShort(file: CampaignFile, rules: CampaignRules, forecast: CampaignForecast): CampaignFileError {
+  const shortfall = shortfallText(rules, forecast);
+  const needs = shortfall === null ? '' : ` ${shortfall}`;
+  const fix = 'Write what it needs, or call as many as there is time for with --allow-partial';
+  const { line, path, value } = limitOf(file, rules, forecast);
+  const message = `${value} leaves too little time: ${neverCalledText(forecast.earliest)}.${needs} ${fix}`;
+  return new CampaignFileError(file.path, [{ line, path, message }]);
+}
+
+/** The setting that ends it too soon: of the campaign, where a later end would do, else of the rows. */
+function limitOf(
+  file: CampaignFile,
+  { endsAt, list }: CampaignRules,
+  { needs }: CampaignForecast,
+): Omit<CampaignProblem, 'message'> & { value: string } {
+  const byRows = list.expiresAtColumn !== null && (endsAt === null || needs?.moreMs === null);
+  const path = byRows ? ['list', 'expires_at'] : ['ends_at'];
+  const value = byRows ? JSON.stringify(list.expiresAtColumn) : new Date(endsAt ?? 0).toISOString();
+  return { line: file.lineOf(path), path: path.join('.'), value };
+}
+
+function lateRows({ exclusions }: Funnel, impossibleRows: number): string[] {
+  const late = exclusions.reduce((sum, { reason, count }) => sum + (isForWantOfTime(reason) ? count : 0), 0);
+  const rows = late - impossibleRows;
+  if (rows <= 0) return [];
+  return [
+    `${plural(rows, 'row')} cannot be called before the end of the campaign or of the row: carillon check says why`,
+  ];
+}

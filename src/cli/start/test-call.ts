@@ -1,0 +1,143 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Command, InvalidArgumentError } from 'commander';
+import { refuseEndedCampaign } from '../../campaign-file/campaign-file.ts';
+import { readTestCallRow, testCallRules, type TestCallRow } from '../../list/test-call-row.ts';
+import { readConfig, type Config } from '../../config.ts';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { compileTemplates } from '../../domain/personalisation.ts';
+import { readPhoneNumber } from '../../domain/phone-number.ts';
+import { recipientFields } from '../../domain/recipient-fields.ts';
+import { requireHookSecret } from '../../temporal/hook-secret.ts';
+import { findCampaign } from '../../ledger/rows/campaigns.ts';
+import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { startCampaign } from '../../temporal/start-campaign.ts';
+import { readCampaign, requireCaller } from './campaign-start.ts';
+import type { Io } from '../terminal/io.ts';
+import { mayBegin } from '../terminal/irreversible.ts';
+import { openLedger } from '../access/ledger.ts';
+import { processInput, type PersonInput } from '../terminal/person-input.ts';
+import { printable } from '../terminal/printable.ts';
+import { accountIdOf, readClock } from '../access/service.ts';
+import { openTemporal } from '../access/temporal.ts';
+import { followTestCall } from './test-call-end.ts';
+import { refuseForbiddenCall } from './test-call-refusal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+const examples = `
+The call goes the way of every call of the campaign: planned, checked again in the dial transaction, sent, collected, settled. It is a campaign
+of its own with one row, <campaign>-test-1 and so on, and stands in the database and its log like any other. The words are those of a row
+of the list; the number is yours. It is attempted once. Needs Temporal and a worker, as carillon run does.
+
+Do-not-call list, calling hours, law and frequency caps hold, by the time zones of the number. --any-hour leaves out hours and law: only for a
+phone of your own, and never to be used on anybody else's.
+
+Exit code 0 when the call was placed and its end is known, 1 when it was not placed, refused or left before its end, 2 when
+file, list or number cannot be used.
+
+Examples:
+  carillon test-call campaign.yaml --to +12125550123
+  carillon test-call campaign.yaml --to +12125550123 --row 17 --yes`;
+
+export interface TestCallOptions {
+  campaignPath: string;
+  to: string;
+  /** Row of the list that gives the words; null for the first that is accepted. */
+  row: number | null;
+  anyHour: boolean;
+  yes: boolean;
+  json: boolean;
+}
+
+export function testCallCommand(io: Io, input: PersonInput = processInput()): Command {
+  return new Command('test-call')
+    .description('Call a number of your own once, as the campaign would call a row of its list')
+    .argument('<campaign.yaml>', 'campaign file')
+    .requiredOption('--to <number>', 'a phone of your own, in E.164 form')
+    .option('--row <n>', 'row of the list whose words are spoken (default: the first accepted one)', readRowNumber)
+    .option('--any-hour', 'leave out calling hours and law, for a phone of your own', false)
+    .option('-y, --yes', 'do not ask', false)
+    .option('--json', 'the end of the call as one JSON object', false)
+    .addHelpText('after', examples)
+    .action(async (campaignPath: string, flags: Omit<TestCallOptions, 'campaignPath' | 'row'> & { row?: number }) => {
+      await runTestCall(io, input, { ...flags, campaignPath, row: flags.row ?? null });
+    });
+}
+
+/** Places one call and waits for its end. Throws what its parts throw, each with its exit code; nothing was placed then. */
+export async function runTestCall(io: Io, input: PersonInput, options: TestCallOptions): Promise<void> {
+  const config = readConfig(io.env);
+  const callee = readPhoneNumber(options.to, null);
+  if (!callee.ok) throw new UsageError(`--to cannot be used: ${callee.hint}. Write it as +12125550123.`);
+  const clock = await readClock(config);
+  const now = Math.round(clock.now());
+  const { file, header, rules } = await readCampaign(options.campaignPath, now);
+  refuseEndedCampaign(file, now);
+  const row = await readTestCallRow(file, header, rules, { row: options.row, callee });
+  const testRules = testCallRules(rules, options.anyHour);
+  requireHookSecret(config, file.id, testRules);
+  const store = await openLedger(config);
+  try {
+    await refuseForbiddenCall(store, { campaignId: file.id, rules: testRules, row, now, path: file.path });
+    await requireCaller(config, testRules);
+    tellWords(io, options, testRules, row);
+    const question = `Place this call to the number of --to now, as row ${row.row} of ${file.id}?`;
+    if (!(await mayBegin(io, input, options.yes, question))) return;
+    const temporal = await openTemporal(io, config);
+    try {
+      const campaignId = await importTestCall(config, store, {
+        id: file.id,
+        hash: file.hash,
+        rules: testRules,
+        row,
+        now,
+      });
+      await startCampaign({ config, store, client: temporal.client, now }, campaignId);
+      io.stderr.write(`Test call ${campaignId} has been started.\n`);
+      await followTestCall(io, { config, store, temporal, campaignId, json: options.json });
+    } finally {
+      await temporal.connection.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+function readRowNumber(text: string): number {
+  const row = Number(text);
+  if (/^\d{1,9}$/.test(text) && row > 0) return row;
+  throw new InvalidArgumentError('Write the number of a data row, from 1.');
+}
+
+/** What will be said, so that a person can say yes to it. */
+function tellWords(io: Io, { anyHour }: TestCallOptions, rules: CampaignRules, row: TestCallRow): void {
+  const rendered = compileTemplates(rules).render(recipientFields(rules.list.columns, row.cells));
+  if (rendered.ok) {
+    const line = rendered.firstMessage === null ? "(the agent's own opening line)" : printable(rendered.firstMessage);
+    const variables = Object.entries(rendered.variables ?? {}).map(
+      ([name, value]) => `  ${name} = ${printable(value)}\n`,
+    );
+    io.stderr.write(`The agent will say:\n  ${line}\n${variables.join('')}`);
+  }
+  if (anyHour) io.stderr.write('Calling hours and law are left out (--any-hour): this must be a phone of your own.\n');
+}
+
+/** Imports the call as a campaign of one row under the next free id, and answers that. */
+async function importTestCall(
+  config: Config,
+  store: Store,
+  call: { id: string; hash: string; rules: CampaignRules; row: TestCallRow; now: number },
+): Promise<string> {
+  const { id, hash, rules, row, now } = call;
+  let n = 1;
+  while ((await findCampaign(store.db, `${id}-test-${n}`)) !== undefined) n += 1;
+  const campaignId = `${id}-test-${n}`;
+  // Another test call that takes the same id in this moment has another hash, and one of the two is refused.
+  const fileHash = createHash('sha256').update(`${hash}\n${randomUUID()}`).digest('hex');
+  const description = { campaignId, name: `Test call of ${id}`, fileHash, rules, accountId: accountIdOf(config) };
+  async function* rows(): AsyncGenerator<TestCallRow[]> {
+    yield [row];
+  }
+  await importCampaign(store, description, rows(), now);
+  return campaignId;
+}

@@ -1,0 +1,181 @@
+import { Command } from 'commander';
+import { readConfig, type Config } from '../../config.ts';
+import { hasEnded } from '../../domain/lifecycle.ts';
+import {
+  adjustAccount,
+  adjustCampaign,
+  readLimits,
+  type AccountLimits,
+  type Adjustment,
+  type PacingLimits,
+} from '../../ledger/limits/adjustments.ts';
+import { readAccount } from '../../ledger/limits/account-pace.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { howToMend } from '../../ledger/people/edit-refusal.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { moveAccount } from './account-move.ts';
+import { readAccountWish, readCampaignWish, type AdjustFlags } from './adjust-flags.ts';
+import { stateText } from '../words/campaign.ts';
+import { tellAdjustment } from '../words/events.ts';
+import type { Io } from '../terminal/io.ts';
+import { writeJson } from '../terminal/json-output.ts';
+import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+import { tellToLook } from '../access/look-again.ts';
+import { processInput, type PersonInput } from '../terminal/person-input.ts';
+import { count, percent } from '../terminal/printable.ts';
+import { accountIdOf, readClockOrReal } from '../access/service.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+const examples = `
+Changes how fast a campaign goes, from its next batch on; open calls go on. The campaign file and its hash stay as they are, and
+--reset brings back what the file says. With --account it sets what all campaigns of this database at SVC_BASE_URL may use together,
+and how much of that is left to other traffic. Without any change it shows what holds now.
+
+--moved-from: the service has moved, with all its calls and records, from that address to SVC_BASE_URL; its campaigns go on there.
+Never for another service: calls that are open would look as if they had never been placed, and people would be called twice.
+
+Examples:
+  carillon adjust reminders --max-concurrent-calls 40
+  carillon adjust reminders --starts-per-minute none --priority 100
+  carillon adjust reminders --reset
+  carillon adjust --account --max-concurrent-calls 30 --keep-free 30%
+  carillon adjust --account --moved-from https://old.example/api`;
+
+const clockLimitMs = 3_000;
+
+/** `carillon adjust`: limits of a campaign that runs, or of the account that campaigns share. */
+export function adjustCommand(io: Io, input: PersonInput = processInput()): Command {
+  return new Command('adjust')
+    .description('Change how fast a campaign goes while it runs, or what all of an account may use')
+    .argument('[campaign]', 'id of the campaign; none with --account')
+    .option('--account', 'the limits that all campaigns of the account share', false)
+    .option('--max-concurrent-calls <count>', 'calls on the line at once; none with --account: no limit')
+    .option('--starts-per-minute <count>', 'calls begun in any 60 seconds, or none')
+    .option('--batch-size <count>', 'calls per request')
+    .option('--priority <weight>', 'weight among campaigns that share an account, 1 to 100')
+    .option('--keep-free <share>', 'with --account: the part that is left to others, such as 30%')
+    .option('--moved-from <address>', 'with --account: the service has moved from there to SVC_BASE_URL')
+    .option('-y, --yes', 'with --moved-from: do not ask', false)
+    .option('--reset', 'what the campaign file says holds again', false)
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', examples)
+    .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, input, campaignId ?? null, flags));
+}
+
+/** Throws UsageError, and what the database throws. */
+export async function runAdjust(
+  io: Io,
+  input: PersonInput,
+  campaignId: string | null,
+  flags: AdjustFlags,
+): Promise<void> {
+  if (flags.account !== (campaignId === null)) {
+    throw new UsageError(
+      flags.account
+        ? `Both a campaign (${campaignId}) and --account are named; name one.`
+        : 'Name a campaign, such as carillon adjust reminders, or the whole account with --account.',
+    );
+  }
+  const config = readConfig(io.env);
+  const store = await openExistingLedger(config);
+  try {
+    if (campaignId === null && flags.movedFrom !== undefined)
+      await moveAccount(io, input, { config, store, flags, from: flags.movedFrom });
+    else if (campaignId === null) await adjustSharedLimits(io, config, store, flags);
+    else await adjustOne(io, config, store, campaignId, flags);
+  } finally {
+    await store.close();
+  }
+}
+
+async function serviceNow(config: Config, io: Io): Promise<number> {
+  const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
+  return Math.round(clock.now());
+}
+
+async function adjustOne(io: Io, config: Config, store: Store, campaignId: string, flags: AdjustFlags): Promise<void> {
+  const wish = readCampaignWish(flags);
+  const campaign = await requireCampaign(store, campaignId);
+  const isQuestion = Object.keys(wish).length === 0 && !flags.reset;
+  const change = isQuestion
+    ? { from: {}, to: {} }
+    : await adjustCampaign(store, campaignId, { wish, reset: flags.reset, now: await serviceNow(config, io) });
+  if (change === undefined) throw endedError(campaign);
+  const told = isEmpty(change) || (await tellToLook(io, config, store, campaignId));
+  const limits = await readLimits(store.db, campaignId);
+  if (limits === undefined) return;
+  if (flags.json) writeJson(io, { campaignId, changed: change, told, limits: limits.now, file: limits.file });
+  else io.stdout.write(`${[...changeLines(change, isQuestion), ...limitLines(limits)].join('\n')}\n`);
+}
+
+function endedError(campaign: Campaign): UsageError {
+  const { campaignId: id } = campaign;
+  if (campaign.state === 'failed')
+    return new UsageError(`Campaign ${id} has failed, so there is no pace to change now: ${howToMend(id)}.`);
+  const why = hasEnded(campaign) ? stateText(campaign) : 'at its end';
+  return new UsageError(
+    `Campaign ${id} is ${why}, so there is no pace to change. carillon retry ${id} calls rows of it again; then adjust it.`,
+  );
+}
+
+async function adjustSharedLimits(io: Io, config: Config, store: Store, flags: AdjustFlags): Promise<void> {
+  const wish = readAccountWish(flags);
+  const accountId = accountIdOf(config);
+  const before = await readAccount(store.db, accountId);
+  const limit = wish.maxConcurrentCalls === undefined ? before.maxConcurrentCalls : wish.maxConcurrentCalls;
+  if (wish.keepFree !== undefined && limit === null)
+    throw new UsageError(
+      '--keep-free is a part of the limit of the account, which has none: add --max-concurrent-calls.',
+    );
+  const isQuestion = Object.keys(wish).length === 0;
+  const change: Adjustment<AccountLimits> & { campaigns: Campaign[] } = isQuestion
+    ? { from: {}, to: {}, campaigns: [] }
+    : await adjustAccount(store, accountId, { wish, now: await serviceNow(config, io) });
+  let told = true;
+  if (!isEmpty(change))
+    for (const { campaignId } of change.campaigns) if (told) told = await tellToLook(io, config, store, campaignId);
+  const { maxConcurrentCalls, keepFree, pace } = await readAccount(store.db, accountId);
+  if (flags.json) {
+    const { from, to } = change;
+    writeJson(io, {
+      accountId,
+      changed: { from, to },
+      told,
+      limits: { maxConcurrentCalls, keepFree: keepFree / 1000 },
+      pace: pace / 1000,
+    });
+    return;
+  }
+  const free = keepFree === 0 ? '' : `, of which ${percent(keepFree)} are kept free`;
+  const lines = [
+    ...changeLines(change, isQuestion),
+    `All campaigns at ${accountId} together: ${maxConcurrentCalls === null ? 'no limit of their own' : `${count(maxConcurrentCalls)} concurrent calls${free}`}`,
+  ];
+  io.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function isEmpty({ to }: Adjustment<object>): boolean {
+  return Object.keys(to).length === 0;
+}
+
+function changeLines(change: Adjustment<object>, isQuestion: boolean): string[] {
+  if (isQuestion) return [];
+  return [
+    isEmpty(change) ? 'Nothing to change: all of it was so already.' : `Changed: ${tellAdjustment({ ...change })}.`,
+  ];
+}
+
+const names: Readonly<Record<keyof PacingLimits, string>> = {
+  maxConcurrentCalls: 'max_concurrent_calls',
+  startsPerMinute: 'starts_per_minute',
+  batchSize: 'batch_size',
+  priority: 'priority',
+};
+
+/** One line per limit, with what the file says where that is not what holds. */
+function limitLines({ now, file }: { now: PacingLimits; file: PacingLimits }): string[] {
+  return (Object.keys(names) as (keyof PacingLimits)[]).map((key) => {
+    const differs = now[key] === file[key] ? '' : `   (the file says ${file[key] ?? 'no limit'})`;
+    return `  ${names[key].padEnd(22)}${now[key] ?? 'no limit'}${differs}`;
+  });
+}

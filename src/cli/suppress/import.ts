@@ -1,0 +1,70 @@
+import { basename } from 'node:path';
+import { jsonText } from '../../input/json-text.ts';
+import { readNumberList } from '../../list/number-list.ts';
+import { RowIndex } from '../../list/row-index.ts';
+import { readConfig } from '../../config.ts';
+import { importSuppressions } from '../../ledger/people/suppression-import.ts';
+import type { Io } from '../terminal/io.ts';
+import { openLedger } from '../access/ledger.ts';
+import { count, plural } from '../terminal/printable.ts';
+import { RowProgress } from '../terminal/row-progress.ts';
+import { nowOf, readEntryFlags, requireScope, type EntryFlags } from './flags.ts';
+
+export interface ImportFlags extends EntryFlags {
+  column?: string;
+  delimiter?: string;
+  json: boolean;
+}
+
+const mostShown = 10;
+
+/** Streams a file into the do-not-call list. Exits with 1 when a line was no number: somebody on it would be called. */
+export async function importNumbers(io: Io, path: string, flags: ImportFlags): Promise<void> {
+  const config = readConfig(io.env);
+  const store = await openLedger(config);
+  const progress = new RowProgress(io);
+  const counts = { rows: 0, added: 0, known: 0, repeated: 0, bad: 0 };
+  const lines = new RowIndex();
+  try {
+    const now = await nowOf(config, io);
+    const entry = readEntryFlags(flags, now);
+    await requireScope(store, entry.scope);
+    const { column = null, region = null, delimiter } = flags;
+    async function* readParts(): AsyncGenerator<string[]> {
+      for await (const rows of readNumberList({ path, delimiter, column, region })) {
+        const numbers: string[] = [];
+        for (const { line, e164, hint } of rows) {
+          counts.rows += 1;
+          if (e164 !== null) {
+            if (lines.rowOf(Number(e164.slice(1)), counts.rows) !== null) counts.repeated += 1;
+            else numbers.push(e164);
+          } else {
+            counts.bad += 1;
+            if (counts.bad <= mostShown) io.stderr.write(`${path}:${line}: ${hint ?? 'no number'}\n`);
+          }
+        }
+        yield numbers;
+        progress.update(counts.rows);
+      }
+    }
+    const terms = { ...entry, source: `import:${basename(path)}` };
+    counts.added = await importSuppressions(store, terms, readParts(), { now, nowReal: io.now() });
+  } finally {
+    progress.clear();
+    await store.close();
+  }
+  counts.known = counts.rows - counts.bad - counts.repeated - counts.added;
+  if (counts.bad > 0) io.exitCode = 1;
+  if (flags.json) io.stdout.write(`${jsonText(counts)}\n`);
+  else {
+    const bad =
+      counts.bad === 0
+        ? ''
+        : ` ${plural(counts.bad, 'line is no number and protects', 'lines are no numbers and protect')} nobody: mend and import the file again.`;
+    const repeated =
+      counts.repeated === 0 ? '' : `, ${plural(counts.repeated, 'line repeats', 'lines repeat')} a number of the file`;
+    io.stdout.write(
+      `${plural(counts.added, 'number')} added, ${count(counts.known)} stood there already${repeated}.${bad}\n`,
+    );
+  }
+}

@@ -1,0 +1,81 @@
+import { jsonText } from '../../input/json-text.ts';
+import { readConfig } from '../../config.ts';
+import { listSuppressions, type StoredSuppression } from '../../ledger/rows/suppressions.ts';
+import { withInstants } from '../terminal/json-output.ts';
+import type { Io } from '../terminal/io.ts';
+import { openExistingLedger } from '../access/ledger.ts';
+import { nowOf } from './flags.ts';
+import { renderTable, terminalWidth } from '../terminal/table.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+export interface ListFlags {
+  campaign?: string;
+  limit: string;
+  all: boolean;
+  json: boolean;
+}
+
+const pageSize = 1000;
+
+/** `carillon suppress list`, a page at a time whatever the length of the list. */
+export async function listEntries(io: Io, { campaign, limit, all, json }: ListFlags): Promise<void> {
+  const config = readConfig(io.env);
+  if (!/^[1-9]\d{0,8}$/.test(limit))
+    throw new UsageError(`--limit is ${JSON.stringify(limit)}; write a whole number from 1.`);
+  const most = all ? Infinity : Number(limit);
+  const store = await openExistingLedger(config);
+  try {
+    const now = await nowOf(config, io);
+    let shown = 0;
+    let after: StoredSuppression | null = null;
+    for (;;) {
+      // One more than is shown tells whether there is more.
+      const page = await listSuppressions(store.db, {
+        scope: campaign ?? null,
+        after,
+        limit: Math.min(pageSize, most - shown + 1),
+      });
+      const entries = page.slice(0, most - shown);
+      io.stdout.write(
+        json ? entries.map((entry) => `${jsonText(withInstants(entry))}\n`).join('') : tableOf(io, entries, now, shown),
+      );
+      shown += entries.length;
+      if (page.length > entries.length) io.stderr.write(`There are more; see them with --all or a higher --limit.\n`);
+      after = entries.at(-1) ?? null;
+      if (page.length < pageSize || shown >= most || after === null) break;
+    }
+    if (shown === 0 && !json) io.stderr.write('The do-not-call list is empty.\n');
+  } finally {
+    await store.close();
+  }
+}
+
+function tableOf(io: Io, entries: readonly StoredSuppression[], now: number, shown: number): string {
+  if (entries.length === 0) return '';
+  const table = renderEntries(io, entries, now);
+  return shown === 0 ? table : table.slice(table.indexOf('\n') + 1);
+}
+
+/** A table for people. */
+export function renderEntries(
+  io: Pick<Io, 'stdout' | 'isTerminal'>,
+  entries: readonly StoredSuppression[],
+  now: number,
+): string {
+  const until = ({ expiresAt }: StoredSuppression): string => {
+    if (expiresAt === null) return 'for ever';
+    return `${expiresAt > now ? 'until' : 'was until'} ${new Date(expiresAt).toISOString().slice(0, 16)}Z`;
+  };
+  return renderTable<StoredSuppression>(
+    [
+      { title: 'NUMBER', value: ({ e164 }) => e164 },
+      { title: 'SCOPE', value: ({ scope }) => scope },
+      { title: 'HOLDS', value: until },
+      { title: 'SINCE', value: ({ createdAt }) => `${new Date(createdAt).toISOString().slice(0, 16)}Z` },
+      { title: 'SOURCE', value: ({ source }) => source, flexible: true },
+      { title: 'REASON', value: ({ reason }) => reason ?? '', flexible: true },
+    ],
+    entries,
+    terminalWidth(io),
+  );
+}

@@ -1,0 +1,147 @@
+import { Command } from 'commander';
+import { readConfig } from '../../config.ts';
+import { accountScope, addSuppressions, findEntries, removeSuppressions } from '../../ledger/rows/suppressions.ts';
+import type { Io } from '../terminal/io.ts';
+import { mayBegin } from '../terminal/irreversible.ts';
+import { withInstants, writeJson } from '../terminal/json-output.ts';
+import { openExistingLedger, openLedger } from '../access/ledger.ts';
+import { processInput, type PersonInput } from '../terminal/person-input.ts';
+import { plural } from '../terminal/printable.ts';
+import { importNumbers, type ImportFlags } from './import.ts';
+import { listEntries, renderEntries, type ListFlags } from './list.ts';
+import { addEntryFlags, nowOf, readEntryFlags, readNumbers, requireScope, type EntryFlags } from './flags.ts';
+
+const examples = `
+Whoever is on this list is not called: it is asked when a batch is planned and once more in the transaction before each
+request, so that an entry made now stops calls which are planned already. An opt-out heard in a call is added by itself.
+
+Examples:
+  carillon suppress add +12125550100 --reason "asked by letter"
+  carillon suppress add 2125550101 --region US --campaign reminders --expires 90d
+  carillon suppress import do-not-call.csv --column phone --region US
+  carillon suppress check +12125550100
+  carillon suppress list --json
+  carillon suppress remove +12125550100 --yes`;
+
+/** `carillon suppress`: the do-not-call list of a database. */
+export function suppressCommand(io: Io, input: PersonInput = processInput()): Command {
+  const command = new Command('suppress')
+    .description('Keep the do-not-call list: add, remove, list, import, check')
+    .addHelpText('after', examples);
+  addEntryFlags(command.command('add').description('Never call these numbers, or not for a while'))
+    .argument('<numbers...>', 'phone numbers')
+    .option('--json', 'the counts as JSON', false)
+    .addHelpText('after', '\nExample:\n  carillon suppress add +12125550100 +12125550101 --reason "asked by letter"')
+    .action((numbers: string[], flags: EntryFlags & { json: boolean }) => addNumbers(io, numbers, flags));
+  addEntryFlags(command.command('import').description('Add every number of a CSV file or an Excel workbook (.xlsx)'))
+    .argument('<file>', 'CSV file or Excel workbook (.xlsx), with or without a header')
+    .option('--column <name>', 'column of the numbers; not needed when there is only one')
+    .option('--delimiter <character>', 'what separates the columns; found when left out')
+    .option('--json', 'the counts as JSON', false)
+    .addHelpText(
+      'after',
+      '\nBad lines are told and left out, and repeating the import changes nothing. A list that has to be renewed is imported without\n--expires and again at least every 31 days: entries that run out let everybody on them be called, if the renewal is forgotten.\n\nExample:\n  carillon suppress import do-not-call.csv --column phone --region US',
+    )
+    .action((file: string, flags: ImportFlags) => importNumbers(io, file, flags));
+  command
+    .command('remove')
+    .description('Allow calls to these numbers again')
+    .argument('<numbers...>', 'phone numbers')
+    .option('--campaign <id>', 'the entries of this campaign instead of those for all')
+    .option('--region <country>', 'country of numbers without +, such as US')
+    .option('-y, --yes', 'do not ask', false)
+    .option('--json', 'the counts as JSON', false)
+    .addHelpText('after', '\nExample:\n  carillon suppress remove +12125550100')
+    .action((numbers: string[], flags: RemoveFlags) => removeNumbers(io, input, numbers, flags));
+  command
+    .command('check')
+    .description('Say whether and why these numbers are not called')
+    .argument('<numbers...>', 'phone numbers')
+    .option('--region <country>', 'country of numbers without +, such as US')
+    .option('--json', 'as JSON', false)
+    .addHelpText('after', '\nExample:\n  carillon suppress check +12125550100')
+    .action((numbers: string[], flags: EntryFlags & { json: boolean }) => checkNumbers(io, numbers, flags));
+  command
+    .command('list')
+    .description('List the entries')
+    .option('--campaign <id>', 'only those of this campaign')
+    .option('--limit <count>', 'at most so many', '50')
+    .option('--all', 'all of them', false)
+    .option('--json', 'one JSON object per line', false)
+    .addHelpText('after', '\nExample:\n  carillon suppress list --all --json')
+    .action((flags: ListFlags) => listEntries(io, flags));
+  return command;
+}
+
+interface RemoveFlags extends EntryFlags {
+  yes: boolean;
+  json: boolean;
+}
+
+async function addNumbers(io: Io, numbers: readonly string[], flags: EntryFlags & { json: boolean }): Promise<void> {
+  const config = readConfig(io.env);
+  const e164s = readNumbers(numbers, flags);
+  const store = await openLedger(config);
+  try {
+    const now = await nowOf(config, io);
+    const entry = readEntryFlags(flags, now);
+    await requireScope(store, entry.scope);
+    const entries = e164s.map((e164) => ({ ...entry, e164, source: 'person' }));
+    const added = await addSuppressions(store, entries, now);
+    const known = e164s.length - added;
+    if (flags.json) return writeJson(io, { added, known });
+    io.stdout.write(
+      `${plural(added, 'number')} added to the do-not-call list${known === 0 ? '' : `; ${known} stood there already`}.\n`,
+    );
+  } finally {
+    await store.close();
+  }
+}
+
+async function removeNumbers(
+  io: Io,
+  input: PersonInput,
+  numbers: readonly string[],
+  flags: RemoveFlags,
+): Promise<void> {
+  const config = readConfig(io.env);
+  const e164s = readNumbers(numbers, flags);
+  const question = `Allow calls to ${plural(e164s.length, 'number')} again? Somebody may have asked not to be called.`;
+  if (!(await mayBegin(io, input, flags.yes, question))) return;
+  const store = await openExistingLedger(config);
+  try {
+    const scope = flags.campaign ?? accountScope;
+    const removed = await removeSuppressions(store, scope, e164s, await nowOf(config, io));
+    if (flags.json) return writeJson(io, { removed, unknown: e164s.length - removed });
+    io.stdout.write(`${plural(removed, 'entry', 'entries')} removed.\n`);
+    if (removed < e164s.length) io.stderr.write(`${e164s.length - removed} had no entry in scope ${scope}.\n`);
+  } finally {
+    await store.close();
+  }
+}
+
+async function checkNumbers(io: Io, numbers: readonly string[], flags: EntryFlags & { json: boolean }): Promise<void> {
+  const config = readConfig(io.env);
+  const e164s = readNumbers(numbers, flags);
+  const store = await openExistingLedger(config);
+  try {
+    const now = await nowOf(config, io);
+    const entries = await findEntries(store.db, e164s);
+    const holds = entries.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
+    if (flags.json) {
+      const checked = e164s.map((e164) => ({
+        e164,
+        suppressed: holds.some((entry) => entry.e164 === e164),
+        entries: entries.filter((entry) => entry.e164 === e164),
+      }));
+      writeJson(io, withInstants({ numbers: checked }));
+      return;
+    }
+    for (const e164 of e164s) {
+      if (!holds.some((entry) => entry.e164 === e164)) io.stdout.write(`${e164} may be called.\n`);
+    }
+    if (entries.length > 0) io.stdout.write(renderEntries(io, entries, now));
+  } finally {
+    await store.close();
+  }
+}

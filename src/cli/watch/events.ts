@@ -1,0 +1,73 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Command } from 'commander';
+import { jsonText } from '../../input/json-text.ts';
+import { readConfig } from '../../config.ts';
+import { hasEnded } from '../../domain/lifecycle.ts';
+import { findCampaign } from '../../ledger/rows/campaigns.ts';
+import { readEvents, type CampaignEvent } from '../../ledger/events.ts';
+import { tellEvent } from '../words/events.ts';
+import type { Io } from '../terminal/io.ts';
+import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+
+const examples = `
+Times are those of the service. The log is in the database: Temporal, service and worker are not asked. With --json every event is one
+line of JSON with its type and ids; without it, those that tell a person something. No line holds a number or what was said.
+
+Examples:
+  carillon events reminders
+  carillon events reminders --follow            until the campaign has ended, or Ctrl-C
+  carillon events reminders --json | jq 'select(.type == "campaign.state")'`;
+
+interface Flags {
+  follow: boolean;
+  json: boolean;
+}
+
+/** `carillon events`: what a campaign has done, and does. */
+export function eventsCommand(io: Io): Command {
+  return new Command('events')
+    .description('Show what a campaign has done, from its event log')
+    .argument('<campaign>', 'id of the campaign')
+    .option('-f, --follow', 'go on showing what it does until it has ended', false)
+    .option('--json', 'one JSON object per line, all events', false)
+    .addHelpText('after', examples)
+    .action((campaignId: string, flags: Flags) => showEvents(io, campaignId, flags));
+}
+
+const everyMs = 1_000;
+
+async function showEvents(io: Io, campaignId: string, { follow, json }: Flags): Promise<void> {
+  const leaving = new AbortController();
+  const takeBack = io.onInterrupt(() => leaving.abort());
+  const store = await openExistingLedger(readConfig(io.env));
+  try {
+    await requireCampaign(store, campaignId);
+    let shown = 0;
+    while (!leaving.signal.aborted) {
+      // Read first: what is written before the end is shown, too.
+      const campaign = await findCampaign(store.db, campaignId);
+      for (;;) {
+        const events = await readEvents(store.db, campaignId, shown);
+        if (events.length === 0) break;
+        io.stdout.write(events.map((event) => (json ? asJson(event) : asText(event))).join(''));
+        shown = events.at(-1)?.seq ?? shown;
+      }
+      if (!follow || campaign === undefined || hasEnded(campaign)) return;
+      await pause(everyMs, undefined, { signal: leaving.signal }).catch(() => {});
+    }
+  } finally {
+    takeBack();
+    await store.close();
+  }
+}
+
+function asText(event: CampaignEvent): string {
+  const text = tellEvent(event);
+  return text === null ? '' : `${new Date(event.at).toISOString()}  ${text}\n`;
+}
+
+function asJson(event: CampaignEvent): string {
+  const { seq, at, type, campaignId, batchId = null, recipientId = null, attemptId = null } = event;
+  const ids = { campaignId, batchId, recipientId, attemptId };
+  return `${jsonText({ seq, at: new Date(at).toISOString(), type, ...ids, text: tellEvent(event) })}\n`;
+}

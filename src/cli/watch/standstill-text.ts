@@ -1,0 +1,142 @@
+import type { ServiceClock } from '../../convai/service-clock.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import type { Standstill, StandstillReason } from '../../ledger/plan/standstill.ts';
+import { instantText } from '../words/forecast.ts';
+import { plural, printable, span } from '../terminal/printable.ts';
+import type { WorkflowLook } from '../access/workflow-look.ts';
+
+/** What is known of a campaign that dials nobody: from its database, and from Temporal. */
+export interface Obstacles {
+  standstill: Standstill | null;
+  /** When anything last happened in it, in service time. */
+  movedAt: number | null;
+  /** Null: Temporal was not asked, since the campaign is over. */
+  look: WorkflowLook | null;
+}
+
+const words: Readonly<Record<StandstillReason, (calls: string) => string>> = {
+  paused: () => 'paused',
+  scheduled: () => 'its start time has not come',
+  draining: () => 'it dials no more and collects open calls',
+  planned: (calls) => `${calls} planned, and not sent yet`,
+  not_sent: (calls) => `the service is not reached: ${calls} not sent`,
+  not_witnessed: (calls) => `Temporal did not take down the request: ${calls} not sent`,
+  rate_limited: (calls) => `the service asked for a pause (429)${calls === '' ? '' : `: ${calls} not sent`}`,
+  unknown: (calls) => `it is not known whether ${calls} were placed: the records are looked through first`,
+  canary: () => 'the service has to show a first conversation of it',
+  words: () => 'open calls that begin with the same words have to end',
+  due: () => 'nobody is due yet',
+  capacity: () => 'all of its lines are in use (max_concurrent_calls)',
+  share: () => "other campaigns use the account's lines",
+  pacing: () => 'starts_per_minute allows no more',
+  collecting: () => 'everybody was called; the last results are to come',
+};
+
+const rules: Readonly<Record<string, string>> = {
+  outside_hours: 'outside of calling hours',
+  frequency_cap: 'a frequency cap is used up',
+  attempt_budget: "a retry's budget of attempts is used up",
+  not_before: 'their rows say when (list.not_before)',
+  number_busy: 'another campaign has a call to them open',
+  evidence: 'the records of earlier calls are looked through first',
+  words: 'open calls that begin with the same words have to end',
+};
+
+/** In one line why nobody is dialled now, since when, and until when; null while nothing stands in the way. */
+export function standstillText(
+  campaign: Campaign,
+  { standstill, movedAt, look }: Obstacles,
+  at: { clock: ServiceClock; now: number },
+): string | null {
+  const outside = outsideText(campaign, look, at);
+  // A person, or the start time, keeps it still whatever else is the matter.
+  if (outside !== null && (standstill === null || !['paused', 'scheduled'].includes(standstill.reason)))
+    return [outside.why, sinceText(movedAt, at), outside.until].filter((part) => part !== '').join(', ');
+  if (standstill === null) return null;
+  const { reason, rule, since, until } = standstill;
+  const calls = standstill.calls === null ? '' : plural(standstill.calls, 'call');
+  const why =
+    reason === 'paused' && campaign.stateReason !== null
+      ? pausedWords(campaign.stateReason)
+      : ((rule === null ? undefined : rules[rule]) ?? words[reason](calls));
+  const end = until === null ? endWords(campaign, reason) : `until ${when(until, at)}`;
+  return [why, sinceText(since, at), end].filter((part) => part !== '').join(', ');
+}
+
+/** `paused by a person`, or `paused: the key is refused`. */
+function pausedWords(reason: string): string {
+  const said = printable(reason).replace(/\.$/, '');
+  return said.startsWith('paused') ? said : `paused: ${said}`;
+}
+
+interface Outside {
+  why: string;
+  until: string;
+}
+
+/** What Temporal says of it, which the planner cannot know. */
+function outsideText({ campaignId }: Campaign, look: WorkflowLook | null, { now }: { now: number }): Outside | null {
+  if (look === null) return null;
+  if (look.unreachable !== null) return { why: firstSentence(look.unreachable), until: 'until it is back' };
+  if (look.runs === false)
+    return {
+      why: `Temporal does not run ${campaignId}`,
+      until: 'until carillon start with its file starts it again',
+    };
+  if (look.workers === 0) return { why: 'no worker is at work on this database', until: 'until carillon worker runs' };
+  if (look.failing === null || look.failing.activity === 'collect') return null;
+  const { activity, tries, message, nextAt } = look.failing;
+  const why = `${activity} fails: ${firstLine(printable(message))} (${plural(tries, 'try', 'tries')})`;
+  return { why, until: nextAt === null ? '' : `tried again in ${span(nextAt - now)}` };
+}
+
+function endWords({ campaignId }: Campaign, reason: StandstillReason): string {
+  if (reason === 'paused') return `until carillon resume ${campaignId} (or carillon cancel ${campaignId})`;
+  if (reason === 'not_sent') return 'until it answers';
+  return '';
+}
+
+function sinceText(since: number | null, at: { clock: ServiceClock; now: number }): string {
+  return since === null ? '' : `since ${when(since, at)}`;
+}
+
+/** An instant of the service's time, and how far that is in the time of whoever reads it. */
+function when(instant: number, { clock, now }: { clock: ServiceClock; now: number }): string {
+  const away = clock.atReal(instant) - now;
+  return `${instantText(instant)} (${away > 0 ? `in ${span(away)}` : `${span(-away)} ago`})`;
+}
+
+/** What is the matter, without what to do about it. */
+function firstSentence(text: string): string {
+  return (printable(text).split(/\.\s/)[0] ?? '').replace(/\.$/, '');
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? '').replace(/\.$/, '');
+}
+
+/** Who is at work; lines of a status. */
+export function workflowText(look: WorkflowLook): string {
+  if (look.unreachable !== null) return `not asked: ${firstLine(look.unreachable)}`;
+  const workers = look.workers === null ? '' : `${plural(look.workers, 'worker')} on this database`;
+  return [look.counters?.state ?? '', workers].filter((part) => part !== '').join(', ');
+}
+
+/** The same for programs; instants in ISO 8601, of service time. */
+export function standstillAsJson(standstill: Standstill | null): Record<string, unknown> | null {
+  if (standstill === null) return null;
+  const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+  const { since, until, ...facts } = standstill;
+  return { ...facts, sinceAt: iso(since), untilAt: iso(until) };
+}
+
+/** `workflow`: what it says of itself, or why that is not known; `temporal`: what its server says. */
+export function workflowAsJson(look: WorkflowLook | null): Record<string, unknown> {
+  if (look === null) return { workflow: null, temporal: null };
+  const { counters, failing, ...temporal } = look;
+  const nextAt = failing?.nextAt == null ? null : new Date(failing.nextAt).toISOString();
+  return {
+    workflow: counters ?? { unknown: look.unreachable ?? 'no worker answers for it: carillon worker starts one' },
+    temporal: { ...temporal, failing: failing === null ? null : { ...failing, nextAt } },
+  };
+}

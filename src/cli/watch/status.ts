@@ -1,0 +1,155 @@
+import { Command } from 'commander';
+import { readConfig, type Config } from '../../config.ts';
+import type { ServiceClock } from '../../convai/service-clock.ts';
+import { hasEnded } from '../../domain/lifecycle.ts';
+import { readAccount } from '../../ledger/limits/account-pace.ts';
+import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { readCallerUse, type CallerUse } from '../../ledger/limits/callers.ts';
+import { readHookStanding, type HookStanding } from '../../ledger/campaign/hook-standing.ts';
+import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
+import { countDoubt, type DoubtCounts } from '../../ledger/read/doubt-counts.ts';
+import { readLineLimits, type LineLimits } from '../../ledger/limits/line-limits.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { lastMoveAt, readStandstill } from '../../ledger/plan/standstill.ts';
+import { writeJson } from '../terminal/json-output.ts';
+import { callerUseAsJson, callerUseLines } from '../words/callers.ts';
+import { campaignTitle, dispositionCounts, outcomeCounts, stateText } from '../words/campaign.ts';
+import { apartText, unresolvedLines } from '../words/doubts.ts';
+import { hookLines, hooksAsJson } from '../words/hooks.ts';
+import type { Io } from '../terminal/io.ts';
+import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+import { pacingAsJson, pacingLines } from '../words/pacing.ts';
+import { count, plural, span } from '../terminal/printable.ts';
+import { readClockOrReal } from '../access/service.ts';
+import { statusAsJson } from '../access/status-json.ts';
+import { standstillAsJson, standstillText, workflowAsJson, workflowText, type Obstacles } from './standstill-text.ts';
+import { lookAtWorkflow } from '../access/workflow-look.ts';
+
+/** Neither Temporal nor the service is needed here, so neither is waited for. */
+const limitMs = 2_000;
+
+const examples = `
+Read from the database; the workflow is asked as well when Temporal answers within ${limitMs / 1000} s.
+
+Examples:
+  carillon status                     all campaigns of the database
+  carillon status reminders           one of them
+  carillon status reminders --json    for programs`;
+
+export function statusCommand(io: Io): Command {
+  return new Command('status')
+    .description('Show how far a campaign is, or list all campaigns')
+    .argument('[campaign]', 'id of a campaign; without it all are listed')
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', examples)
+    .action(async (campaignId: string | undefined, options: { json: boolean }) => {
+      await runStatus(io, { campaignId: campaignId ?? null, ...options });
+    });
+}
+
+export async function runStatus(io: Io, options: { campaignId: string | null; json: boolean }): Promise<void> {
+  const config = readConfig(io.env);
+  const store = await openExistingLedger(config);
+  try {
+    if (options.campaignId === null) await printList(io, store, options.json);
+    else await printOne(io, config, store, options.campaignId, options.json);
+  } finally {
+    await store.close();
+  }
+}
+
+async function printList(io: Io, store: Store, json: boolean): Promise<void> {
+  const rows: { campaign: Campaign; status: CampaignStatus }[] = [];
+  for (const campaign of await listCampaigns(store.db))
+    rows.push({ campaign, status: await readStatus(store.db, campaign) });
+  if (json) {
+    writeJson(io, { campaigns: rows.map(({ campaign, status }) => statusAsJson(campaign, status)) });
+    return;
+  }
+  if (rows.length === 0) io.stderr.write('There is no campaign yet: carillon start <campaign.yaml> makes one.\n');
+  const width = Math.max(8, ...rows.map(({ campaign }) => campaign.campaignId.length));
+  const stateWidth = Math.max(8, ...rows.map(({ campaign }) => stateText(campaign).length));
+  for (const { campaign, status } of rows) {
+    const progress = `${count(status.done)} of ${count(status.total)} done, ${plural(status.open, 'call')} open`;
+    io.stdout.write(`${campaign.campaignId.padEnd(width)}  ${stateText(campaign).padEnd(stateWidth)}  ${progress}\n`);
+  }
+}
+
+async function printOne(io: Io, config: Config, store: Store, campaignId: string, json: boolean): Promise<void> {
+  const campaign = await requireCampaign(store, campaignId);
+  const status = await readStatus(store.db, campaign);
+  const isOver = hasEnded(campaign) || campaign.round === 0;
+  const look = isOver ? null : await lookAtWorkflow(io, { config, store, campaign, limitMs });
+  const clock = await readClockOrReal(config, limitMs, () => io.now());
+  const limits = isOver ? null : await readLineLimits(store.db, campaign, Math.round(clock.now()));
+  const clocksApartMs = isOver ? 0 : (await readAccount(store.db, campaign.accountId)).clocksApartMs;
+  const callers = await readCallerUse(store.db, campaign);
+  const hooks = await readHookStanding(store.db, campaign);
+  const standstill = await readStandstill(store.db, campaign, Math.round(clock.now()));
+  const movedAt = await lastMoveAt(store.db, campaign);
+  const doubt = await countDoubt(store.db, campaign, status, Math.round(clock.now()));
+  if (json) {
+    const pacing = limits === null ? null : pacingAsJson(limits);
+    const answer = {
+      ...statusAsJson(campaign, status),
+      callers: callerUseAsJson(callers),
+      hooks: hooksAsJson(hooks),
+      pacing,
+      doubt,
+      clocksApartMs,
+      standstill: standstillAsJson(standstill),
+      ...workflowAsJson(look),
+    };
+    writeJson(io, answer);
+    return;
+  }
+  const standing = { limits, callers, hooks, doubt, clocksApartMs, standstill, movedAt, look };
+  io.stdout.write(`${describe(campaign, status, standing, clock, io.now()).join('\n')}\n`);
+}
+
+interface Standing extends Obstacles {
+  limits: LineLimits | null;
+  callers: readonly CallerUse[];
+  hooks: HookStanding;
+  doubt: DoubtCounts;
+  clocksApartMs: number;
+}
+
+function describe(
+  campaign: Campaign,
+  status: CampaignStatus,
+  { limits, callers, hooks, doubt, clocksApartMs, standstill, movedAt, look }: Standing,
+  clock: ServiceClock,
+  now: number,
+): string[] {
+  const undecided = (status.batches['unknown'] ?? 0) + (status.batches['posting'] ?? 0);
+  const line = (label: string, text: string): string[] => (text === '' ? [] : [`${label.padEnd(10)}${text}`]);
+  const waitMs = status.nextDueAt === null ? 0 : clock.atReal(status.nextDueAt) - now;
+  const due = waitMs > 1_000 ? ` (the next is due in ${span(waitMs)})` : '';
+  const planned = status.planned === 0 ? '' : `${count(status.planned)} planned and not sent, `;
+  return [
+    ...line('Campaign', campaignTitle(campaign)),
+    ...line('State', `${stateText(campaign)}${campaign.round > 1 ? `, round ${campaign.round}` : ''}`),
+    ...line('Waiting', standstillText(campaign, { standstill, movedAt, look }, { clock, now }) ?? ''),
+    ...line(
+      'Rows',
+      `${count(status.total)}: ${count(status.done)} done, ${count(status.open)} with a call open, ${planned}${count(status.waiting)} waiting${due}`,
+    ),
+    ...(limits === null ? [] : pacingLines(limits, clock, now)).flatMap(([label, text]) => line(label, text)),
+    ...line('Clocks', clocksText(clocksApartMs)),
+    ...callerUseLines(callers).flatMap((text, index) => line(index === 0 ? 'Numbers' : '', text)),
+    ...hookLines(hooks, campaign.rules, clock, now).flatMap((text, index) => line(index === 0 ? 'Hooks' : '', text)),
+    ...line('Outcomes', outcomeCounts(status)),
+    ...line('Calls', dispositionCounts(status)),
+    ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),
+    ...line('Apart', apartText(campaign, doubt)),
+    ...unresolvedLines(campaign, doubt),
+    ...line('Workflow', look === null ? '' : workflowText(look)),
+  ];
+}
+
+function clocksText(apartMs: number): string {
+  if (apartMs === 0) return '';
+  const way = apartMs > 0 ? 'ahead of' : 'behind';
+  return `the service's is ${span(Math.abs(apartMs))} ${way} a worker's: nobody is dialled until they agree (set the machine's clock, NTP)`;
+}

@@ -1,0 +1,94 @@
+import { Command } from 'commander';
+import { readConfig, type Config } from '../../config.ts';
+import type { ConvaiClient } from '../../convai/client.ts';
+import { factsFromListEntry } from '../../convai/record-facts.ts';
+import type { ServiceList } from '../../verify/judge-list.ts';
+import { verifyLog, type LogReport } from '../../verify/verify-log.ts';
+import type { Io } from '../terminal/io.ts';
+import { withInstants, writeJson } from '../terminal/json-output.ts';
+import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+import { count, plural } from '../terminal/printable.ts';
+import { RowProgress } from '../terminal/row-progress.ts';
+import { accountIdOf, explainServiceFault, openService } from '../access/service.ts';
+
+const examples = `
+Judges the append-only event log by rules of its own, then the tables and results by the log, then the service's own list of
+conversations where it can be read: nobody called twice, no call outside hours, after an opt-out or beyond caps and budget,
+one outcome for every row. Every line that breaks a promise is named. Exit code 1 when there is one. Changes nothing.
+
+Examples:
+  carillon verify reminders
+  carillon verify --offline         without asking the service
+  carillon verify --json            all campaigns of the database`;
+
+interface Flags {
+  offline: boolean;
+  json: boolean;
+}
+
+export function verifyCommand(io: Io): Command {
+  return new Command('verify')
+    .description('Prove from log, tables and service that the promises were kept')
+    .argument('[campaign]', 'id of the campaign; without it all of the database')
+    .option('--offline', 'leave the service alone', false)
+    .option('--json', 'the report as JSON', false)
+    .addHelpText('after', examples)
+    .action((campaignId: string | undefined, flags: Flags) => runVerify(io, campaignId ?? null, flags));
+}
+
+async function runVerify(io: Io, campaignId: string | null, { offline, json }: Flags): Promise<void> {
+  const config = readConfig(io.env);
+  const store = await openExistingLedger(config);
+  const client = offline || config.SVC_API_KEY === undefined ? null : openService(config);
+  const progress = new RowProgress(io, 'of the log read');
+  let report: LogReport;
+  try {
+    if (campaignId !== null) await requireCampaign(store, campaignId);
+    report = await verifyLog(store.db, campaignId, {
+      onProgress: (events) => progress.update(events),
+      ...(client === null ? {} : { service: listOf(config, client) }),
+    });
+  } finally {
+    progress.clear();
+    await client?.close();
+    await store.close();
+  }
+  if (!report.ok) io.exitCode = 1;
+  if (json) writeJson(io, withInstants(report));
+  else io.stdout.write(tellReport(report));
+}
+
+/** The service's own list, as the judge reads it. */
+function listOf(config: Config, client: ConvaiClient): ServiceList {
+  return {
+    accountId: accountIdOf(config),
+    async *list(agentId) {
+      try {
+        for await (const entry of client.listConversations({ agentId })) {
+          const { direction, ...facts } = factsFromListEntry(entry);
+          yield { ...facts, inbound: direction === 'inbound' };
+        }
+      } catch (error) {
+        throw explainServiceFault(config, error);
+      }
+    },
+  };
+}
+
+const mostShown = 10;
+
+/** The report for people: one line per promise, and the violations below those that were broken. */
+export function tellReport({ ok, events, calls, campaigns, rules, notes }: LogReport): string {
+  const lines = rules.flatMap(({ promise, violations }) => [
+    `${violations.length === 0 ? 'ok  ' : 'FAIL'}  ${promise}${violations.length === 0 ? '' : `: ${plural(violations.length, 'violation')}`}`,
+    ...violations.slice(0, mostShown).map(({ campaignId, seq, at, what }) => {
+      const place = seq === null ? '' : ` (event ${seq}, ${new Date(at ?? 0).toISOString()})`;
+      return `        ${campaignId}: ${what}${place}`;
+    }),
+    ...(violations.length > mostShown
+      ? [`        and ${count(violations.length - mostShown)} more: --json has all`]
+      : []),
+  ]);
+  const judged = `${count(events)} events of ${plural(campaigns.length, 'campaign')} with ${plural(calls, 'call')}`;
+  return `${[`verify: ${ok ? 'every promise was kept' : 'VIOLATIONS'} (${judged})`, ...lines, ...notes.map((note) => `note  ${note}`)].join('\n')}\n`;
+}

@@ -1,0 +1,115 @@
+import { windowAt, type DatedCalendar } from '../hours/calling-window.ts';
+import type { Outcome } from '../outcome.ts';
+
+/** A number that is on another open call is looked at again after this long (service time). */
+export const numberBusyRecheckMs = 60_000;
+/** Hours that are open by one clock only are looked at again after this long at least (service time). */
+const hoursRecheckMs = 60_000;
+
+export interface EligibilityInput {
+  /** Service time of the decision. */
+  at: number;
+  endsAt: number | null;
+  /** The recipient is not dialled from this instant on, whatever the campaign allows. */
+  rowEndsAt?: number | null;
+  /** Nor before this one. */
+  rowStartsAt?: number | null;
+  /** The campaign's calendar and those of the law that hold where the recipient may be. */
+  calendars: readonly DatedCalendar[];
+  /** Every zone in which the number may be. */
+  zones: readonly string[];
+  /** How long hours and campaign must last beyond `at`, since the service may dial later than it accepts. */
+  marginMs: number;
+  suppressed: boolean;
+  /** The recipient has already been reached, for example by a late record of an earlier attempt. */
+  reached?: boolean;
+  /** Another attempt to the same number is open, in whatever campaign. */
+  numberBusy: boolean;
+  /** The earliest instant at which frequency caps allow one more call; `at` or earlier when they do now. */
+  capsAllowAt: number;
+  /** The earliest instant at which the budget of attempts allows one more; null: it is used up. */
+  budgetAllowsAt: number | null;
+  /** Whether the recipient was ever dialled. */
+  attempted: boolean;
+}
+
+export type Eligibility =
+  | { verdict: 'dial' }
+  | {
+      verdict: 'wait';
+      until: number;
+      reason: 'not_before' | 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours';
+    }
+  | {
+      verdict: 'final';
+      outcome: Outcome;
+      reason:
+        | 'campaign_end'
+        | 'row_expired'
+        | 'suppressed'
+        | 'already_reached'
+        | 'attempts_used_up'
+        | 'unknown_timezone'
+        | 'no_open_window_before_end'
+        | 'capped_until_end';
+    };
+
+/**
+ * Whether a recipient may be dialled now. Rules in order, the first that applies decides: campaign and row end, suppression, already
+ * reached, budget of attempts, the row's own beginning, another open call to the number, frequency caps, calling window. A recipient who may not be
+ * dialled before the end is `undialable` when it was never dialled, and `expired` when it was: then only the further attempts fell away.
+ */
+export function judgeEligibility(input: EligibilityInput): Eligibility {
+  const { at, marginMs } = input;
+  const endsAt = earliest(input.endsAt, input.rowEndsAt ?? null);
+  if (endsAt !== null && at + marginMs >= endsAt) {
+    const reason = endsAt === input.endsAt ? 'campaign_end' : 'row_expired';
+    return { verdict: 'final', outcome: 'expired', reason };
+  }
+  if (input.suppressed) return { verdict: 'final', outcome: 'suppressed', reason: 'suppressed' };
+  if (input.reached === true) return { verdict: 'final', outcome: 'completed', reason: 'already_reached' };
+  const { budgetAllowsAt } = input;
+  if (budgetAllowsAt === null || (endsAt !== null && budgetAllowsAt + marginMs >= endsAt))
+    return { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' };
+  const tooLate = (reason: 'capped_until_end' | 'no_open_window_before_end') =>
+    ({ verdict: 'final', outcome: input.attempted ? 'expired' : 'undialable', reason }) as const;
+  const rowStartsAt = input.rowStartsAt ?? at;
+  if (rowStartsAt > at) {
+    if (endsAt === null || rowStartsAt + marginMs < endsAt)
+      return { verdict: 'wait', until: rowStartsAt, reason: 'not_before' };
+    return tooLate('no_open_window_before_end');
+  }
+  if (input.numberBusy) return { verdict: 'wait', until: at + numberBusyRecheckMs, reason: 'number_busy' };
+
+  if (budgetAllowsAt > at) return { verdict: 'wait', until: budgetAllowsAt, reason: 'attempt_budget' };
+
+  if (input.capsAllowAt > at) {
+    if (endsAt === null || input.capsAllowAt + marginMs < endsAt)
+      return { verdict: 'wait', until: input.capsAllowAt, reason: 'frequency_cap' };
+    return tooLate('capped_until_end');
+  }
+
+  const window = windowAt({ calendars: input.calendars, zones: input.zones, at, marginMs, endsAt });
+  if (window.open) return { verdict: 'dial' };
+  if (window.opensAt !== null) return { verdict: 'wait', until: window.opensAt, reason: 'outside_hours' };
+  if (window.reason === 'unknown_zone') return { verdict: 'final', outcome: 'undialable', reason: 'unknown_timezone' };
+  return tooLate('no_open_window_before_end');
+}
+
+/**
+ * As `judgeEligibility`; the hours, and the ends of campaign and row, must allow the call at `serviceNow` too, which another clock shows.
+ * Caps and budgets are kept by one clock alone. Nothing is final by the other one, which may be wrong.
+ */
+export function judgeByBothClocks(serviceNow: number, input: EligibilityInput): Eligibility {
+  const verdict = judgeEligibility(input);
+  if (verdict.verdict !== 'dial') return verdict;
+  const there = judgeEligibility({ ...input, at: serviceNow, capsAllowAt: serviceNow, budgetAllowsAt: serviceNow });
+  if (there.verdict === 'dial') return verdict;
+  const waitMs = there.verdict === 'wait' ? there.until - serviceNow : 0;
+  return { verdict: 'wait', until: input.at + Math.max(hoursRecheckMs, waitMs), reason: 'outside_hours' };
+}
+
+/** The earlier of two instants that may be missing. */
+export function earliest(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
+}

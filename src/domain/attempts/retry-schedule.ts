@@ -1,0 +1,94 @@
+import type { CampaignRules, RetryDelays, RetryDisposition } from '../campaign-rules.ts';
+import { acceptedLate, notToldApart, type AttemptResult } from '../disposition.ts';
+import type { Outcome } from '../outcome.ts';
+import { retryAt } from './retry-delay.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** Delays of a campaign file that names none. `unknown` waits for a person: a call may have been placed. */
+export const defaultRetryDelays: Readonly<Record<RetryDisposition, RetryDelays>> = {
+  busy: [30 * minuteMs],
+  no_answer: [2 * hourMs, 'next_day'],
+  unreached: [2 * hourMs],
+  voicemail: [24 * hourMs],
+  failed: [10 * minuteMs],
+  unknown: 'never',
+};
+
+/** Detail of a call, and reason of a row, on which a person has given up: nobody is dialled for it again. */
+export const givenUp = 'given_up';
+
+function isGivenUp({ disposition, detail }: AttemptResult): boolean {
+  return disposition === 'unknown' && detail === givenUp;
+}
+
+export interface SettledAttempt {
+  result: AttemptResult;
+  /** Counted attempts of the recipient, this one included when `result.counted`. */
+  countedAttempts: number;
+  /** Uncounted attempts in a row up to this one, this one included; 0 when this one counts. */
+  uncountedInARow: number;
+  /** Attempts of the recipient that ended with this disposition, this one included. */
+  sameDisposition: number;
+  /** Service time at which the attempt was settled. */
+  settledAt: number;
+  /** Zones in which the recipient may be. */
+  zones: readonly string[];
+  /** Names the attempt, so that its jitter is its own. */
+  attemptId: string;
+  rules: CampaignRules['retry'];
+}
+
+/**
+ * `countsAs`: whether the attempt uses up the budget after all. An uncounted attempt counts once more than `maxUncounted`
+ * came in a row; the caller stores it so.
+ */
+export type AfterAttempt =
+  | { kind: 'final'; outcome: Outcome; reason: string; countsAs: boolean }
+  | { kind: 'retry'; at: number; countsAs: boolean };
+
+/**
+ * What follows a settled attempt: the recipient's outcome, or the earliest instant of the next attempt (calling hours,
+ * budgets over time, suppression and pacing are checked when it comes).
+ */
+export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
+  const { result, rules } = attempt;
+  const overdue = !result.counted && attempt.uncountedInARow > rules.maxUncounted;
+  const countsAs = result.counted || overdue;
+  const final = (outcome: Outcome, reason: string): AfterAttempt => ({ kind: 'final', outcome, reason, countsAs });
+
+  // A person gave it up: whatever is done about unknown calls otherwise, this one is over.
+  if (isGivenUp(result)) return final('unresolved', givenUp);
+  if (result.disposition === 'unknown' && (result.detail === notToldApart || result.detail === acceptedLate))
+    return final('unresolved', result.detail);
+  switch (result.disposition) {
+    case 'answered':
+      return final('completed', result.detail ?? 'answered');
+    case 'opted_out':
+      return final('opted_out', 'opted_out');
+    case 'invalid_number':
+      return final('undialable', 'invalid_number');
+    case 'busy':
+    case 'no_answer':
+    case 'unreached':
+    case 'voicemail':
+    case 'failed':
+    case 'unknown':
+      break;
+  }
+  const at = retryAt({
+    delays: rules.delays[result.disposition],
+    nth: attempt.sameDisposition,
+    from: attempt.settledAt,
+    zones: attempt.zones,
+    jitterMs: rules.jitterMs,
+    key: attempt.attemptId,
+  });
+  if (at === null && result.disposition === 'unknown') return final('unresolved', 'unknown');
+  const counted = attempt.countedAttempts + (overdue ? 1 : 0);
+  // With a budget that is renewed they wait for that.
+  if (counted >= rules.maxAttempts && rules.resetAfterMs === null) return final('exhausted', 'attempts_used_up');
+  if (at === null) return final('exhausted', `no_retry_after_${result.disposition}`);
+  return { kind: 'retry', at, countsAs };
+}

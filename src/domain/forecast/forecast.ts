@@ -1,0 +1,297 @@
+import { windowAt, type DatedCalendar } from '../hours/calling-window.ts';
+import { capsAllowAt, type FrequencyCap } from '../frequency-caps.ts';
+import { grainOf } from './forecast-grain.ts';
+import { LineUse } from './line-use.ts';
+import { PriorityQueue } from './priority-queue.ts';
+
+const dayMs = 24 * 60 * 60_000;
+/** What lasts longer than this is told as "more than a year". */
+const horizonMs = 366 * dayMs;
+/** A window that is said to close at no known time is asked about again after this long. */
+const recheckMs = dayMs;
+
+/** Recipients to whom the same rules apply at the same times. */
+export interface ForecastGroup {
+  count: number;
+  calendars: readonly DatedCalendar[];
+  zones: readonly string[];
+  /** Not called before this instant; null: at once. */
+  notBefore: number | null;
+  /** Not called from this instant on; null: no limit of their own. */
+  expiresAt: number | null;
+  /** Frequency caps that hold for them, by campaign and law; left out: those of the campaign. */
+  caps?: readonly FrequencyCap[];
+}
+
+/** How the calls of a campaign are supposed to go. */
+export interface Course {
+  /** Part of the calls that is answered, 0 to 1. */
+  answerRate: number;
+  /** How long a call that is answered holds its line, and one that is not. */
+  answeredMs: number;
+  unansweredMs: number;
+  /** How many further attempts follow one that failed, and when: the earliest instant of the retry with this number, from 1. */
+  retries: number;
+  retryAt: (retry: number, endedAt: number, zones: readonly string[]) => number;
+}
+
+export interface ForecastInput {
+  groups: readonly ForecastGroup[];
+  course: Course;
+  at: number;
+  endsAt: number | null;
+  /** How long a window must stay open beyond a start. */
+  marginMs: number;
+  /** Lines in use this long after the first instant, at most. */
+  linesAt: (sinceMs: number) => number;
+  startsPerMinute: number | null;
+  caps: readonly FrequencyCap[];
+}
+
+export interface Forecast {
+  /** End of the last call; null when there is none, or not within a year. */
+  finishesAt: number | null;
+  /** Last first attempt, and last attempt at all. */
+  lastFirstStartAt: number | null;
+  lastStartAt: number | null;
+  calls: number;
+  /** Time on the line, over all calls. */
+  callMs: number;
+  /** Recipients whose first attempt would come too late, and those of whom a further one would. */
+  neverCalled: number;
+  cutShort: number;
+  /** It would last longer than a year. */
+  endless: boolean;
+}
+
+/** People of one group who wait for the same attempt since the same instant. */
+interface Cohort {
+  group: Place;
+  /** Attempts made. */
+  attempts: number;
+  count: number;
+  dueAt: number;
+  /** Place in the list, as far as one can tell: by the first attempt. */
+  order: number;
+  /** When they were called, for frequency caps; empty when there are none. */
+  calledAt: readonly number[];
+}
+
+/** Where the people of a group are, and what is known of their window. */
+interface Place extends ForecastGroup {
+  /** First attempts not made yet of those who may be called now. */
+  fresh: number;
+  /** `open`, and `changesAt` is the first instant that is not; or closed, and it is when they may be called (null: never). */
+  open: boolean;
+  changesAt: number | null;
+  /** Until when the two hold. */
+  knownUntil: number;
+}
+
+/**
+ * When a campaign would end that goes as `course` says: windows, lines, starts per minute, delays and caps as in the campaign; further
+ * attempts before first ones, and the groups' first attempts in turn by their size. Other campaigns and the size of batches are left out. Its
+ * cost depends on the number of calls and groups, not on how long the campaign lasts.
+ */
+export function forecast(input: ForecastInput): Forecast {
+  return new Simulation(input).run();
+}
+
+class Simulation {
+  readonly #input: ForecastInput;
+  readonly #grainMs: number;
+  readonly #answeredMs: number;
+  readonly #unansweredMs: number;
+  /** Ordered by when they are due. */
+  readonly #waiting = new PriorityQueue<Cohort>((left, right) => left.dueAt - right.dueAt || left.order - right.order);
+  /** Due, in the order in which they became it. */
+  #retries: Cohort[] = [];
+  #nextRetry = 0;
+  /** With first attempts to make, the one that is furthest behind first. */
+  readonly #fresh = new PriorityQueue<Place>((left, right) => right.fresh / right.count - left.fresh / left.count);
+  readonly #lines = new LineUse();
+  /** The part of a person who was answered so far. */
+  #answeredRest = 0;
+  readonly #result: Forecast = {
+    finishesAt: null,
+    lastFirstStartAt: null,
+    lastStartAt: null,
+    calls: 0,
+    callMs: 0,
+    neverCalled: 0,
+    cutShort: 0,
+    endless: false,
+  };
+
+  constructor(input: ForecastInput) {
+    this.#input = input;
+    const { answeredMs, unansweredMs } = input.course;
+    this.#grainMs = grainOf(answeredMs, unansweredMs);
+    // Calls that end together are one event: without a common grain every call would become its own.
+    const onGrid = (ms: number): number => Math.max(1, Math.ceil(ms / this.#grainMs)) * this.#grainMs;
+    this.#answeredMs = onGrid(answeredMs);
+    this.#unansweredMs = onGrid(unansweredMs);
+    for (const group of input.groups) {
+      if (group.count <= 0) continue;
+      const place = { ...group, fresh: 0, open: false, changesAt: null, knownUntil: -Infinity };
+      const dueAt = Math.max(input.at, group.notBefore ?? input.at);
+      this.#waiting.push({ group: place, attempts: 0, count: group.count, dueAt, order: 0, calledAt: [] });
+    }
+  }
+
+  run(): Forecast {
+    const { at } = this.#input;
+    for (let now: number | null = at; now !== null; now = this.#nextInstant(now)) {
+      if (now > at + horizonMs) {
+        this.#result.endless = true;
+        return this.#result;
+      }
+      this.#lines.advanceTo(now);
+      this.#admitDue(now);
+      this.#startCalls(now);
+    }
+    return { ...this.#result, finishesAt: this.#lines.lastEndsAt };
+  }
+
+  #nextInstant(now: number): number | null {
+    const { startsPerMinute, at } = this.#input;
+    let next = this.#waiting.peek()?.dueAt ?? null;
+    if (this.#hasReady()) {
+      // Something could be called and is not: a limit is reached, and it is that which has to give way.
+      const lines = this.#lines;
+      const isPaced = startsPerMinute !== null && lines.startsInMinute >= startsPerMinute;
+      const lineFree = Math.min(lines.nextFreeAt, this.#warmsUp(now) ? now + this.#grainMs : Infinity);
+      next = isPaced ? lines.nextStartLeavesAt : lineFree;
+    }
+    if (next === null || !Number.isFinite(next)) return null;
+    return at + Math.ceil((Math.max(next, now + 1) - at) / this.#grainMs) * this.#grainMs;
+  }
+
+  #warmsUp(now: number): boolean {
+    const { linesAt, at } = this.#input;
+    return linesAt(now - at) < linesAt(Infinity);
+  }
+
+  #hasReady(): boolean {
+    return this.#nextRetry < this.#retries.length || this.#fresh.size > 0;
+  }
+
+  #admitDue(now: number): void {
+    for (let next = this.#waiting.peek(); next !== undefined && next.dueAt <= now; next = this.#waiting.peek()) {
+      this.#waiting.pop();
+      if (!this.#isOpen(next, now)) continue;
+      if (next.attempts > 0) this.#retries.push(next);
+      else {
+        next.group.fresh = next.count;
+        this.#fresh.push(next.group);
+      }
+    }
+  }
+
+  /** Whether these people may be called now; when not, they wait until they may be, or are given up. */
+  #isOpen(cohort: Cohort, now: number): boolean {
+    const { group } = cohort;
+    this.#lookAtWindow(group, now);
+    if (group.open) return true;
+    if (group.changesAt !== null) this.#waiting.push({ ...cohort, dueAt: group.changesAt });
+    else if (cohort.attempts === 0) this.#result.neverCalled += cohort.count;
+    else this.#result.cutShort += cohort.count;
+    return false;
+  }
+
+  #lookAtWindow(place: Place, now: number): void {
+    if (now < place.knownUntil) return;
+    const { marginMs } = this.#input;
+    const endsAt = earlier(this.#input.endsAt, place.expiresAt);
+    const window = windowAt({ calendars: place.calendars, zones: place.zones, at: now, marginMs, endsAt });
+    place.open = window.open;
+    if (window.open) {
+      place.changesAt = window.closesAt === null ? null : window.closesAt - marginMs;
+      place.knownUntil = place.changesAt ?? now + recheckMs;
+    } else {
+      place.changesAt = window.opensAt;
+      place.knownUntil = window.opensAt ?? Infinity;
+    }
+  }
+
+  #startCalls(now: number): void {
+    const { linesAt, at, startsPerMinute } = this.#input;
+    const startsLeft = startsPerMinute === null ? Infinity : startsPerMinute - this.#lines.startsInMinute;
+    let left = Math.min(linesAt(now - at) - this.#lines.inUse, startsLeft);
+    const called = { answered: 0, unanswered: 0 };
+    while (left > 0 && this.#nextRetry < this.#retries.length) {
+      const cohort = this.#retries[this.#nextRetry] as Cohort;
+      if (!this.#isOpen(cohort, now)) {
+        this.#nextRetry += 1;
+        continue;
+      }
+      const count = Math.min(left, cohort.count);
+      this.#call({ ...cohort, count }, now, called);
+      left -= count;
+      cohort.count -= count;
+      if (cohort.count === 0) this.#nextRetry += 1;
+    }
+    if (this.#nextRetry === this.#retries.length) {
+      this.#retries = [];
+      this.#nextRetry = 0;
+    }
+    if (left > 0) this.#startFresh(left, now, called);
+    this.#occupyLines(now, called);
+  }
+
+  #startFresh(slots: number, now: number, called: Called): void {
+    const taken = new Map<Place, number>();
+    for (let left = slots; left > 0;) {
+      const place = this.#fresh.pop();
+      if (place === undefined) break;
+      const waiting: Cohort = { group: place, attempts: 0, count: place.fresh, dueAt: now, order: 0, calledAt: [] };
+      if (!this.#isOpen(waiting, now)) continue;
+      const count = Math.min(place.fresh, left, Math.max(1, Math.floor(left / (this.#fresh.size + 1))));
+      taken.set(place, (taken.get(place) ?? 0) + count);
+      place.fresh -= count;
+      left -= count;
+      if (place.fresh > 0) this.#fresh.push(place);
+    }
+    for (const [group, count] of taken)
+      this.#call({ group, attempts: 0, count, dueAt: now, order: now, calledAt: [] }, now, called);
+  }
+
+  #call({ group, attempts, count, order, calledAt }: Cohort, now: number, called: Called): void {
+    const { course } = this.#input;
+    const caps = group.caps ?? this.#input.caps;
+    this.#answeredRest += count * course.answerRate;
+    const answered = Math.min(count, Math.floor(this.#answeredRest + 1e-9));
+    this.#answeredRest -= answered;
+    called.answered += answered;
+    called.unanswered += count - answered;
+    this.#result.lastStartAt = now;
+    if (attempts === 0) this.#result.lastFirstStartAt = now;
+    if (answered === count || attempts >= course.retries) return;
+    const calls = caps.length === 0 ? calledAt : [...calledAt, now];
+    const retryAt = course.retryAt(attempts + 1, now + this.#unansweredMs, group.zones);
+    const dueAt = caps.length === 0 ? retryAt : allowedBy(caps, calls, retryAt);
+    this.#waiting.push({ group, attempts: attempts + 1, count: count - answered, dueAt, order, calledAt: calls });
+  }
+
+  #occupyLines(now: number, { answered, unanswered }: Called): void {
+    const { course } = this.#input;
+    this.#result.calls += answered + unanswered;
+    this.#result.callMs += answered * course.answeredMs + unanswered * course.unansweredMs;
+    this.#lines.begin(now, answered, this.#answeredMs);
+    this.#lines.begin(now, unanswered, this.#unansweredMs);
+  }
+}
+
+interface Called {
+  answered: number;
+  unanswered: number;
+}
+
+function earlier(left: number | null, right: number | null): number | null {
+  return left === null || right === null ? (left ?? right) : Math.min(left, right);
+}
+
+function allowedBy(caps: readonly FrequencyCap[], calledAt: readonly number[], at: number): number {
+  const calls = calledAt.map((call) => ({ at: call, talked: false }));
+  return capsAllowAt(caps, { number: calls, person: calls }, at);
+}

@@ -1,0 +1,213 @@
+import type { Zone } from 'luxon';
+import { weekdays, type CallingCalendar, type DailyWindow } from '../campaign-rules.ts';
+import { timeZone } from '../time-zone.ts';
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+/** How far ahead the next opening is looked for: beyond holidays of a month, and not to a clock change half a year away. */
+export const windowHorizonMs = 45 * dayMs;
+const wholeDay: readonly DailyWindow[] = [{ from: 0, to: 1440 }];
+
+/** A calendar, and the local dates between which it has a say. */
+export type DatedCalendar = CallingCalendar & { from?: string | null; until?: string | null };
+
+export interface WindowInput {
+  /** All that apply to the recipient, campaign's and law's; every one must be open. None: open at any hour. */
+  calendars: readonly DatedCalendar[];
+  /** All zones in which the number may be; the window must be open in every one. */
+  zones: readonly string[];
+  /** Epoch milliseconds, service time. */
+  at: number;
+  /** How long beyond `at` the window must stay open, campaign end included. */
+  marginMs: number;
+  endsAt: number | null;
+}
+
+export type WindowState =
+  | {
+      open: true;
+      /** First instant that is closed again, in any zone or by the campaign end; null: none in the next 45 days. */
+      closesAt: number | null;
+    }
+  | {
+      open: false;
+      /** `never_opens`: not within 45 days or not before the campaign end. */
+      reason: 'outside_hours' | 'unknown_zone' | 'never_opens';
+      /** Earliest later instant at which this answer becomes `open`. */
+      opensAt: number | null;
+    };
+
+/**
+ * Whether a recipient may be called now: the wall clock of every zone stands within the hours of its weekday from `at`
+ * through `at + marginMs`, in every calendar, and the campaign has not ended by then. Days with a clock change follow the wall clock:
+ * an hour that is skipped is never open, one that comes twice is open twice. With a calendar, a missing or unknown zone is never open.
+ */
+export function windowAt(input: WindowInput): WindowState {
+  const { zones, at, marginMs } = input;
+  const end = input.endsAt ?? Infinity;
+  const calendars = input.calendars.filter(restricts);
+  if (calendars.length === 0) {
+    if (at + marginMs < end) return { open: true, closesAt: input.endsAt };
+    return { open: false, reason: 'never_opens', opensAt: null };
+  }
+  const intervals = commonIntervals(calendars, zones, at);
+  if (intervals === null) return { open: false, reason: 'unknown_zone', opensAt: null };
+  for (const interval of intervals) {
+    const opensAt = Math.max(interval.from, at);
+    if (opensAt > at + windowHorizonMs) break;
+    const closesAt = Math.min(interval.to, end);
+    if (closesAt <= opensAt + marginMs) continue;
+    if (opensAt === at) return { open: true, closesAt: Number.isFinite(closesAt) ? closesAt : null };
+    return { open: false, reason: 'outside_hours', opensAt };
+  }
+  return { open: false, reason: 'never_opens', opensAt: null };
+}
+
+/** Instants from `from` to before `to`. */
+interface Interval {
+  from: number;
+  to: number;
+}
+
+function restricts({ hours, closedOn }: DatedCalendar): boolean {
+  return hours !== null || closedOn.length > 0;
+}
+
+/** Ascending and disjoint; null when the zones are not known. */
+function commonIntervals(
+  calendars: readonly DatedCalendar[],
+  zones: readonly string[],
+  at: number,
+): readonly Interval[] | null {
+  if (!zones.every((zone) => timeZone(zone).isValid)) return null;
+  let common: readonly Interval[] | null = null;
+  for (const calendar of calendars) {
+    for (const zone of zones) {
+      const intervals = zoneIntervals(calendar, zone, at);
+      common = common === null ? intervals : intersect(common, intervals);
+      if (common.length === 0) return common;
+    }
+  }
+  return common;
+}
+
+function intersect(left: readonly Interval[], right: readonly Interval[]): Interval[] {
+  const both: Interval[] = [];
+  let i = 0;
+  let j = 0;
+  for (let a = left[i], b = right[j]; a !== undefined && b !== undefined; a = left[i], b = right[j]) {
+    const from = Math.max(a.from, b.from);
+    const to = Math.min(a.to, b.to);
+    if (from < to) both.push({ from, to });
+    if (a.to < b.to) i++;
+    else j++;
+  }
+  return both;
+}
+
+interface ZoneDay {
+  day: number;
+  intervals: readonly Interval[];
+}
+
+/** One entry per calendar object and zone, of the day asked for last: a plan asks for many recipients at the same instant. */
+const cache = new WeakMap<object, Map<string, ZoneDay>>();
+
+function zoneIntervals(calendar: DatedCalendar, zone: string, at: number): readonly Interval[] {
+  const day = Math.floor(at / dayMs);
+  let zones = cache.get(calendar);
+  if (zones === undefined) cache.set(calendar, (zones = new Map()));
+  const known = zones.get(zone);
+  if (known?.day === day) return known.intervals;
+  const intervals = computeIntervals(calendar, timeZone(zone), day * dayMs);
+  zones.set(zone, { day, intervals });
+  return intervals;
+}
+
+/** All open intervals that an instant of this UTC day can ask for; one that outlasts them ends in infinity. */
+function computeIntervals(calendar: DatedCalendar, zone: Zone, from: number): Interval[] {
+  const to = from + dayMs + windowHorizonMs + 7 * dayMs;
+  const intervals: Interval[] = [];
+  const closed = new Set(calendar.closedOn.map(localDayOf));
+  const firstRuled = calendar.from == null ? -Infinity : localDayOf(calendar.from);
+  const lastRuled = calendar.until == null ? Infinity : localDayOf(calendar.until);
+  const windowsOf = (day: number): readonly DailyWindow[] => {
+    if (day < firstRuled || day > lastRuled) return wholeDay;
+    if (closed.has(day)) return [];
+    return calendar.hours === null ? wholeDay : (calendar.hours[weekdayOf(day)] ?? []);
+  };
+  for (const segment of segmentsOf(zone, from, to)) {
+    const firstDay = Math.floor((segment.from + segment.offsetMs) / dayMs);
+    const lastDay = Math.floor((segment.to + segment.offsetMs) / dayMs);
+    for (let localDay = firstDay; localDay <= lastDay; localDay++) {
+      const midnight = localDay * dayMs - segment.offsetMs;
+      for (const window of windowsOf(localDay)) {
+        const opens = Math.max(midnight + window.from * minuteMs, segment.from);
+        const closes = Math.min(midnight + window.to * minuteMs, segment.to);
+        if (opens >= closes) continue;
+        const last = intervals.at(-1);
+        if (last?.to === opens) last.to = closes;
+        else intervals.push({ from: opens, to: closes });
+      }
+    }
+  }
+  const last = intervals.at(-1);
+  if (last?.to === to) last.to = Infinity;
+  return intervals;
+}
+
+interface OffsetSegment extends Interval {
+  offsetMs: number;
+}
+
+/** Of each zone the stretches for the day asked for last, which all calendars share. */
+const segmentCache = new Map<string, { from: number; segments: readonly OffsetSegment[] }>();
+
+function segmentsOf(zone: Zone, from: number, to: number): readonly OffsetSegment[] {
+  const known = segmentCache.get(zone.name);
+  if (known?.from === from) return known.segments;
+  const segments = offsetSegments(zone, from, to);
+  segmentCache.set(zone.name, { from, segments });
+  return segments;
+}
+
+/** The stretches of time in which the zone keeps one offset; two changes within one day are not looked for. */
+function offsetSegments(zone: Zone, from: number, to: number): OffsetSegment[] {
+  const offsetAt = (at: number): number => zone.offset(at) * minuteMs;
+  const segments: OffsetSegment[] = [];
+  let current: OffsetSegment = { from, to, offsetMs: offsetAt(from) };
+  for (let at = from; at < to; at += dayMs) {
+    const offsetMs = offsetAt(at + dayMs);
+    if (offsetMs === current.offsetMs) continue;
+    const changesAt = firstInstantOf((instant) => offsetAt(instant) === offsetMs, at, at + dayMs);
+    segments.push({ ...current, to: changesAt });
+    current = { from: changesAt, to, offsetMs };
+  }
+  segments.push(current);
+  return segments;
+}
+
+/** Bisects to the millisecond; `holds` is false at `before` and true at `after`. */
+function firstInstantOf(holds: (at: number) => boolean, before: number, after: number): number {
+  let low = before;
+  let high = after;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/** Days since the epoch of a local date such as `2026-12-25`. */
+function localDayOf(date: string): number {
+  return Math.round(Date.parse(`${date}T00:00:00Z`) / dayMs);
+}
+
+function weekdayOf(localDay: number): (typeof weekdays)[number] {
+  // Day 0 of the epoch was a Thursday; the remainder is kept positive for instants before it.
+  const index = (((localDay + 3) % 7) + 7) % 7;
+  const weekday = weekdays[index];
+  if (weekday === undefined) throw new RangeError(`No weekday for day ${localDay}.`);
+  return weekday;
+}

@@ -1,0 +1,129 @@
+import { readFile, stat } from 'node:fs/promises';
+import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit, type Document } from 'yaml';
+import { CampaignFileError, describeFileError, type CampaignProblem } from './input-error.ts';
+
+/** A campaign file as written: plain values, and where each stands. */
+export interface CampaignText {
+  content: unknown;
+  /** Line of the setting at `path`, or of the nearest parent that is written. */
+  lineOf: (path: readonly PropertyKey[]) => number | null;
+}
+
+const largestBytes = 1_000_000;
+/** Enough to repeat one window on seven days; too few for a file that unfolds to gigabytes. */
+const mostAliases = 100;
+
+/**
+ * A campaign file's text as it stands on disk.
+ * @throws CampaignFileError when it cannot be read or is not UTF-8 text.
+ */
+export async function loadCampaignText(path: string): Promise<string> {
+  return decode(path, await readBytes(path));
+}
+
+/**
+ * Reads a campaign file as YAML, or its text where that was kept elsewhere.
+ * @throws CampaignFileError when it cannot be read, is not UTF-8 text, or is not YAML.
+ */
+export async function readCampaignText(path: string, kept?: string): Promise<CampaignText> {
+  const text = kept ?? (await loadCampaignText(path));
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
+  const problems: CampaignProblem[] = [...document.errors, ...document.warnings].map((error) => ({
+    line: lines.linePos(error.pos[0]).line,
+    path: '',
+    message: describeSyntax(error.code, error.message),
+  }));
+  problems.push(...findReservedKeys(document, lines));
+  if (problems.length > 0) throw new CampaignFileError(path, problems);
+  const lineOf = (at: readonly PropertyKey[]): number | null => lineAt(document, lines, at);
+  return { content: toPlain(path, document), lineOf };
+}
+
+async function readBytes(path: string): Promise<Uint8Array> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) refuse(path, 'this is a folder; name the campaign file inside it');
+    if (found.isFile() && found.size > largestBytes) {
+      refuse(
+        path,
+        `${String(found.size)} bytes are too many for a campaign file; recipients belong in the list it names`,
+      );
+    }
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof CampaignFileError) throw error;
+    throw new CampaignFileError(path, [{ line: null, path: '', message: describeFileError(error) }], { cause: error });
+  }
+}
+
+function decode(path: string, bytes: Uint8Array): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (text.includes('\0')) refuse(path, 'this is not a text file; a campaign file is YAML in UTF-8');
+    if (text.trim() === '') refuse(path, 'the file is empty; see examples/reminders/campaign.yaml for a complete one');
+    return text;
+  } catch (error) {
+    if (error instanceof CampaignFileError) throw error;
+    return refuse(path, 'this is not UTF-8 text; save it with the encoding UTF-8', error);
+  }
+}
+
+function refuse(path: string, message: string, cause?: unknown): never {
+  throw new CampaignFileError(path, [{ line: null, path: '', message }], { cause });
+}
+
+function toPlain(path: string, document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: mostAliases });
+  } catch (error) {
+    // The library's message names the anchor, or says that there are too many aliases.
+    return refuse(path, `${error instanceof Error ? error.message : String(error)}; write the values out`, error);
+  }
+}
+
+function describeSyntax(code: string, message: string): string {
+  switch (code) {
+    case 'DUPLICATE_KEY':
+      return 'this setting stands twice; keep one of them';
+    case 'TAB_AS_INDENT':
+      return 'a tab indents this line; use spaces';
+    case 'NON_STRING_KEY':
+      return 'this is not a name; put text that begins with {{ in quotes';
+    case 'MULTIPLE_DOCS':
+      return 'a second document begins here; a campaign file holds one';
+    default:
+      return /call stack/i.test(message) ? 'brackets are nested too deeply' : `this is not YAML: ${message}`;
+  }
+}
+
+/** `__proto__` as a name would reach into the objects of the program itself in careless hands. */
+function findReservedKeys(document: Document, lines: LineCounter): CampaignProblem[] {
+  const found: CampaignProblem[] = [];
+  visit(document, {
+    Pair(_, pair) {
+      if (!isScalar(pair.key) || pair.key.value !== '__proto__') return;
+      const line = lines.linePos(pair.key.range?.[0] ?? 0).line;
+      found.push({ line, path: '__proto__', message: 'this name is reserved; choose another' });
+    },
+  });
+  return found;
+}
+
+function lineAt(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | null {
+  let node: unknown = document.contents;
+  let offset = 0;
+  for (const part of path) {
+    let next: unknown = null;
+    if (isMap(node)) {
+      next = node.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === part);
+    } else if (isSeq(node) && typeof part === 'number') {
+      next = node.items[part];
+    }
+    if (next === null || next === undefined) break;
+    const anchor = isPair(next) ? next.key : next;
+    offset = (anchor as { range?: [number, number, number] | null }).range?.[0] ?? offset;
+    node = isPair(next) ? next.value : next;
+  }
+  return lines.linePos(offset).line;
+}

@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-ledger.ts';
+
+export type AggregateKind = 'outcome' | 'disposition' | 'collected' | 'evaluation';
+
+export interface AggregateChange {
+  kind: AggregateKind;
+  /** Name of the collected value or evaluation; empty for outcomes and dispositions. */
+  key: string;
+  value: string;
+  delta: number;
+}
+
+/** Free text makes no useful groups, and may be long. */
+const longestValue = 80;
+
+/** The values of collected data or of an evaluation as groups to count. */
+export function groupsOf(
+  kind: 'collected' | 'evaluation',
+  values: Record<string, unknown> | null,
+  delta: number,
+): AggregateChange[] {
+  if (values === null) return [];
+  return Object.entries(values).map(([key, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
+    return { kind, key, value: text.slice(0, longestValue), delta };
+  });
+}
+
+/** Counts that are kept while the campaign runs, so that reading them never scans it. */
+export async function changeAggregates(
+  tx: Queries,
+  campaignId: string,
+  changes: readonly AggregateChange[],
+): Promise<void> {
+  const sums = new Map<string, AggregateChange>();
+  for (const change of changes) {
+    const id = JSON.stringify([change.kind, change.key, change.value]);
+    const known = sums.get(id);
+    sums.set(id, known === undefined ? { ...change } : { ...known, delta: known.delta + change.delta });
+  }
+  const rows = [...sums.values()]
+    .filter((change) => change.delta !== 0)
+    .map(({ kind, key, value, delta }) => ({ campaign_id: campaignId, kind, key, value, count: delta }));
+  if (rows.length === 0) return;
+  await tx
+    .insertInto('aggregates')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['campaign_id', 'kind', 'key', 'value'])
+        .doUpdateSet({ count: sql<number>`aggregates.count + excluded.count` }),
+    )
+    .execute();
+}
+
+export interface Aggregate {
+  kind: AggregateKind;
+  key: string;
+  value: string;
+  count: number;
+}
+
+export async function readAggregates(
+  db: Queries,
+  campaignId: string,
+  kinds: readonly AggregateKind[] = ['outcome', 'disposition', 'collected', 'evaluation'],
+): Promise<Aggregate[]> {
+  const rows = await db
+    .selectFrom('aggregates')
+    .select(['kind', 'key', 'value', 'count'])
+    .where('campaign_id', '=', campaignId)
+    .where('kind', 'in', kinds)
+    .where('count', '>', 0)
+    .orderBy('kind')
+    .orderBy('key')
+    .orderBy('value')
+    .execute();
+  return rows as Aggregate[];
+}

@@ -1,0 +1,55 @@
+import type { Outcome } from '../../domain/outcome.ts';
+import { readAggregates } from '../aggregates.ts';
+import type { Campaign } from '../rows/campaigns.ts';
+import { countOpen, countPlanned, nextDueAt } from '../limits/counters.ts';
+import type { Queries } from '../open-ledger.ts';
+
+export interface CampaignStatus {
+  total: number;
+  /** Recipients with a final outcome, rejected rows included. */
+  done: number;
+  /** Calls that were sent, or are being sent, and have no result yet. */
+  open: number;
+  /** Calls of batches that were not sent yet, or came back unsent. They hold a slot as the open ones do. */
+  planned: number;
+  waiting: number;
+  /** Earliest instant (service time) at which a waiting recipient is due. */
+  nextDueAt: number | null;
+  outcomes: Partial<Record<Outcome, number>>;
+  dispositions: Record<string, number>;
+  /** Recipients a person has to decide about. */
+  unresolved: number;
+  batches: Record<string, number>;
+}
+
+/** Counts from the running aggregates and small indexes; cheap at any size. */
+export async function readStatus(db: Queries, campaign: Campaign): Promise<CampaignStatus> {
+  const aggregates = await readAggregates(db, campaign.campaignId, ['outcome', 'disposition']);
+  const outcomes: Partial<Record<Outcome, number>> = {};
+  const dispositions: Record<string, number> = {};
+  for (const { kind, value, count } of aggregates) {
+    if (kind === 'outcome') outcomes[value as Outcome] = count;
+    if (kind === 'disposition') dispositions[value] = count;
+  }
+  const batches = await db
+    .selectFrom('batches')
+    .select((eb) => ['state', eb.fn.countAll<number>().as('count')])
+    .where('campaign_id', '=', campaign.campaignId)
+    .groupBy('state')
+    .execute();
+  const done = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+  const planned = await countPlanned(db, campaign.campaignId);
+  const open = (await countOpen(db, campaign.campaignId)) - planned;
+  return {
+    total: campaign.rowsTotal,
+    done,
+    open,
+    planned,
+    waiting: Math.max(0, campaign.rowsTotal - done - open - planned),
+    nextDueAt: await nextDueAt(db, campaign.campaignId),
+    outcomes,
+    dispositions,
+    unresolved: outcomes.unresolved ?? 0,
+    batches: Object.fromEntries(batches.map((row) => [row.state, row.count])),
+  };
+}

@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import { CompiledQuery, type Insertable } from 'kysely';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { zoneDataRelease } from '../../domain/time-zone.ts';
+import { changeAggregates } from '../aggregates.ts';
+import { findCampaign, type Campaign } from '../rows/campaigns.ts';
+import { appendEvents } from '../events.ts';
+import type { StoreDialect } from '../migrations.ts';
+import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import { readRowKey, RowHashes } from './row-hash.ts';
+import type { Database } from '../schema.ts';
+import { StoreError } from '../ledger-error.ts';
+import { wordsKeysOf } from '../words-key.ts';
+
+/** One data row as the list reader hands it over. */
+export interface ImportRow {
+  /** Data row from 1, in file order. */
+  row: number;
+  cells: string[];
+  verdict: 'accepted' | 'rejected';
+  externalId: string | null;
+  e164: string | null;
+  zones: string[];
+  country: string | null;
+  regions: readonly string[] | null;
+  /** Epoch milliseconds between which the row may be dialled; missing or null: no limit. */
+  notBefore?: number | null;
+  expiresAt?: number | null;
+  /** Rejection code, for rejected rows. */
+  reason?: string;
+}
+
+export interface CampaignImport {
+  campaignId: string;
+  name: string | null;
+  fileHash: string;
+  rules: CampaignRules;
+  accountId: string;
+}
+
+/** Thrown when a campaign of that id exists with another file: a running campaign's rules are frozen. */
+export class CampaignConflictError extends Error {
+  override readonly name = 'CampaignConflictError' as const;
+  readonly exitCode = 2;
+}
+
+const rowsPerInsert = 500;
+const rowsPerCommit = 10_000;
+
+export function recipientId(campaignId: string, row: number): string {
+  return `${campaignId}/${row}`;
+}
+
+/** What a recipient takes from its row of the list. */
+export function listColumnsOf(row: ImportRow) {
+  return {
+    external_id: row.externalId,
+    e164: row.e164,
+    cells: JSON.stringify(row.cells),
+    zones: JSON.stringify(row.zones),
+    country: row.country,
+    regions: row.regions === null ? null : JSON.stringify(row.regions),
+    not_before: row.notBefore ?? null,
+    expires_at: row.expiresAt ?? null,
+  };
+}
+
+/** A recipient as its row of the list makes it: waiting, or done when the row was rejected. */
+export function recipientOf(
+  campaignId: string,
+  row: ImportRow,
+  keyOf: ReturnType<typeof wordsKeysOf>,
+  now: number,
+): Insertable<Database['recipients']> {
+  return {
+    recipient_id: recipientId(campaignId, row.row),
+    campaign_id: campaignId,
+    row_number: row.row,
+    ...listColumnsOf(row),
+    state: row.verdict === 'accepted' ? ('waiting' as const) : ('done' as const),
+    tier: 1,
+    due_at: row.notBefore ?? 0,
+    attempts: 0,
+    counted: 0,
+    uncounted_in_row: 0,
+    budget_from: 0,
+    caller: null,
+    changed_at: now,
+    outcome: row.verdict === 'accepted' ? null : ('rejected' as const),
+    reason: row.reason ?? null,
+    last_attempt_id: null,
+    words_key: row.verdict === 'accepted' ? keyOf(row.cells) : null,
+  };
+}
+
+/** Claims the id for this import. An import that a crash left behind is thrown away; another one still at work loses its claim. */
+async function claimImport(store: Store, input: CampaignImport, now: number): Promise<string> {
+  const token = randomUUID();
+  await store.transaction(async (tx) => {
+    // The campaign first: that waits for rows which the other import is just adding.
+    await tx
+      .deleteFrom('campaigns')
+      .where('campaign_id', '=', input.campaignId)
+      .where('state', '=', 'importing')
+      .execute();
+    await tx.deleteFrom('recipients').where('campaign_id', '=', input.campaignId).execute();
+    await tx
+      .insertInto('campaigns')
+      .values({
+        campaign_id: input.campaignId,
+        name: input.name,
+        file_hash: input.fileHash,
+        rules: JSON.stringify(input.rules),
+        account_id: input.accountId,
+        agent_id: input.rules.agentId,
+        state: 'importing',
+        state_reason: token,
+        created_at: now,
+        rows_total: 0,
+        rows_rejected: 0,
+        round: 0,
+        caller_proven: 0,
+        canary_from: 0,
+        adjustments: null,
+        draining: null,
+        resume_at: null,
+        dials_since: 0,
+      })
+      .execute();
+  });
+  return token;
+}
+
+/** The statement for a full insert: building one of 10,000 parameters takes as long as running it. */
+const fullInserts = new Map<StoreDialect, string>();
+
+async function insertRecipients(
+  tx: Queries,
+  dialect: StoreDialect,
+  values: readonly Insertable<Database['recipients']>[],
+): Promise<void> {
+  const query = () => tx.insertInto('recipients').values(values);
+  if (values.length < rowsPerInsert) {
+    await query().execute();
+    return;
+  }
+  const known = fullInserts.get(dialect) ?? query().compile().sql;
+  fullInserts.set(dialect, known);
+  await tx.executeQuery(
+    CompiledQuery.raw(
+      known,
+      values.flatMap((value) => Object.values(value)),
+    ),
+  );
+}
+
+async function addRows(
+  store: Store,
+  campaignId: string,
+  token: string,
+  rows: readonly Insertable<Database['recipients']>[],
+): Promise<void> {
+  await store.transaction(async (tx) => {
+    await lockCampaign(tx, store, campaignId);
+    const claim = await tx
+      .selectFrom('campaigns')
+      .select('state_reason')
+      .where('campaign_id', '=', campaignId)
+      .executeTakeFirst();
+    if (claim?.state_reason !== token) {
+      throw new StoreError(
+        `The import of campaign ${campaignId} was taken over by another one. Run the command again.`,
+      );
+    }
+    for (let start = 0; start < rows.length; start += rowsPerInsert)
+      await insertRecipients(tx, store.dialect, rows.slice(start, start + rowsPerInsert));
+  });
+}
+
+/**
+ * Writes a campaign and its rows; they become visible in the commit that ends it. With the same id and file hash as a campaign
+ * that exists, answers that one and reads no row. Throws `CampaignConflictError` for another hash.
+ */
+export async function importCampaign(
+  store: Store,
+  input: CampaignImport,
+  chunks: AsyncIterable<readonly ImportRow[]>,
+  now: number,
+  onProgress: (rows: number) => void = () => {},
+): Promise<{ campaign: Campaign; attached: boolean }> {
+  const existing = await findCampaign(store.db, input.campaignId);
+  if (existing !== undefined) {
+    if (existing.fileHash === input.fileHash) return { campaign: existing, attached: true };
+    throw new CampaignConflictError(
+      `Campaign ${input.campaignId} exists with another campaign file or list (hash ${existing.fileHash.slice(0, 12)}, now ${input.fileHash.slice(0, 12)}). ` +
+        'A started campaign is frozen: restore the file, or give the changed one a new id. Rows of its list are changed with carillon update.',
+    );
+  }
+  const token = await claimImport(store, input, now);
+  const rowKey = await readRowKey(store.db);
+  const hashes = rowKey === undefined ? null : new RowHashes(rowKey);
+  let total = 0;
+  let firstRow: number | null = null;
+  let rejected = 0;
+  const keyOf = wordsKeysOf(input.rules);
+  let pending: Insertable<Database['recipients']>[] = [];
+  const flush = async () => {
+    if (pending.length > 0) await addRows(store, input.campaignId, token, pending);
+    pending = [];
+    onProgress(total);
+  };
+  for await (const chunk of chunks) {
+    for (const row of chunk) {
+      total += 1;
+      firstRow ??= row.row;
+      if (row.verdict === 'rejected') rejected += 1;
+      hashes?.add(recipientId(input.campaignId, row.row), row);
+      pending.push(recipientOf(input.campaignId, row, keyOf, now));
+    }
+    if (pending.length >= rowsPerCommit) await flush();
+  }
+  await flush();
+  await store.transaction(async (tx) => {
+    const published = await tx
+      .updateTable('campaigns')
+      .set({ state: 'draft', state_reason: null, rows_total: total, rows_rejected: rejected })
+      .where('campaign_id', '=', input.campaignId)
+      .where('state_reason', '=', token)
+      .executeTakeFirst();
+    if (published.numUpdatedRows !== 1n) {
+      throw new StoreError(
+        `The import of campaign ${input.campaignId} was taken over by another one. Run the command again.`,
+      );
+    }
+    await changeAggregates(tx, input.campaignId, [{ kind: 'outcome', key: '', value: 'rejected', delta: rejected }]);
+    // The log proves what it tells of without any other table, so it has the rules as well, and which clock changes were known.
+    const timeZoneData = zoneDataRelease;
+    const tells = hashes === null ? ['rings'] : ['rows', 'rings'];
+    const data = { hash: input.fileHash, rows: total, firstRow, rejected, rules: input.rules, timeZoneData, tells };
+    await appendEvents(tx, [
+      { at: now, campaignId: input.campaignId, type: 'campaign.imported', data },
+      ...(hashes?.events(input.campaignId, now) ?? []),
+    ]);
+  });
+  const campaign = await findCampaign(store.db, input.campaignId);
+  if (campaign === undefined)
+    throw new StoreError(`Campaign ${input.campaignId} was imported and is gone. Run the command again.`);
+  return { campaign, attached: false };
+}

@@ -1,0 +1,90 @@
+import { sql } from 'kysely';
+import type { Queries } from '../open-ledger.ts';
+
+/** One of the first rows of a list that was uploaded. */
+export interface ListSample {
+  row: number;
+  cells: readonly string[];
+  externalId: string | null;
+  /** Null when the row cannot be dialled. */
+  e164: string | null;
+}
+
+/** Campaigns that are looked at one by one; the others have less in common with the list. */
+const mostCompared = 5;
+
+/** Whether a campaign has a row with one of these ids. */
+export async function knowsAnyId(db: Queries, campaignId: string, ids: readonly string[]): Promise<boolean> {
+  if (ids.length === 0) return false;
+  const row = await db
+    .selectFrom('recipients')
+    .select('row_number')
+    .where('campaign_id', '=', campaignId)
+    .where('external_id', 'in', ids)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * The other campaign whose list this plainly is, by its first rows, or null. Ids alone say little, since many lists count from 1: it is
+ * another's list when that one has the same people under the same ids and this one has none of them, or has row for row the same cells.
+ */
+export async function findOtherOwner(
+  db: Queries,
+  campaignId: string,
+  sample: readonly ListSample[],
+): Promise<string | null> {
+  const counts = await countSamePeople(db, sample);
+  const others = counts.filter((count) => count.campaignId !== campaignId).slice(0, mostCompared);
+  const [nearest] = others;
+  if (nearest === undefined) return null;
+  if (others.length === counts.length) return nearest.campaignId;
+  if (await beginsWith(db, campaignId, sample)) return null;
+  for (const other of others) if (await beginsWith(db, other.campaignId, sample)) return other.campaignId;
+  return null;
+}
+
+/** Campaigns that have some of these people under the same ids, most first. */
+async function countSamePeople(
+  db: Queries,
+  sample: readonly ListSample[],
+): Promise<{ campaignId: string; count: number }[]> {
+  const people = sample.flatMap(({ e164, externalId }) =>
+    e164 === null || externalId === null ? [] : [{ e164, externalId }],
+  );
+  if (people.length === 0) return [];
+  const pairs = sql.join(people.map(({ e164, externalId }) => sql`(${e164}, ${externalId})`));
+  const rows = await db
+    .selectFrom('recipients')
+    .innerJoin('campaigns', 'campaigns.campaign_id', 'recipients.campaign_id')
+    .select((eb) => ['recipients.campaign_id', eb.fn.countAll<number>().as('count')])
+    .where('campaigns.state', '!=', 'importing')
+    .where(
+      'recipients.e164',
+      'in',
+      people.map(({ e164 }) => e164),
+    )
+    .where(sql<boolean>`(recipients.e164, recipients.external_id) in (values ${pairs})`)
+    .groupBy('recipients.campaign_id')
+    .orderBy('count', 'desc')
+    .orderBy('recipients.campaign_id')
+    .execute();
+  return rows.map((row) => ({ campaignId: row.campaign_id, count: row.count }));
+}
+
+/** Whether the first rows of a campaign are these, cell for cell. */
+async function beginsWith(db: Queries, campaignId: string, sample: readonly ListSample[]): Promise<boolean> {
+  const rows = await db
+    .selectFrom('recipients')
+    .select(['row_number', 'cells'])
+    .where('campaign_id', '=', campaignId)
+    .where(
+      'row_number',
+      'in',
+      sample.map(({ row }) => row),
+    )
+    .execute();
+  const cells = new Map(rows.map((row) => [row.row_number, row.cells]));
+  return sample.every((one) => cells.get(one.row) === JSON.stringify(one.cells));
+}

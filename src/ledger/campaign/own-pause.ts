@@ -1,0 +1,41 @@
+import { pausedByPerson } from '../../domain/lifecycle.ts';
+import type { Campaign } from '../rows/campaigns.ts';
+import type { Queries } from '../open-ledger.ts';
+
+/** A pause that a campaign made by itself. Instants are service time. */
+export interface OwnPause {
+  /** Its place in the event log. */
+  seq: number;
+  pausedAt: number;
+  /** In our own words: what was seen and what to mend. */
+  reason: string;
+  /** When it ends by itself; null: a person ends it. */
+  resumesAt: number | null;
+}
+
+/** The pause in which the campaign is; null when it is not paused, a person paused it, or a person has made the pause theirs. */
+export async function findOwnPause(db: Queries, campaign: Campaign): Promise<OwnPause | null> {
+  if (campaign.state !== 'paused' || campaign.stateReason === pausedByPerson) return null;
+  return readPause(db, campaign.campaignId, null);
+}
+
+/** The pause that the campaign made at that instant, whatever came after it; null when there is none. */
+export async function readOwnPause(db: Queries, campaignId: string, pausedAt: number): Promise<OwnPause | null> {
+  return readPause(db, campaignId, pausedAt);
+}
+
+async function readPause(db: Queries, campaignId: string, at: number | null): Promise<OwnPause | null> {
+  const row = await db
+    .selectFrom('events')
+    .select(['seq', 'at', 'data'])
+    .where('campaign_id', '=', campaignId)
+    .where('type', '=', 'campaign.state')
+    .$if(at !== null, (query) => query.where('at', '=', at))
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const change = JSON.parse(row.data ?? '{}') as { to?: string; reason?: string | null; resumeAt?: number };
+  if (change.to !== 'paused' || change.reason === pausedByPerson) return null;
+  return { seq: row.seq, pausedAt: row.at, reason: change.reason ?? '', resumesAt: change.resumeAt ?? null };
+}

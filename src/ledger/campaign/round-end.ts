@@ -1,0 +1,40 @@
+import { readStatus } from './campaign-status.ts';
+import type { Campaign } from '../rows/campaigns.ts';
+import type { Queries } from '../open-ledger.ts';
+
+/** How a round ended: counts only, nothing of a recipient. Instants are service time. */
+export interface RoundEnd {
+  state: 'completed' | 'cancelled';
+  /** Data rows of the list. */
+  rows: number;
+  /** Rows by outcome, over all rounds. */
+  outcomes: Record<string, number>;
+  /** Attempts by disposition, over all rounds. */
+  calls: Record<string, number>;
+  startedAt: number;
+  endedAt: number;
+}
+
+/** What there is to tell of a round that has ended. */
+export async function readRoundEnd(db: Queries, campaign: Campaign, round: number): Promise<RoundEnd> {
+  const { campaignId, state } = campaign;
+  const row = await db
+    .selectFrom('rounds')
+    .select(['started_at', 'ended_at'])
+    .where('campaign_id', '=', campaignId)
+    .where('round', '=', round)
+    .executeTakeFirstOrThrow();
+  const { total, outcomes, dispositions } = await readStatus(db, campaign);
+  return {
+    state: state === 'cancelled' ? 'cancelled' : 'completed',
+    rows: total,
+    outcomes: withoutZeros(outcomes),
+    calls: withoutZeros(dispositions),
+    startedAt: row.started_at,
+    endedAt: row.ended_at ?? row.started_at,
+  };
+}
+
+function withoutZeros(counts: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}

@@ -1,0 +1,54 @@
+import { createHmac } from 'node:crypto';
+import type { NewEvent } from '../events.ts';
+import type { ImportRow } from './import-campaign.ts';
+import type { Queries } from '../open-ledger.ts';
+
+/** So much of a hash stands in the log: who has the key can forge it anyway, and nobody else guesses it. */
+const hashBytes = 8;
+const rowsPerEvent = 500;
+
+/** The key of the database for hashes of rows; undefined: it was made without one. */
+export async function readRowKey(db: Queries): Promise<string | undefined> {
+  return (await db.selectFrom('meta').select('value').where('key', '=', 'row_key').executeTakeFirst())?.value;
+}
+
+/** What a row says about whom a call leads to, hashed: a call that went elsewhere shows. */
+function digest(key: string, recipientId: string, row: ImportRow): Buffer {
+  const { e164, externalId, zones, country, regions, notBefore = null, expiresAt = null } = row;
+  const text = JSON.stringify([recipientId, e164, externalId, zones, country, regions, notBefore, expiresAt]);
+  return createHmac('sha256', key).update(text).digest().subarray(0, hashBytes);
+}
+
+/** Hashes rows that are added or corrected, for their events. */
+export async function rowHasher(db: Queries): Promise<(recipientId: string, row?: ImportRow) => { hash?: string }> {
+  const key = await readRowKey(db);
+  return (id, row) =>
+    key === undefined || row === undefined ? {} : { hash: digest(key, id, row).toString('base64url') };
+}
+
+/** The hashes of a list, 500 to an event: a million rows are eight megabytes. */
+export class RowHashes {
+  readonly #key: string;
+  readonly #parts: { from: number; hashes: Buffer[] }[] = [];
+
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  add(recipientId: string, row: ImportRow): void {
+    const hash = digest(this.#key, recipientId, row);
+    const part = this.#parts.at(-1);
+    if (part !== undefined && part.hashes.length < rowsPerEvent && row.row === part.from + part.hashes.length)
+      part.hashes.push(hash);
+    else this.#parts.push({ from: row.row, hashes: [hash] });
+  }
+
+  events(campaignId: string, at: number): NewEvent[] {
+    return this.#parts.map(({ from, hashes }) => ({
+      at,
+      campaignId,
+      type: 'campaign.rows' as const,
+      data: { from, hashes: Buffer.concat(hashes).toString('base64url') },
+    }));
+  }
+}

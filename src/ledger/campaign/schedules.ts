@@ -1,0 +1,128 @@
+import type { Selectable } from 'kysely';
+import type { CampaignState } from '../../domain/lifecycle.ts';
+import { listCampaigns, type Campaign } from '../rows/campaigns.ts';
+import { appendEvents, type CampaignEvent } from '../events.ts';
+import type { Queries, Store } from '../open-ledger.ts';
+import type { Database } from '../schema.ts';
+
+/** A recurring campaign. When it fires is Temporal's to know; what is dialled then stands here, so that Temporal never sees it. */
+export interface Schedule {
+  scheduleId: string;
+  /** Id of the campaign file; each firing is a campaign of its own, with its time behind this id. */
+  campaignId: string;
+  /** Absolute path of the campaign file as it was when the schedule was made: paths in it count from its folder. */
+  filePath: string;
+  /** The campaign file's text as of then. */
+  content: string;
+  listSource: string;
+  /** Address of the service that its firings call with. */
+  accountId: string;
+  createdAt: number;
+}
+
+function toSchedule(row: Selectable<Database['schedules']>): Schedule {
+  return {
+    scheduleId: row.schedule_id,
+    campaignId: row.campaign_id,
+    filePath: row.file_path,
+    content: row.content,
+    listSource: row.list_source,
+    accountId: row.account_id,
+    createdAt: row.created_at,
+  };
+}
+
+/** Writes a schedule, or writes it anew: it is Temporal that knows whether one runs. */
+export async function putSchedule(store: Store, schedule: Schedule): Promise<void> {
+  const { campaignId: campaign_id, filePath: file_path, content, listSource: list_source } = schedule;
+  const { accountId: account_id, createdAt: created_at } = schedule;
+  const values = { campaign_id, file_path, content, list_source, account_id, created_at };
+  await store.transaction((tx) =>
+    tx
+      .insertInto('schedules')
+      .values({ schedule_id: schedule.scheduleId, ...values })
+      .onConflict((conflict) => conflict.column('schedule_id').doUpdateSet(values))
+      .execute(),
+  );
+}
+
+export async function findSchedule(db: Queries, scheduleId: string): Promise<Schedule | undefined> {
+  const row = await db.selectFrom('schedules').selectAll().where('schedule_id', '=', scheduleId).executeTakeFirst();
+  return row === undefined ? undefined : toSchedule(row);
+}
+
+export async function listSchedules(db: Queries): Promise<Schedule[]> {
+  const rows = await db.selectFrom('schedules').selectAll().orderBy('campaign_id').orderBy('schedule_id').execute();
+  return rows.map(toSchedule);
+}
+
+/** Campaigns that its firings have started stay as they are. */
+export async function removeSchedule(store: Store, scheduleId: string): Promise<void> {
+  await store.transaction((tx) => tx.deleteFrom('schedules').where('schedule_id', '=', scheduleId).execute());
+}
+
+/** What came of one firing: a campaign of its own, or the reason why there is none. */
+export interface Firing {
+  scheduleId: string;
+  /** The campaign that it is to start. */
+  campaignId: string;
+  /** Real time at which it was due. */
+  scheduledAt: number;
+  /** Null when the campaign was started. Holds no number and no cell of a list. */
+  failure: string | null;
+}
+
+/** Adds a firing to the event log, under the schedule's own campaign id. Idempotent: the same end of the same firing is told once. */
+export async function noteFiring(store: Store, parentId: string, firing: Firing, now: number): Promise<void> {
+  await store.transaction(async (tx) => {
+    const last = await lastFiring(tx, parentId, firing.scheduleId);
+    if (last?.campaignId === firing.campaignId && (last.failure === null) === (firing.failure === null)) return;
+    const type = firing.failure === null ? 'schedule.fired' : 'schedule.failed';
+    await appendEvents(tx, [{ at: now, campaignId: parentId, type, data: { ...firing } }]);
+  });
+}
+
+/**
+ * The campaigns that firings of a schedule have left in the database, newest first: also of one that the log tells of as failed, since its
+ * workflow may have been lost after the import.
+ */
+export async function firingCampaigns(
+  db: Queries,
+  { campaignId: parentId, scheduleId }: Pick<Schedule, 'campaignId' | 'scheduleId'>,
+  wanted: (campaign: Campaign) => boolean = () => true,
+): Promise<Campaign[]> {
+  const known = (await listCampaigns(db)).filter((each) => each.campaignId.startsWith(`${parentId}-`) && wanted(each));
+  // Most of the time there is none, and the log need not be read.
+  if (known.length === 0) return [];
+  const firings = await readFirings(db, parentId, null);
+  const ids = new Set(firings.filter((firing) => firing.scheduleId === scheduleId).map(({ campaignId }) => campaignId));
+  const byId = new Map(known.map((campaign) => [campaign.campaignId, campaign]));
+  return [...ids].flatMap((id) => byId.get(id) ?? []);
+}
+
+const goingStates: readonly CampaignState[] = ['scheduled', 'running', 'paused', 'draining'];
+
+/** A campaign of an earlier firing that has not ended, whatever has become of its workflow: another one beside it would call the same people. */
+export async function findGoingFiring(
+  db: Queries,
+  schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>,
+): Promise<Campaign | undefined> {
+  return (await firingCampaigns(db, schedule, ({ state }) => goingStates.includes(state)))[0];
+}
+
+/** The firing that the log tells of last. */
+export async function lastFiring(db: Queries, parentId: string, scheduleId: string): Promise<Firing | undefined> {
+  return (await readFirings(db, parentId, 20)).find((firing) => firing.scheduleId === scheduleId);
+}
+
+async function readFirings(db: Queries, parentId: string, limit: number | null): Promise<Firing[]> {
+  const rows = await db
+    .selectFrom('events')
+    .select('data')
+    .where('campaign_id', '=', parentId)
+    .where('type', 'in', ['schedule.fired', 'schedule.failed'] satisfies CampaignEvent['type'][])
+    .orderBy('seq', 'desc')
+    .$if(limit !== null, (query) => query.limit(limit ?? 0))
+    .execute();
+  return rows.map(({ data }) => JSON.parse(data ?? '{}') as Firing);
+}

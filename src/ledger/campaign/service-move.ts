@@ -1,0 +1,86 @@
+import { hasEnded } from '../../domain/lifecycle.ts';
+import { isSameService } from '../../domain/service-address.ts';
+import { lockAccount } from '../limits/account-pace.ts';
+import { listCampaigns, type Campaign } from '../rows/campaigns.ts';
+import { appendEvents } from '../events.ts';
+import { listSchedules, type Schedule } from './schedules.ts';
+import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+
+/** Campaigns that workers are at work on, or would be, with another service than the one at `address`. */
+export async function listElsewhere(db: Queries, address: string): Promise<Campaign[]> {
+  const campaigns = await listCampaigns(db);
+  return campaigns.filter(
+    (campaign) => !hasEnded(campaign) && campaign.state !== 'draft' && !isSameService(campaign.accountId, address),
+  );
+}
+
+/** Schedules whose firings call with another service than the one at `address`. */
+export async function listSchedulesElsewhere(db: Queries, address: string): Promise<Schedule[]> {
+  return (await listSchedules(db)).filter(({ accountId }) => !isSameService(accountId, address));
+}
+
+/** A campaign of another service than the one at `address` that has a call open with this agent; undefined when there is none. */
+export async function findOpenElsewhere(
+  db: Queries,
+  agentId: string,
+  address: string,
+): Promise<{ campaignId: string; accountId: string } | undefined> {
+  const rows = await db
+    .selectFrom('attempts')
+    .innerJoin('campaigns', 'campaigns.campaign_id', 'attempts.campaign_id')
+    .select(['campaigns.campaign_id as campaignId', 'campaigns.account_id as accountId'])
+    .distinct()
+    .where('attempts.agent_id', '=', agentId)
+    .where('attempts.state', 'in', ['posting', 'open'])
+    .execute();
+  return rows.find(({ accountId }) => !isSameService(accountId, address));
+}
+
+/**
+ * A person's word that a service has moved to another address with all its calls and records: its campaigns, also those that have
+ * ended, its schedules and the limits of the account belong to the new address from here on. Answers the campaigns that moved. Idempotent.
+ */
+export async function moveService(
+  store: Store,
+  { from, to, now }: { from: string; to: string; now: number },
+): Promise<Campaign[]> {
+  return store.transaction(async (tx) => {
+    const moving = (await listCampaigns(tx)).filter(
+      ({ accountId }) => accountId !== to && isSameService(accountId, from),
+    );
+    // Always in the same order, and the account last.
+    for (const { campaignId } of moving.toSorted((a, b) => (a.campaignId < b.campaignId ? -1 : 1)))
+      await lockCampaign(tx, store, campaignId);
+    for (const accountId of new Set(moving.map(({ accountId }) => accountId))) {
+      await lockAccount(tx, store, accountId);
+      await tx.updateTable('campaigns').set({ account_id: to }).where('account_id', '=', accountId).execute();
+      await moveLimits(tx, accountId, to);
+    }
+    for (const { scheduleId, accountId } of await listSchedules(tx))
+      if (accountId !== to && isSameService(accountId, from))
+        await tx.updateTable('schedules').set({ account_id: to }).where('schedule_id', '=', scheduleId).execute();
+    const events = moving.map(({ campaignId, accountId }) => {
+      const data = { from: { service: accountId }, to: { service: to }, by: 'person' };
+      return { at: now, campaignId, type: 'account.adjusted' as const, data };
+    });
+    await appendEvents(tx, events);
+    return moving;
+  });
+}
+
+/** Limits that the new address has already stay; a wait that the service asked for holds at either. */
+async function moveLimits(tx: Queries, from: string, to: string): Promise<void> {
+  const before = await tx.selectFrom('accounts').selectAll().where('account_id', '=', from).executeTakeFirst();
+  if (before === undefined) return;
+  await tx.deleteFrom('accounts').where('account_id', '=', from).execute();
+  await tx
+    .insertInto('accounts')
+    .values({ ...before, account_id: to })
+    .onConflict((conflict) =>
+      conflict
+        .column('account_id')
+        .doUpdateSet({ not_before: before.not_before })
+        .where('accounts.not_before', '<', before.not_before),
+    )
+    .execute();
+}

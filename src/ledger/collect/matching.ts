@@ -1,0 +1,259 @@
+import { settleFromRecord } from './record-results.ts';
+import { type CampaignRules } from '../../domain/campaign-rules.ts';
+import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import {
+  correlate,
+  type ConversationMatch,
+  type CorrelationAttempt,
+  type CorrelationClock,
+} from '../../domain/correlation/correlation.ts';
+import { sql } from 'kysely';
+import type { ConversationRow } from '../doubt/conversations.ts';
+import { correlationOf, lookAheadOf, readAgent, readBatches, type AttemptRow } from '../doubt/correlation-rows.ts';
+import { appendEvents } from '../events.ts';
+import { type Queries, type Store } from '../open-ledger.ts';
+import { liftPossibleOptOuts } from '../doubt/possible-opt-outs.ts';
+import { readPostBounds } from '../doubt/post-bounds.ts';
+import { settleAttempts } from '../rows/settle.ts';
+import { Overtaken } from '../transaction.ts';
+import { confirmBatch } from '../dial/verdicts.ts';
+
+/** Records may start this much before the oldest unmatched POST and still be looked at; correlation itself is exact. */
+const lookBeforeMs = 10 * 60_000;
+
+/** A call that began later than this is no measure for the others. */
+const longestDelayMs = 24 * 3_600_000;
+
+interface CandidateRow extends AttemptRow {
+  superseded_at: number | null;
+}
+
+/** Attempts that were posted and are given back, or to be sent again, since the service said that it took nothing: a record may show that it did. */
+const wasDenied = sql<boolean>`a.state in ('planned', 'released') and a.posted_at is not null and exists (
+  select 1 from posts where posts.batch_id = a.batch_id and posts.status is not null
+    and posts.verdict in ('not_sent', 'refused'))`;
+
+/**
+ * Attempts of the agent that may own a record nobody owns yet, over all campaigns: open ones, ones settled without a record, and ones given
+ * back on the service's word. Attempts that have theirs come along where number or opening line is the same: they keep weak evidence
+ * from pointing at the wrong one.
+ */
+async function findCandidates(tx: Queries, agentId: string, since: number): Promise<CandidateRow[]> {
+  const { rows } = await sql<CandidateRow>`
+    with unowned as (
+      select a.attempt_id, a.e164, a.opening_line from attempts a
+      where a.agent_id = ${agentId} and a.posted_at >= ${since} and a.conversation_id is null
+        and (a.state in ('posting', 'open') or (a.state = 'settled' and a.disposition in ('unreached', 'unknown')) or (${wasDenied})))
+    select a.*,
+      (select min(later.posted_at) from attempts later
+        where later.e164 = a.e164 and later.posted_at > a.posted_at and later.state in ('posting', 'open', 'settled')) as superseded_at
+    from attempts a
+    where a.agent_id = ${agentId} and a.posted_at >= ${since}
+      and (a.attempt_id in (select attempt_id from unowned)
+        or (a.conversation_id is not null and (a.e164 in (select e164 from unowned) or a.opening_line in (select opening_line from unowned))))`.execute(
+    tx,
+  );
+  return rows;
+}
+
+/** Earliest POST among the open calls of the agent that have no record yet, or null. */
+export async function oldestOpenPost(db: Queries, agentId: string): Promise<number | null> {
+  const row = await db
+    .selectFrom('attempts')
+    .select((eb) => eb.fn.min('posted_at').as('oldest'))
+    .where('agent_id', '=', agentId)
+    .where('state', 'in', ['planned', 'posting', 'open'])
+    .where('conversation_id', 'is', null)
+    .executeTakeFirst();
+  return row?.oldest ?? null;
+}
+
+/**
+ * When the oldest campaign of the agent began that still runs, or has ended since `since`; null when there is none: what a record before
+ * that tells matters to nobody any more.
+ */
+export async function oldestCampaignStart(db: Queries, agentId: string, since: number): Promise<number | null> {
+  const row = await db
+    .selectFrom('rounds')
+    .innerJoin('campaigns', 'campaigns.campaign_id', 'rounds.campaign_id')
+    .innerJoin('rounds as first', 'first.campaign_id', 'campaigns.campaign_id')
+    .select((eb) => eb.fn.min('first.started_at').as('oldest'))
+    .where('campaigns.agent_id', '=', agentId)
+    .where('first.round', '=', 1)
+    .where((eb) => eb.or([eb('rounds.ended_at', 'is', null), eb('rounds.ended_at', '>=', since)]))
+    .executeTakeFirst();
+  return row?.oldest ?? null;
+}
+
+async function toCorrelation(
+  tx: Queries,
+  candidates: readonly CandidateRow[],
+  agent: Awaited<ReturnType<typeof readAgent>>,
+  offsetMs: number,
+  timing: CampaignRules['timing'],
+): Promise<CorrelationAttempt[]> {
+  const batchIds = [...new Set(candidates.map((row) => row.batch_id))];
+  const bounds = await readPostBounds(tx, batchIds, timing);
+  const batches = await readBatches(tx, batchIds);
+  const lookAheadMs = lookAheadOf(agent, timing);
+  return candidates.map((row) => {
+    const posted = (row.posted_at ?? 0) + offsetMs;
+    const own = bounds.get(row.batch_id) ?? { from: posted, to: posted, clocked: false };
+    const supersededAt = row.superseded_at === null ? null : row.superseded_at + offsetMs;
+    const batch = batches.get(row.batch_id) ?? { serviceBatchId: null, template: null };
+    const attempt = correlationOf(row, own, { ...batch, supersededAt, lookAheadMs }, timing);
+    // Weak evidence needs a time that is nearly exact; what the tolerance is for only keeps a record possible.
+    return own.clocked ? attempt : { ...attempt, postedAt: posted };
+  });
+}
+
+/** `match.evidence` `person`: somebody has said whose the record is. */
+async function storeMatch(
+  tx: Queries,
+  store: Store,
+  match: { conversationId: string; attemptId: string; evidence: ConversationMatch['evidence'] | 'person' },
+  now: number,
+): Promise<ConversationRow | undefined> {
+  // What is settled is the row as it is claimed: another process may have read the record to its end meanwhile.
+  const record = await tx
+    .updateTable('conversations')
+    .set({ attempt_id: match.attemptId })
+    .where('conversation_id', '=', match.conversationId)
+    .where('attempt_id', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+  if (record === undefined) return undefined;
+  const attempt = await tx
+    .updateTable('attempts')
+    .set({
+      conversation_id: match.conversationId,
+      evidence: match.evidence,
+      rang_at: record.started_at,
+      candidates: null,
+    })
+    .where('attempt_id', '=', match.attemptId)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  const batch = await tx
+    .selectFrom('batches')
+    .selectAll()
+    .where('batch_id', '=', attempt.batch_id)
+    .executeTakeFirstOrThrow();
+  await confirmBatch(tx, store, batch, { acceptedBy: 'evidence' }, now);
+  await tx.updateTable('batches').set({ progress_at: now }).where('batch_id', '=', attempt.batch_id).execute();
+  await tx
+    .updateTable('campaigns')
+    .set({ caller_proven: 1, record_shown: 1 })
+    .where('campaign_id', '=', attempt.campaign_id)
+    .where((eb) => eb.or([eb('caller_proven', '=', 0), eb('record_shown', '=', 0)]))
+    .execute();
+  await appendEvents(tx, [
+    {
+      at: now,
+      campaignId: attempt.campaign_id,
+      type: 'attempt.matched',
+      recipientId: attempt.recipient_id,
+      attemptId: match.attemptId,
+      batchId: attempt.batch_id,
+      data: {
+        conversation: match.conversationId,
+        evidence: match.evidence,
+        ...(match.evidence === 'person' ? { by: 'person' } : {}),
+      },
+    },
+  ]);
+  await noteDelay(tx, attempt, record);
+  if (attempt.state === 'released') await takeAsPlaced(tx, attempt, now);
+  if (record.heard > 0) await liftPossibleOptOuts(tx, record.conversation_id, attempt, now);
+  return record;
+}
+
+/** How long after its POST a call began: the next ones may take as long. */
+async function noteDelay(tx: Queries, attempt: AttemptRow, record: ConversationRow): Promise<void> {
+  if (record.started_at === null || attempt.posted_at === null) return;
+  const delayMs = Math.min(record.started_at - attempt.posted_at, longestDelayMs);
+  await tx
+    .updateTable('agents')
+    .set({ longest_delay_ms: delayMs })
+    .where('agent_id', '=', attempt.agent_id)
+    .where('longest_delay_ms', '<', delayMs)
+    .execute();
+}
+
+/** A record shows a call that the service was said not to have taken: it was made, and its person is called for it no more. */
+async function takeAsPlaced(tx: Queries, attempt: AttemptRow, now: number): Promise<void> {
+  const { attempt_id: attemptId, campaign_id: campaignId } = attempt;
+  await tx
+    .updateTable('attempts')
+    .set({ state: 'settled', reason: null, settled_at: now })
+    .where('attempt_id', '=', attemptId)
+    .execute();
+  const result = { disposition: 'unknown' as const, detail: 'denied', counted: true };
+  await settleAttempts(tx, campaignId, [{ attemptId, result }], now);
+}
+
+/** Nobody comes back to a record that is final: whatever kept it from settling its attempt, it does now, or is read if it never was. */
+async function settleLeftOpen(tx: Queries, agentId: string, now: number): Promise<void> {
+  const left = await tx
+    .selectFrom('attempts')
+    .innerJoin('conversations', 'conversations.conversation_id', 'attempts.conversation_id')
+    .selectAll('conversations')
+    .where('attempts.agent_id', '=', agentId)
+    .where('attempts.state', 'in', ['posting', 'open'])
+    .where('conversations.final', '=', 1)
+    .execute();
+  for (const row of left) {
+    if (row.finished === 1) await settleFromRecord(tx, row, now, true);
+    else {
+      const unread = tx.updateTable('conversations').set({ final: 0, next_read_at: now });
+      await unread.where('conversation_id', '=', row.conversation_id).execute();
+    }
+  }
+}
+
+/** Finds which unowned records belong to which attempts, and settles what is finished. One transaction of the caller. */
+export async function matchRecords(
+  tx: Queries,
+  store: Store,
+  agentId: string,
+  clock: CorrelationClock,
+  since: number,
+  timing: CampaignRules['timing'],
+  now: number,
+): Promise<number> {
+  await settleLeftOpen(tx, agentId, now);
+  const candidates = await findCandidates(tx, agentId, since);
+  if (candidates.every((row) => row.conversation_id !== null)) return 0;
+  const agent = await readAgent(tx, agentId);
+  const attempts = await toCorrelation(tx, candidates, agent, clock.offsetMs, timing);
+  const oldest = Math.min(...attempts.map((attempt) => attempt.postedAt)) - lookBeforeMs - timing.clockToleranceMs;
+  const rows = await tx
+    .selectFrom('conversations')
+    .selectAll()
+    .where('agent_id', '=', agentId)
+    .where('attempt_id', 'is', null)
+    .where((eb) => eb.or([eb('started_at', 'is', null), eb('started_at', '>=', oldest)]))
+    .execute();
+  const records = rows.map((row) => {
+    const facts = JSON.parse(row.facts) as ConversationFacts;
+    return { ...facts, agentId: facts.agentId ?? row.agent_id };
+  });
+  const matches = correlate(attempts, records, { offsetMs: 0, uncertaintyMs: clock.uncertaintyMs });
+  for (const match of matches) {
+    const record = await storeMatch(tx, store, match, now);
+    if (record !== undefined) await settleFromRecord(tx, record, now, true);
+  }
+  return matches.length;
+}
+
+/** Gives an unowned record to an attempt by the word of a person, and settles from it as from any match. */
+export async function assignRecord(
+  tx: Queries,
+  store: Store,
+  match: { conversationId: string; attemptId: string },
+  now: number,
+): Promise<void> {
+  const record = await storeMatch(tx, store, { ...match, evidence: 'person' }, now);
+  if (record === undefined) throw new Overtaken('The record has got an owner.');
+  await settleFromRecord(tx, record, now, true);
+}

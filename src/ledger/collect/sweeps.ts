@@ -1,0 +1,55 @@
+import type { Queries, Store } from '../open-ledger.ts';
+
+/** Takes the lease on an agent's list, or answers false while another process sweeps it. Real time, on the database's clock. */
+export async function leaseAgent(store: Store, agentId: string, owner: string, forMs: number): Promise<boolean> {
+  await store.db
+    .insertInto('agents')
+    .values({ agent_id: agentId, lease_owner: null, lease_until_real: 0, complete_sweep_at: null, read_ok_at: null })
+    .onConflict((conflict) => conflict.column('agent_id').doNothing())
+    .execute();
+  const now = await store.now(store.db);
+  const result = await store.db
+    .updateTable('agents')
+    .set({ lease_owner: owner, lease_until_real: now + forMs })
+    .where('agent_id', '=', agentId)
+    .where((eb) => eb.or([eb('lease_until_real', '<=', now), eb('lease_owner', '=', owner)]))
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+export async function releaseLease(store: Store, agentId: string, owner: string): Promise<void> {
+  await store.db
+    .updateTable('agents')
+    .set({ lease_owner: null, lease_until_real: 0 })
+    .where('agent_id', '=', agentId)
+    .where('lease_owner', '=', owner)
+    .execute();
+}
+
+/** Renews a lease and answers whether it still was this owner's. In a transaction nobody else gets it before that ends. */
+export async function keepLease(
+  tx: Queries,
+  store: Pick<Store, 'now'>,
+  agentId: string,
+  owner: string,
+  forMs: number,
+): Promise<boolean> {
+  const result = await tx
+    .updateTable('agents')
+    .set({ lease_until_real: (await store.now(tx)) + forMs })
+    .where('agent_id', '=', agentId)
+    .where('lease_owner', '=', owner)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** A read of the agent's list succeeded: a batch that was unknown before may be followed by another POST after its back-off. */
+export async function noteReadSucceeded(tx: Queries, agentId: string, now: number): Promise<void> {
+  await tx.updateTable('agents').set({ read_ok_at: now }).where('agent_id', '=', agentId).execute();
+}
+
+/** When the agent's list was last read, or null (service time). */
+export async function lastReadAt(db: Queries, agentId: string): Promise<number | null> {
+  const row = await db.selectFrom('agents').select('read_ok_at').where('agent_id', '=', agentId).executeTakeFirst();
+  return row?.read_ok_at ?? null;
+}

@@ -1,0 +1,102 @@
+import { isSameService } from '../../domain/service-address.ts';
+import { lockAccount, readAccount, writeAccount } from '../limits/account-pace.ts';
+import { appendEvents } from '../events.ts';
+import type { Queries, Store } from '../open-ledger.ts';
+
+/** Why clocks forbid a POST: the service's is not known since a connection failed, or is too far from the machine's. */
+export type ClockDoubt = 'clock_unread' | 'clocks_apart';
+
+/** What the ledger is told of the service's clock before a POST; null: it tells no time. */
+export interface ServiceTime {
+  /** Its last `Date`. */
+  serviceFrom: number | null;
+  /** What it must show now: hours must be open by it as well. */
+  serviceNow: number | null;
+  clockDoubt: ClockDoubt | null;
+}
+
+/** Real time until doubtful clocks are looked at again. */
+const clockPauseMs: Readonly<Record<ClockDoubt, number>> = { clock_unread: 5_000, clocks_apart: 60_000 };
+
+/** The instant before which nothing may be sent, `until` or later, or null (service time). */
+export function pauseForClocks(
+  { clockDoubt, now, speed }: { clockDoubt?: ClockDoubt | null; now: number; speed: number },
+  until: number | null,
+): number | null {
+  return clockDoubt == null ? until : Math.max(until ?? 0, now + Math.ceil(clockPauseMs[clockDoubt] * speed));
+}
+
+export interface KeptReading {
+  /** The service's `Date`. */
+  serviceMs: number;
+  /** How long ago it was read, by the database's clock; real milliseconds. */
+  agoMs: number;
+}
+
+/** A campaign keeps the address of its service as it was written then. */
+async function accountsAt(db: Queries, address: string): Promise<string[]> {
+  const rows = await db.selectFrom('campaigns').select('account_id').distinct().orderBy('account_id').execute();
+  return rows.map((row) => row.account_id).filter((accountId) => isSameService(accountId, address));
+}
+
+/** The last reading of the service's clock that any worker kept, or null. */
+export async function findKeptReading(store: Store, address: string): Promise<KeptReading | null> {
+  const rows = await store.db.selectFrom('accounts').selectAll().where('read_database', 'is not', null).execute();
+  const [latest] = rows
+    .filter((row) => isSameService(row.account_id, address))
+    .toSorted((a, b) => (b.read_database ?? 0) - (a.read_database ?? 0));
+  if (latest?.read_service == null || latest.read_database === null) return null;
+  return { serviceMs: latest.read_service, agoMs: (await store.now(store.db)) - latest.read_database };
+}
+
+/**
+ * Keeps a reading for workers to come, and by how much the service's clock is too far ahead of this worker's; 0: it is not, null: as
+ * this worker or another one has found it.
+ */
+export async function keepReading(
+  store: Store,
+  address: string,
+  reading: KeptReading,
+  apartMs: number | null,
+): Promise<void> {
+  const readAt = Math.round((await store.now(store.db)) - reading.agoMs);
+  const changes = {
+    read_service: reading.serviceMs,
+    read_database: readAt,
+    ...(apartMs === null ? {} : { clocks_apart_ms: apartMs }),
+  };
+  for (const accountId of await accountsAt(store.db, address)) await writeAccount(store.db, accountId, changes);
+}
+
+export interface ClockStep {
+  clock: 'service' | 'machine';
+  /** Milliseconds on that clock; negative when it was set back. */
+  byMs: number;
+}
+
+/** Writes to the log of every campaign at work that a clock was set, and to the account since when that is known (service time). */
+export async function noteSteps(
+  store: Store,
+  address: string,
+  steps: readonly ClockStep[],
+  { now, steppedAt }: { now: number; steppedAt: number },
+): Promise<void> {
+  await store.transaction(async (tx) => {
+    for (const accountId of await accountsAt(tx, address)) {
+      await lockAccount(tx, store, accountId);
+      const known = (await readAccount(tx, accountId)).steppedAt;
+      await writeAccount(tx, accountId, { stepped_at: Math.max(known, steppedAt) });
+      const campaigns = await tx
+        .selectFrom('campaigns')
+        .select('campaign_id')
+        .where('account_id', '=', accountId)
+        .where('state', 'in', ['running', 'paused', 'draining'])
+        .orderBy('campaign_id')
+        .execute();
+      const events = campaigns.flatMap(({ campaign_id: campaignId }) =>
+        steps.map((data) => ({ at: now, campaignId, type: 'clock.stepped' as const, data: { ...data } })),
+      );
+      await appendEvents(tx, events);
+    }
+  });
+}

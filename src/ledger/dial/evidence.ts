@@ -1,0 +1,74 @@
+import type { Selectable } from 'kysely';
+import { clockToleranceMs } from '../../domain/correlation/evidence.ts';
+import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import type { Queries } from '../open-ledger.ts';
+import type { Database } from '../schema.ts';
+
+/** Of these opening lines the ones that no other call of the agent can have begun with: only they point at somebody. */
+async function findTellingLines(
+  tx: Queries,
+  batch: Selectable<Database['batches']>,
+  agentId: string,
+  lines: readonly string[],
+): Promise<Set<string>> {
+  if (lines.length === 0) return new Set();
+  const shared = await tx
+    .selectFrom('attempts')
+    .select('opening_line')
+    .distinct()
+    .where('agent_id', '=', agentId)
+    .where('batch_id', '!=', batch.batch_id)
+    .where('opening_line', 'in', lines)
+    .where('conversation_id', 'is', null)
+    .where('posted_at', 'is not', null)
+    .where('state', 'in', ['posting', 'open', 'settled'])
+    .execute();
+  const taken = new Set(shared.map((row) => row.opening_line));
+  return new Set(lines.filter((line) => !taken.has(line)));
+}
+
+/**
+ * Whether one of the batch's attempts has its conversation already, or a stored conversation since the first POST fits one of
+ * its recipients, by reference, number or opening line.
+ */
+export async function findEvidenceFor(
+  tx: Queries,
+  batch: Selectable<Database['batches']>,
+  attempts: readonly Selectable<Database['attempts']>[],
+): Promise<boolean> {
+  const agentId = attempts[0]?.agent_id;
+  if (agentId === undefined || batch.first_posted_at === null) return false;
+  const owner = await tx
+    .selectFrom('attempts')
+    .select('attempt_id')
+    .where('batch_id', '=', batch.batch_id)
+    .where('conversation_id', 'is not', null)
+    .executeTakeFirst();
+  if (owner !== undefined) return true;
+  const since = batch.first_posted_at - clockToleranceMs;
+  const rows = await tx
+    .selectFrom('conversations')
+    .select(['facts', 'started_at'])
+    .where('agent_id', '=', agentId)
+    .where('attempt_id', 'is', null)
+    .where('first_seen_at', '>=', since)
+    .execute();
+  const numbers = new Set(attempts.map((attempt) => attempt.e164));
+  const references = new Set(attempts.flatMap((attempt) => (attempt.reference === null ? [] : [attempt.reference])));
+  const lines = await findTellingLines(
+    tx,
+    batch,
+    agentId,
+    attempts.flatMap((attempt) => (attempt.opening_line === null ? [] : [attempt.opening_line])),
+  );
+  return rows.some((row) => {
+    if (row.started_at !== null && row.started_at < since) return false;
+    const facts = JSON.parse(row.facts) as ConversationFacts;
+    if (facts.direction === 'inbound') return false;
+    return (
+      facts.references.some((reference) => references.has(reference)) ||
+      (facts.calleeNumber !== null && numbers.has(facts.calleeNumber)) ||
+      (facts.openingLine !== null && lines.has(facts.openingLine))
+    );
+  });
+}

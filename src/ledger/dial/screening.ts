@@ -1,0 +1,175 @@
+import type { Selectable } from 'kysely';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { unsentStates } from '../../domain/ledger.ts';
+import { judgeScreening, needsScreening, writeScreening, type ScreeningVerdict } from '../../domain/screening.ts';
+import { changeCampaignState, toCampaign, type Campaign } from '../rows/campaigns.ts';
+import { countAsPlacedIfSeen } from './denied-calls.ts';
+import { appendEvents } from '../events.ts';
+import { lockBatch, type Queries, type Store } from '../open-ledger.ts';
+import { releaseBatch, type Release } from '../rows/release.ts';
+import type { Database } from '../schema.ts';
+
+/** A pre-dial hook without an answer for this long, in service time, pauses the campaign. */
+export const longestSilenceMs = 15 * 60_000;
+
+/** Why a batch was given back; while it waits, with the instant since when it does. */
+const silentReason = 'pre_dial_silent';
+
+function silentSinceOf(reason: string | null): number | null {
+  const since =
+    reason?.startsWith(`${silentReason}:`) === true ? Number(reason.slice(silentReason.length + 1)) : Number.NaN;
+  return Number.isSafeInteger(since) ? since : null;
+}
+
+type AttemptRow = Selectable<Database['attempts']>;
+
+function screenedOf({ screened, screened_at: screenedAt }: AttemptRow) {
+  return { screened, screenedAt };
+}
+
+export interface UnscreenedBatch {
+  campaign: Campaign;
+  preDial: NonNullable<CampaignRules['preDial']>;
+  calls: { attemptId: string; e164: string; externalId: string | null; row: number }[];
+}
+
+/** The people of a batch about whom the pre-dial hook is to be asked before it may be sent; null when there is nobody to ask about. */
+export async function findUnscreened(db: Queries, batchId: string, now: number): Promise<UnscreenedBatch | null> {
+  const batch = await db
+    .selectFrom('batches')
+    .select(['campaign_id', 'state'])
+    .where('batch_id', '=', batchId)
+    .executeTakeFirst();
+  if (batch === undefined || !unsentStates.includes(batch.state)) return null;
+  const row = await db
+    .selectFrom('campaigns')
+    .selectAll()
+    .where('campaign_id', '=', batch.campaign_id)
+    .executeTakeFirstOrThrow();
+  const campaign = toCampaign(row);
+  const { preDial } = campaign.rules;
+  if (preDial === null || campaign.state !== 'running') return null;
+  const attempts = await db
+    .selectFrom('attempts')
+    .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
+    .selectAll('attempts')
+    .select(['recipients.row_number', 'recipients.external_id'])
+    .where('attempts.batch_id', '=', batchId)
+    .where('attempts.state', '=', 'planned')
+    .orderBy('attempts.position')
+    .execute();
+  // One answer for all: a batch is asked about as a whole.
+  if (!attempts.some((attempt) => needsScreening(screenedOf(attempt), now))) return null;
+  const calls = attempts.map((attempt) => ({
+    attemptId: attempt.attempt_id,
+    e164: attempt.e164,
+    externalId: attempt.external_id,
+    row: attempt.row_number,
+  }));
+  return { campaign, preDial, calls };
+}
+
+/** Writes what the hook said of the people of a batch that is still to be sent. `askedAt`: when the question went out (service time). */
+export async function storeScreening(
+  store: Store,
+  input: { batchId: string; askedAt: number; verdicts: ReadonlyMap<string, ScreeningVerdict> },
+): Promise<void> {
+  const { batchId, askedAt, verdicts } = input;
+  await store.transaction(async (tx) => {
+    const batch = await lockBatch(tx, store, batchId);
+    if (!unsentStates.includes(batch.state)) return;
+    const groups = new Map<string, string[]>();
+    for (const [attemptId, verdict] of verdicts) {
+      const text = writeScreening(verdict, askedAt);
+      groups.set(text, [...(groups.get(text) ?? []), attemptId]);
+    }
+    for (const [screened, ids] of groups) {
+      await tx
+        .updateTable('attempts')
+        .set({ screened, screened_at: askedAt })
+        .where('batch_id', '=', batchId)
+        .where('attempt_id', 'in', ids)
+        // Of two processes that asked, the one that asked last has the newer answer.
+        .where((eb) => eb.or([eb('screened_at', 'is', null), eb('screened_at', '<=', askedAt)]))
+        .execute();
+    }
+    if (silentSinceOf(batch.reason) !== null)
+      await tx.updateTable('batches').set({ reason: null }).where('batch_id', '=', batchId).execute();
+    const count = (kind: ScreeningVerdict['kind']): number =>
+      [...verdicts.values()].filter((verdict) => verdict.kind === kind).length;
+    const data = {
+      asked: verdicts.size,
+      refused: count('refused'),
+      later: count('later'),
+      eligible: groups.get('eligible') ?? [],
+    };
+    await appendEvents(tx, [{ at: askedAt, campaignId: batch.campaign_id, type: 'batch.screened', batchId, data }]);
+  });
+}
+
+/**
+ * Notes that the hook gave no answer about a batch: the batch waits. After `longestSilenceMs` of it the batch is given back and the
+ * campaign paused with `evidence` and `place`, the hook as people may see it; a person resumes it. Answers whether nothing is left to wait for.
+ */
+export async function noteSilentHook(
+  store: Store,
+  input: { batchId: string; now: number; place: string; evidence: string; fault: string },
+): Promise<boolean> {
+  const { batchId, now, place, evidence, fault } = input;
+  return store.transaction(async (tx) => {
+    const batch = await lockBatch(tx, store, batchId);
+    if (!unsentStates.includes(batch.state)) return true;
+    const campaignId = batch.campaign_id;
+    const since = silentSinceOf(batch.reason);
+    if (since === null) {
+      const reason = `${silentReason}:${now}`;
+      await tx.updateTable('batches').set({ reason }).where('batch_id', '=', batchId).execute();
+      const data = { hook: 'pre_dial', fault };
+      await appendEvents(tx, [{ at: now, campaignId, type: 'hook.failed', batchId, data }]);
+      return false;
+    }
+    if (now - since < longestSilenceMs) return false;
+    if ((await countAsPlacedIfSeen(tx, store, batch, now)) === 'placed') return true;
+    await releaseBatch(tx, store, batch, silentReason, now);
+    const minutes = Math.floor((now - since) / 60_000);
+    const reason = `The pre-dial hook has given no answer that can be used for ${minutes} min (${place}; the last time: ${evidence}), and without it nobody is called. Mend it, then resume.`;
+    await changeCampaignState(tx, campaignId, 'paused', reason, now);
+    return true;
+  });
+}
+
+/** Why the hook keeps a planned attempt from being dialled, and what becomes of its recipient; null when it does not. */
+export function screeningRelease(
+  rules: CampaignRules,
+  attempt: AttemptRow,
+  now: number,
+): Pick<Release, 'reason' | 'next'> | null {
+  if (rules.preDial === null) return null;
+  const stand = judgeScreening(screenedOf(attempt), now);
+  switch (stand.kind) {
+    case 'dial':
+      return null;
+    case 'refused':
+      return { reason: stand.reason, next: { kind: 'finish', outcome: 'undialable', reason: stand.reason } };
+    case 'later':
+      return { reason: 'pre_dial_later', next: { kind: 'requeue', dueAt: stand.until } };
+    case 'unasked':
+      return { reason: 'not_screened', next: { kind: 'requeue', dueAt: now } };
+  }
+}
+
+/** What the log tells of a call whose campaign has a pre-dial hook. */
+export function screenedMark({ preDial }: CampaignRules, { screened }: AttemptRow): { screened?: string | null } {
+  return preDial === null ? {} : { screened };
+}
+
+/** Since when the pre-dial hook has given no answer about the batch that is to be sent now (service time); null when nothing waits for it. */
+export async function silentHookSince(db: Queries, { campaignId }: Campaign): Promise<number | null> {
+  const rows = await db
+    .selectFrom('batches')
+    .select('reason')
+    .where('campaign_id', '=', campaignId)
+    .where('state', 'in', unsentStates)
+    .execute();
+  return rows.map(({ reason }) => silentSinceOf(reason)).find((since) => since !== null) ?? null;
+}

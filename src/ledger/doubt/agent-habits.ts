@@ -1,0 +1,52 @@
+import type { ExpressionBuilder } from 'kysely';
+import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import { durationOf } from '../../domain/correlation/recorded-talk.ts';
+import type { ConversationRow } from './conversations.ts';
+import type { Queries } from '../open-ledger.ts';
+import type { Database } from '../schema.ts';
+
+/** A reference as Carillon sends it: the database, and the attempt in it. */
+const ourReference = /^[0-9a-f]{12}:.+\/\d+\/\d+$/;
+/** A record that was listed later than this after its call was lost for a while; it is no measure for the others. */
+const longestLagMs = 24 * 3_600_000;
+
+/** Notes what a record that has come to its end shows of how the service keeps its records for this agent. */
+export async function learnFromRecord(
+  tx: Queries,
+  row: ConversationRow,
+  facts: ConversationFacts,
+  offsetMs: number,
+): Promise<void> {
+  if (facts.direction === 'inbound') return;
+  const tells = facts.calleeNumber !== null || facts.references.some((reference) => ourReference.test(reference));
+  const spoken = facts.userTurns + facts.agentTurns > 0;
+  const isEmpty = facts.hasTranscript && !spoken && facts.callResult === null;
+  const emptyMs = isEmpty ? durationOf(facts) : 0;
+  const lagMs = lagOf(row, facts, offsetMs);
+  await tx
+    .updateTable('agents')
+    .set((eb) => ({
+      telling_run: tells ? eb('telling_run', '+', 1) : 0,
+      words_shown: spoken ? 1 : eb.ref('words_shown'),
+      bare_shown: isEmpty && emptyMs === 0 ? 1 : eb.ref('bare_shown'),
+      longest_empty_ms: greatest(eb, 'longest_empty_ms', emptyMs),
+      longest_lag_ms: greatest(eb, 'longest_lag_ms', lagMs),
+    }))
+    .where('agent_id', '=', row.agent_id)
+    .execute();
+}
+
+/** How long after the end of its call a record was listed, where a complete sweep begun after that end had not shown it; else 0. */
+function lagOf(row: ConversationRow, facts: ConversationFacts, offsetMs: number): number {
+  const endedAt = facts.endedAt ?? (facts.startedAt === null ? null : facts.startedAt + durationOf(facts));
+  if (endedAt === null || row.missed_at === null || endedAt >= row.missed_at) return 0;
+  return Math.min(longestLagMs, Math.max(0, row.first_seen_at + offsetMs - endedAt));
+}
+
+function greatest(
+  eb: ExpressionBuilder<Database, 'agents'>,
+  column: 'longest_empty_ms' | 'longest_lag_ms',
+  ms: number,
+) {
+  return eb.case().when(column, '<', ms).then(ms).else(eb.ref(column)).end();
+}

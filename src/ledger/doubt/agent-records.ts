@@ -1,0 +1,29 @@
+import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
+import type { RecordPointers } from '../../domain/conversation-facts.ts';
+import type { Queries } from '../open-ledger.ts';
+
+/** What is looked for in the records of an agent: what the campaign files of all its campaigns under way say, together. */
+export interface AgentRecords {
+  pointers: RecordPointers;
+  /** What counts as a wish not to be called again. */
+  optOut: CampaignRules['optOut'];
+}
+
+export async function readAgentRecords(db: Queries, agentId: string): Promise<AgentRecords> {
+  const campaigns = await db
+    .selectFrom('campaigns')
+    .select('rules')
+    .where('agent_id', '=', agentId)
+    .where('state', 'in', ['running', 'paused', 'draining'])
+    .orderBy('campaign_id')
+    .execute();
+  const all = campaigns.map(({ rules }) => readRules(rules));
+  const unique = (lists: (readonly string[])[]): string[] => [...new Set(lists.flat())];
+  const pointers = {
+    calleeNumber: unique(all.map(({ correlation }) => correlation.calleeNumber)),
+    batchId: unique(all.map(({ correlation }) => correlation.batchId)),
+    reference: unique(all.map(({ correlation }) => correlation.reference)),
+    values: unique(all.map(({ dispositions }) => dispositions.map(({ pointer }) => pointer))),
+  };
+  return { pointers, optOut: all.flatMap(({ optOut }) => optOut) };
+}

@@ -1,0 +1,245 @@
+import { sql, type Selectable } from 'kysely';
+import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { heardOptOut, isCallOver, isFinal, isFinished } from '../../domain/disposition.ts';
+import { talkIn } from '../../domain/correlation/recorded-talk.ts';
+import { learnFromRecord } from './agent-habits.ts';
+import type { Queries } from '../open-ledger.ts';
+import { heardState } from './possible-opt-outs.ts';
+import type { Database } from '../schema.ts';
+import { Overtaken } from '../transaction.ts';
+
+export type ConversationRow = Selectable<Database['conversations']>;
+
+/** A record whose state the list shows is read when that says it is over; this is the safety net. */
+const listedStatePauseMs = 10 * 60_000;
+/** Analysis usually follows a call within seconds: one read then finds everything. */
+const analysisGraceMs = 30_000;
+/** Between reads of a finished record whose results are still to come, and of one that shows neither state nor end. */
+const resultsPauseMs = 60_000;
+/** Where the list shows no state, a call is first looked at after this long. */
+const firstLookMs = 20_000;
+
+/** When a record that is not final is worth reading (again). `read`: this look was a read of the record itself. */
+export function nextReadAt(
+  facts: ConversationFacts,
+  row: { reads: number; first_seen_at: number },
+  now: number,
+): number {
+  if (facts.status === 'done' || facts.status === 'failed') return row.reads === 0 ? now : now + resultsPauseMs;
+  if (facts.status === 'processing') return now + (row.reads === 0 ? analysisGraceMs : resultsPauseMs);
+  if (facts.status !== null) return now + listedStatePauseMs;
+  if (isCallOver(facts)) return row.reads === 0 ? now : now + resultsPauseMs;
+  if (row.reads === 0) return row.first_seen_at + firstLookMs;
+  const ageMs = now - row.first_seen_at;
+  return now + Math.min(Math.max(15_000, Math.round(ageMs / 4)), resultsPauseMs);
+}
+
+/** What a list entry adds to what is known: it never takes back what the record itself told. */
+export function mergeFacts(known: ConversationFacts, listed: ConversationFacts): ConversationFacts {
+  return {
+    ...known,
+    agentId: known.agentId ?? listed.agentId,
+    direction: known.direction ?? listed.direction,
+    calleeNumber: known.calleeNumber ?? listed.calleeNumber,
+    batchId: known.batchId ?? listed.batchId,
+    references: [...new Set([...known.references, ...listed.references])],
+    status: listed.status ?? known.status,
+    startedAt: known.startedAt ?? listed.startedAt,
+    endedAt: listed.endedAt ?? known.endedAt,
+    durationMs: listed.durationMs ?? known.durationMs,
+    callResult: known.callResult ?? listed.callResult,
+    terminationReason: known.terminationReason ?? listed.terminationReason,
+    ...callerOf(known.callerNumber ?? listed.callerNumber),
+    ...pointedOf({ ...listed.pointed, ...known.pointed }),
+  };
+}
+
+function callerOf(number: string | undefined): Pick<ConversationFacts, 'callerNumber'> {
+  return number === undefined ? {} : { callerNumber: number };
+}
+
+function pointedOf(pointed: Record<string, string>): Pick<ConversationFacts, 'pointed'> {
+  return Object.keys(pointed).length === 0 ? {} : { pointed };
+}
+
+/** What only the list told stays known when the record is read. */
+function keepListed(read: ConversationFacts, known: ConversationFacts): ConversationFacts {
+  return {
+    ...mergeFacts(read, known),
+    status: read.status ?? known.status,
+    endedAt: read.endedAt ?? known.endedAt,
+    durationMs: read.durationMs ?? known.durationMs,
+  };
+}
+
+/** Who has a signed address has the recording: only the address itself is kept. */
+export function withoutSignature(address: string | null): string | null {
+  return address === null ? null : address.replace(/[?#].*$/s, '').replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1');
+}
+
+/** For comparing two readings: an address that is signed anew for each reader is no change. */
+function withoutAudio(facts: ConversationFacts): string {
+  return JSON.stringify({ ...facts, audio: null });
+}
+
+/** Records that belong to nobody and that have not been looked into, or not to their end: one of them may be a missing call. */
+export const undecidedRecord = sql<boolean>`attempt_id is null and gone = 0
+  and (final = 0 or (reads = 0 and facts not like '%"direction":"inbound"%'))`;
+
+/**
+ * Records of the agent that are worth a read now, longest due first. `undecidedSince`: something is about to be concluded from
+ * what is missing, so every undecided record from that instant on is read too.
+ */
+export async function listDueReads(
+  db: Queries,
+  agentId: string,
+  now: number,
+  undecidedSince: number | null,
+  limit: number,
+): Promise<string[]> {
+  const records = db
+    .selectFrom('conversations')
+    .select('conversation_id')
+    .where('agent_id', '=', agentId)
+    .orderBy('next_read_at')
+    .limit(limit);
+  const due = await records.where('final', '=', 0).where('next_read_at', '<=', now).execute();
+  const ids = due.map((row) => row.conversation_id);
+  if (undecidedSince === null || ids.length >= limit) return ids;
+  const undecided = await records
+    .where(undecidedRecord)
+    .where((eb) => eb.or([eb('started_at', 'is', null), eb('started_at', '>=', undecidedSince)]))
+    .execute();
+  return [...new Set([...ids, ...undecided.map((row) => row.conversation_id)])].slice(0, limit);
+}
+
+/** A row as a read has left it. */
+export interface ReadRow extends ConversationRow {
+  /** Whether it was this read that showed the record to its end. */
+  becameFinal: boolean;
+}
+
+/** How a record is read. */
+export interface RecordReading {
+  analysisWaitMs: number;
+  ringLimitMs: number;
+  /** What counts as a wish not to be called again, in all campaigns of the agent. */
+  optOut: CampaignRules['optOut'];
+  /** The service's clock less that of this process. */
+  offsetMs: number;
+}
+
+/** Stores a read of the record itself and answers the row as it stands now. Throws Overtaken when another process stored one meanwhile. */
+export async function storeRead(
+  tx: Queries,
+  conversationId: string,
+  facts: ConversationFacts,
+  { analysisWaitMs, ringLimitMs, optOut, offsetMs }: RecordReading,
+  now: number,
+): Promise<ReadRow> {
+  const row = await tx
+    .selectFrom('conversations')
+    .selectAll()
+    .where('conversation_id', '=', conversationId)
+    .executeTakeFirstOrThrow();
+  // It has told all: a slower read does not take that back.
+  if (row.final === 1 && row.attempt_id !== null) return { ...row, becameFinal: false };
+  const known = JSON.parse(row.facts) as ConversationFacts;
+  const told = { ...facts, conversationId, startedAt: facts.startedAt ?? row.started_at };
+  const read = keepListed({ ...told, audio: withoutSignature(facts.audio) }, known);
+  const unchanged = row.unchanged_since !== null && withoutAudio(read) === withoutAudio(known);
+  const reads = {
+    unchangedReads: unchanged ? row.unchanged_reads + 1 : 1,
+    unchangedForMs: unchanged ? now - (row.unchanged_since ?? now) : 0,
+  };
+  const finished = isFinished(read, reads);
+  const finishedAt = row.finished_at ?? (finished || isCallOver(read) ? now : null);
+  const final = isFinal(read, { reads, overForMs: finishedAt === null ? 0 : now - finishedAt, analysisWaitMs });
+  const stored = await tx
+    .updateTable('conversations')
+    .set({
+      facts: JSON.stringify(read),
+      started_at: read.startedAt,
+      reads: row.reads + 1,
+      unchanged_reads: reads.unchangedReads,
+      unchanged_since: unchanged ? row.unchanged_since : now,
+      unreadable_since: null,
+      finished: finished || final ? 1 : 0,
+      finished_at: finishedAt,
+      final: final ? 1 : 0,
+      next_read_at: nextReadAt(read, { reads: row.reads + 1, first_seen_at: row.first_seen_at }, now),
+      talk: talkIn(read, final, ringLimitMs),
+      caller: read.callerNumber ?? row.caller,
+      heard: row.heard === heardState.nothing && final && heardOptOut(read, optOut) ? heardState.toFollow : row.heard,
+    })
+    .where('conversation_id', '=', conversationId)
+    .where('reads', '=', row.reads)
+    .returningAll()
+    .executeTakeFirst();
+  if (stored === undefined) throw new Overtaken('Another process has stored a read of this record.');
+  const becameFinal = final && row.final === 0;
+  if (becameFinal) await learnFromRecord(tx, stored, read, offsetMs);
+  return { ...stored, becameFinal };
+}
+
+/** The record was listed and cannot be read any more: it proves a placed call and will tell no more. */
+export async function storeGone(tx: Queries, conversationId: string, now: number): Promise<ConversationRow> {
+  return tx
+    .updateTable('conversations')
+    .set((eb) => ({ gone: 1, final: 1, finished: 1, finished_at: eb.fn.coalesce('finished_at', eb.val(now)) }))
+    .where('conversation_id', '=', conversationId)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/**
+ * A sweep ends where the list shows final records only. A call that lasts longer than those around it lies below that, where the list
+ * tells no more about it: its record is then read by itself.
+ */
+export async function readOvertaken(tx: Queries, agentId: string, oldestListed: number, now: number): Promise<void> {
+  const at = now + resultsPauseMs;
+  await tx
+    .updateTable('conversations')
+    .set({ next_read_at: at })
+    .where('agent_id', '=', agentId)
+    .where('final', '=', 0)
+    .where('next_read_at', '>', at)
+    .where('started_at', '<', oldestListed)
+    .execute();
+}
+
+/**
+ * Stored records of a span that a sweep should have listed and did not: they are read again at once, and until the service has
+ * said that they are gone, the sweep proves nothing. Records that are owned and final have told all they can.
+ */
+export async function noteVanished(
+  tx: Queries,
+  agentId: string,
+  span: { from: number; to: number },
+  listed: ReadonlySet<string>,
+  now: number,
+): Promise<number> {
+  const inSpan = tx
+    .selectFrom('conversations')
+    .select('conversation_id')
+    .where('agent_id', '=', agentId)
+    .where('gone', '=', 0)
+    // It was noticed before: what is known of it stays as it is.
+    .where('unreadable_since', 'is', null)
+    .where('started_at', '>', span.from)
+    .where('started_at', '<', span.to)
+    .where('first_seen_at', '<', now);
+  const rows = [
+    ...(await inSpan.where('final', '=', 0).execute()),
+    ...(await inSpan.where('attempt_id', 'is', null).where('final', '=', 1).execute()),
+  ];
+  const vanished = rows.map((row) => row.conversation_id).filter((id) => !listed.has(id));
+  for (const id of vanished)
+    await tx
+      .updateTable('conversations')
+      .set({ final: 0, next_read_at: now, unreadable_since: now })
+      .where('conversation_id', '=', id)
+      .execute();
+  return vanished.length;
+}

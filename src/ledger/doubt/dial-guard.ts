@@ -1,0 +1,290 @@
+import { sql } from 'kysely';
+import { readRules } from '../../domain/campaign-rules.ts';
+import { acceptedLate, notToldApart } from '../../domain/disposition.ts';
+import type { Campaign } from '../rows/campaigns.ts';
+import { readAgent, type AttemptRow } from './correlation-rows.ts';
+import { isAnyUndecided, readDoubts, strongEvidence, type Doubt } from './doubts.ts';
+import type { Queries } from '../open-ledger.ts';
+import { readPostBounds } from './post-bounds.ts';
+import { finishRecipients } from '../rows/recipients.ts';
+import { refusalDoubtMs } from './open-batches.ts';
+import { refusedInBatch } from '../rows/release.ts';
+import { noteCandidates, settleAttempts } from '../rows/settle.ts';
+
+/** Whom an attempt would go to. */
+export interface Callee {
+  recipientId: string;
+  e164: string;
+  /** Whether an attempt to the recipient was planned before. */
+  attempted: boolean;
+}
+
+/** Why somebody is not dialled: something may yet be heard of an earlier call, or it cannot be told whose record is whose. */
+export type Hindrance =
+  { kind: 'wait'; until: number } | { kind: 'doubt'; earlier: EarlierAttempt; candidates: readonly string[] };
+
+interface EarlierAttempt extends AttemptRow {
+  /** It was given back on the service's word that nothing was queued; the status that said so. */
+  denied: number | null;
+  /** Another call of its batch is known to have been made. */
+  carried_out: number;
+}
+
+const lookAgainMs = 60_000;
+const valuesPerQuery = 500;
+
+/**
+ * Asks of people who would be dialled what their earlier calls leave open: nobody is dialled while a record that may hide a talk with them
+ * cannot be ascribed, nor before the list has had time to show one. Calls to the same number for other rows matter where any campaign
+ * of the agent listens for wishes not to be called again.
+ */
+export async function readHindrances(
+  tx: Queries,
+  campaign: Campaign,
+  callees: readonly Callee[],
+  now: number,
+): Promise<Map<string, Hindrance>> {
+  const found = new Map<string, Hindrance>();
+  const listens = await listensForOptOuts(tx, campaign.rules.agentId);
+  const asked = callees.filter(({ attempted }) => attempted || listens);
+  if (asked.length === 0) return found;
+  const earlier = await findEarlier(tx, asked, listens);
+  const pending = listens ? await findUnheard(tx, asked) : new Set<string>();
+  const hindrances = await judgeEarlier(tx, campaign, earlier, listens, now);
+  // Somebody has to read on, or what is waited for never comes.
+  if (asked.some(({ e164 }) => pending.has(e164))) await wantSweep(tx, campaign.campaignId, now, 0);
+  for (const { recipientId, e164 } of asked) {
+    if (pending.has(e164)) found.set(recipientId, { kind: 'wait', until: now + lookAgainMs });
+    for (const row of earlier) {
+      if (row.recipient_id !== recipientId && row.e164 !== e164) continue;
+      const hindrance = hindrances.get(row.attempt_id);
+      if (hindrance === undefined || found.get(recipientId)?.kind === 'doubt') continue;
+      const known = found.get(recipientId);
+      const isLess = known?.kind === 'wait' && hindrance.kind === 'wait' && hindrance.until <= known.until;
+      if (!isLess) found.set(recipientId, hindrance);
+    }
+  }
+  return found;
+}
+
+/** The earlier calls of which something may still turn up that matters to the callees. */
+export async function findOpenQuestions(
+  tx: Queries,
+  agentId: string,
+  callees: readonly Callee[],
+): Promise<EarlierAttempt[]> {
+  const earlier = await findEarlier(tx, callees, await listensForOptOuts(tx, agentId));
+  return earlier.filter(isOpenQuestion);
+}
+
+async function listensForOptOuts(tx: Queries, agentId: string): Promise<boolean> {
+  const campaigns = await tx.selectFrom('campaigns').select('rules').where('agent_id', '=', agentId).execute();
+  return campaigns.some(({ rules }) => readRules(rules).optOut.length > 0);
+}
+
+async function findEarlier(tx: Queries, callees: readonly Callee[], listens: boolean): Promise<EarlierAttempt[]> {
+  const found = new Map<string, EarlierAttempt>();
+  const attempted = callees.filter((callee) => callee.attempted);
+  const read = async (column: 'recipient_id' | 'e164', values: readonly string[]) => {
+    for (let start = 0; start < values.length; start += valuesPerQuery) {
+      const rows = await tx
+        .selectFrom('attempts')
+        .selectAll()
+        .select(
+          sql<number | null>`(select max(posts.status) from posts
+            where posts.batch_id = attempts.batch_id and posts.verdict in ('not_sent', 'refused'))`.as('denied'),
+        )
+        .select(
+          sql<number>`(select count(*) from attempts others
+            where others.batch_id = attempts.batch_id and others.conversation_id is not null)`.as('carried_out'),
+        )
+        .where(column, 'in', values.slice(start, start + valuesPerQuery))
+        .where('posted_at', 'is not', null)
+        .where('state', 'in', ['settled', 'released'])
+        .execute();
+      for (const row of rows) found.set(row.attempt_id, row);
+    }
+  };
+  await read(
+    'recipient_id',
+    attempted.map(({ recipientId }) => recipientId),
+  );
+  if (listens)
+    await read(
+      'e164',
+      callees.map(({ e164 }) => e164),
+    );
+  // Of a request that never reached the service nothing can be heard.
+  return [...found.values()].filter((row) => row.state === 'settled' || row.denied !== null);
+}
+
+/** Numbers of which a conversation is known whose analysis may still tell that nobody is to call again. */
+async function findUnheard(tx: Queries, callees: readonly Callee[]): Promise<Set<string>> {
+  const unheard = new Set<string>();
+  const numbers = callees.map(({ e164 }) => e164);
+  for (let start = 0; start < numbers.length; start += valuesPerQuery) {
+    const part = numbers.slice(start, start + valuesPerQuery);
+    const own = await tx
+      .selectFrom('attempts')
+      .innerJoin('conversations', 'conversations.conversation_id', 'attempts.conversation_id')
+      .select('attempts.e164 as number')
+      .where('attempts.e164', 'in', part)
+      .where('conversations.final', '=', 0)
+      .execute();
+    const inbound = await tx
+      .selectFrom('conversations')
+      .select('caller as number')
+      .where('caller', 'in', part)
+      .where((eb) => eb.or([eb('final', '=', 0), eb('heard', '=', 1)]))
+      .execute();
+    for (const { number } of [...own, ...inbound]) if (number !== null) unheard.add(number);
+  }
+  return unheard;
+}
+
+async function judgeEarlier(
+  tx: Queries,
+  campaign: Campaign,
+  earlier: readonly EarlierAttempt[],
+  listens: boolean,
+  now: number,
+): Promise<Map<string, Hindrance>> {
+  const { timing } = campaign.rules;
+  const hindrances = new Map<string, Hindrance>();
+  for (const agentId of new Set(earlier.map((row) => row.agent_id))) {
+    // A talk that was found by number or words may be another one than that in which they opted out.
+    const answersCount = listens && (await isAnyUndecided(tx, agentId, now));
+    const ofAgent = earlier.filter(
+      (row) => row.agent_id === agentId && (isOpenQuestion(row) || (answersCount && isWeaklyAnswered(row))),
+    );
+    if (ofAgent.length === 0) continue;
+    const doubts = await readDoubts(tx, agentId, ofAgent, timing, now);
+    const listed = new ListState(tx, agentId);
+    for (const row of ofAgent) {
+      const hindrance = await judgeOne(row, doubts.get(row.attempt_id), listed, campaign, now);
+      if (hindrance === 'sweep') {
+        await wantSweep(tx, campaign.campaignId, row.posted_at ?? now, timing.clockToleranceMs);
+        hindrances.set(row.attempt_id, { kind: 'wait', until: now + lookAgainMs });
+      } else if (hindrance !== null) hindrances.set(row.attempt_id, hindrance);
+    }
+  }
+  return hindrances;
+}
+
+/** Whether something may still turn up about what became of an attempt: not where a record that is surely its own tells. */
+function isOpenQuestion(row: EarlierAttempt): boolean {
+  if (row.disposition === 'answered' || row.disposition === 'opted_out') return false;
+  return row.conversation_id === null || !strongEvidence.some((evidence) => evidence === row.evidence);
+}
+
+function isWeaklyAnswered(row: EarlierAttempt): boolean {
+  return row.disposition === 'answered' && !strongEvidence.some((evidence) => evidence === row.evidence);
+}
+
+async function judgeOne(
+  row: EarlierAttempt,
+  doubt: Doubt | undefined,
+  listed: ListState,
+  campaign: Campaign,
+  now: number,
+): Promise<Hindrance | 'sweep' | null> {
+  const { timing } = campaign.rules;
+  if (row.disposition === 'answered') return doubt?.undecided === true ? 'sweep' : null;
+  if (doubt !== undefined && doubt.candidates.length > 0)
+    return { kind: 'doubt', earlier: row, candidates: doubt.candidates };
+  if (doubt?.undecided === true) return 'sweep';
+  // What follows is for the machine alone; a person has decided to dial again.
+  if (row.reason === 'redial' || row.conversation_id !== null) return null;
+  const denied = row.state === 'released';
+  const isLeft = row.disposition === 'unknown' && (row.detail === notToldApart || row.detail === acceptedLate);
+  if (isLeft || (denied && row.carried_out > 0)) return { kind: 'doubt', earlier: row, candidates: [] };
+  const settledAt = row.settled_at ?? now;
+  if (denied) {
+    const postedAt = row.posted_at ?? 0;
+    if (row.denied === 429) return (await listed.sweptAfter(postedAt + refusalDoubtMs, postedAt)) ? null : 'sweep';
+    // Those of a batch that is sent again in halves were searched for before it was halved (see `concludeSweep`).
+    const isClaim = (row.denied === 400 || row.denied === 422) && row.reason !== refusedInBatch;
+    return !isClaim || (await listed.sweptAfter(settledAt + refusalDoubtMs, postedAt)) ? null : 'sweep';
+  }
+  if (row.disposition !== 'unreached' && row.disposition !== 'unknown') return null;
+  const lagMs = 2 * (await listed.longestLagMs());
+  const until = settledAt + Math.max(timing.lateLookbackMs, lagMs);
+  if (now < settledAt + lagMs) return { kind: 'wait', until: settledAt + lagMs };
+  if (await listed.hasCaughtUp(row, timing)) return null;
+  if (now < until) return { kind: 'wait', until: Math.min(until, now + 10 * lookAgainMs) };
+  return (await listed.sweptAfter(until, row.posted_at ?? 0)) ? null : 'sweep';
+}
+
+/** What sweeps of an agent's list have shown so far. */
+class ListState {
+  readonly #tx: Queries;
+  readonly #agentId: string;
+  #agent: ReturnType<typeof readAgent> | undefined;
+
+  constructor(tx: Queries, agentId: string) {
+    this.#tx = tx;
+    this.#agentId = agentId;
+  }
+
+  async longestLagMs(): Promise<number> {
+    return (await this.#read())?.longest_lag_ms ?? 0;
+  }
+
+  /** Whether a complete sweep that read back to the POST was begun after `at`. */
+  async sweptAfter(at: number, postedAt: number): Promise<boolean> {
+    const agent = await this.#read();
+    return (agent?.swept_begun_at ?? 0) >= at && (agent?.swept_from ?? Infinity) <= postedAt;
+  }
+
+  /** Whether the list has shown a call that began after the last instant at which this one can have rung. */
+  async hasCaughtUp(row: AttemptRow, timing: Campaign['rules']['timing']): Promise<boolean> {
+    const newest = (await this.#read())?.newest_start ?? 0;
+    const bounds = (await readPostBounds(this.#tx, [row.batch_id], timing)).get(row.batch_id);
+    return bounds !== undefined && newest > bounds.to + timing.dispatchMarginMs;
+  }
+
+  async #read() {
+    this.#agent ??= readAgent(this.#tx, this.#agentId);
+    return this.#agent;
+  }
+}
+
+async function wantSweep(tx: Queries, campaignId: string, postedAt: number, toleranceMs: number): Promise<void> {
+  const backTo = postedAt - toleranceMs;
+  await tx
+    .updateTable('campaigns')
+    .set({ sweep_back_to: backTo })
+    .where('campaign_id', '=', campaignId)
+    .where((eb) => eb.or([eb('sweep_back_to', 'is', null), eb('sweep_back_to', '>', backTo)]))
+    .execute();
+}
+
+/** Ends the row of somebody who cannot be dialled again without a person's word: the earlier call counts as made. */
+export async function leaveInDoubt(
+  tx: Queries,
+  campaignId: string,
+  recipientId: string,
+  { earlier, candidates }: Extract<Hindrance, { kind: 'doubt' }>,
+  now: number,
+): Promise<void> {
+  // The outcome of another row is not this one's to decide.
+  if (earlier.recipient_id === recipientId) {
+    const { attempt_id: attemptId } = earlier;
+    if (candidates.length > 0) await noteCandidates(tx, attemptId, candidates);
+    if (earlier.state === 'released')
+      await tx
+        .updateTable('attempts')
+        .set({ state: 'settled', reason: null, settled_at: now })
+        .where('attempt_id', '=', attemptId)
+        .execute();
+    const result = { disposition: 'unknown' as const, detail: notToldApart, counted: true };
+    await settleAttempts(tx, campaignId, [{ attemptId, result }], now);
+  }
+  const { outcome } = await tx
+    .selectFrom('recipients')
+    .select('outcome')
+    .where('recipient_id', '=', recipientId)
+    .executeTakeFirstOrThrow();
+  if (outcome !== null) return;
+  await finishRecipients(tx, campaignId, [{ recipientId, outcome: 'unresolved', reason: notToldApart }], now);
+}

@@ -1,0 +1,152 @@
+import type { Selectable } from 'kysely';
+import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import type { Campaign } from '../rows/campaigns.ts';
+import { findOpenQuestions } from './dial-guard.ts';
+import { readDoubts } from './doubts.ts';
+import { type AttemptRow } from './correlation-rows.ts';
+import type { Queries } from '../open-ledger.ts';
+import type { Database } from '../schema.ts';
+
+export type RecipientRow = Selectable<Database['recipients']>;
+
+/** A row that is unresolved, and what a person may want to see to decide about it. */
+export interface DoubtfulRow {
+  recipient: RecipientRow;
+  /** Calls to its number that are not told, oldest first, its own last call always among them; empty: nobody has called it. */
+  calls: { attempt: AttemptRow; records: PossibleRecord[] }[];
+}
+
+/** A record that belongs to nobody and may be that of the call. */
+export interface PossibleRecord {
+  conversationId: string;
+  facts: ConversationFacts;
+}
+
+const idsPerQuery = 500;
+/** Calls of one time have few records in common with those of another. */
+const callsPerLook = 50;
+
+/** The unresolved rows that nobody has given up yet, in order; of `rowNumbers` where it is not null. */
+export async function findUnresolved(
+  db: Queries,
+  campaignId: string,
+  rowNumbers: readonly number[] | null = null,
+): Promise<RecipientRow[]> {
+  return db
+    .selectFrom('recipients')
+    .selectAll()
+    .where('campaign_id', '=', campaignId)
+    .where('state', '=', 'done')
+    .where('outcome', '=', 'unresolved')
+    .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', givenUp)]))
+    .$if(rowNumbers !== null, (query) => query.where('row_number', 'in', rowNumbers ?? []))
+    .orderBy('row_number')
+    .execute();
+}
+
+/** Looks up what may have become of the rows' calls, as the records stand now. */
+export async function readDoubtfulRows(
+  tx: Queries,
+  campaign: Campaign,
+  recipients: readonly RecipientRow[],
+  now: number,
+): Promise<DoubtfulRow[]> {
+  const questions = await findQuestions(tx, campaign, recipients);
+  const records = await findPossible(tx, campaign, questions, now);
+  const last = await findLastCalls(tx, recipients);
+  const byNumber = groupBy(questions, (attempt) => attempt.e164);
+  return recipients.map((recipient) => {
+    const own = last.get(recipient.recipient_id);
+    const shown = (byNumber.get(recipient.e164 ?? '') ?? []).filter(({ attempt_id: id }) => records.has(id));
+    const isOwn = ({ recipient_id: id }: AttemptRow) => id === recipient.recipient_id;
+    if (own !== undefined && !shown.some(isOwn)) shown.push(own);
+    const ordered = shown.toSorted((a, b) => (a.posted_at ?? 0) - (b.posted_at ?? 0));
+    return {
+      recipient,
+      calls: ordered.map((attempt) => ({ attempt, records: records.get(attempt.attempt_id) ?? [] })),
+    };
+  });
+}
+
+/** Every call that keeps one of the rows from being dialled, or would. */
+export async function findQuestions(
+  tx: Queries,
+  { rules }: Campaign,
+  recipients: readonly RecipientRow[],
+): Promise<AttemptRow[]> {
+  const callees = recipients.map(({ recipient_id: recipientId, e164 }) => ({
+    recipientId,
+    e164: e164 ?? '',
+    attempted: true,
+  }));
+  return findOpenQuestions(tx, rules.agentId, callees);
+}
+
+async function findPossible(
+  tx: Queries,
+  { rules }: Campaign,
+  attempts: readonly AttemptRow[],
+  now: number,
+): Promise<Map<string, PossibleRecord[]>> {
+  const candidates = new Map<string, string[]>();
+  for (const ofAgent of groupBy(attempts, (attempt) => attempt.agent_id).values()) {
+    const inTime = ofAgent.toSorted((a, b) => (a.posted_at ?? 0) - (b.posted_at ?? 0));
+    for (let start = 0; start < inTime.length; start += callsPerLook) {
+      const part = inTime.slice(start, start + callsPerLook);
+      const doubts = await readDoubts(tx, part[0]?.agent_id ?? '', part, rules.timing, now);
+      for (const [id, doubt] of doubts) if (doubt.candidates.length > 0) candidates.set(id, doubt.candidates);
+    }
+  }
+  const facts = await readFacts(tx, [...new Set([...candidates.values()].flat())]);
+  return new Map(
+    [...candidates].map(([id, ids]) => {
+      const records = ids.flatMap((conversationId) => {
+        const known = facts.get(conversationId);
+        return known === undefined ? [] : [{ conversationId, facts: known }];
+      });
+      return [id, records.toSorted((a, b) => (a.facts.startedAt ?? 0) - (b.facts.startedAt ?? 0))];
+    }),
+  );
+}
+
+async function readFacts(tx: Queries, ids: readonly string[]): Promise<Map<string, ConversationFacts>> {
+  const found = new Map<string, ConversationFacts>();
+  for (let start = 0; start < ids.length; start += idsPerQuery) {
+    const rows = await tx
+      .selectFrom('conversations')
+      .select(['conversation_id', 'facts'])
+      .where('conversation_id', 'in', ids.slice(start, start + idsPerQuery))
+      .execute();
+    for (const row of rows) found.set(row.conversation_id, JSON.parse(row.facts) as ConversationFacts);
+  }
+  return found;
+}
+
+async function findLastCalls(tx: Queries, recipients: readonly RecipientRow[]): Promise<Map<string, AttemptRow>> {
+  const last = new Map<string, AttemptRow>();
+  const ids = recipients.map((row) => row.recipient_id);
+  for (let start = 0; start < ids.length; start += idsPerQuery) {
+    const rows = await tx
+      .selectFrom('attempts')
+      .selectAll()
+      .where('recipient_id', 'in', ids.slice(start, start + idsPerQuery))
+      .where('posted_at', 'is not', null)
+      .where('state', '=', 'settled')
+      .orderBy('number')
+      .execute();
+    for (const row of rows) last.set(row.recipient_id, row);
+  }
+  return last;
+}
+
+/** As `Map.groupBy`, which not every engine has. */
+export function groupBy<Value, Key>(values: readonly Value[], keyOf: (value: Value) => Key): Map<Key, Value[]> {
+  const groups = new Map<Key, Value[]>();
+  for (const value of values) {
+    const group = groups.get(keyOf(value));
+    if (group === undefined) groups.set(keyOf(value), [value]);
+    else group.push(value);
+  }
+  return groups;
+}

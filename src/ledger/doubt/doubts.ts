@@ -1,0 +1,277 @@
+import {
+  lookAheadOf,
+  readAgent,
+  toCorrelation,
+  type AgentRow,
+  type AttemptRow,
+  type Timing,
+} from './correlation-rows.ts';
+import { sql } from 'kysely';
+import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import {
+  indexAttempts,
+  isPossible,
+  readClues,
+  wordsAgainst,
+  type Clue,
+  type CorrelationAttempt,
+} from '../../domain/correlation/evidence.ts';
+import { wordingOf } from '../../domain/correlation/line-words.ts';
+import { mayHideTalkFrom, recordedTalk } from '../../domain/correlation/recorded-talk.ts';
+import type { ConversationRow } from './conversations.ts';
+import type { Queries } from '../open-ledger.ts';
+import { wordsKey } from '../words-key.ts';
+
+/** A record that is not finished after this long counts as it is. */
+const longestUndecidedMs = 4 * 3_600_000;
+
+/** Calls that were made later may still be listed. */
+const onTheirWayMs = 10 * 60_000;
+
+const noClock = { offsetMs: 0, uncertaintyMs: 0 };
+
+/** What records that belong to nobody leave open about one attempt. */
+export interface Doubt {
+  /** Conversations that may be the attempt's and may hide a talk. */
+  candidates: string[];
+  /** Whether there are others about which it is too early to say. */
+  undecided: boolean;
+}
+
+/**
+ * Asks of attempts that were posted, and have no record that shows what became of them, which unowned records may be theirs and may
+ * hide a talk. `undecidedUntil`: a record that began later and is not finished is left to a later question; null: none is.
+ */
+export async function readDoubts(
+  tx: Queries,
+  agentId: string,
+  attempts: readonly AttemptRow[],
+  timing: Timing,
+  now: number,
+  undecidedUntil: number | null = null,
+): Promise<Map<string, Doubt>> {
+  const doubts = new Map<string, Doubt>();
+  if (attempts.length === 0) return doubts;
+  const agent = await readAgent(tx, agentId);
+  const asked = await toCorrelation(tx, attempts, lookAheadOf(agent, timing), timing);
+  const records = await findRecords(tx, agentId, asked, agent, timing, now);
+  if (records.length === 0) return doubts;
+  const dismissed = await readDismissals(tx, attempts);
+  const seqOf = new Map(attempts.map((row) => [row.attempt_id, row.posted_seq ?? 0]));
+  const index = indexAttempts(asked, noClock);
+  const spoken = new OurLines(tx, agentId, timing, lookAheadOf(agent, timing));
+  const clues = records.map((row) => readClues([factsOf(row)], index, noClock)[0]);
+  const talks = clues.filter((clue) => clue !== undefined);
+  const othersOf = new Map(asked.map((attempt) => [attempt, countOthers(attempt, talks, agent)]));
+  for (const [at, row] of records.entries()) {
+    const clue = clues[at];
+    if (clue === undefined) continue;
+    const undecided = row.final === 0 && row.gone === 0 && now - row.first_seen_at < longestUndecidedMs;
+    for (const attempt of asked) {
+      if (row.seen_seq < (seqOf.get(attempt.attemptId) ?? 0)) continue;
+      if (dismissed.has(`${attempt.attemptId} ${row.conversation_id}`)) continue;
+      if (!isPossible(attempt, clue, index)) continue;
+      const words = undecided
+        ? null
+        : await judgeWords(attempt, clue, spoken, agent, timing, now, othersOf.get(attempt) ?? 0);
+      if (words === 'others') continue;
+      const doubt = doubts.get(attempt.attemptId) ?? { candidates: [], undecided: false };
+      if (!undecided && words !== 'too_early') doubt.candidates.push(row.conversation_id);
+      else if (undecidedUntil === null || (clue.startedAt ?? 0) <= undecidedUntil) doubt.undecided = true;
+      else continue;
+      doubts.set(attempt.attemptId, doubt);
+    }
+  }
+  return doubts;
+}
+
+/** Whether the agent has a record that belongs to nobody and is still to be read to its end. */
+export async function isAnyUndecided(tx: Queries, agentId: string, now: number): Promise<boolean> {
+  const row = await tx
+    .selectFrom('conversations')
+    .select('conversation_id')
+    .where('agent_id', '=', agentId)
+    .where('attempt_id', 'is', null)
+    .where('final', '=', 0)
+    .where('gone', '=', 0)
+    .where('first_seen_at', '>', now - longestUndecidedMs)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Evidence by which a record is surely an attempt's own, or a person has said so. */
+export const strongEvidence = ['reference', 'batch_and_number', 'person'] as const;
+
+/** The attempts whose record this may be: those without one of their own, or with one that may be somebody else's. */
+export async function findPossibleOwners(tx: Queries, row: ConversationRow, timing: Timing): Promise<AttemptRow[]> {
+  const agent = await readAgent(tx, row.agent_id);
+  const startedAt = row.started_at ?? row.first_seen_at;
+  const marginMs = 2 * timing.clockToleranceMs + timing.lateDeliveryMs;
+  const attempts = await tx
+    .selectFrom('attempts')
+    .selectAll()
+    .where('agent_id', '=', row.agent_id)
+    .where('posted_at', '>=', startedAt - lookAheadOf(agent, timing) - marginMs)
+    .where('posted_at', '<=', startedAt + marginMs)
+    .where((eb) => eb.or([eb('conversation_id', 'is', null), eb('evidence', 'not in', strongEvidence)]))
+    .execute();
+  const asked = await toCorrelation(tx, attempts, lookAheadOf(agent, timing), timing);
+  const index = indexAttempts(asked, noClock);
+  const [clue] = readClues([factsOf(row)], index, noClock);
+  if (clue === undefined) return [];
+  const rows = new Map(attempts.map((attempt) => [attempt.attempt_id, attempt]));
+  return asked.flatMap((attempt) => {
+    const owner = rows.get(attempt.attemptId);
+    const isOwner = isPossible(attempt, clue, index) && wordsAgainst(attempt, clue.line) !== 'somebody_else';
+    return owner !== undefined && isOwner && row.seen_seq >= (owner.posted_seq ?? 0) ? [owner] : [];
+  });
+}
+
+/** Facts of a stored record; one that names no start is dated by its first listing. */
+function factsOf(row: ConversationRow): ConversationFacts {
+  const facts = JSON.parse(row.facts) as ConversationFacts;
+  return { ...facts, agentId: facts.agentId ?? row.agent_id, startedAt: facts.startedAt ?? row.first_seen_at };
+}
+
+async function judgeWords(
+  attempt: CorrelationAttempt,
+  clue: Clue,
+  spoken: OurLines,
+  agent: AgentRow | undefined,
+  timing: Timing,
+  now: number,
+  others: number,
+): Promise<'others' | 'too_early' | null> {
+  const against = wordsAgainst(attempt, clue.line);
+  if (against === 'somebody_else') return 'others';
+  const startedAt = clue.startedAt ?? 0;
+  if (await spoken.byAnother(attempt, clue.line, startedAt)) return 'others';
+  if (against === null || agent?.words_first == null || agent.words_last === null) return null;
+  // Whoever changed what the agent says has not done so while its calls before and after began with our words. A single call beside
+  // one of ours is as good: a change would show in those that follow.
+  const isBetween = agent.words_first <= startedAt && startedAt <= agent.words_last;
+  const besideMs = Math.max(agent.words_first - startedAt, startedAt - agent.words_last);
+  if (isBetween || (besideMs <= timing.clockToleranceMs && others <= 1)) return 'others';
+  return agent.words_first <= startedAt && now < startedAt + timing.lateLookbackMs ? 'too_early' : null;
+}
+
+/** Talks outside the time in which the agent is known to have spoken our words that began with words of which few are the attempt's. */
+function countOthers(attempt: CorrelationAttempt, clues: readonly Clue[], agent: AgentRow | undefined): number {
+  const { words_first: first, words_last: last } = agent ?? { words_first: null, words_last: null };
+  if (first === null || last === null) return 0;
+  return clues.filter(
+    ({ line, startedAt }) =>
+      startedAt !== null && (startedAt < first || startedAt > last) && wordsAgainst(attempt, line) === 'few_shared',
+  ).length;
+}
+
+/** Whether a line that a record shows is that of another attempt of ours, word for word. */
+class OurLines {
+  readonly #known = new Map<string, { e164: string; posted_at: number | null }[]>();
+  readonly #tx: Queries;
+  readonly #agentId: string;
+  readonly #timing: Timing;
+  readonly #lookAheadMs: number;
+
+  constructor(tx: Queries, agentId: string, timing: Timing, lookAheadMs: number) {
+    this.#tx = tx;
+    this.#agentId = agentId;
+    this.#timing = timing;
+    this.#lookAheadMs = lookAheadMs;
+  }
+
+  async byAnother(attempt: CorrelationAttempt, line: string | null, startedAt: number): Promise<boolean> {
+    const [shown, own] = [wordingOf(line), wordingOf(attempt.openingLine)];
+    if (line === null || shown === null || own === null) return false;
+    // Of two lines of which one begins the other either may have been spoken.
+    if (own.near.startsWith(shown.near) || shown.near.startsWith(own.near)) return false;
+    const key = wordsKey(line);
+    const calls = this.#known.get(key) ?? (await this.#find(key));
+    this.#known.set(key, calls);
+    const { clockToleranceMs } = this.#timing;
+    return calls.some(
+      ({ e164, posted_at: at }) =>
+        e164 !== attempt.e164 &&
+        at !== null &&
+        at - 2 * clockToleranceMs <= startedAt &&
+        startedAt <= at + this.#lookAheadMs + 2 * clockToleranceMs,
+    );
+  }
+
+  async #find(key: string) {
+    return this.#tx
+      .selectFrom('recipients')
+      .innerJoin('attempts', 'attempts.recipient_id', 'recipients.recipient_id')
+      .select(['attempts.e164', 'attempts.posted_at'])
+      .where('recipients.words_key', '=', key)
+      .where('attempts.agent_id', '=', this.#agentId)
+      .where('attempts.posted_at', 'is not', null)
+      .where('attempts.conversation_id', 'is', null)
+      .execute();
+  }
+}
+
+async function findRecords(
+  tx: Queries,
+  agentId: string,
+  asked: readonly CorrelationAttempt[],
+  agent: AgentRow | undefined,
+  { ringLimitMs }: Timing,
+  now: number,
+): Promise<ConversationRow[]> {
+  const shown = {
+    wordsShown: agent?.words_shown === 1,
+    bareShown: agent?.bare_shown === 1,
+    longestEmptyMs: agent?.longest_empty_ms ?? 0,
+  };
+  const mayHideFrom = mayHideTalkFrom(shown, ringLimitMs);
+  const from = Math.min(...asked.map((attempt) => attempt.possibleFrom));
+  const until = Math.max(...asked.map((attempt) => attempt.possibleUntil));
+  const rows = await tx
+    .selectFrom('conversations')
+    .selectAll()
+    .where('agent_id', '=', agentId)
+    .where('attempt_id', 'is', null)
+    .where('talk', '>=', Math.min(mayHideFrom, recordedTalk.ringing))
+    .where((eb) =>
+      eb.or([eb('started_at', 'is', null), eb.and([eb('started_at', '>=', from), eb('started_at', '<=', until)])]),
+    )
+    .execute();
+  const ringing = rows.filter((row) => row.talk < mayHideFrom);
+  if (ringing.length === 0 || !(await leavesRecordOfEachCall(tx, agentId, now))) return rows;
+  return rows.filter((row) => row.talk >= mayHideFrom);
+}
+
+/**
+ * Whether the service has shown as many records as calls were made. Where unanswered calls leave none, a record without words but with a
+ * duration is that of a talk.
+ */
+async function leavesRecordOfEachCall(tx: Queries, agentId: string, now: number): Promise<boolean> {
+  const { rows } = await sql<{ calls: number; records: number }>`
+    with since as (select min(posted_at) as at from attempts join campaigns on campaigns.campaign_id = attempts.campaign_id
+      where attempts.agent_id = ${agentId} and campaigns.state not in ('completed', 'cancelled', 'failed'))
+    select
+      (select count(*) from attempts where agent_id = ${agentId} and posted_at >= (select at from since)
+        and (state = 'settled' or (state = 'open' and (conversation_id is not null or posted_at < ${now - onTheirWayMs})))) as calls,
+      (select count(*) from conversations where agent_id = ${agentId} and started_at >= (select at from since) - 60000
+        and caller is null) as records`.execute(tx);
+  const [counts] = rows;
+  return counts !== undefined && counts.records >= counts.calls;
+}
+
+const valuesPerQuery = 500;
+
+async function readDismissals(tx: Queries, attempts: readonly AttemptRow[]): Promise<Set<string>> {
+  const dismissed = new Set<string>();
+  const ids = attempts.map((row) => row.attempt_id);
+  for (let start = 0; start < ids.length; start += valuesPerQuery) {
+    const rows = await tx
+      .selectFrom('dismissals')
+      .select(['attempt_id', 'conversation_id'])
+      .where('attempt_id', 'in', ids.slice(start, start + valuesPerQuery))
+      .execute();
+    for (const row of rows) dismissed.add(`${row.attempt_id} ${row.conversation_id}`);
+  }
+  return dismissed;
+}

@@ -1,0 +1,107 @@
+import type { Selectable } from 'kysely';
+import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
+import { readAgent, type AttemptRow } from './correlation-rows.ts';
+import type { Queries } from '../open-ledger.ts';
+import type { Database } from '../schema.ts';
+
+export type BatchRow = Selectable<Database['batches']>;
+
+/** Sweeps further apart than this (service time) leave a gap in which the settle deadline does not run. */
+const longestPauseMs = 120_000;
+
+/** After a refusal, or a 429: a service that carried the request out all the same shows it by then. */
+export const refusalDoubtMs = 60_000;
+
+/** Between two sweeps that read far back only because somebody waits to be dialled again. */
+export const deepSweepPauseMs = 30 * 60_000;
+
+export interface OpenBatch {
+  batch: BatchRow;
+  rules: CampaignRules;
+  /** Open attempts without a conversation. */
+  missing: AttemptRow[];
+}
+
+export async function findOpenBatches(tx: Queries, agentId: string): Promise<OpenBatch[]> {
+  const attempts = await tx
+    .selectFrom('attempts')
+    .selectAll()
+    .where('agent_id', '=', agentId)
+    .where('state', '=', 'open')
+    .where('conversation_id', 'is', null)
+    .orderBy('position')
+    .execute();
+  const byBatch = new Map<string, AttemptRow[]>();
+  for (const attempt of attempts) {
+    const missing = byBatch.get(attempt.batch_id);
+    if (missing === undefined) byBatch.set(attempt.batch_id, [attempt]);
+    else missing.push(attempt);
+  }
+  const rulesOf = new Map<string, CampaignRules>();
+  const open: OpenBatch[] = [];
+  for (const [batchId, missing] of byBatch) {
+    const batch = await tx.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirstOrThrow();
+    const rules = rulesOf.get(batch.campaign_id) ?? (await readRulesOf(tx, batch.campaign_id));
+    rulesOf.set(batch.campaign_id, rules);
+    open.push({ batch, rules, missing });
+  }
+  return open;
+}
+
+export async function readRulesOf(tx: Queries, campaignId: string): Promise<CampaignRules> {
+  const row = await tx
+    .selectFrom('campaigns')
+    .select('rules')
+    .where('campaign_id', '=', campaignId)
+    .executeTakeFirstOrThrow();
+  return readRules(row.rules);
+}
+
+/** The instant after which a complete sweep may conclude that a batch's missing records will not come. */
+export function settleDeadline({ batch, rules }: OpenBatch, longestLagMs: number): number | null {
+  if (batch.state === 'unknown') return batch.hold_after;
+  if (batch.state === 'refused') return (batch.verdict_at ?? 0) + Math.max(refusalDoubtMs, longestLagMs);
+  if (batch.state !== 'confirmed' || batch.progress_at === null) return null;
+  const settled = batch.progress_at + rules.timing.settleMs;
+  // Without a reply, who has no record becomes `unknown`, which a person may decide about at once: not before the late delivery is over.
+  return batch.accepted_by === 'reply' ? settled : Math.max(settled, batch.hold_after ?? 0);
+}
+
+/**
+ * Since when a sweep begun now must have looked into every record, because something negative would be concluded from it, now or when
+ * somebody is dialled again; null when nothing would. A batch that was posted again may have records since its first POST.
+ */
+export async function conclusionDueSince(db: Queries, agentId: string, now: number): Promise<number | null> {
+  const agent = await readAgent(db, agentId);
+  const open = await findOpenBatches(db, agentId);
+  const since = open
+    .filter((entry) => (settleDeadline(entry, agent?.longest_lag_ms ?? 0) ?? Infinity) < now)
+    .map(({ batch, rules }) => (batch.first_posted_at ?? 0) - rules.timing.clockToleranceMs);
+  const { back } = await db
+    .selectFrom('campaigns')
+    .select((eb) => eb.fn.min('sweep_back_to').as('back'))
+    .where('agent_id', '=', agentId)
+    .executeTakeFirstOrThrow();
+  const isRecent =
+    (agent?.swept_begun_at ?? 0) > now - deepSweepPauseMs && (agent?.swept_from ?? Infinity) <= (back ?? 0);
+  if (back !== null && !isRecent) since.push(back);
+  return since.length === 0 ? null : Math.min(...since);
+}
+
+/** Time in which nobody looked does not count towards the settle deadline; the time that a sweep takes is time in which somebody does. */
+export async function skipGap(
+  tx: Queries,
+  open: OpenBatch[],
+  lastCompleteAt: number | null,
+  begunAt: number,
+): Promise<void> {
+  for (const entry of open) {
+    const { batch, rules } = entry;
+    if (batch.state !== 'confirmed' || batch.progress_at === null) continue;
+    const gap = begunAt - Math.max(lastCompleteAt ?? 0, batch.progress_at);
+    if (gap <= Math.max(longestPauseMs, 5 * rules.timing.pollMs)) continue;
+    const progressAt = batch.progress_at + gap;
+    await tx.updateTable('batches').set({ progress_at: progressAt }).where('batch_id', '=', batch.batch_id).execute();
+    entry.batch = { ...batch, progress_at: progressAt };
+  }
+}

@@ -1,0 +1,89 @@
+import { sql } from 'kysely';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import type { ConversationRow } from './conversations.ts';
+import { findPossibleOwners } from './doubts.ts';
+import { type AttemptRow } from './correlation-rows.ts';
+import { appendEvents } from '../events.ts';
+import type { Queries } from '../open-ledger.ts';
+import { accountScope, addSuppression, findEntries } from '../rows/suppressions.ts';
+
+/** What is to be done about a record in which somebody asked not to be called again (`conversations.heard`). */
+export const heardState = { nothing: 0, toFollow: 1, followed: 2 } as const;
+
+/**
+ * Puts everybody on the do-not-call list who may have asked for it in a record that belongs to nobody: each number whose call it may be,
+ * or the one that called. Such entries are lifted when the record turns out to be somebody else's.
+ */
+export async function followPossibleOptOuts(
+  tx: Queries,
+  agentId: string,
+  timing: CampaignRules['timing'],
+  now: number,
+): Promise<void> {
+  const rows = await tx
+    .selectFrom('conversations')
+    .selectAll()
+    .where('agent_id', '=', agentId)
+    .where('heard', '=', heardState.toFollow)
+    .execute();
+  for (const row of rows) {
+    if (row.attempt_id === null) await suppressPossible(tx, row, timing, now);
+    await tx
+      .updateTable('conversations')
+      .set({ heard: heardState.followed })
+      .where('conversation_id', '=', row.conversation_id)
+      .execute();
+  }
+}
+
+async function suppressPossible(tx: Queries, row: ConversationRow, timing: CampaignRules['timing'], now: number) {
+  const source = sourceOf(row.conversation_id);
+  const owners = row.caller === null ? await findPossibleOwners(tx, row, timing) : [];
+  const campaignOf = new Map(owners.map((attempt) => [attempt.e164, attempt.campaign_id]));
+  if (row.caller !== null) campaignOf.set(row.caller, accountScope);
+  const reason = row.caller === null ? 'may have opted out in a call' : 'opted out in a call of their own';
+  // In one order, whoever else writes to the list.
+  for (const [e164, campaignId] of [...campaignOf].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const known = (await findEntries(tx, [e164])).some(
+      (entry) => entry.scope === accountScope && entry.expiresAt === null,
+    );
+    if (known) continue;
+    await addSuppression(tx, { e164, scope: accountScope, source, reason, expiresAt: null }, now);
+    const data = { scope: accountScope, e164, source };
+    await appendEvents(tx, [{ at: now, campaignId, type: 'suppression.added', data }]);
+  }
+}
+
+/** A record has been ascribed to an attempt: whoever else may have been the one who opted out in it is free again. */
+export async function liftPossibleOptOuts(
+  tx: Queries,
+  conversationId: string,
+  owner: AttemptRow,
+  now: number,
+): Promise<void> {
+  const source = sourceOf(conversationId);
+  const lifted = await tx
+    .deleteFrom('suppressions')
+    .where('source', '=', source)
+    .where('e164', '!=', owner.e164)
+    .returning('e164')
+    .execute();
+  if (lifted.length === 0) return;
+  const { campaign_id: campaignId, agent_id: agentId } = owner;
+  await appendEvents(
+    tx,
+    lifted.map(({ e164 }) => ({
+      at: now,
+      campaignId,
+      type: 'suppression.removed' as const,
+      data: { e164, scope: accountScope, source },
+    })),
+  );
+  // Another record may speak for the same number, which had its entry already.
+  await sql`update conversations set heard = ${heardState.toFollow}
+    where agent_id = ${agentId} and heard = ${heardState.followed} and attempt_id is null`.execute(tx);
+}
+
+function sourceOf(conversationId: string): string {
+  return `possible:${conversationId}`;
+}

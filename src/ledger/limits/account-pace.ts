@@ -1,0 +1,97 @@
+import { sql, type Selectable } from 'kysely';
+import { cutPace, fullPace, raisePace } from '../../domain/pacing/pace-control.ts';
+import type { PostVerdict } from '../../domain/ledger.ts';
+import { findCampaign } from '../rows/campaigns.ts';
+import { appendEvents } from '../events.ts';
+import type { Queries, Store } from '../open-ledger.ts';
+import type { Database } from '../schema.ts';
+
+/** What holds for all campaigns of one account of the service. */
+export interface Account {
+  accountId: string;
+  /** Null: no limit of its own. */
+  maxConcurrentCalls: number | null;
+  /** Part of `maxConcurrentCalls` that is left to others, in thousandths. */
+  keepFree: number;
+  /** In thousandths of every limit. */
+  pace: number;
+  /** Service time at which the pace was last cut; 0 before the first. */
+  cutAt: number;
+  /** By how many real milliseconds the service's clock is too far ahead of a worker's for anybody to be dialled; 0: it is not. */
+  clocksApartMs: number;
+  /** When a step of a clock was last noticed (service time); 0: never. */
+  steppedAt: number;
+}
+
+export async function readAccount(db: Queries, accountId: string): Promise<Account> {
+  const row = await db.selectFrom('accounts').selectAll().where('account_id', '=', accountId).executeTakeFirst();
+  return {
+    accountId,
+    maxConcurrentCalls: row?.max_concurrent_calls ?? null,
+    keepFree: row?.keep_free ?? 0,
+    pace: row?.pace ?? fullPace,
+    cutAt: row?.pace_at ?? 0,
+    clocksApartMs: row?.clocks_apart_ms ?? 0,
+    steppedAt: row?.stepped_at ?? 0,
+  };
+}
+
+/** Lines of the account that its campaigns may use at full pace; null: no limit. */
+export function linesOf({ maxConcurrentCalls, keepFree }: Account): number | null {
+  if (maxConcurrentCalls === null) return null;
+  return Math.max(1, maxConcurrentCalls - Math.ceil((maxConcurrentCalls * keepFree) / 1000));
+}
+
+/**
+ * Locks an account's row for the rest of the transaction. Whoever locks a campaign as well does that first, so that two transactions
+ * never wait for each other.
+ */
+export async function lockAccount(tx: Queries, store: Pick<Store, 'dialect'>, accountId: string): Promise<void> {
+  if (store.dialect === 'postgres')
+    await sql`select 1 from accounts where account_id = ${accountId} for update`.execute(tx);
+}
+
+/** Writes to an account's row, which need not be there. */
+export async function writeAccount(
+  tx: Queries,
+  accountId: string,
+  changes: Partial<Omit<Selectable<Database['accounts']>, 'account_id'>>,
+): Promise<void> {
+  const fresh = { max_concurrent_calls: null, not_before: 0, keep_free: 0, pace: fullPace, pace_at: 0 };
+  await tx
+    .insertInto('accounts')
+    .values({ account_id: accountId, ...fresh, ...changes })
+    .onConflict((conflict) => conflict.column('account_id').doUpdateSet(changes))
+    .execute();
+}
+
+/**
+ * What an answer of the service says about the pace of the account: a 429 cuts it, an accepted batch lets it grow. Runs in the
+ * transaction that records the verdict.
+ */
+export async function notePace(
+  tx: Queries,
+  store: Pick<Store, 'dialect'>,
+  batch: Pick<Selectable<Database['batches']>, 'campaign_id' | 'batch_id' | 'size'>,
+  answer: { verdict: PostVerdict; status?: number | null; now: number },
+): Promise<void> {
+  const limited = answer.status === 429;
+  if (!limited && answer.verdict !== 'confirmed') return;
+  const campaign = await findCampaign(tx, batch.campaign_id);
+  if (campaign === undefined) return;
+  // Where all is well, which is nearly always, nothing is locked.
+  if (!limited && (await readAccount(tx, campaign.accountId)).pace === fullPace) return;
+  await lockAccount(tx, store, campaign.accountId);
+  const before = await readAccount(tx, campaign.accountId);
+  const limit = campaign.rules.pacing.maxConcurrentCalls;
+  const { pace, cutAt } = limited
+    ? cutPace(before, { limit, now: answer.now })
+    : raisePace(before, { limit, calls: batch.size });
+  if (pace === before.pace && cutAt === before.cutAt) return;
+  await writeAccount(tx, campaign.accountId, { pace, pace_at: cutAt });
+  if (pace === before.pace) return;
+  const data = { from: before.pace, to: pace };
+  await appendEvents(tx, [
+    { at: answer.now, campaignId: batch.campaign_id, type: 'account.pace', batchId: batch.batch_id, data },
+  ]);
+}

@@ -1,0 +1,46 @@
+import { breakerOpens, failedDispositions, type FailedDisposition } from '../../domain/pacing/breaker.ts';
+import { readCallersOut } from './callers.ts';
+import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
+import type { Queries } from '../open-ledger.ts';
+
+/**
+ * Pauses a campaign of whose latest calls too many failed; answers whether it did. Only calls that ended since it last began to dial
+ * count: a person has looked at those before.
+ */
+export async function openBreaker(tx: Queries, campaign: Campaign, now: number): Promise<boolean> {
+  const { breaker } = campaign.rules;
+  if (breaker === null) return false;
+  // A number that has been taken out has nothing to say of the others.
+  const out = await readCallersOut(tx, campaign);
+  const rows = await tx
+    .selectFrom('attempts')
+    .select((eb) => ['disposition', eb.fn.countAll<number>().as('count')])
+    .where('campaign_id', '=', campaign.campaignId)
+    .where('settled_at', '>', Math.max(now - breaker.windowMs, campaign.dialsSince))
+    .where('disposition', 'is not', null)
+    .$if(out.length > 0, (query) =>
+      query.where((eb) =>
+        eb.not(
+          eb.exists(
+            // Asked of each call in the window: a long campaign has far more batches.
+            eb
+              .selectFrom('batches')
+              .select('batches.batch_id')
+              .whereRef('batches.batch_id', '=', 'attempts.batch_id')
+              .where('batches.caller', 'in', out),
+          ),
+        ),
+      ),
+    )
+    .groupBy('disposition')
+    .execute();
+  const count = (disposition: FailedDisposition): number =>
+    rows.find((row) => row.disposition === disposition)?.count ?? 0;
+  const ended = rows.reduce((sum, row) => sum + row.count, 0);
+  const failed = Object.fromEntries(failedDispositions.map((disposition) => [disposition, count(disposition)]));
+  const evidence = breakerOpens(breaker, { ended, failed });
+  if (evidence === null) return false;
+  const next = breaker.coolDownMs === null ? 'Look at it, then resume.' : 'It goes on by itself after its cool-down.';
+  const resumeAt = breaker.coolDownMs === null ? null : now + breaker.coolDownMs;
+  return changeCampaignState(tx, campaign.campaignId, 'paused', `${evidence}. ${next}`, now, resumeAt);
+}

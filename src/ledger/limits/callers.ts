@@ -1,0 +1,221 @@
+import type { Selectable } from 'kysely';
+import type { Caller, CallerFault, CallerStanding } from '../../domain/caller-choice.ts';
+import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
+import { appendEvents, type NewEvent } from '../events.ts';
+import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import type { Database } from '../schema.ts';
+
+type CallerRow = Selectable<Database['callers']>;
+type CampaignCallers = Pick<Campaign, 'campaignId' | 'rules'>;
+
+function selectCallers(db: Queries, campaignId: string): Promise<CallerRow[]> {
+  return db.selectFrom('callers').selectAll().where('campaign_id', '=', campaignId).orderBy('position').execute();
+}
+
+/** The campaign's numbers, with a row for each: those of which the service has not been asked yet count as in. */
+async function ensureCallers(tx: Queries, { campaignId, rules }: CampaignCallers): Promise<CallerRow[]> {
+  const { numbers } = rules.callers;
+  const rows = await selectCallers(tx, campaignId);
+  if (rows.length >= numbers.length) return rows;
+  const facts = { e164: null, country: null, regions: null, out: 0, reason: null, checked_at: null, given: 0 };
+  await tx
+    .insertInto('callers')
+    .values(numbers.map((id, position) => ({ campaign_id: campaignId, phone_number_id: id, position, ...facts })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return selectCallers(tx, campaignId);
+}
+
+/** The numbers that may call, in the order of the campaign file. */
+export async function readCallersIn(tx: Queries, campaign: CampaignCallers): Promise<Caller[]> {
+  const rows = await ensureCallers(tx, campaign);
+  return rows
+    .filter((row) => row.out === 0)
+    .map((row) => ({
+      phoneNumberId: row.phone_number_id,
+      country: row.country,
+      regions: row.regions === null ? null : (JSON.parse(row.regions) as string[]),
+      given: row.given,
+    }));
+}
+
+/** Numbers that have been taken out: nothing is sent from them, and their calls say nothing of the others. */
+export async function readCallersOut(tx: Queries, { campaignId }: CampaignCallers): Promise<string[]> {
+  const rows = await selectCallers(tx, campaignId);
+  return rows.filter((row) => row.out === 1).map((row) => row.phone_number_id);
+}
+
+/** Notes that a number calls these recipients from now on. Those who had it before are not counted again. */
+export async function giveCaller(
+  tx: Queries,
+  campaignId: string,
+  phoneNumberId: string,
+  recipients: readonly { recipient_id: string; caller: string | null }[],
+): Promise<void> {
+  const chosen = recipients.filter(({ caller }) => caller !== phoneNumberId).map((row) => row.recipient_id);
+  if (chosen.length === 0) return;
+  await tx.updateTable('recipients').set({ caller: phoneNumberId }).where('recipient_id', 'in', chosen).execute();
+  await tx
+    .updateTable('callers')
+    .set((eb) => ({ given: eb('given', '+', chosen.length) }))
+    .where('campaign_id', '=', campaignId)
+    .where('phone_number_id', '=', phoneNumberId)
+    .execute();
+}
+
+/** Whether the service is to be asked about the numbers: the time has come, or none of them may call and a person said to go on. */
+export type CallerLook = 'not_yet' | 'due' | 'needed';
+
+/** Failed calls since the last look that are reason enough for the next one. */
+const failuresToLook = 5;
+
+async function hasManyFailures(db: Queries, campaignId: string, since: number): Promise<boolean> {
+  const rows = await db
+    .selectFrom('attempts')
+    .select('attempt_id')
+    .where('campaign_id', '=', campaignId)
+    .where('settled_at', '>', since)
+    .where('disposition', '=', 'failed')
+    .limit(failuresToLook)
+    .execute();
+  return rows.length === failuresToLook;
+}
+
+/**
+ * Claims the next look at the numbers: every `everyMs`, and when calls fail as early as `soonestMs` after the last one. Of several
+ * workers one is told that it is due, and not again before its time, whatever becomes of its look.
+ */
+export async function claimCallerLook(
+  store: Store,
+  campaign: CampaignCallers,
+  { everyMs, soonestMs }: { everyMs: number; soonestMs: number },
+  now: number,
+): Promise<CallerLook> {
+  const { campaignId, rules } = campaign;
+  const judge = (rows: readonly CallerRow[], afterMs: number): CallerLook => {
+    if (rows.length > 0 && rows.every((row) => row.out === 1)) return 'needed';
+    const fresh = rows.filter((row) => row.checked_at !== null && row.checked_at > now - afterMs);
+    return fresh.length === rules.callers.numbers.length ? 'not_yet' : 'due';
+  };
+  const rows = await selectCallers(store.db, campaignId);
+  const lastLook = Math.max(0, ...rows.map((row) => row.checked_at ?? 0));
+  let afterMs = everyMs;
+  if (judge(rows, everyMs) === 'not_yet' && (await hasManyFailures(store.db, campaignId, lastLook)))
+    afterMs = soonestMs;
+  const look = judge(rows, afterMs);
+  if (look !== 'due') return look;
+  return store.transaction(async (tx) => {
+    await lockCampaign(tx, store, campaignId);
+    const again = judge(await ensureCallers(tx, campaign), afterMs);
+    if (again === 'due')
+      await tx.updateTable('callers').set({ checked_at: now }).where('campaign_id', '=', campaignId).execute();
+    return again;
+  });
+}
+
+/** Calls of a number that are looked at when it is taken out. */
+const lastCalls = 20;
+
+/** How the last finished calls of a number ended: what stands behind its being taken out. */
+async function readLastCalls(
+  tx: Queries,
+  campaignId: string,
+  phoneNumberId: string,
+): Promise<{ calls: number; failed: number }> {
+  const rows = await tx
+    .selectFrom('attempts')
+    .innerJoin('batches', 'batches.batch_id', 'attempts.batch_id')
+    .select('attempts.disposition')
+    .where('attempts.campaign_id', '=', campaignId)
+    .where('attempts.state', '=', 'settled')
+    .where('batches.caller', '=', phoneNumberId)
+    .orderBy('attempts.posted_at', 'desc')
+    .limit(lastCalls)
+    .execute();
+  return { calls: rows.length, failed: rows.filter(({ disposition }) => disposition === 'failed').length };
+}
+
+/**
+ * Writes what the service says of the numbers: one that may not call is taken out, one that may again is taken in again, and both
+ * are logged. With `faults` (none may call) the campaign pauses for that reason, and for the last calls of those just taken out.
+ */
+export async function noteCallers(
+  store: Store,
+  campaign: CampaignCallers,
+  standings: readonly CallerStanding[],
+  faults: string | null,
+  now: number,
+): Promise<void> {
+  const { campaignId } = campaign;
+  await store.transaction(async (tx) => {
+    await lockCampaign(tx, store, campaignId);
+    const before = new Map((await ensureCallers(tx, campaign)).map((row) => [row.phone_number_id, row]));
+    const events: NewEvent[] = [];
+    const evidence: string[] = [];
+    for (const { phoneNumberId, fault, e164, country, regions } of standings) {
+      const wasOut = before.get(phoneNumberId)?.out === 1;
+      // What was known of a number stays when the service no longer has it.
+      const facts = e164 === null ? {} : { e164, country, regions: regions === null ? null : JSON.stringify(regions) };
+      await tx
+        .updateTable('callers')
+        .set({ ...facts, out: fault === null ? 0 : 1, reason: fault, checked_at: now })
+        .where('campaign_id', '=', campaignId)
+        .where('phone_number_id', '=', phoneNumberId)
+        .execute();
+      if (fault !== null && !wasOut) {
+        const { calls, failed } = await readLastCalls(tx, campaignId, phoneNumberId);
+        events.push({ at: now, campaignId, type: 'caller.out', data: { phoneNumberId, reason: fault, calls, failed } });
+        if (calls > 0) evidence.push(`Of the last ${calls} calls of ${phoneNumberId} ${failed} failed.`);
+      }
+      if (fault !== null || !wasOut) continue;
+      events.push({ at: now, campaignId, type: 'caller.in', data: { phoneNumberId } });
+      // Its failures of before say nothing any more: the breaker counts anew.
+      await tx.updateTable('campaigns').set({ dials_since: now }).where('campaign_id', '=', campaignId).execute();
+    }
+    await appendEvents(tx, events);
+    if (faults === null) return;
+    const reason = [`${faults}, then resume.`, ...evidence].join(' ');
+    await changeCampaignState(tx, campaignId, 'paused', reason, now);
+    // Also one that was to go on by itself: no cool-down mends a number.
+    await tx
+      .updateTable('campaigns')
+      .set({ state_reason: reason, resume_at: null })
+      .where('campaign_id', '=', campaignId)
+      .where('state', '=', 'paused')
+      .execute();
+  });
+}
+
+export interface CallerUse {
+  phoneNumberId: string;
+  /** Why it does not call any more, or null. */
+  out: CallerFault | null;
+  checkedAt: number | null;
+  /** Calls that it made, or that count as made. */
+  calls: number;
+}
+
+const sentStates = ['posting', 'confirmed', 'unknown', 'held', 'redial', 'given_up'] as const;
+
+/** The campaign's numbers and what each of them has done so far, in the order of the campaign file. */
+export async function readCallerUse(db: Queries, { campaignId, rules }: CampaignCallers): Promise<CallerUse[]> {
+  const rows = new Map((await selectCallers(db, campaignId)).map((row) => [row.phone_number_id, row]));
+  const sent = await db
+    .selectFrom('batches')
+    .select((eb) => ['caller', eb.fn.sum<number | string>('size').as('calls')])
+    .where('campaign_id', '=', campaignId)
+    .where('state', 'in', sentStates)
+    .groupBy('caller')
+    .execute();
+  const callsOf = new Map<string | null, number>(sent.map(({ caller, calls }) => [caller, Number(calls)]));
+  return rules.callers.numbers.map((phoneNumberId, index) => {
+    const row = rows.get(phoneNumberId);
+    return {
+      phoneNumberId,
+      out: row?.out === 1 ? (row.reason as CallerFault) : null,
+      checkedAt: row?.checked_at ?? null,
+      // Batches of earlier versions name no number: there was only the first.
+      calls: (callsOf.get(phoneNumberId) ?? 0) + (index === 0 ? (callsOf.get(null) ?? 0) : 0),
+    };
+  });
+}

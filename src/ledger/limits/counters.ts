@@ -1,0 +1,191 @@
+import { sql } from 'kysely';
+import { clockToleranceMs } from '../../domain/correlation/evidence.ts';
+import type { Queries } from '../open-ledger.ts';
+import type { Campaign } from '../rows/campaigns.ts';
+import { refusedInBatch } from '../rows/release.ts';
+import { hasFreeWords } from '../doubt/shared-words.ts';
+
+/** Recipients looked at in one transaction; more than a batch, since many may be deferred. */
+export const candidatesPerLook = 1000;
+
+/** What still has to happen in a campaign. */
+export interface Outstanding {
+  /** Attempts that hold a slot: planned, being posted, or open. */
+  open: number;
+  /** Conversations of this campaign's attempts that are still to be read. */
+  unread: number;
+  /** Batches whose fate is not settled: posting or unknown; and one more while somebody waits for a sweep to be dialled again. */
+  undecided: number;
+}
+
+/** Attempts that hold a slot. Those of a held batch are settled and hold none. */
+export async function countOpen(db: Queries, campaignId: string): Promise<number> {
+  const row = await db
+    .selectFrom('attempts')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('campaign_id', '=', campaignId)
+    .where('state', 'in', ['planned', 'posting', 'open'])
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** Of those, the ones of batches that were not sent yet, or came back unsent. */
+export async function countPlanned(db: Queries, campaignId: string): Promise<number> {
+  const row = await db
+    .selectFrom('attempts')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('campaign_id', '=', campaignId)
+    .where('state', '=', 'planned')
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/**
+ * Attempts whose call may still be on the line: those that hold a slot, less those whose call a record shows to be over although
+ * its results are still to come. A record belongs to nobody before it has been read; those unread count only while none can be
+ * another's: no other campaign waits for records of the agent, and there are no more of them than this one waits for.
+ */
+export async function countOnLine(db: Queries, campaignId: string, agentId: string): Promise<number> {
+  const { rows } = await sql<{
+    open: number;
+    owned_over: number;
+    missing: number;
+    all_missing: number;
+    since: number | null;
+  }>`
+    select
+      count(case when attempts.campaign_id = ${campaignId} then 1 end) as open,
+      count(case when attempts.campaign_id = ${campaignId} and conversations.finished_at is not null then 1 end) as owned_over,
+      count(case when attempts.campaign_id = ${campaignId} and attempts.state = 'open' and attempts.conversation_id is null then 1 end) as missing,
+      count(case when attempts.agent_id = ${agentId} and attempts.state <> 'planned' and attempts.conversation_id is null then 1 end) as all_missing,
+      min(case when attempts.campaign_id = ${campaignId} and attempts.conversation_id is null then attempts.posted_at end) as since
+    from attempts left join conversations on conversations.attempt_id = attempts.attempt_id
+    where attempts.state in ('planned', 'posting', 'open')`.execute(db);
+  const [counts] = rows;
+  if (counts === undefined) return 0;
+  const { open, owned_over: ownedOver, missing, all_missing: allMissing, since } = counts;
+  if (missing === 0 || allMissing !== missing || since === null) return open - ownedOver;
+  const records = await db
+    .selectFrom('conversations')
+    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.count<number>('finished_at').as('over')])
+    .where('agent_id', '=', agentId)
+    .where('final', '=', 0)
+    .where('attempt_id', 'is', null)
+    .where('started_at', '>=', since - clockToleranceMs)
+    .executeTakeFirstOrThrow();
+  return open - ownedOver - (records.count <= missing ? records.over : 0);
+}
+
+export async function countOutstanding(db: Queries, campaignId: string): Promise<Outstanding> {
+  const open = await countOpen(db, campaignId);
+  // From the records to the attempts: few records are unread, and the attempts are all of the campaign.
+  const unread = await sql<{ count: number }>`
+    select count(*) as count from conversations
+    where final = 0 and attempt_id is not null and exists (
+      select 1 from attempts where attempts.attempt_id = conversations.attempt_id and attempts.campaign_id = ${campaignId})`.execute(
+    db,
+  );
+  const undecided = await db
+    .selectFrom('batches')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('campaign_id', '=', campaignId)
+    .where('state', 'in', ['posting', 'not_sent', 'unknown'])
+    .executeTakeFirstOrThrow();
+  const awaited = await db
+    .selectFrom('campaigns')
+    .select('sweep_back_to')
+    .where('campaign_id', '=', campaignId)
+    .executeTakeFirst();
+  const sweeps = awaited?.sweep_back_to == null ? 0 : 1;
+  return { open, unread: unread.rows[0]?.count ?? 0, undecided: undecided.count + sweeps };
+}
+
+/** Whether the collector still has something to find out. */
+export function isOutstanding(counts: Outstanding): boolean {
+  return counts.open + counts.unread + counts.undecided > 0;
+}
+
+/**
+ * Of the batches that have no verdict: whether one is on its way to it (planned, being sent, or waiting to be sent again), and whether halves
+ * of a refused one, which a sweep has written, wait for the planner to come to them.
+ */
+export async function readUnsubmitted(
+  db: Queries,
+  campaignId: string,
+): Promise<{ beingSubmitted: boolean; halvesWait: boolean }> {
+  const rows = await db
+    .selectFrom('batches')
+    .select('state')
+    .select(
+      sql<number>`case when state = 'intent' and first_submit_at is null and exists (
+        select 1 from attempts join attempts earlier on earlier.recipient_id = attempts.recipient_id
+          and earlier.number = attempts.number - 1 and earlier.reason = ${refusedInBatch}
+        where attempts.batch_id = batches.batch_id) then 1 else 0 end`.as('half'),
+    )
+    .where('campaign_id', '=', campaignId)
+    .where('state', 'in', ['intent', 'posting', 'not_sent'])
+    .execute();
+  return { beingSubmitted: rows.some(({ half }) => half === 0), halvesWait: rows.some(({ half }) => half === 1) };
+}
+
+/** Calls begun in the minute, or in `withinMs`, before `now`. */
+export async function countStarts(
+  db: Queries,
+  campaignId: string,
+  now: number,
+  withinMs = 60_000,
+): Promise<{ count: number; oldest: number | null }> {
+  const row = await db
+    .selectFrom('attempts')
+    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('posted_at').as('oldest')])
+    .where('campaign_id', '=', campaignId)
+    .where('state', 'in', ['posting', 'open', 'settled'])
+    .where('posted_at', '>', now - withinMs)
+    .executeTakeFirstOrThrow();
+  return { count: row.count, oldest: row.oldest };
+}
+
+/** Earliest instant at which a waiting recipient is due, or null when none waits. */
+export async function nextDueAt(db: Queries, campaignId: string): Promise<number | null> {
+  let earliest: number | null = null;
+  for (const tier of [0, 1]) {
+    const row = await db
+      .selectFrom('recipients')
+      .select('due_at')
+      .where('campaign_id', '=', campaignId)
+      .where('state', '=', 'waiting')
+      .where('tier', '=', tier)
+      .orderBy('due_at')
+      .orderBy('row_number')
+      .limit(1)
+      .executeTakeFirst();
+    if (row !== undefined && (earliest === null || row.due_at < earliest)) earliest = row.due_at;
+  }
+  return earliest;
+}
+
+/** How many recipients are due, counted no further than `limit`; with `wordsKept`, only those whose words no open call begins with. */
+export async function countDue(
+  db: Queries,
+  { campaignId, rules }: Pick<Campaign, 'campaignId' | 'rules'>,
+  now: number,
+  limit: number,
+  wordsKept: boolean,
+): Promise<number> {
+  const row = await db
+    .selectFrom(
+      db
+        .selectFrom('recipients')
+        .select('recipient_id')
+        .where('campaign_id', '=', campaignId)
+        .where('state', '=', 'waiting')
+        .where('tier', 'in', [0, 1])
+        .where('due_at', '<=', now)
+        .$if(wordsKept, (query) => query.where(hasFreeWords(rules.agentId)))
+        .limit(limit)
+        .as('due'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return row.count;
+}

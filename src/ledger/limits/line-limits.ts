@@ -1,0 +1,188 @@
+import { fairShares, type Demand } from '../../domain/pacing/fair-share.ts';
+import { atPace } from '../../domain/pacing/pace-control.ts';
+import { refillAt, slotsToFill, warmUpLines } from '../../domain/pacing/pacing.ts';
+import { linesOf, readAccount, type Account } from './account-pace.ts';
+import { toCampaign, type Campaign } from '../rows/campaigns.ts';
+import { countOnLine, countStarts, candidatesPerLook, countDue } from './counters.ts';
+import type { Queries } from '../open-ledger.ts';
+import { blockedUntil, canaryAllowance } from './safety.ts';
+import { readWordsKept } from '../doubt/shared-words.ts';
+
+/** How many calls a campaign may have on the line now, and what says so. */
+export interface LineLimits {
+  /** `pacing.max_concurrent_calls` as it holds now. */
+  own: number;
+  /** Of these, what the warm-up allows. */
+  warm: number;
+  /** In thousandths of the limits, the account's too. */
+  pace: number;
+  /** Service time at which the pace was last cut; 0 before the first. */
+  cutAt: number;
+  /** Of `warm`, what the pace allows: the lines that are the campaign's where no account has a say. */
+  entitled: number;
+  /** Null: the account has no limit. */
+  account: { lines: number; free: number; share: number } | null;
+  /** Calls that may be on the line now. */
+  allowed: number;
+  /** Calls on the line. */
+  open: number;
+  startsPerMinute: number | null;
+  starts: { count: number; oldest: number | null };
+}
+
+type Own = Omit<LineLimits, 'account' | 'allowed'>;
+
+/** What a campaign asks of the account: nothing new while it does not dial. */
+interface Asking {
+  now: number;
+  /** Recipients that could be dialled now, as far as it matters. */
+  due: number;
+  /** Calls that an unproven caller number may still make; null: no such limit. */
+  canary: number | null;
+}
+
+async function readOwnLimits(db: Queries, campaign: Campaign, account: Account, now: number): Promise<Own> {
+  const { pacing, agentId } = campaign.rules;
+  const own = pacing.maxConcurrentCalls;
+  const sinceMs = pacing.warmUpMs === 0 ? 0 : now - (await readBeginning(db, campaign));
+  const warm = warmUpLines({ lines: own, warmUpMs: pacing.warmUpMs, sinceMs });
+  return {
+    own,
+    warm,
+    pace: account.pace,
+    cutAt: account.cutAt,
+    entitled: atPace(warm, account.pace),
+    open: await countOnLine(db, campaign.campaignId, agentId),
+    startsPerMinute: pacing.startsPerMinute === null ? null : atPace(pacing.startsPerMinute, account.pace),
+    starts: await countStarts(db, campaign.campaignId, now),
+  };
+}
+
+/** When the round began to dial, or will. */
+async function readBeginning(db: Queries, { campaignId, round, rules }: Campaign): Promise<number> {
+  const row = await db
+    .selectFrom('rounds')
+    .select('started_at')
+    .where('campaign_id', '=', campaignId)
+    .where('round', '=', round)
+    .executeTakeFirst();
+  return Math.max(row?.started_at ?? 0, rules.startsAt ?? 0);
+}
+
+async function demandOf(db: Queries, campaign: Campaign, own: Own, { due, canary }: Asking): Promise<Demand> {
+  const startsLeft = own.startsPerMinute === null ? Infinity : Math.max(0, own.startsPerMinute - own.starts.count);
+  const lines = Math.min(own.entitled, own.open + Math.min(due, startsLeft, canary ?? Infinity));
+  return {
+    id: campaign.campaignId,
+    weight: campaign.rules.pacing.priority,
+    lines,
+    tookAt: await lastPlanAt(db, campaign),
+  };
+}
+
+/** When the campaign last planned a batch in this round; 0 before the first. */
+async function lastPlanAt(db: Queries, { campaignId, round }: Campaign): Promise<number> {
+  const row = await db
+    .selectFrom('batches')
+    .select('planned_at')
+    .where('campaign_id', '=', campaignId)
+    .where('round', '=', round)
+    .orderBy('n', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.planned_at ?? 0;
+}
+
+/** The campaigns of an account whose calls may be on the line. Of one that failed nobody collects: it would hold its lines for ever. */
+async function listUsers(db: Queries, accountId: string): Promise<Campaign[]> {
+  const rows = await db
+    .selectFrom('campaigns')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('state', 'in', ['scheduled', 'running', 'paused', 'draining'])
+    .execute();
+  return rows.map(toCampaign);
+}
+
+async function readShare(
+  db: Queries,
+  campaign: Campaign,
+  own: Own,
+  account: Account,
+  asking: Asking,
+): Promise<LineLimits['account']> {
+  const all = linesOf(account);
+  if (all === null) return null;
+  const lines = atPace(all, account.pace);
+  const demands = [await demandOf(db, campaign, own, asking)];
+  let open = own.open;
+  // Those who dial nothing new keep the lines that they have, and have no say in who gets the others.
+  let keptByOthers = 0;
+  for (const other of await listUsers(db, account.accountId)) {
+    if (other.campaignId === campaign.campaignId) continue;
+    const limits = await readOwnLimits(db, other, account, asking.now);
+    open += limits.open;
+    if (other.state === 'running' && (await blockedUntil(db, other, asking.now)) === null)
+      demands.push(await demandOf(db, other, limits, await askingOf(db, other, asking.now)));
+    else keptByOthers += limits.open;
+  }
+  const share = fairShares(lines - keptByOthers, demands).get(campaign.campaignId) ?? 0;
+  return { lines, free: Math.max(0, lines - open), share };
+}
+
+async function askingOf(db: Queries, campaign: Campaign, now: number): Promise<Asking> {
+  const due = await countDue(db, campaign, now, candidatesPerLook, await readWordsKept(db, campaign.rules));
+  return { now, due, canary: await canaryAllowance(db, campaign) };
+}
+
+/** The limits of one campaign. The planner tells how much it asks for; for everybody else that is looked up. */
+export async function readLineLimits(
+  db: Queries,
+  campaign: Campaign,
+  now: number,
+  asking?: Asking,
+): Promise<LineLimits> {
+  const account = await readAccount(db, campaign.accountId);
+  const own = await readOwnLimits(db, campaign, account, now);
+  const shared = await readShare(db, campaign, own, account, asking ?? (await askingOf(db, campaign, now)));
+  const allowed = shared === null ? own.entitled : Math.min(own.entitled, shared.share, own.open + shared.free);
+  return { ...own, account: shared, allowed };
+}
+
+export type Slots =
+  { count: number; wait: null } | { count: 0; wait: { reason: 'pacing' | 'share' | 'capacity'; until: number | null } };
+
+/**
+ * How many calls the campaign may begin now, or what it waits for. The planner asks in its transaction, with the account locked where
+ * others share it; the collector asks to know whether the planner would plan.
+ */
+export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking): Promise<Slots> {
+  const { pacing, timing } = campaign.rules;
+  const limits = await readLineLimits(db, campaign, asking.now, asking);
+  const { own, entitled, account, open, starts, startsPerMinute } = limits;
+  const fill = (maxConcurrentCalls: number, refillThreshold: number): number =>
+    slotsToFill({
+      open,
+      maxConcurrentCalls,
+      refillThreshold,
+      batchSize: Math.min(pacing.batchSize, asking.canary ?? pacing.batchSize),
+      startedInLastMinute: starts.count,
+      startsPerMinute,
+      due: asking.due,
+      nothingElseComing: asking.due < pacing.refillThreshold,
+    });
+  const refill = (allowed: number): number =>
+    refillAt({ refillThreshold: pacing.refillThreshold, lines: own, allowed });
+  const share = account === null ? entitled : Math.min(entitled, account.share);
+  // Lines that others still hold come free one by one, and are taken as they come.
+  const contended = account !== null && account.free < share - open;
+  const count = contended ? fill(open + account.free, 1) : fill(share, refill(share));
+  if (count > 0) return { count, wait: null };
+  if (startsPerMinute !== null && starts.count >= startsPerMinute)
+    return { count: 0, wait: { reason: 'pacing', until: (starts.oldest ?? asking.now) + 60_000 } };
+  // Without calls of its own the campaign has no collector that would tell it of a free line.
+  const shared = account !== null && fill(entitled, refill(entitled)) > 0;
+  return shared
+    ? { count: 0, wait: { reason: 'share', until: asking.now + timing.pollMs } }
+    : { count: 0, wait: { reason: 'capacity', until: null } };
+}

@@ -1,0 +1,126 @@
+import { sql } from 'kysely';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { capsLookBackMs, type FrequencyCap, type PlacedCall } from '../../domain/frequency-caps.ts';
+import { callsAllowedAt, capsFor } from '../../domain/attempts/legal-caps.ts';
+import type { RecipientPlace } from '../../domain/hours/legal-hours.ts';
+import type { Queries, Store } from '../open-ledger.ts';
+
+/** Whom a call goes to, as far as frequency caps are concerned. */
+export interface Callee {
+  e164: string;
+  /** The user's own id of the person; null where the list has none. */
+  person: string | null;
+  /** Where they may be: the caps of the law there hold. */
+  place: RecipientPlace;
+}
+
+const valuesPerQuery = 500;
+
+/** A batch is given up after this long, and was posted for the last time before. */
+const longestRepostMs = 16 * 60_000;
+
+/** When a call was last posted: where the fate of a batch that was posted again is unknown, its attempts keep the time of the first POST. */
+export const lastPostedAt = sql<number>`coalesce(
+  (select max(posts.posted_at) from posts where posts.batch_id = attempts.batch_id), attempts.posted_at)`;
+
+/** The bound that `attempts.posted_at` keeps of all calls that were last posted after `since`. */
+export function firstPostedAfter(since: number): number {
+  return Math.max(-1, since - longestRepostMs);
+}
+
+/** Records tell the second in which a call began. */
+const recordGrainMs = 1_000;
+
+/**
+ * When the phone rang, or the last instant at which it may ring: what a record tells is put on the clock of the ledger by what the service's own
+ * showed before the POST. `marginMs` stands in for calls of a version that did not write down how long they may ring.
+ */
+function ringsAt(marginMs: number) {
+  const clockBehindMs = sql`coalesce(
+    (select max(posts.posted_at - posts.service_from) from posts where posts.batch_id = attempts.batch_id), 0)`;
+  return sql<number>`coalesce(attempts.rang_at + ${sql.lit(recordGrainMs)} + ${clockBehindMs},
+    attempts.rings_until, ${lastPostedAt} + ${sql.lit(marginMs)})`;
+}
+
+/** Names the lock; migrations take another one. */
+const peopleLock = 1;
+
+/**
+ * From here to the end of the dial transaction no other campaign places a call that its caps by person have not seen. A number needs
+ * no lock, since only one call to it can be open; one person may have several numbers.
+ */
+export async function lockPeople(
+  tx: Queries,
+  store: Pick<Store, 'dialect'>,
+  caps: readonly FrequencyCap[],
+  batchId: string,
+): Promise<void> {
+  if (store.dialect !== 'postgres') return;
+  const attempts = tx.selectFrom('attempts').select('person').where('batch_id', '=', batchId);
+  if ((await attempts.where('person', 'is not', null).executeTakeFirst()) === undefined) return;
+  // Who only places calls need not wait for others that do the same.
+  const capped = caps.some(({ by }) => by === 'person');
+  const lock = capped ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`;
+  await sql`select ${lock}(${sql.lit(peopleLock)})`.execute(tx);
+}
+
+/**
+ * Tells of each callee when one more call keeps every cap of campaign and law. Calls of all campaigns of the database count, from the
+ * moment at which they may have been placed; those that were given back or never sent do not. A refusal is believed here: who shares a request
+ * with one bad number would else wait for a whole stretch. One that was carried out counts as soon as a record shows it.
+ */
+export async function readCaps(
+  tx: Queries,
+  rules: Pick<CampaignRules, 'caps' | 'law' | 'timing'>,
+  callees: readonly Callee[],
+  now: number,
+): Promise<(callee: Callee) => number> {
+  const capped = callees.map((callee) => ({ ...callee, caps: capsFor(rules, callee.place) }));
+  const held = new Set(capped.flatMap(({ caps }) => caps));
+  if (held.size === 0) return () => now;
+  const since = now - capsLookBackMs([...held]);
+  const cappedBy = (by: FrequencyCap['by']): readonly Callee[] =>
+    capped.filter(({ caps }) => caps.some((cap) => cap.by === by));
+  const numbers = cappedBy('number').map(({ e164 }) => e164);
+  const people = cappedBy('person').flatMap(({ person }) => person ?? []);
+  const rings = ringsAt(rules.timing.dispatchMarginMs);
+  const [byNumber, byPerson] = [
+    await placedSince(tx, 'e164', numbers, rings, since),
+    await placedSince(tx, 'person', people, rings, since),
+  ];
+  return ({ e164, person, place }) => {
+    const calls = {
+      number: byNumber.get(e164) ?? [],
+      person: (person === null ? undefined : byPerson.get(person)) ?? [],
+    };
+    return callsAllowedAt(rules, place, calls, now);
+  };
+}
+
+async function placedSince(
+  tx: Queries,
+  column: 'e164' | 'person',
+  values: readonly string[],
+  rings: ReturnType<typeof ringsAt>,
+  since: number,
+): Promise<Map<string, PlacedCall[]>> {
+  const placed = new Map<string, PlacedCall[]>();
+  for (let start = 0; start < values.length; start += valuesPerQuery) {
+    const rows = await tx
+      .selectFrom('attempts')
+      .select([column, rings.as('at'), 'disposition'])
+      .where(column, 'in', values.slice(start, start + valuesPerQuery))
+      .where(rings, '>', since)
+      .where('state', 'in', ['posting', 'open', 'settled'])
+      .execute();
+    for (const row of rows) {
+      const value = row[column];
+      if (value === null) continue;
+      const talked = row.disposition === 'answered' || row.disposition === 'opted_out';
+      const calls = placed.get(value) ?? [];
+      calls.push({ at: row.at, talked });
+      placed.set(value, calls);
+    }
+  }
+  return placed;
+}

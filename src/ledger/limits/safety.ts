@@ -1,0 +1,104 @@
+import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
+import { countOpen } from './counters.ts';
+import type { Queries } from '../open-ledger.ts';
+
+/** Calls that may be made before the service has shown one record of the campaign. */
+const canaryCalls = 20;
+/** Between two looks at a list that has not been readable since a batch became unknown; the collector tells of one that is. */
+const readPauseMs = 30_000;
+const firstBackoffMs = 30_000;
+const longestBackoffMs = 15 * 60_000;
+/** Batches in a row without a known fate after which only a person goes on: an outage must not burn the list. */
+export const unknownsBeforePause = 3;
+
+/** Back-off after the nth batch in a row whose fate is unknown: 30 s, doubling, at most 15 min. */
+export function unknownBackoffMs(streak: number): number {
+  return Math.min(firstBackoffMs * 2 ** Math.max(0, streak - 1), longestBackoffMs);
+}
+
+/**
+ * The instant before which no POST of this campaign may begin, or null. The service asked for a pause (Retry-After), or a batch
+ * is unknown: then a read must have succeeded since, and the back-off be over.
+ */
+export async function blockedUntil(tx: Queries, campaign: Campaign, now: number): Promise<number | null> {
+  const account = await tx
+    .selectFrom('accounts')
+    .select('not_before')
+    .where('account_id', '=', campaign.accountId)
+    .executeTakeFirst();
+  const notBefore = account?.not_before ?? 0;
+  const unknown = await tx
+    .selectFrom('batches')
+    .select((eb) => eb.fn.max('unknown_since').as('since'))
+    .where('campaign_id', '=', campaign.campaignId)
+    .where('state', '=', 'unknown')
+    .executeTakeFirst();
+  let until = notBefore;
+  if (unknown?.since != null) {
+    const round = await tx
+      .selectFrom('rounds')
+      .select('blocked_until')
+      .where('campaign_id', '=', campaign.campaignId)
+      .where('round', '=', campaign.round)
+      .executeTakeFirst();
+    const agent = await tx
+      .selectFrom('agents')
+      .select('read_ok_at')
+      .where('agent_id', '=', campaign.rules.agentId)
+      .executeTakeFirst();
+    until = Math.max(until, round?.blocked_until ?? 0);
+    if ((agent?.read_ok_at ?? 0) <= unknown.since) until = Math.max(until, now + readPauseMs);
+  }
+  return until > now ? until : null;
+}
+
+/**
+ * How many calls may still be made before the service has shown one record of this campaign, or null when it has. Until then that a record
+ * is missing proves nothing. The service also accepts batches with an unverified number and fails the calls: where nobody vouches for
+ * the caller number, one batch must show a conversation before a second begins.
+ */
+export async function canaryAllowance(tx: Queries, campaign: Campaign): Promise<number | null> {
+  if (campaign.recordShown) return null;
+  const row = await tx
+    .selectFrom('attempts')
+    .innerJoin('batches', 'batches.batch_id', 'attempts.batch_id')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('batches.campaign_id', '=', campaign.campaignId)
+    .where('batches.round', '=', campaign.round)
+    .where('batches.n', '>', campaign.canaryFrom)
+    .where('attempts.state', '!=', 'released')
+    .executeTakeFirstOrThrow();
+  if (!campaign.callerProven && row.count > 0 && (await countOpen(tx, campaign.campaignId)) > 0) return 0;
+  return Math.max(0, canaryCalls - row.count);
+}
+
+/** Pauses a campaign whose first calls have all ended without one conversation. Answers false while some are still open. */
+export async function pauseUnproven(tx: Queries, campaign: Campaign, now: number): Promise<boolean> {
+  if ((await countOpen(tx, campaign.campaignId)) > 0) return false;
+  const reason = campaign.callerProven
+    ? 'The service shows no record of the first calls, so nobody can tell who was reached. Look at its list of conversations, then resume: 20 more calls are made.'
+    : 'None of the first calls shows a conversation: is the caller number verified? Check it with the service, then resume.';
+  return changeCampaignState(tx, campaign.campaignId, 'paused', reason, now);
+}
+
+/** Of a request that was never begun: Temporal did not take it down. */
+export const unwitnessedWords = 'not begun: Temporal did not take it down';
+const unwitnessedBeforePause = 3;
+
+/** Pauses a campaign when the last requests of a batch all were never begun because Temporal did not take them down. */
+export async function pauseUnwitnessed(
+  tx: Queries,
+  batch: { batch_id: string; campaign_id: string },
+  now: number,
+): Promise<void> {
+  const last = await tx
+    .selectFrom('posts')
+    .select('message')
+    .where('batch_id', '=', batch.batch_id)
+    .orderBy('k', 'desc')
+    .limit(unwitnessedBeforePause)
+    .execute();
+  if (last.length < unwitnessedBeforePause || last.some(({ message }) => message !== unwitnessedWords)) return;
+  const reason = `Temporal did not take down ${unwitnessedBeforePause} requests in a row, so they were not sent: is it up, and may the worker send heartbeats? Look at it, then resume.`;
+  await changeCampaignState(tx, batch.campaign_id, 'paused', reason, now);
+}

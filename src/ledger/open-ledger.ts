@@ -1,0 +1,146 @@
+import { Kysely, Migrator, sql, type Selectable, type Transaction } from 'kysely';
+import { compareAndSetBatch, type CompareAndSetBatch } from './batch-state.ts';
+import { olderWhileSubmitting } from './ledger-older.ts';
+import type { NewEvent } from './events.ts';
+import { createMigrations, type StoreDialect } from './migrations.ts';
+import { createPostgresDialect, refuseInTheClear, refuseUnlessPinned } from './postgres-dialect.ts';
+import type { Database } from './schema.ts';
+import { notReadable, readSchemaState, isLedgerFile } from './schema-state.ts';
+import { createSqliteDialect } from './sqlite-dialect.ts';
+import { StoreError } from './ledger-error.ts';
+import { runTransaction } from './transaction.ts';
+
+/** A transaction, or the database itself where one statement is enough. */
+export type Queries = Kysely<Database>;
+
+export interface Store {
+  readonly dialect: StoreDialect;
+  readonly db: Queries;
+  /** Random per database; part of every task queue's name, so that a worker with another database never picks up the work. */
+  readonly ledgerId: string;
+  /** The one guard of "never call twice": every change of a batch goes through it. */
+  readonly compareAndSetBatch: CompareAndSetBatch;
+  /** Real epoch milliseconds on the clock of the database, the only one that all processes share. A test hands in its own. */
+  readonly now: (db: Queries) => Promise<number>;
+  /**
+   * Runs `work` in one transaction: BEGIN IMMEDIATE on SQLite, READ COMMITTED on PostgreSQL. Its commit is on disk when the promise
+   * resolves. Use only `tx` inside. `work` may be run several times, and only the last one counts.
+   */
+  transaction<Result>(work: (tx: Transaction<Database>) => Promise<Result>): Promise<Result>;
+  /** Told of the events of each transaction of this process once it has committed. Must not throw. */
+  onEvents: ((events: readonly NewEvent[]) => void) | null;
+  close(): Promise<void>;
+}
+
+export interface StoreLocation {
+  /** PostgreSQL connection string; wins over `sqlitePath`. */
+  databaseUrl?: string | undefined;
+  sqlitePath: string;
+}
+
+/** Not `now()`, which stands still for the length of a transaction. */
+async function readPostgresClock(db: Queries): Promise<number> {
+  const { rows } = await sql<{
+    ms: number;
+  }>`select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms`.execute(db);
+  return rows[0]?.ms ?? Date.now();
+}
+
+/** The location as it may be printed: without the password of a connection string. */
+export function describeLocation(location: StoreLocation): string {
+  if (location.databaseUrl === undefined) return `SQLite file ${location.sqlitePath}`;
+  try {
+    const url = new URL(location.databaseUrl);
+    return `PostgreSQL at ${url.host}${url.pathname}`;
+  } catch {
+    return 'PostgreSQL (DATABASE_URL)';
+  }
+}
+
+function explainFault(location: StoreLocation, cause: unknown): StoreError {
+  const code = (cause as { code?: string }).code ?? '';
+  const words = cause instanceof Error && cause.message !== '' ? cause.message : code;
+  const what = `The database cannot be used: ${describeLocation(location)}: ${words}`;
+  if (cause instanceof StoreError) return new StoreError(what, { cause });
+  const advice =
+    location.databaseUrl === undefined
+      ? 'Check that its folder exists, that you may write to it, and that the file is a database of Carillon (set CARILLON_DB for another one).'
+      : 'Check DATABASE_URL and that the server is up and accepts this user.';
+  return new StoreError(`${what}. ${advice}`, { cause });
+}
+
+/**
+ * Opens the database. `schema`: `upgrade` makes it or brings it up to date, safe to run by several processes at once; `as-is` leaves it
+ * and refuses another than this program's. Throws `StoreError` when the database is out of reach, read-only, no database, that of
+ * another program, or newer than this one.
+ */
+export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as-is' = 'upgrade'): Promise<Store> {
+  const dialect: StoreDialect = location.databaseUrl === undefined ? 'sqlite' : 'postgres';
+  try {
+    // To open a file changes its journal, so it is looked at before.
+    if (dialect === 'sqlite' && !isLedgerFile(location.sqlitePath) && schema === 'as-is') throw notReadable('empty');
+    if (location.databaseUrl !== undefined) refuseInTheClear(location.databaseUrl);
+  } catch (cause) {
+    throw explainFault(location, cause);
+  }
+  const db = new Kysely<Database>({
+    dialect:
+      location.databaseUrl === undefined
+        ? createSqliteDialect(location.sqlitePath)
+        : createPostgresDialect(location.databaseUrl),
+  });
+  try {
+    const state = await readSchemaState(db, dialect);
+    if (state !== 'current') {
+      if (schema === 'as-is') throw notReadable(state);
+      const { error } = await new Migrator({ db, provider: createMigrations(dialect) }).migrateToLatest();
+      if (error !== undefined) throw error;
+    }
+    const row = await db.selectFrom('meta').select('value').where('key', '=', 'ledger_id').executeTakeFirstOrThrow();
+    const transaction: Store['transaction'] = (work) =>
+      runTransaction(db, dialect, work, (events) => store.onEvents?.(events));
+    const store: Store = {
+      dialect,
+      db,
+      ledgerId: row.value,
+      compareAndSetBatch,
+      now: dialect === 'postgres' ? readPostgresClock : async () => Date.now(),
+      transaction,
+      onEvents: null,
+      close: () => db.destroy(),
+    };
+    // Refused now rather than at the first call.
+    if (dialect === 'postgres') await transaction(refuseUnlessPinned);
+    return store;
+  } catch (cause) {
+    await db.destroy().catch(() => {});
+    throw explainFault(location, cause);
+  }
+}
+
+/** Locks a campaign's row for the rest of the transaction, so that planning, dialling and state changes of it take turns. */
+export async function lockCampaign(tx: Queries, store: Pick<Store, 'dialect'>, campaignId: string): Promise<void> {
+  if (store.dialect === 'postgres')
+    await sql`select 1 from campaigns where campaign_id = ${campaignId} for update`.execute(tx);
+}
+
+/** As `lockCampaign`, for all campaigns of an agent, always in the same order. */
+export async function lockCampaignsOf(tx: Queries, store: Pick<Store, 'dialect'>, agentId: string): Promise<void> {
+  if (store.dialect === 'postgres')
+    await sql`select 1 from campaigns where agent_id = ${agentId} order by campaign_id for update`.execute(tx);
+}
+
+/**
+ * Locks a batch's campaign, then reads the batch: what it says stays true until the transaction ends. Throws `LedgerOlderError` when
+ * it is missing.
+ */
+export async function lockBatch(
+  tx: Queries,
+  store: Pick<Store, 'dialect'>,
+  batchId: string,
+): Promise<Selectable<Database['batches']>> {
+  const found = await tx.selectFrom('batches').select('campaign_id').where('batch_id', '=', batchId).executeTakeFirst();
+  if (found === undefined) throw olderWhileSubmitting(batchId);
+  await lockCampaign(tx, store, found.campaign_id);
+  return tx.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirstOrThrow();
+}

@@ -1,0 +1,136 @@
+import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import type { ConversationRow } from '../doubt/conversations.ts';
+import type { RecipientRow } from '../doubt/doubtful-rows.ts';
+import type { AttemptRow } from '../doubt/correlation-rows.ts';
+
+export const doubtDecisions = ['theirs', 'not_theirs', 'redial', 'give_up'] as const;
+export type DoubtDecision = (typeof doubtDecisions)[number];
+
+/** A line of what a person was shown: a row, one of its calls, a record that may be the call's, and what the person decided. */
+export interface DecisionLine {
+  /** Where it stands, for messages: `line 4`. */
+  place: string;
+  row: number;
+  attemptId: string | null;
+  conversationId: string | null;
+  decision: DoubtDecision | null;
+}
+
+/** What is wrong with a decision, and what to do. */
+export interface DecisionProblem {
+  place: string;
+  column: 'row' | 'attempt' | 'conversation' | 'decision';
+  value: string;
+  problem: string;
+}
+
+/** Thrown when a decision cannot be carried out; then none of them is. */
+export class DecisionsRefusedError extends Error {
+  override readonly name = 'DecisionsRefusedError' as const;
+  readonly exitCode = 2;
+  readonly problems: readonly DecisionProblem[];
+
+  constructor(problems: readonly DecisionProblem[]) {
+    super(`${problems.length} of the decisions cannot be carried out.`);
+    this.problems = problems;
+  }
+}
+
+/** What the database has of everything that the lines name. */
+export interface Named {
+  ledgerId: string;
+  recipients: ReadonlyMap<number, RecipientRow>;
+  attempts: ReadonlyMap<string, AttemptRow>;
+  records: ReadonlyMap<string, ConversationRow>;
+}
+
+type Found = DecisionProblem[];
+
+/** What keeps the decisions from being carried out, each by itself and all together. */
+export function findProblems(named: Named, lines: readonly DecisionLine[]): DecisionProblem[] {
+  const decided = lines.filter(({ decision }) => decision !== null);
+  return [...lines.flatMap((line) => checkLine(named, line)), ...checkAssignments(decided), ...checkRows(decided)];
+}
+
+function refusal(
+  { place }: DecisionLine,
+  column: DecisionProblem['column'],
+  value: string | null,
+  problem: string,
+): Found {
+  return [{ place, column, value: value ?? '', problem }];
+}
+
+function checkLine(named: Named, line: DecisionLine): Found {
+  const { row, attemptId, conversationId, decision } = line;
+  const recipient = named.recipients.get(row);
+  if (recipient === undefined)
+    return refusal(line, 'row', String(row), 'the list has no such row: leave the column as it was written');
+  const attempt = attemptId === null ? undefined : named.attempts.get(attemptId);
+  if (attemptId !== null && attempt?.e164 !== recipient.e164)
+    return refusal(line, 'attempt', attemptId, `this is no call to row ${row}: leave the column as it was written`);
+  if (decision !== 'theirs' && decision !== 'not_theirs') return [];
+  if (attempt === undefined || conversationId === null)
+    return refusal(line, 'decision', decision, 'the line shows no record: write redial or give_up, or nothing');
+  const record = named.records.get(conversationId);
+  if (record === undefined)
+    return refusal(line, 'conversation', conversationId, 'the database has no such record: check the id');
+  if (decision === 'not_theirs')
+    return record.attempt_id === attemptId
+      ? refusal(line, 'decision', decision, `${conversationId} is the record of this call already`)
+      : [];
+  if (record.attempt_id === attemptId) return [];
+  const against = contradictionOf(named.ledgerId, attempt, record);
+  if (against === null) return [];
+  return refusal(line, 'conversation', conversationId, `it cannot be given to call ${attemptId}: ${against}`);
+}
+
+/** Why a record cannot be a call's, whatever a person says; null: nothing that it shows speaks against it. */
+function contradictionOf(ledgerId: string, attempt: AttemptRow, record: ConversationRow): string | null {
+  const facts = JSON.parse(record.facts) as ConversationFacts;
+  if (record.attempt_id !== null) return `it is the record of call ${record.attempt_id}`;
+  if (attempt.posted_at === null) return 'the call was never made';
+  if (record.agent_id !== attempt.agent_id) return 'it is a call of another agent';
+  if (facts.direction === 'inbound') return 'it is an inbound call';
+  if (facts.calleeNumber !== null && facts.calleeNumber !== attempt.e164) return 'it shows another number';
+  const ours = facts.references.filter((text) => text.startsWith(`${ledgerId}:`));
+  if (ours.some((text) => text !== attempt.reference)) return 'it names another call';
+  if (attempt.posted_seq !== null && record.seen_seq < attempt.posted_seq)
+    return 'it was known before the call was made';
+  return attempt.conversation_id === null ? null : `the call has its record already, ${attempt.conversation_id}`;
+}
+
+/** One record to one call, and one call to one record. */
+function checkAssignments(lines: readonly DecisionLine[]): Found {
+  const records = new Map<string | null, DecisionLine>();
+  const calls = new Map<string | null, DecisionLine>();
+  return lines.flatMap((line) => {
+    if (line.decision !== 'theirs') return [];
+    const { conversationId, attemptId } = line;
+    const [sameRecord, sameCall] = [records.get(conversationId), calls.get(attemptId)];
+    records.set(conversationId, line);
+    calls.set(attemptId, line);
+    if (sameRecord !== undefined && sameRecord.attemptId !== attemptId)
+      return refusal(line, 'decision', 'theirs', `${sameRecord.place} gives the record to another call: keep one`);
+    if (sameCall !== undefined && sameCall.conversationId !== conversationId)
+      return refusal(line, 'decision', 'theirs', `${sameCall.place} gives the call another record: keep one`);
+    return [];
+  });
+}
+
+/** A row has one end. */
+function checkRows(lines: readonly DecisionLine[]): Found {
+  const ends = new Map<number, DecisionLine>();
+  return lines.flatMap((line) => {
+    if (line.decision === 'not_theirs') return [];
+    const known = ends.get(line.row);
+    ends.set(line.row, line);
+    if (known === undefined || known.decision === line.decision) return [];
+    return refusal(
+      line,
+      'decision',
+      line.decision,
+      `${known.place} says ${known.decision} for the row: keep one of them`,
+    );
+  });
+}

@@ -1,0 +1,62 @@
+import { sql } from 'kysely';
+import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import { appendEvents } from '../events.ts';
+import { lockCampaign, type Store } from '../open-ledger.ts';
+import { settleAttempts } from '../rows/settle.ts';
+import { lastReadAt } from '../collect/sweeps.ts';
+
+/** The service's list must not have been readable for this long (service time) before open calls may be given up. */
+const unreadableForMs = 3_600_000;
+
+export type GivenUpOpen =
+  | { kind: 'given_up'; calls: number }
+  /** The service told about its calls, or was given one, less than an hour ago: their results may come by themselves. */
+  | { kind: 'still_read'; since: number };
+
+/**
+ * A person's word on open calls of an agent whose list can no longer be read (deleted at the service, or access to it gone for
+ * good): nobody will ever learn what became of them. They are settled as `unknown` and given up, which never dials anyone
+ * again, also where unknown calls are redialled otherwise. Without it such a campaign could not end. Idempotent.
+ */
+export async function giveUpOpen(store: Store, campaignId: string, agentId: string, now: number): Promise<GivenUpOpen> {
+  return store.transaction(async (tx) => {
+    await lockCampaign(tx, store, campaignId);
+    const newest = await tx
+      .selectFrom('attempts')
+      .select((eb) => eb.fn.max('posted_at').as('postedAt'))
+      .where('campaign_id', '=', campaignId)
+      .where('state', 'in', ['posting', 'open'])
+      .executeTakeFirst();
+    const since = Math.max((await lastReadAt(tx, agentId)) ?? 0, newest?.postedAt ?? 0);
+    if (since > now - unreadableForMs) return { kind: 'still_read', since };
+    const undecided = await tx
+      .selectFrom('batches')
+      .select('batch_id')
+      .where('campaign_id', '=', campaignId)
+      .where('state', '=', 'unknown')
+      .where('hold_after', '<', now)
+      .execute();
+    for (const { batch_id: batchId } of undecided) {
+      if (!(await store.compareAndSetBatch(tx, batchId, ['unknown'], 'held'))) continue;
+      const data = { state: 'held', by: 'person' };
+      await appendEvents(tx, [{ at: now, campaignId, type: 'batch.state', batchId, data }]);
+    }
+    const open = await tx
+      .selectFrom('attempts')
+      .innerJoin('batches', 'batches.batch_id', 'attempts.batch_id')
+      .select('attempts.attempt_id')
+      .where('attempts.campaign_id', '=', campaignId)
+      .where('attempts.state', '=', 'open')
+      .where('batches.state', 'in', ['confirmed', 'held'])
+      .execute();
+    const result = { disposition: 'unknown' as const, detail: givenUp, counted: true };
+    const settlements = open.map(({ attempt_id: attemptId }) => ({ attemptId, result }));
+    await settleAttempts(tx, campaignId, settlements, now);
+    await sql`
+      update conversations set final = 1
+      where final = 0 and attempt_id in (select attempt_id from attempts where campaign_id = ${campaignId})`.execute(
+      tx,
+    );
+    return { kind: 'given_up', calls: settlements.length };
+  });
+}

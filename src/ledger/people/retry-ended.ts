@@ -1,0 +1,132 @@
+import { notToldApart } from '../../domain/disposition.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import { changeAggregates } from '../aggregates.ts';
+import { findCampaign, type Campaign } from '../rows/campaigns.ts';
+import { howToMend } from './edit-refusal.ts';
+import { withdrawnReason } from './edit-verdict.ts';
+import { appendEvents } from '../events.ts';
+import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+
+/** Outcomes after which somebody may be called again: they were not reached, and nothing forbids it. */
+export const retriableOutcomes = [
+  'exhausted',
+  'unresolved',
+  'expired',
+  'cancelled',
+  'undialable',
+] as const satisfies Outcome[];
+export type RetriableOutcome = (typeof retriableOutcomes)[number];
+
+/** Thrown when a campaign cannot be retried in its present state; the message says what to do. */
+export class RetryRefusedError extends Error {
+  override readonly name = 'RetryRefusedError' as const;
+  readonly exitCode = 2;
+}
+
+const rowsPerCommit = 500;
+
+/**
+ * Puts recipients of an ended campaign back in line, with a budget of attempts anew: their history stays, attempt numbers go on, and
+ * caps still count every call. Answers how many; the next round then has to be started. Idempotent: whoever waits already is left alone.
+ */
+export async function retryEnded(
+  store: Store,
+  campaignId: string,
+  outcomes: readonly RetriableOutcome[],
+  now: number,
+): Promise<number> {
+  let requeued = 0;
+  let after = 0;
+  for (;;) {
+    const part = await store.transaction(async (tx) => {
+      await lockCampaign(tx, store, campaignId);
+      // Only the first part finds the campaign ended and nobody waiting; the others belong to the same command.
+      if (requeued === 0) refuseUnlessEnded(await findCampaign(tx, campaignId), now);
+      return requeuePart(tx, campaignId, outcomes, after, now);
+    });
+    requeued += part.length;
+    if (part.length < rowsPerCommit) return requeued;
+    after = part.at(-1)?.row_number ?? after;
+  }
+}
+
+/** Throws RetryRefusedError unless the campaign's state lets it be retried. */
+export function refuseUnlessRetriable({ campaignId, state }: Campaign): void {
+  if (state === 'failed')
+    throw new RetryRefusedError(`Campaign ${campaignId} has failed, which is no end: ${howToMend(campaignId)}.`);
+  if (state !== 'completed' && state !== 'cancelled') {
+    throw new RetryRefusedError(
+      `Campaign ${campaignId} is ${state}; retry it when it has ended. Its own retries follow the retry: settings of its file.`,
+    );
+  }
+}
+
+function refuseUnlessEnded(campaign: Campaign | undefined, now: number): void {
+  if (campaign === undefined) throw new RetryRefusedError('The campaign is not in this database.');
+  refuseUnlessRetriable(campaign);
+  const { campaignId, rules } = campaign;
+  if (rules.endsAt !== null && rules.endsAt <= now) {
+    throw new RetryRefusedError(
+      `Campaign ${campaignId} ended for good at ${new Date(rules.endsAt).toISOString()} (ends_at): nobody would be called. Start a new campaign with the rows that are left.`,
+    );
+  }
+}
+
+/** The rows put back in line, of those behind `after`. */
+async function requeuePart(
+  tx: Queries,
+  campaignId: string,
+  outcomes: readonly RetriableOutcome[],
+  after: number,
+  now: number,
+): Promise<{ row_number: number }[]> {
+  const rows = await tx
+    .selectFrom('recipients')
+    .select(['recipient_id', 'row_number', 'outcome'])
+    .where('campaign_id', '=', campaignId)
+    .where('row_number', '>', after)
+    .where('state', '=', 'done')
+    .where('outcome', 'in', outcomes)
+    // Whom a person took out, and whose record cannot be told apart, comes back only by a person's word about that row.
+    .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', 'not in', [withdrawnReason, notToldApart])]))
+    .orderBy('row_number')
+    .limit(rowsPerCommit)
+    .execute();
+  if (rows.length === 0) return rows;
+  await tx
+    .updateTable('recipients')
+    .set((eb) => ({
+      state: 'waiting',
+      // Whoever was called before goes first.
+      tier: eb.case().when('last_attempt_id', 'is', null).then(1).else(0).end(),
+      due_at: now,
+      outcome: null,
+      reason: null,
+      changed_at: now,
+      counted: 0,
+      uncounted_in_row: 0,
+      budget_from: eb.ref('attempts'),
+    }))
+    .where(
+      'recipient_id',
+      'in',
+      rows.map((row) => row.recipient_id),
+    )
+    .execute();
+  await changeAggregates(
+    tx,
+    campaignId,
+    rows.flatMap(({ outcome }) => (outcome === null ? [] : [{ kind: 'outcome', key: '', value: outcome, delta: -1 }])),
+  );
+  await appendEvents(
+    tx,
+    rows.map((row) => ({
+      at: now,
+      campaignId,
+      type: 'recipient.retried' as const,
+      recipientId: row.recipient_id,
+      data: { outcome: row.outcome, by: 'person' },
+    })),
+  );
+  return rows;
+}

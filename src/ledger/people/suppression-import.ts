@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { lockToWrite } from '../do-not-call-lock.ts';
+import type { Queries, Store } from '../open-ledger.ts';
+import { StoreError } from '../ledger-error.ts';
+import type { Suppression } from '../rows/suppressions.ts';
+
+type Terms = Omit<Suppression, 'e164'>;
+
+/** What a crash left behind is thrown away when it is older than any import takes. */
+const leftBehindMs = 24 * 3_600_000;
+const rowsPerStatement = 1_000;
+
+/**
+ * Puts a whole list of numbers on the do-not-call list, all or none: they are staged part by part, and stop calls from one transaction
+ * on, since nobody dials while an entry is written. As in `addSuppressions` no entry is shortened and every new one is logged; answers how
+ * many were new or changed. `clock`: service time, and this machine's.
+ */
+export async function importSuppressions(
+  store: Store,
+  terms: Terms,
+  parts: AsyncIterable<readonly string[]>,
+  clock: { now: number; nowReal: number },
+): Promise<number> {
+  const importId = randomUUID();
+  await store.transaction((tx) =>
+    tx
+      .deleteFrom('staged_suppressions')
+      .where('staged_real', '<', clock.nowReal - leftBehindMs)
+      .execute(),
+  );
+  let staged = 0;
+  try {
+    for await (const part of parts) {
+      await store.transaction((tx) => stage(tx, importId, part, clock.nowReal));
+      staged += part.length;
+    }
+    return await store.transaction(async (tx) => {
+      await lockToWrite(tx, store);
+      const added = await publish(tx, importId, terms, clock.now);
+      if ((await discard(tx, importId)) !== staged)
+        throw new StoreError(
+          'Numbers of this import were thrown away before it ended. Nothing was added: import the file again.',
+        );
+      return added;
+    });
+  } catch (error) {
+    await store.transaction((tx) => discard(tx, importId)).catch(() => {});
+    throw error;
+  }
+}
+
+async function stage(tx: Queries, importId: string, numbers: readonly string[], nowReal: number): Promise<void> {
+  for (let start = 0; start < numbers.length; start += rowsPerStatement) {
+    const part = numbers.slice(start, start + rowsPerStatement);
+    const rows = part.map((e164) => ({ import_id: importId, e164, staged_real: nowReal }));
+    await tx.insertInto('staged_suppressions').values(rows).execute();
+  }
+}
+
+/** Two statements, whatever the length of the list; in the order of its key, as everybody writes them. */
+async function publish(tx: Queries, importId: string, terms: Terms, now: number): Promise<number> {
+  const { scope, source, reason } = terms;
+  const expiresAt = sql<number | null>`cast(${terms.expiresAt} as bigint)`;
+  // A number is digits and a plus, which JSON takes as they are.
+  const data = JSON.stringify({ e164: '', scope, source, expiresAt: terms.expiresAt });
+  const [before, after] = [data.slice(0, '{"e164":"'.length), data.slice('{"e164":"'.length)];
+  const { numAffectedRows } = await sql`
+    insert into events (at, campaign_id, type, data)
+    select cast(${now} as bigint), cast(${scope} as text), 'suppression.added', cast(${before} as text) || staged.e164 || cast(${after} as text)
+    from staged_suppressions staged
+    left join suppressions known on known.e164 = staged.e164 and known.scope = ${scope}
+    where staged.import_id = ${importId} and (known.e164 is null
+      or (known.expires_at is not null and (${expiresAt} is null or ${expiresAt} > known.expires_at)))
+    order by staged.e164`.execute(tx);
+  await sql`
+    insert into suppressions (e164, scope, source, reason, created_at, expires_at)
+    select e164, cast(${scope} as text), cast(${source} as text), cast(${reason} as text), cast(${now} as bigint), ${expiresAt}
+    from staged_suppressions where import_id = ${importId} order by e164
+    on conflict (e164, scope) do update set
+      source = excluded.source, reason = excluded.reason, created_at = excluded.created_at, expires_at = excluded.expires_at
+    where suppressions.expires_at is not null
+      and (excluded.expires_at is null or excluded.expires_at > suppressions.expires_at)`.execute(tx);
+  return Number(numAffectedRows ?? 0);
+}
+
+async function discard(tx: Queries, importId: string): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('staged_suppressions')
+    .where('import_id', '=', importId)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}

@@ -1,0 +1,121 @@
+import { findCampaign } from '../rows/campaigns.ts';
+import { findOpen } from './edit-targets.ts';
+import { refuseUnlessEditable } from './edit-refusal.ts';
+import { withdrawnReason } from './edit-verdict.ts';
+import { appendEvents } from '../events.ts';
+import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import { finishRecipients } from '../rows/recipients.ts';
+
+/** Which rows a person takes out: by the user's own ids, or by row of the campaign. */
+export type WithdrawKeys = { ids: readonly string[] } | { rows: readonly number[] };
+
+/** What became of one row that was named. */
+export interface WithdrawResult {
+  /** Id or row number as it was named. */
+  key: string | number;
+  campaignRow: number | null;
+  result: 'withdrawn' | 'call_open' | 'already_ended' | 'not_found';
+}
+
+export interface WithdrawOptions {
+  campaignId: string;
+  /** A person's words, for the log; never another person's data. */
+  note: string | null;
+  dryRun: boolean;
+}
+
+/**
+ * Takes waiting recipients out of a campaign: outcome `cancelled`, reason `withdrawn`. Whoever has a call planned or open is left to its end.
+ * One transaction, so hand over parts of 500. Idempotent. Throws EditRefusedError when the campaign has ended.
+ */
+export async function withdrawRecipients(
+  store: Store,
+  options: WithdrawOptions,
+  keys: WithdrawKeys,
+  now: number,
+): Promise<WithdrawResult[]> {
+  const { campaignId, note } = options;
+  if (options.dryRun) {
+    refuseUnlessEditable(await findCampaign(store.db, campaignId), now);
+    return (await judge(store.db, campaignId, keys)).results;
+  }
+  return store.transaction(async (tx) => {
+    await lockCampaign(tx, store, campaignId);
+    refuseUnlessEditable(await findCampaign(tx, campaignId), now);
+    const { results, withdrawn } = await judge(tx, campaignId, keys);
+    if (withdrawn.length === 0) return results;
+    const data = { by: 'person', ...(note === null ? {} : { note }) };
+    const events = withdrawn.map((recipientId) => ({ type: 'recipient.withdrawn' as const, recipientId, data }));
+    const counts = { added: 0, corrected: 0, withdrawn: withdrawn.length };
+    await appendEvents(tx, [
+      ...events.map((event) => ({ at: now, campaignId, ...event })),
+      { at: now, campaignId, type: 'campaign.edited', data: counts },
+    ]);
+    const finishes = withdrawn.map((recipientId) => ({
+      recipientId,
+      outcome: 'cancelled' as const,
+      reason: withdrawnReason,
+    }));
+    await finishRecipients(tx, campaignId, finishes, now);
+    return results;
+  });
+}
+
+async function judge(
+  db: Queries,
+  campaignId: string,
+  keys: WithdrawKeys,
+): Promise<{ results: WithdrawResult[]; withdrawn: string[] }> {
+  if (('ids' in keys ? keys.ids : keys.rows).length === 0) return { results: [], withdrawn: [] };
+  let query = db
+    .selectFrom('recipients')
+    .select(['recipient_id', 'row_number', 'external_id', 'state'])
+    .where('campaign_id', '=', campaignId);
+  query = 'ids' in keys ? query.where('external_id', 'in', keys.ids) : query.where('row_number', 'in', keys.rows);
+  // Sorted here: SQLite would go through the whole campaign for the order.
+  const rows = (await query.execute()).sort((a, b) => a.row_number - b.row_number);
+  const open = await findOpen(
+    db,
+    rows.map((row) => row.recipient_id),
+  );
+  const withdrawn: string[] = [];
+  const found = new Map<string | number, WithdrawResult>();
+  for (const row of rows) {
+    const key = 'ids' in keys ? (row.external_id ?? '') : row.row_number;
+    const isOpen = row.state === 'open' || open.has(row.recipient_id);
+    const result = isOpen ? 'call_open' : row.state === 'waiting' ? 'withdrawn' : 'already_ended';
+    if (result === 'withdrawn') withdrawn.push(row.recipient_id);
+    // Of several rows with one id only one was ever accepted.
+    const known = found.get(key);
+    if (known === undefined || known.result === 'already_ended')
+      found.set(key, { key, campaignRow: row.row_number, result });
+  }
+  const named: readonly (string | number)[] = 'ids' in keys ? keys.ids : keys.rows;
+  const results = named.map((key) => found.get(key) ?? { key, campaignRow: null, result: 'not_found' as const });
+  return { results, withdrawn };
+}
+
+/** Waiting recipients with an id, in row order, in pages: for finding those that an upload no longer has. */
+export async function* readWaitingIds(
+  db: Queries,
+  campaignId: string,
+  pageSize = 500,
+): AsyncGenerator<{ row: number; externalId: string }[]> {
+  let after = 0;
+  for (;;) {
+    const rows = await db
+      .selectFrom('recipients')
+      .select(['row_number', 'external_id'])
+      .where('campaign_id', '=', campaignId)
+      .where('row_number', '>', after)
+      .where('state', '!=', 'done')
+      .where('external_id', 'is not', null)
+      .orderBy('row_number')
+      .limit(pageSize)
+      .execute();
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.row_number;
+    yield rows.map((row) => ({ row: row.row_number, externalId: row.external_id ?? '' }));
+  }
+}

@@ -1,0 +1,259 @@
+import { CallerSorting } from '../../domain/caller-choice.ts';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { unsentStates, type BatchState } from '../../domain/ledger.ts';
+import { outcomeOfWaiting, type DrainReason } from '../../domain/lifecycle.ts';
+import { earliest } from '../../domain/attempts/eligibility.ts';
+import type { WaitReason } from '../../domain/next-step.ts';
+import { lockAccount } from '../limits/account-pace.ts';
+import { giveCaller, readCallersIn } from '../limits/callers.ts';
+import { deferRecipients, selectDue, sortCandidates } from './candidates.ts';
+import { openBreaker } from '../limits/breaker.ts';
+import { changeCampaignState, drainCampaign, findCampaign, type Campaign } from '../rows/campaigns.ts';
+import {
+  countOpen,
+  countOutstanding,
+  isOutstanding,
+  nextDueAt,
+  readUnsubmitted,
+  type Outstanding,
+  candidatesPerLook,
+  countDue,
+} from '../limits/counters.ts';
+import { createBatch, type RenderRecipient } from '../rows/create-batch.ts';
+import { leaveInDoubt } from '../doubt/dial-guard.ts';
+import { LedgerOlderError, olderBeforePlanning } from '../ledger-older.ts';
+import { slotsNow } from '../limits/line-limits.ts';
+import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import { finishRecipients } from '../rows/recipients.ts';
+import { blockedUntil, canaryAllowance, pauseUnproven } from '../limits/safety.ts';
+import { findOverlapping, readWordsKept, sharesWords } from '../doubt/shared-words.ts';
+
+export type Plan =
+  | { kind: 'batch'; batchId: string; state: BatchState; size: number }
+  /** Nothing to submit before `until` (service time), or before something changes when it is null. */
+  | { kind: 'wait'; reason: WaitReason; until: number | null; outstanding: Outstanding }
+  | { kind: 'done' };
+
+export interface PlanInput {
+  campaignId: string;
+  round: number;
+  /** Counter of the round's batches, from 1. The same n always answers the same batch. */
+  n: number;
+  now: number;
+  render: RenderRecipient;
+}
+
+/** Before a wait that no collector ends is looked into again. */
+const lookAgainMs = 30_000;
+
+export function batchIdOf(campaignId: string, round: number, n: number): string {
+  return `${campaignId}/${round}/${n}`;
+}
+
+async function findPlanned(tx: Queries, input: PlanInput): Promise<Plan | undefined> {
+  const id = batchIdOf(input.campaignId, input.round, input.n);
+  const stored = await tx
+    .selectFrom('batches')
+    .select(['batch_id', 'state', 'size'])
+    .where('batch_id', '=', id)
+    .executeTakeFirst();
+  if (stored !== undefined) return { kind: 'batch', batchId: stored.batch_id, state: stored.state, size: stored.size };
+  if (input.n === 1) return undefined;
+  const previous = await tx
+    .selectFrom('batches')
+    .select('state')
+    .where('batch_id', '=', batchIdOf(input.campaignId, input.round, input.n - 1))
+    .executeTakeFirst();
+  if (previous === undefined) throw olderBeforePlanning(input.campaignId, input.n - 1, 'missing');
+  // Whoever asks for a batch has submitted the one before it, and knows its verdict.
+  if (previous.state === 'posting' || unsentStates.includes(previous.state))
+    throw olderBeforePlanning(input.campaignId, input.n - 1, 'undecided');
+  return undefined;
+}
+
+/** Gives every recipient that still waits the outcome of a campaign that dials no more. Answers whether any was left. */
+async function closeWaiting(tx: Queries, input: PlanInput, reason: DrainReason): Promise<boolean> {
+  const rows = await tx
+    .selectFrom('recipients')
+    .select('recipient_id')
+    .select(sharesWords.as('shared'))
+    .where('campaign_id', '=', input.campaignId)
+    .where('state', '=', 'waiting')
+    .limit(candidatesPerLook)
+    .execute();
+  const outcome = outcomeOfWaiting(reason);
+  await finishRecipients(
+    tx,
+    input.campaignId,
+    rows.map(({ recipient_id: recipientId, shared }) => ({
+      recipientId,
+      outcome,
+      reason: reason === 'campaign_end' && shared === 1 ? 'words_busy' : reason,
+    })),
+    input.now,
+  );
+  return rows.length === candidatesPerLook;
+}
+
+/** One look: the answer, or undefined when recipients were sorted out and it is worth looking again. */
+async function lookOnce(tx: Queries, store: Store, input: PlanInput): Promise<Plan | undefined> {
+  await lockCampaign(tx, store, input.campaignId);
+  const planned = await findPlanned(tx, input);
+  if (planned !== undefined) return planned;
+  const campaign = await findCampaign(tx, input.campaignId);
+  if (campaign === undefined) throw new LedgerOlderError(`Campaign ${input.campaignId} is not in this database.`);
+  const { rules } = campaign;
+  const ended = rules.endsAt !== null && input.now >= rules.endsAt;
+  if (campaign.state === 'paused' && !ended) {
+    if (campaign.resumeAt === null || input.now < campaign.resumeAt)
+      return wait(tx, input, 'paused', earliest(campaign.resumeAt, rules.endsAt));
+    await changeCampaignState(tx, input.campaignId, 'running', 'its cool-down is over', input.now);
+    // Seen again as it is now: what ended before it began to dial must not open the breaker.
+    return undefined;
+  }
+  if (ended && campaign.state !== 'draining') await drainCampaign(tx, input.campaignId, 'campaign_end', input.now);
+  if (ended || campaign.state === 'draining') {
+    const more = await closeWaiting(tx, input, campaign.draining ?? 'campaign_end');
+    return more ? undefined : finishOrWait(tx, input, rules);
+  }
+  if (campaign.state === 'scheduled') {
+    if (rules.startsAt !== null && input.now < rules.startsAt) return wait(tx, input, 'scheduled', rules.startsAt);
+    await changeCampaignState(tx, input.campaignId, 'running', null, input.now);
+    return undefined;
+  }
+  if (await openBreaker(tx, campaign, input.now)) return undefined;
+  const blocked = await blockedUntil(tx, campaign, input.now);
+  // Whatever the wait is for, the end of the campaign is not slept through.
+  if (blocked !== null) return wait(tx, input, 'blocked', earliest(blocked, rules.endsAt));
+  const canary = await canaryAllowance(tx, campaign);
+  if (canary !== null && canary <= 0) {
+    if (await pauseUnproven(tx, campaign, input.now)) return undefined;
+    return wait(tx, input, 'canary', null);
+  }
+  return fillBatch(tx, store, input, campaign, canary);
+}
+
+async function fillBatch(
+  tx: Queries,
+  store: Store,
+  input: PlanInput,
+  campaign: Campaign,
+  canary: number | null,
+): Promise<Plan | undefined> {
+  const { rules } = campaign;
+  const wordsKept = await readWordsKept(tx, rules);
+  const candidates = await selectDue(tx, campaign, input.now, candidatesPerLook, wordsKept);
+  if (candidates.length === 0) return (await waitForWords(tx, input, campaign)) ?? finishOrWait(tx, input, rules);
+  await lockAccount(tx, store, campaign.accountId);
+  const slots = await slotsNow(tx, campaign, { now: input.now, due: candidates.length, canary });
+  if (slots.wait !== null) return wait(tx, input, slots.wait.reason, slots.wait.until);
+  const { numbers, choice } = rules.callers;
+  // One request names one number.
+  const pool = numbers.length > 1 ? await readCallersIn(tx, campaign) : null;
+  if (pool?.length === 0) return wait(tx, input, 'paused', rules.endsAt);
+  const callers = pool === null ? null : new CallerSorting(pool, choice);
+  const sorting = await sortCandidates(tx, campaign, candidates, slots.count, { ...input, wordsKept }, callers);
+  await finishRecipients(tx, input.campaignId, sorting.finishes, input.now);
+  for (const [recipientId, doubt] of sorting.doubtful)
+    await leaveInDoubt(tx, input.campaignId, recipientId, doubt, input.now);
+  await deferRecipients(tx, input, sorting.deferrals);
+  const rendered = sorting.dial.map((row) => ({ row, texts: input.render(JSON.parse(row.cells) as string[]) }));
+  // The import refuses such rows; without its own words nobody is called.
+  const mute = rendered.filter(({ texts }) => texts === null);
+  const reason = 'missing_value';
+  await finishRecipients(
+    tx,
+    input.campaignId,
+    mute.map(({ row }) => ({ recipientId: row.recipient_id, outcome: 'undialable', reason })),
+    input.now,
+  );
+  const recipients = rendered.flatMap(({ row, texts }) =>
+    texts === null ? [] : [{ row, openingLine: texts.firstMessage }],
+  );
+  const overlapping = wordsKept ? await findOverlapping(tx, rules.agentId, recipients.map(toLine)) : new Set<string>();
+  const until = input.now + lookAgainMs;
+  const deferral = { until, reason: 'words', ids: [...overlapping] };
+  if (overlapping.size > 0) await deferRecipients(tx, input, new Map([['words', deferral]]));
+  const apart = recipients.filter(({ row }) => !overlapping.has(row.recipient_id));
+  if (apart.length === 0) return undefined;
+  const batchId = batchIdOf(input.campaignId, input.round, input.n);
+  const caller = callers?.caller ?? numbers[0] ?? '';
+  const size = await createBatch(tx, {
+    ...input,
+    batchId,
+    agentId: rules.agentId,
+    caller,
+    reference: referencesWith(store, rules),
+    recipients: apart,
+    wordsKept,
+  });
+  if (size === 0) return wait(tx, input, 'words', input.now + lookAgainMs);
+  const chosen = apart.map(({ row }) => row);
+  if (callers !== null) await giveCaller(tx, input.campaignId, caller, chosen);
+  return { kind: 'batch', batchId, state: 'intent', size };
+}
+
+function toLine({ row, openingLine }: { row: { recipient_id: string }; openingLine: string | null }) {
+  return { id: row.recipient_id, openingLine };
+}
+
+/** When somebody is due, but an open call begins with the same words: the collector tells of its end, the clock of one of another campaign. */
+async function waitForWords(tx: Queries, input: PlanInput, campaign: Campaign): Promise<Plan | undefined> {
+  if ((await countDue(tx, campaign, input.now, 1, false)) === 0) return undefined;
+  const outstanding = await countOutstanding(tx, input.campaignId);
+  const until = isOutstanding(outstanding) ? null : input.now + lookAgainMs;
+  return { kind: 'wait', reason: 'words', until: earliest(until, campaign.rules.endsAt), outstanding };
+}
+
+/** A reference names the attempt across all databases that use the same account of the service. */
+export function referencesWith(store: Store, rules: CampaignRules): ((attemptId: string) => string) | null {
+  return rules.variables?.reference == null ? null : (attemptId) => `${store.ledgerId}:${attemptId}`;
+}
+
+async function wait(tx: Queries, input: PlanInput, reason: WaitReason, until: number | null): Promise<Plan> {
+  return { kind: 'wait', reason, until, outstanding: await countOutstanding(tx, input.campaignId) };
+}
+
+async function finishOrWait(tx: Queries, input: PlanInput, rules: CampaignRules): Promise<Plan> {
+  const due = await nextDueAt(tx, input.campaignId);
+  // What is due after the end gets its outcome at the end.
+  if (due !== null) return wait(tx, input, 'due', Math.min(due, rules.endsAt ?? due));
+  const outstanding = await countOutstanding(tx, input.campaignId);
+  return isOutstanding(outstanding)
+    ? { kind: 'wait', reason: 'collecting', until: null, outstanding }
+    : { kind: 'done' };
+}
+
+/**
+ * The next batch of a round, or why there is none. Idempotent in `n`. A batch and its attempts are written all or nothing,
+ * in state `intent`: nothing has been dialled. Throws `LedgerOlderError` when the database lost batch n−1, or its verdict.
+ */
+export async function planBatch(store: Store, input: PlanInput): Promise<Plan> {
+  for (;;) {
+    const plan = await store.transaction((tx) => lookOnce(tx, store, input));
+    if (plan !== undefined) return plan;
+  }
+}
+
+/** Whether `planBatch` would answer anything but "wait" now; changes nothing. Used to end a collect early. */
+export async function isPlanReady(store: Store, campaignId: string, now: number): Promise<boolean> {
+  const campaign = await findCampaign(store.db, campaignId);
+  if (campaign === undefined || campaign.state === 'paused') return false;
+  // The planner is asked again only when its last batch has a verdict.
+  const { beingSubmitted, halvesWait } = await readUnsubmitted(store.db, campaignId);
+  if (beingSubmitted) return false;
+  if (halvesWait) return true;
+  if (
+    campaign.rules.endsAt !== null &&
+    now >= campaign.rules.endsAt &&
+    (await nextDueAt(store.db, campaignId)) !== null
+  )
+    return true;
+  if ((await blockedUntil(store.db, campaign, now)) !== null) return false;
+  const canary = await canaryAllowance(store.db, campaign);
+  const wordsKept = await readWordsKept(store.db, campaign.rules);
+  const due = await countDue(store.db, campaign, now, candidatesPerLook, wordsKept);
+  if (due === 0) return false;
+  if (canary !== null && canary <= 0) return (await countOpen(store.db, campaignId)) === 0;
+  return (await slotsNow(store.db, campaign, { now, due, canary })).count > 0;
+}

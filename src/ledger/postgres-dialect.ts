@@ -1,0 +1,126 @@
+import {
+  CompiledQuery,
+  PostgresDialect,
+  PostgresDriver,
+  sql,
+  type DatabaseConnection,
+  type Kysely,
+  type PostgresDialectConfig,
+  type TransactionSettings,
+} from 'kysely';
+import { Client, Pool, types } from 'pg';
+import type { Database } from './schema.ts';
+import { StoreError } from './ledger-error.ts';
+
+// Counts and epoch milliseconds stay far below 2^53.
+types.setTypeParser(types.builtins.INT8, Number);
+
+const limits = {
+  /** Longer than anybody holds a lock, but for the publication of a very long do-not-call list. */
+  lock_timeout: '60s',
+  statement_timeout: '300s',
+  /** A process that froze inside a transaction must not keep its locks: the others would wait until its connection breaks. */
+  idle_in_transaction_session_timeout: '60s',
+};
+
+/**
+ * One round trip. It is said in each transaction, since what is said once per connection can be replaced by `?options=` of the
+ * connection string, by a default of role or database, and by a pooler that gives each transaction another connection.
+ * "Committed" must mean "on disk" before a POST goes out: `remote_apply` waits for more than `on` and stays, `remote_write` for less.
+ */
+const begin = `begin isolation level read committed read write; select
+  set_config('synchronous_commit', case current_setting('synchronous_commit') when 'remote_apply' then 'remote_apply' else 'on' end, true),
+  ${Object.entries(limits)
+    .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+    .join(', ')}`;
+
+/** SQLSTATE classes by which a server says that it will not do this, as against that it cannot now. */
+const refusals = /^(0A|22|25|42|55)[0-9A-Z]{3}$/;
+
+function explainRefusal(error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error && refusals.test(String(error.code)))) return error;
+  const names = ['synchronous_commit', ...Object.keys(limits)].join(', ');
+  return new StoreError(
+    `The database refuses the settings of a transaction: ${error.message}. Use the primary server, let transactions be read committed, ` +
+      `and let this user set ${names} (GRANT SET ON PARAMETER … TO …).`,
+    { cause: error },
+  );
+}
+
+class PinnedPostgresDriver extends PostgresDriver {
+  override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    // Migrations name no level, and may take longer than the limits.
+    if (settings.isolationLevel === undefined) return super.beginTransaction(connection, settings);
+    try {
+      await connection.executeQuery(CompiledQuery.raw(begin));
+    } catch (error) {
+      await this.rollbackTransaction(connection).catch(() => {});
+      throw explainRefusal(error);
+    }
+  }
+}
+
+class PinnedPostgresDialect extends PostgresDialect {
+  readonly #config: PostgresDialectConfig;
+
+  constructor(config: PostgresDialectConfig) {
+    super(config);
+    this.#config = config;
+  }
+
+  override createDriver(): PinnedPostgresDriver {
+    return new PinnedPostgresDriver(this.#config);
+  }
+}
+
+export function createPostgresDialect(connectionString: string): PostgresDialect {
+  const pool = new Pool({
+    connectionString,
+    max: 10,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => {});
+  // The same for one that is in use, between two statements of a transaction: the next statement fails and says so.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return new PinnedPostgresDialect({ pool });
+}
+
+/** Whether the host is this machine: by name, by address, or through a socket of the file system. */
+function isLocal(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('/') || /^127(\.\d+){3}$/.test(host);
+}
+
+/**
+ * Throws StoreError when the connection would go to another machine without TLS, and the connection string does not say `sslmode=disable`
+ * itself. Connects to nobody.
+ */
+export function refuseInTheClear(connectionString: string): void {
+  // Read by the client itself, with what PGHOST and PGSSLMODE add.
+  const { host, ssl } = new Client({ connectionString });
+  if (isLocal(host) || ssl || /[?&]sslmode=disable(&|$)/.test(connectionString)) return;
+  throw new StoreError(
+    `without TLS, its password and every number of the lists could be read on the way to ${host}. Add sslmode=verify-full to ` +
+      'DATABASE_URL (with sslrootcert=/path/to/ca.pem for an authority of your own), or sslmode=disable to say that the network between is yours alone.',
+  );
+}
+
+/**
+ * Throws StoreError when this transaction does not read what others have committed meanwhile, or its commit may be lost: something
+ * between here and the server has taken the settings away.
+ */
+export async function refuseUnlessPinned(tx: Kysely<Database>): Promise<void> {
+  const { rows } = await sql<{ level: string; commit: string }>`
+    select current_setting('transaction_isolation') as level, current_setting('synchronous_commit') as commit`.execute(
+    tx,
+  );
+  for (const { level, commit } of rows) {
+    if (level === 'read committed' && (commit === 'on' || commit === 'remote_apply')) continue;
+    throw new StoreError(
+      `The database does not keep the settings of a transaction: transaction_isolation is ${level} and synchronous_commit is ${commit}, ` +
+        'where read committed and on were set. Nobody is called. Let the pooler or proxy in DATABASE_URL keep them, or connect without it.',
+    );
+  }
+}

@@ -1,0 +1,107 @@
+import { sql } from 'kysely';
+import type { Campaign } from '../rows/campaigns.ts';
+import type { CampaignStatus } from '../campaign/campaign-status.ts';
+import { acceptedLate, notToldApart } from '../../domain/disposition.ts';
+import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import type { Queries } from '../open-ledger.ts';
+import { readWordsKept } from '../doubt/shared-words.ts';
+
+/** Rows that wait, or have ended, because calls cannot be told apart, and every other cause of doubt. */
+export interface DoubtCounts {
+  /** Due, and kept back: an open call begins with the same words, or records of an earlier call are still to be looked at. */
+  waitingForWords: number;
+  waitingForEvidence: number;
+  /** `waitingForWords` is counted no further. */
+  mostCounted: number;
+  /** Rows whose turn did not come before the end, since calls with their words went one at a time. */
+  wordsBusy: number;
+  /** Unresolved rows by their cause: the reason of the row where it says one, else the detail of its last call. */
+  unresolved: Record<string, number>;
+}
+
+const mostCounted = 1000;
+/** So many lines of the log are looked through for rows that were deferred. */
+const newestEvents = 2000;
+const tellingReasons: readonly (string | null)[] = [notToldApart, acceptedLate, givenUp];
+
+export async function countDoubt(
+  db: Queries,
+  campaign: Campaign,
+  { outcomes, waiting }: Pick<CampaignStatus, 'outcomes' | 'waiting'>,
+  now: number,
+): Promise<DoubtCounts> {
+  const counts: DoubtCounts = { waitingForWords: 0, waitingForEvidence: 0, mostCounted, wordsBusy: 0, unresolved: {} };
+  // Rows that have ended are many: they are looked through only where some of them may be meant.
+  if ((outcomes.unresolved ?? 0) > 0) counts.unresolved = await countUnresolved(db, campaign.campaignId);
+  if ((outcomes.expired ?? 0) > 0) counts.wordsBusy = await countWordsBusy(db, campaign.campaignId);
+  if (waiting === 0) return counts;
+  const deferred = await countDeferred(db, campaign, now);
+  counts.waitingForEvidence = deferred.evidence;
+  counts.waitingForWords = deferred.words;
+  if (await readWordsKept(db, campaign.rules)) counts.waitingForWords += await countBehindWords(db, campaign, now);
+  return counts;
+}
+
+/** Unresolved rows by their cause. */
+export async function countUnresolved(db: Queries, campaignId: string): Promise<Record<string, number>> {
+  const groups = await db
+    .selectFrom('recipients')
+    .leftJoin('attempts', 'attempts.attempt_id', 'recipients.last_attempt_id')
+    .select((eb) => ['recipients.reason', 'attempts.detail', eb.fn.countAll<number>().as('count')])
+    .where('recipients.campaign_id', '=', campaignId)
+    .where('recipients.state', '=', 'done')
+    .where('recipients.outcome', '=', 'unresolved')
+    .groupBy(['recipients.reason', 'attempts.detail'])
+    .execute();
+  const unresolved: Record<string, number> = {};
+  for (const { reason, detail, count } of groups) {
+    const cause = (tellingReasons.includes(reason) ? reason : detail) ?? reason ?? 'unknown';
+    unresolved[cause] = (unresolved[cause] ?? 0) + count;
+  }
+  return unresolved;
+}
+
+async function countWordsBusy(db: Queries, campaignId: string): Promise<number> {
+  const row = await db
+    .selectFrom('recipients')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('campaign_id', '=', campaignId)
+    .where('state', '=', 'done')
+    .where('reason', '=', 'words_busy')
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** Rows that are due while an open call of the agent begins with their words: from the few open calls to the rows. */
+async function countBehindWords(db: Queries, { campaignId, rules }: Campaign, now: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (
+      select recipients.recipient_id from attempts join recipients on recipients.words_key = attempts.words_key
+      where attempts.agent_id = ${rules.agentId} and attempts.state in ('planned', 'posting', 'open')
+        and attempts.words_key is not null and recipients.campaign_id = ${campaignId}
+        and recipients.state = 'waiting' and recipients.due_at <= ${now}
+      limit ${sql.lit(mostCounted)}) behind`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Rows that the planner has put off, as its newest lines in the log tell. */
+async function countDeferred(
+  db: Queries,
+  { campaignId }: Campaign,
+  now: number,
+): Promise<{ words: number; evidence: number }> {
+  const counts = { words: 0, evidence: 0 };
+  const newest = db
+    .selectFrom('events')
+    .select(['type', 'data'])
+    .where('campaign_id', '=', campaignId)
+    .orderBy('seq', 'desc')
+    .limit(newestEvents)
+    .as('newest');
+  const events = await db.selectFrom(newest).select('data').where('type', '=', 'recipient.deferred').execute();
+  for (const { data } of events) {
+    const { until, reason, count } = JSON.parse(data ?? '{}') as { until?: number; reason?: string; count?: number };
+    if ((reason === 'words' || reason === 'evidence') && (until ?? 0) > now) counts[reason] += count ?? 0;
+  }
+  return counts;
+}

@@ -1,0 +1,76 @@
+import { sql } from 'kysely';
+import type { Store } from '../open-ledger.ts';
+
+/** Ways in which calls can be told apart from the ledger's rows. */
+export type CallDimension = 'attempt' | 'hour' | 'zone';
+
+/** Calls that are alike in every dimension that was asked for. */
+export interface CallGroup {
+  /** Number of the attempt; null when not asked for. */
+  attempt: number | null;
+  /** Zones that the recipient may be in, first the likeliest; null when not asked for. */
+  zones: string[] | null;
+  /** Begin of the quarter of an hour of the dial, service time; null when not asked for. */
+  quarterAt: number | null;
+  /** Null while the call is open. */
+  disposition: string | null;
+  calls: number;
+  /** Calls whose record has a duration, and how long these were together. */
+  timedCalls: number;
+  talkMs: number;
+}
+
+/** Every offset from UTC is a whole number of these, so one lies within a single hour wherever the recipient is. */
+const quarterMs = 15 * 60_000;
+
+/**
+ * The calls of a campaign that were placed, or may have been, counted by the database: a million attempts come back as a few thousand
+ * groups. Only the dimensions asked for divide them.
+ */
+export async function groupCalls(
+  store: Pick<Store, 'db' | 'dialect'>,
+  campaignId: string,
+  dimensions: readonly CallDimension[],
+): Promise<CallGroup[]> {
+  const byHour = dimensions.includes('hour');
+  const byZone = byHour || dimensions.includes('zone');
+  const attempt = dimensions.includes('attempt') ? sql.ref('a.number') : sql.raw('null');
+  const zones = byZone ? sql.ref('r.zones') : sql.raw('null');
+  const quarter = byHour ? sql`a.posted_at / ${sql.lit(quarterMs)}` : sql.raw('null');
+  const durationMs = sql.raw(
+    store.dialect === 'postgres'
+      ? `(c.facts::json ->> 'durationMs')::double precision`
+      : `json_extract(c.facts, '$.durationMs')`,
+  );
+  const divided = [
+    sql.ref('a.disposition'),
+    ...(dimensions.includes('attempt') ? [attempt] : []),
+    ...(byZone ? [zones] : []),
+    ...(byHour ? [quarter] : []),
+  ];
+  const { rows } = await sql<{
+    attempt: number | null;
+    zones: string | null;
+    quarter: number | null;
+    disposition: string | null;
+    calls: number;
+    timed: number;
+    talk_ms: number | null;
+  }>`
+    select a.disposition as disposition, ${attempt} as attempt, ${zones} as zones, ${quarter} as quarter,
+      count(*) as calls, count(${durationMs}) as timed, sum(${durationMs}) as talk_ms
+    from attempts a
+    ${byZone ? sql`join recipients r on r.recipient_id = a.recipient_id` : sql``}
+    left join conversations c on c.attempt_id = a.attempt_id
+    where a.campaign_id = ${campaignId} and a.state in ('posting', 'open', 'settled') and a.posted_at is not null
+    group by ${sql.join(divided)}`.execute(store.db);
+  return rows.map((row) => ({
+    attempt: row.attempt,
+    zones: row.zones === null ? null : (JSON.parse(row.zones) as string[]),
+    quarterAt: row.quarter === null ? null : row.quarter * quarterMs,
+    disposition: row.disposition,
+    calls: row.calls,
+    timedCalls: row.timed,
+    talkMs: Math.round(row.talk_ms ?? 0),
+  }));
+}

@@ -1,0 +1,231 @@
+import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import { readAggregates } from '../aggregates.ts';
+import { withoutSignature } from '../doubt/conversations.ts';
+import type { Queries } from '../open-ledger.ts';
+
+/** One data row of the list with what came of it. Instants are epoch milliseconds of service time. */
+export interface RecipientResult {
+  row: number;
+  cells: string[];
+  outcome: Outcome | 'in_progress';
+  reason: string | null;
+  /** Attempts that were placed, or may have been. */
+  attempts: number;
+  disposition: string | null;
+  detail: string | null;
+  conversationId: string | null;
+  firstDialedAt: number | null;
+  lastDialedAt: number | null;
+  endedAt: number | null;
+  durationMs: number | null;
+  audio: string | null;
+  /** Conversations of which it cannot be told whether one is that of the row's last call in doubt. */
+  candidates: string[];
+  collected: Record<string, unknown> | null;
+  evaluation: Record<string, unknown> | null;
+}
+
+/** Which rows are wanted; null for no restriction. A row has to meet all of them. */
+export interface ResultFilter {
+  outcomes: readonly RecipientResult['outcome'][] | null;
+  /** Of the latest attempt. */
+  dispositions: readonly string[] | null;
+  reasons: readonly string[] | null;
+  /** Only rows that have changed at this instant (service time) or later. */
+  changedSince: number | null;
+}
+
+export const everyResult: ResultFilter = { outcomes: null, dispositions: null, reasons: null, changedSince: null };
+
+const rowsPerRead = 500;
+
+/** The data rows of a campaign in file order, read in small pages: a million rows take no more memory than a thousand. */
+export async function* readResults(
+  db: Queries,
+  campaignId: string,
+  filter: ResultFilter = everyResult,
+): AsyncGenerator<RecipientResult> {
+  const { dispositions, reasons, changedSince } = filter;
+  const ended = filter.outcomes?.filter((outcome) => outcome !== 'in_progress') ?? [];
+  let after = 0;
+  for (;;) {
+    const recipients = await db
+      .selectFrom('recipients')
+      .select(['recipient_id', 'row_number', 'cells', 'outcome', 'reason'])
+      .where('campaign_id', '=', campaignId)
+      .where('row_number', '>', after)
+      .$if(filter.outcomes !== null, (query) =>
+        query.where((eb) =>
+          eb.or([
+            ...(ended.length > 0 ? [eb('outcome', 'in', ended)] : []),
+            ...(filter.outcomes?.includes('in_progress') === true ? [eb('outcome', 'is', null)] : []),
+          ]),
+        ),
+      )
+      .$if(reasons !== null, (query) => query.where('reason', 'in', reasons ?? []))
+      .$if(changedSince !== null, (query) => query.where('changed_at', '>=', changedSince ?? 0))
+      .orderBy('row_number')
+      .limit(rowsPerRead)
+      .execute();
+    const last = recipients.at(-1);
+    if (last === undefined) return;
+    after = last.row_number;
+    const attempts = await db
+      .selectFrom('attempts')
+      .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
+      .select([
+        'attempts.recipient_id',
+        'attempts.posted_at',
+        'attempts.disposition',
+        'attempts.detail',
+        'attempts.conversation_id',
+        'attempts.candidates',
+        'conversations.facts',
+      ])
+      .where(
+        'attempts.recipient_id',
+        'in',
+        recipients.map((row) => row.recipient_id),
+      )
+      .where('attempts.state', 'in', ['posting', 'open', 'settled'])
+      .orderBy('attempts.number')
+      .execute();
+    const byRecipient = new Map<string, typeof attempts>();
+    for (const attempt of attempts) {
+      const known = byRecipient.get(attempt.recipient_id);
+      if (known === undefined) byRecipient.set(attempt.recipient_id, [attempt]);
+      else known.push(attempt);
+    }
+    const owned = await findOwned(db, attempts.flatMap(candidatesOf));
+    for (const recipient of recipients) {
+      const own = byRecipient.get(recipient.recipient_id) ?? [];
+      const latest = own.at(-1);
+      if (dispositions !== null && (latest?.disposition == null || !dispositions.includes(latest.disposition)))
+        continue;
+      const facts = latest?.facts == null ? null : (JSON.parse(latest.facts) as ConversationFacts);
+      const endedAt =
+        facts === null
+          ? null
+          : (facts.endedAt ??
+            (facts.startedAt !== null && facts.durationMs !== null ? facts.startedAt + facts.durationMs : null));
+      yield {
+        row: recipient.row_number,
+        cells: JSON.parse(recipient.cells) as string[],
+        outcome: recipient.outcome ?? 'in_progress',
+        reason: recipient.reason,
+        attempts: own.length,
+        disposition: latest?.disposition ?? null,
+        detail: latest?.detail ?? null,
+        conversationId: latest?.conversation_id ?? null,
+        firstDialedAt: own[0]?.posted_at ?? null,
+        lastDialedAt: latest?.posted_at ?? null,
+        endedAt,
+        durationMs: facts?.durationMs ?? null,
+        // A ledger of an earlier version has it with its signature.
+        audio: withoutSignature(facts?.audio ?? null),
+        candidates: candidatesOf(own.findLast((attempt) => attempt.candidates !== null)).filter((id) => !owned.has(id)),
+        collected: facts?.collected ?? null,
+        evaluation: facts?.evaluation ?? null,
+      };
+    }
+  }
+}
+
+function candidatesOf(attempt: { candidates: string | null } | undefined): string[] {
+  return attempt?.candidates == null ? [] : (JSON.parse(attempt.candidates) as string[]);
+}
+
+/** Those that have turned out to be the records of other calls. */
+async function findOwned(db: Queries, ids: readonly string[]): Promise<Set<string>> {
+  const owned = new Set<string>();
+  const unique = [...new Set(ids)];
+  for (let start = 0; start < unique.length; start += rowsPerRead) {
+    const rows = await db
+      .selectFrom('conversations')
+      .select('conversation_id')
+      .where('conversation_id', 'in', unique.slice(start, start + rowsPerRead))
+      .where('attempt_id', 'is not', null)
+      .execute();
+    for (const row of rows) owned.add(row.conversation_id);
+  }
+  return owned;
+}
+
+/** When a row of the campaign changed last, in service time; null without rows. */
+export async function lastChange(db: Queries, campaignId: string): Promise<number | null> {
+  const row = await db
+    .selectFrom('recipients')
+    .select((eb) => eb.fn.max('changed_at').as('at'))
+    .where('campaign_id', '=', campaignId)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+/** Reasons that rows of the campaign have, in order. */
+export async function readReasons(db: Queries, campaignId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('recipients')
+    .select('reason')
+    .distinct()
+    .where('campaign_id', '=', campaignId)
+    .where('reason', 'is not', null)
+    .orderBy('reason')
+    .execute();
+  return rows.flatMap(({ reason }) => (reason === null ? [] : [reason]));
+}
+
+/** Names of all values collected and all evaluations seen, in order: the columns of the results file. */
+export async function readResultKeys(
+  db: Queries,
+  campaignId: string,
+): Promise<{ collected: string[]; evaluation: string[] }> {
+  const aggregates = await readAggregates(db, campaignId);
+  const keysOf = (kind: string) =>
+    [...new Set(aggregates.filter((row) => row.kind === kind).map((row) => row.key))].sort();
+  return { collected: keysOf('collected'), evaluation: keysOf('evaluation') };
+}
+
+/** A conversation of a campaign, for reading it at the service. */
+export interface ResultConversation {
+  row: number;
+  conversationId: string;
+  /** False while the call or its analysis goes on. */
+  final: boolean;
+  /** True when the service said that it has it no more. */
+  gone: boolean;
+}
+
+/** Every conversation of a campaign's attempts in row order, read in small pages. */
+export async function* readResultConversations(db: Queries, campaignId: string): AsyncGenerator<ResultConversation> {
+  let after = { row: 0, attempt: 0 };
+  for (;;) {
+    const page = await db
+      .selectFrom('attempts')
+      .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
+      .innerJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
+      .select([
+        'recipients.row_number',
+        'attempts.number',
+        'conversations.conversation_id',
+        'conversations.final',
+        'conversations.gone',
+      ])
+      .where('recipients.campaign_id', '=', campaignId)
+      .where((eb) =>
+        eb.or([
+          eb('recipients.row_number', '>', after.row),
+          eb.and([eb('recipients.row_number', '=', after.row), eb('attempts.number', '>', after.attempt)]),
+        ]),
+      )
+      .orderBy('recipients.row_number')
+      .orderBy('attempts.number')
+      .limit(rowsPerRead)
+      .execute();
+    for (const { row_number: row, conversation_id: conversationId, final, gone } of page)
+      yield { row, conversationId, final: final === 1, gone: gone === 1 };
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = { row: last.row_number, attempt: last.number };
+  }
+}

@@ -1,0 +1,206 @@
+import { sql } from 'kysely';
+import { lockToWrite, requireDoNotCallLock } from '../do-not-call-lock.ts';
+import { appendEvents } from '../events.ts';
+import type { Queries, Store } from '../open-ledger.ts';
+
+/** The scope of an entry that stops every campaign of this database. */
+export const accountScope = 'account';
+
+/** One entry of the do-not-call list. */
+export interface Suppression {
+  e164: string;
+  /** `account` stops every campaign in this database; a campaign id stops that one. */
+  scope: string;
+  /** Who said so: `call:<attempt>`, `person`, `import:<file>`. */
+  source: string;
+  reason: string | null;
+  /** Epoch milliseconds, or null for ever. */
+  expiresAt: number | null;
+}
+
+export interface StoredSuppression extends Suppression {
+  createdAt: number;
+}
+
+const rowsPerStatement = 500;
+
+/** Adds a do-not-call entry. Throws DoNotCallLockNeeded, on which `Store.transaction` begins again and nobody dials meanwhile. */
+export async function addSuppression(tx: Queries, entry: Suppression, now: number): Promise<void> {
+  requireDoNotCallLock(tx);
+  await upsert(tx, [entry], now);
+}
+
+/**
+ * Adds entries and logs those that are new or last longer than before, all or none. The same number and scope again never shortens
+ * an entry: the later expiry holds, and the words of whoever said so first, unless that entry was over.
+ * Answers how many were new or changed; repeating it changes nothing.
+ */
+export async function addSuppressions(store: Store, entries: readonly Suppression[], now: number): Promise<number> {
+  return store.transaction(async (tx) => {
+    await lockToWrite(tx, store);
+    let changed = 0;
+    const sorted = entries.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    for (let start = 0; start < sorted.length; start += rowsPerStatement) {
+      const part = sorted.slice(start, start + rowsPerStatement);
+      const before = await findEntries(
+        tx,
+        part.map(({ e164 }) => e164),
+      );
+      const known = new Map(before.map((entry) => [keyOf(entry), entry]));
+      const news = part.filter((entry) => lastsLonger(entry, known.get(keyOf(entry))));
+      await upsert(tx, news, now);
+      await appendEvents(
+        tx,
+        news.map(({ e164, scope, source, expiresAt }) => ({
+          at: now,
+          campaignId: scope,
+          type: 'suppression.added' as const,
+          data: { e164, scope, source, expiresAt },
+        })),
+      );
+      changed += news.length;
+    }
+    return changed;
+  });
+}
+
+function keyOf({ e164, scope }: Suppression): string {
+  return `${e164} ${scope}`;
+}
+
+function lastsLonger(entry: Suppression, known: Suppression | undefined): boolean {
+  if (known === undefined) return true;
+  return known.expiresAt !== null && (entry.expiresAt === null || entry.expiresAt > known.expiresAt);
+}
+
+async function upsert(tx: Queries, entries: readonly Suppression[], now: number): Promise<void> {
+  if (entries.length === 0) return;
+  const lasting = sql<boolean>`suppressions.expires_at is not null
+    and (excluded.expires_at is null or excluded.expires_at > suppressions.expires_at)`;
+  await tx
+    .insertInto('suppressions')
+    .values(
+      entries.map(({ e164, scope, source, reason, expiresAt }) => ({
+        e164,
+        scope,
+        source,
+        reason,
+        created_at: now,
+        expires_at: expiresAt,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(['e164', 'scope'])
+        .doUpdateSet((eb) => ({
+          source: eb.ref('excluded.source'),
+          reason: eb.ref('excluded.reason'),
+          created_at: eb.ref('excluded.created_at'),
+          expires_at: eb.ref('excluded.expires_at'),
+        }))
+        .where(lasting),
+    )
+    .execute();
+}
+
+/** Takes entries off the list and logs it. Answers how many there were. */
+export async function removeSuppressions(
+  store: Store,
+  scope: string,
+  numbers: readonly string[],
+  now: number,
+): Promise<number> {
+  return store.transaction(async (tx) => {
+    await lockToWrite(tx, store);
+    const removed = await tx
+      .deleteFrom('suppressions')
+      .where('scope', '=', scope)
+      .where('e164', 'in', numbers)
+      .returning('e164')
+      .execute();
+    const events = removed.map(({ e164 }) => ({
+      at: now,
+      campaignId: scope,
+      type: 'suppression.removed' as const,
+      data: { e164, scope, source: 'person' },
+    }));
+    await appendEvents(tx, events);
+    return removed.length;
+  });
+}
+
+/** All entries of these numbers, in whatever scope, over or not. */
+export async function findEntries(db: Queries, numbers: readonly string[]): Promise<StoredSuppression[]> {
+  if (numbers.length === 0) return [];
+  const rows = await db
+    .selectFrom('suppressions')
+    .selectAll()
+    .where('e164', 'in', numbers)
+    .orderBy('e164')
+    .orderBy('scope')
+    .execute();
+  return rows.map(toSuppression);
+}
+
+/** One page of the list, by number and scope, after `after`. */
+export async function listSuppressions(
+  db: Queries,
+  query: { scope: string | null; after: { e164: string; scope: string } | null; limit: number },
+): Promise<StoredSuppression[]> {
+  const { scope, after, limit } = query;
+  let rows = db.selectFrom('suppressions').selectAll();
+  if (scope !== null) rows = rows.where('scope', '=', scope);
+  if (after !== null) {
+    rows = rows.where((eb) =>
+      eb.or([eb('e164', '>', after.e164), eb.and([eb('e164', '=', after.e164), eb('scope', '>', after.scope)])]),
+    );
+  }
+  return (await rows.orderBy('e164').orderBy('scope').limit(limit).execute()).map(toSuppression);
+}
+
+/** How many entries from imported lists, for this campaign or all, end after `from` and at `to` or before (epoch milliseconds). */
+export async function countImportedEndings(
+  db: Queries,
+  campaignId: string,
+  { from, to }: { from: number; to: number },
+): Promise<number> {
+  const { ending } = await db
+    .selectFrom('suppressions')
+    .select((eb) => eb.fn.countAll().as('ending'))
+    .where('scope', 'in', [accountScope, campaignId])
+    .where('source', 'like', 'import:%')
+    .where('expires_at', '>', from)
+    .where('expires_at', '<=', to)
+    .executeTakeFirstOrThrow();
+  return Number(ending);
+}
+
+function toSuppression(row: {
+  e164: string;
+  scope: string;
+  source: string;
+  reason: string | null;
+  created_at: number;
+  expires_at: number | null;
+}): StoredSuppression {
+  const { e164, scope, source, reason, created_at: createdAt, expires_at: expiresAt } = row;
+  return { e164, scope, source, reason, createdAt, expiresAt };
+}
+
+/** Which of these numbers this campaign must not dial now. */
+export async function findSuppressed(
+  tx: Queries,
+  campaignId: string,
+  numbers: readonly string[],
+  now: number,
+): Promise<Set<string>> {
+  if (numbers.length === 0) return new Set();
+  const rows = await tx
+    .selectFrom('suppressions')
+    .select('e164')
+    .where('e164', 'in', numbers)
+    .where('scope', 'in', [accountScope, campaignId])
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .execute();
+  return new Set(rows.map((row) => row.e164));
+}

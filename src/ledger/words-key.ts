@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { nearForm } from '../domain/correlation/near-form.ts';
+import { compileTemplates } from '../domain/personalisation.ts';
+import { recipientFields } from '../domain/recipient-fields.ts';
+
+/** Of calls that begin with the agent's own line: it is the same for all of them. */
+const agentsOwnLine = '-';
+
+/** The key of a wording: SHA-256 of the line in near form, cut to 132 bits. Null: the agent's own line. */
+export function wordsKey(line: string | null): string {
+  const near = line === null ? '' : nearForm(line);
+  return near === '' ? agentsOwnLine : createHash('sha256').update(near).digest('base64url').slice(0, 22);
+}
+
+/** Gives the key of a row's opening line by its cells; null where the row cannot be rendered, which is then never dialled. */
+export function wordsKeysOf(rules: CampaignRules): (cells: readonly string[]) => string | null {
+  if (rules.firstMessage === null) return () => agentsOwnLine;
+  const templates = compileTemplates({ firstMessage: rules.firstMessage, variables: null, list: rules.list });
+  return (cells) => {
+    const rendered = templates.render(recipientFields(rules.list.columns, cells));
+    return rendered.ok ? wordsKey(rendered.firstMessage) : null;
+  };
+}

@@ -1,0 +1,174 @@
+import { CsvError, parse, type InfoRecord, type Parser } from 'csv-parse';
+import { describeFileError, ListFileError } from '../../input/input-error.ts';
+import { bytesOf, openList } from './file.ts';
+import type { ListLayout, TextLayout } from './layout.ts';
+import { fullChunk, longestCell, longestRecord, mostColumns, placeOf, type ListRecord } from './record.ts';
+import { RecentBytes } from './recent-bytes.ts';
+import { toUtf8, type TextEncoding } from './text-encoding.ts';
+
+const recordDelimiters = ['\r\n', '\n', '\r'];
+
+/**
+ * Streams the records of a CSV file in chunks of at most `chunkSize`.
+ *
+ * Quotes inside an unquoted cell are text. A quoted cell that goes on after its closing quote is damage when it stays on
+ * its line; when it spans lines, rows may have been swallowed, and the file is refused, as for a quote never closed.
+ * @throws ListFileError when the file cannot be read, is something else than CSV, or has no certain rows.
+ */
+export async function* readTextRecords(
+  path: string,
+  layout: TextLayout & Pick<ListLayout, 'recordsAbove'>,
+  chunkSize: number,
+): AsyncGenerator<ListRecord[]> {
+  const list = await openList(path);
+  const position = new RecordPosition(path, layout.encoding, layout.recordsAbove);
+  let records: ListRecord[] = [];
+  let gathered = 0;
+  const parser = parse({
+    delimiter: layout.delimiter,
+    // One kind of line end would be fixed by the first line, and a file that mixes them would fail far below.
+    record_delimiter: recordDelimiters,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    max_record_size: longestRecord,
+    on_record: (cells, info) => {
+      records.push(position.take(cells, info));
+      // Nothing is handed on, so no record takes the way through an object stream.
+      return null;
+    },
+  });
+  // A failed write rejects below; without a listener the same error would end the process.
+  parser.on('error', () => {});
+  try {
+    for await (const bytes of toUtf8(bytesOf(list, layout.markBytes), layout.encoding)) {
+      position.recent.append(bytes);
+      await write(parser, bytes);
+      gathered += bytes.length;
+      while (records.length >= chunkSize || (records.length > 0 && gathered >= fullChunk.characters)) {
+        yield records.slice(0, chunkSize);
+        records = records.slice(chunkSize);
+        gathered = 0;
+      }
+    }
+    await end(parser);
+    if (records.length > 0) yield records;
+  } catch (error) {
+    // What came before is handed on: among it is the header, and from there the row of the fault is counted.
+    if (records.length > 0) yield records;
+    throw position.explain(error, parser);
+  } finally {
+    parser.destroy();
+    await list.handle.close();
+  }
+}
+
+function write(parser: Parser, bytes: Buffer): Promise<void> {
+  return new Promise((done, fail) => {
+    parser.write(bytes, (error) => (error ? fail(error) : done()));
+  });
+}
+
+function end(parser: Parser): Promise<void> {
+  return new Promise((done, fail) => {
+    parser.end((error?: Error | null) => (error ? fail(error) : done()));
+  });
+}
+
+/** Counts rows and lines as the parser emits records; the parser's own line numbers count CRLF in quotes twice. */
+class RecordPosition {
+  /** What the parser was given since the end of the last record. */
+  readonly recent = new RecentBytes();
+  readonly #path: string;
+  readonly #suspicious: RegExp;
+  #row: number;
+  #linesBefore = 0;
+  #bytesBefore = 0;
+
+  constructor(path: string, encoding: TextEncoding, recordsAbove: number) {
+    this.#path = path;
+    // 0x80 to 0x9F are letters and signs in Windows-1252; what is still a control character there is no text.
+    // eslint-disable-next-line no-control-regex
+    this.#suspicious = encoding === 'windows-1252' ? /[\0\n\r"\uFFFD\x80-\x9f]/ : /[\0\n\r"\uFFFD]/;
+    this.#row = -recordsAbove;
+  }
+
+  take(cells: string[], info: InfoRecord): ListRecord {
+    const record: ListRecord = { row: this.#row, line: this.#line(info.empty_lines), cells, damage: null };
+    for (let index = 0; index < cells.length; index++) {
+      const hint = this.#inspect(cells[index] ?? '', record.line, info.bytes);
+      if (hint !== null) record.damage ??= { index, hint };
+    }
+    if (cells.length > mostColumns) {
+      const hint = `${String(cells.length)} cells are more than the ${String(mostColumns)} a row may have`;
+      record.cells = cells.slice(0, mostColumns);
+      record.damage = { index: mostColumns, hint };
+    }
+    this.#row += 1;
+    this.#linesBefore += 1;
+    this.#bytesBefore = info.bytes;
+    this.recent.forget(info.bytes);
+    return record;
+  }
+
+  explain(error: unknown, parser: Parser): unknown {
+    if (error instanceof ListFileError) return error;
+    if (!(error instanceof CsvError)) {
+      const isFromSystem = error instanceof Error && 'syscall' in error;
+      return isFromSystem ? new ListFileError(this.#path, describeFileError(error), { cause: error }) : error;
+    }
+    const place = this.#place(this.#line(parser.info.empty_lines));
+    if (error.code === 'CSV_QUOTE_NOT_CLOSED') {
+      return this.#refuse(
+        `${place} opens a quote (") that is never closed; close it, or double the quote if it is text`,
+        error,
+      );
+    }
+    if (error.code === 'CSV_MAX_RECORD_SIZE') {
+      const size = `more than ${String(longestRecord)} characters`;
+      return this.#refuse(`${place} runs on for ${size}; most likely it opens a quote (") that is never closed`, error);
+    }
+    return this.#refuse(`${place} cannot be read as CSV (${error.code})`, error);
+  }
+
+  #inspect(cell: string, line: number, endByte: number): string | null {
+    if (cell.length <= longestCell && !this.#suspicious.test(cell)) return null;
+    const breaks = cell.match(/\r\n|\n|\r/g)?.length ?? 0;
+    this.#linesBefore += breaks;
+    if (cell.startsWith('"') && !this.#isProperlyQuoted(cell, endByte)) {
+      if (breaks > 0) {
+        throw this.#refuse(
+          `${this.#place(line)} opens a quote (") that is not closed where its cell ends; close it, or double the quote if it is text`,
+        );
+      }
+      return 'text follows a closing quote ("); double the quotes that are text';
+    }
+    if (cell.length > longestCell)
+      return `${String(cell.length)} characters are more than the ${String(longestCell)} a cell may have`;
+    if (cell.includes('\0')) return 'the cell holds a NUL byte; remove it';
+    // What is left of the suspects and no line break or quote.
+    // eslint-disable-next-line no-control-regex
+    if (/[\uFFFD\x80-\x9f]/.test(cell) && this.#suspicious.test(cell.replace(/[\n\r"]/g, ''))) {
+      return 'the cell holds bytes that are no text in the encoding of the file; save the list as "CSV UTF-8"';
+    }
+    return null;
+  }
+
+  /** A cell that begins with a quote was written with doubled quotes, or its closing quote was followed by more text. */
+  #isProperlyQuoted(cell: string, endByte: number): boolean {
+    const written = this.recent.slice(this.#bytesBefore, endByte);
+    return written.toString('utf8').includes(`"${cell.replaceAll('"', '""')}"`);
+  }
+
+  #line(emptyLines: number): number {
+    return this.#linesBefore + emptyLines + 1;
+  }
+
+  #place(line: number): string {
+    return placeOf({ row: this.#row, line });
+  }
+
+  #refuse(message: string, cause?: unknown): ListFileError {
+    return new ListFileError(this.#path, message, { cause });
+  }
+}

@@ -1,0 +1,123 @@
+import { ListFileError } from '../../../input/input-error.ts';
+import type { ListDescription, ListLayout, SheetLayout } from '../layout.ts';
+import { fullChunk, longestCell, type ListRecord } from '../record.ts';
+import { nearestName } from '../../../input/nearest-name.ts';
+import { explainArchiveFault, WorkbookArchive } from './archive.ts';
+import { lettersOf, readSheetRows, type SheetRow } from './sheet.ts';
+import { readSharedStrings } from './strings.ts';
+import { readStyles } from './styles.ts';
+import { readWorkbook, type WorkbookSheet } from './workbook.ts';
+
+/**
+ * Finds the sheet of a workbook that holds the list: the one that is named, else the first that is not hidden.
+ * @throws ListFileError
+ */
+export async function describeWorkbook(path: string, wanted: string | undefined): Promise<ListDescription> {
+  return withWorkbook(path, async (archive) => {
+    const { sheets } = await readWorkbook(archive);
+    const sheet = findSheet(path, sheets, wanted);
+    const others = sheets.filter(({ part, hidden }) => part !== null && !hidden).length - 1;
+    const more =
+      wanted === undefined && others > 0
+        ? `, the first of ${String(others + 1)}; list.sheet in the campaign file names another`
+        : '';
+    const notes = [`sheet ${JSON.stringify(sheet.name)} of an Excel workbook${more}`];
+    return { layout: { kind: 'sheet', sheet: sheet.name, width: 0, recordsAbove: 0 }, notes };
+  });
+}
+
+/**
+ * Streams the records of a sheet in chunks of `chunkSize`, or fewer where they are large. Cells are texts as the sheet shows them, dates in
+ * ISO form.
+ * @throws ListFileError when the workbook is damaged.
+ */
+export async function* readSheetRecords(
+  path: string,
+  layout: SheetLayout & Pick<ListLayout, 'recordsAbove'>,
+  chunkSize: number,
+): AsyncGenerator<ListRecord[]> {
+  const archive = await WorkbookArchive.open(path);
+  try {
+    const { sheets, from1904, strings, styles } = await readWorkbook(archive);
+    const { part } = findSheet(path, sheets, layout.sheet);
+    const context = {
+      strings: await readSharedStrings(archive, strings),
+      formats: await readStyles(archive, styles),
+      from1904,
+    };
+    let records: ListRecord[] = [];
+    let size = { cells: 0, characters: 0 };
+    let row = 0 - layout.recordsAbove;
+    for await (const rows of readSheetRows(await archive.read(part), context)) {
+      for (const sheetRow of rows) {
+        const record = asRecord(sheetRow, row++, layout.width);
+        records.push(record);
+        size.cells += record.cells.length;
+        size.characters += record.cells.reduce((sum, cell) => sum + cell.length, 0);
+        const isFull = size.cells >= fullChunk.cells || size.characters >= fullChunk.characters;
+        if (records.length < chunkSize && !isFull) continue;
+        yield records;
+        records = [];
+        size = { cells: 0, characters: 0 };
+      }
+    }
+    if (records.length > 0) yield records;
+  } catch (error) {
+    throw explainArchiveFault(path, error);
+  } finally {
+    archive.close();
+  }
+}
+
+/** Below the header, as many cells as it has, and behind them those that stand further to the right, without what is empty between. */
+function asRecord({ number, cells, uncomputed }: SheetRow, row: number, headerWidth: number): ListRecord {
+  const isBelowHeader = row > 0 && headerWidth > 0;
+  const width = isBelowHeader ? headerWidth : 1 + Math.max(-1, ...cells.keys());
+  const written = Array.from({ length: width }, (_, column) => cells.get(column) ?? '');
+  const beyond = [...cells.keys()].filter((column) => column >= width).sort((a, b) => a - b);
+  for (const column of beyond) written.push(cells.get(column) ?? '');
+  const record: ListRecord = { row, line: number, cells: written, damage: null };
+  const [first] = beyond;
+  if (first !== undefined) {
+    const place = `the cell ${lettersOf(first)}${String(number)} stands to the right of the header, which ends with column ${lettersOf(width - 1)}`;
+    record.damage = { index: width, hint: `${place}; empty it, or give its column a name` };
+  }
+  const long = written.findIndex((cell) => cell.length > longestCell);
+  if (long >= 0)
+    record.damage = { index: long, hint: `more than the ${String(longestCell)} characters a cell may have` };
+  if (uncomputed >= 0) {
+    const hint = 'the cell holds a formula without a result; open the workbook, let it compute, and save it';
+    record.damage = { index: uncomputed, hint };
+  }
+  return record;
+}
+
+async function withWorkbook<T>(path: string, work: (archive: WorkbookArchive) => Promise<T>): Promise<T> {
+  const archive = await WorkbookArchive.open(path);
+  try {
+    return await work(archive);
+  } catch (error) {
+    throw explainArchiveFault(path, error);
+  } finally {
+    archive.close();
+  }
+}
+
+function findSheet(
+  path: string,
+  sheets: readonly WorkbookSheet[],
+  wanted: string | undefined,
+): { name: string; part: string } {
+  const withCells = sheets.filter(({ part }) => part !== null);
+  const found =
+    wanted === undefined
+      ? (withCells.find(({ hidden }) => !hidden) ?? withCells[0])
+      : withCells.find(({ name }) => name === wanted);
+  if (found?.part != null) return { name: found.name, part: found.part };
+  if (wanted === undefined) throw new ListFileError(path, 'this workbook has no sheet with cells');
+  const names = withCells.map(({ name }) => name);
+  const nearest = nearestName(wanted, names);
+  const guess = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+  const known = names.map((name) => JSON.stringify(name)).join(', ');
+  throw new ListFileError(path, `there is no sheet ${JSON.stringify(wanted)}.${guess} The sheets are ${known}`);
+}

@@ -1,0 +1,82 @@
+import { longestCell } from '../record.ts';
+import type { WorkbookArchive } from './archive.ts';
+import { readXml } from './xml.ts';
+
+/** All texts together. A sheet of a million rows with ten texts of twenty characters each has less. */
+const mostCharacters = 400_000_000;
+const mostStrings = 12_000_000;
+/** A character may be written with seven, as `_x000D_`. Beyond it a cell is too long however it is read, and the rest is left out. */
+const longestText = 8 * longestCell;
+
+/** Text that comes in pieces, and is not gathered without an end. */
+export class CappedText {
+  #text = '';
+
+  add(text: string): void {
+    const room = longestText - this.#text.length;
+    if (room > 0) this.#text += text.length > room ? text.slice(0, room) : text;
+  }
+
+  /** The text so far; begins a new one. */
+  take(): string {
+    const text = this.#text;
+    this.#text = '';
+    return text;
+  }
+}
+
+/** Gathers the text of one cell or shared text: its runs joined, without readings above the line. */
+export class RichText {
+  readonly #text = new CappedText();
+  #inText = false;
+  #inReading = false;
+
+  open(name: string): void {
+    if (name === 't') this.#inText = true;
+    else if (name === 'rPh') this.#inReading = true;
+  }
+
+  text(text: string): void {
+    if (this.#inText && !this.#inReading) this.#text.add(text);
+  }
+
+  close(name: string): void {
+    if (name === 't') this.#inText = false;
+    else if (name === 'rPh') this.#inReading = false;
+  }
+
+  /** The text so far; begins a new one. */
+  take(): string {
+    return unescape(this.#text.take());
+  }
+}
+
+/** Reads the texts that cells refer to by their place. */
+export async function readSharedStrings(archive: WorkbookArchive, part: string | null): Promise<string[]> {
+  const strings: string[] = [];
+  if (part === null || !archive.has(part)) return strings;
+  const rich = new RichText();
+  let characters = 0;
+  const reading = readXml(await archive.read(part), {
+    open: (name) => rich.open(name),
+    text: (text) => rich.text(text),
+    close: (name) => {
+      rich.close(name);
+      if (name !== 'si') return;
+      const text = rich.take();
+      characters += text.length;
+      strings.push(text);
+    },
+  });
+  for await (const _ of reading)
+    if (characters > mostCharacters || strings.length > mostStrings) throw new Error('it holds too many texts');
+  return strings;
+}
+
+/** Characters that XML cannot hold are written as `_x000D_`. One more than a cell may have tells that there were too many. */
+export function unescape(text: string): string {
+  const read = text.includes('_x')
+    ? text.replace(/_x([0-9a-f]{4})_/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    : text;
+  return read.length > longestCell ? read.slice(0, longestCell + 1) : read;
+}

@@ -1,0 +1,152 @@
+import { countNamed } from '../domain/column-name.ts';
+import { readPhoneNumber } from '../domain/phone-number.ts';
+import type { CampaignFile } from '../campaign-file/campaign-file.ts';
+import { ListFileError } from '../input/input-error.ts';
+import { namedColumns } from '../campaign-file/columns-of-rules.ts';
+import { linesAboveRows } from './format/delimiter.ts';
+import { describeList } from './description.ts';
+import type { ListLayout } from './format/layout.ts';
+import type { ListRecord } from './format/record.ts';
+import { readListRecords } from './records.ts';
+
+export interface ListHeader {
+  /** Column names exactly as written, in file order. */
+  columns: string[];
+  layout: ListLayout;
+  /** How the list was read, where that is not what everybody expects; each a sentence without its full stop. */
+  notes: string[];
+}
+
+const otherDelimiters = [',', ';', '\t', '|'] as const;
+
+export interface HeaderQuestion {
+  path: string;
+  /** Columns that the header has. */
+  names: readonly string[];
+  /** Undefined: to be found. */
+  delimiter: string | undefined;
+  /** Undefined: the first sheet of a workbook. */
+  sheet: string | undefined;
+  /** Country of numbers that are written without one, or null. */
+  defaultRegion: string | null;
+}
+
+/**
+ * Finds the header of a campaign's list by the columns that the campaign file names.
+ * @throws ListFileError
+ */
+export function readHeader(file: CampaignFile): Promise<ListHeader> {
+  const { sheet, default_region: defaultRegion = null } = file.settings.list;
+  const names = [...new Set(namedColumns(file).map(({ name }) => name))];
+  return findHeader({ path: file.listPath, names, delimiter: file.delimiter, sheet, defaultRegion });
+}
+
+/**
+ * Finds the header of a list: the first of its first 50 records that has all these columns. Where there is none, the record that has most of
+ * them, for the messages to be about.
+ * @throws ListFileError when there is no header, no data row below it, or a header that names one column twice.
+ */
+export async function findHeader(question: HeaderQuestion): Promise<ListHeader> {
+  const { path, names } = question;
+  const { layout, notes } = await describeList({
+    path,
+    delimiter: question.delimiter,
+    sheet: question.sheet,
+    lettersMatter: true,
+    isWanted: (cells) => countNamed(names, cells) === names.length,
+  });
+  const { records, fault } = await readStart(path, layout);
+  const counts = records.slice(0, linesAboveRows).map(({ cells }) => countNamed(names, cells));
+  const place = Math.max(0, counts.indexOf(Math.max(...counts)));
+  const header = records[place];
+  if (fault !== null && records[place + 1] === undefined) throw fault;
+  if (header === undefined) {
+    throw new ListFileError(path, 'the list is empty; its first line must be a header with the names of the columns');
+  }
+  const columns = readColumns(path, header);
+  if (layout.kind === 'text') refuseOtherDelimiter(path, columns, layout.delimiter);
+  const above = records.slice(0, place);
+  refuseRowsAbove(question, above, header);
+  if (records[place + 1] === undefined) {
+    throw new ListFileError(
+      path,
+      'the list has a header and no rows below it; add the recipients and run the command again',
+    );
+  }
+  if (above.length > 0) {
+    const lines = `${String(above.length)} ${above.length === 1 ? 'line' : 'lines'}`;
+    notes.push(`the header is line ${String(header.line)}; ${lines} above it left out`);
+  }
+  const recordsAbove = layout.recordsAbove + place;
+  return {
+    columns,
+    layout: layout.kind === 'sheet' ? { ...layout, recordsAbove, width: columns.length } : { ...layout, recordsAbove },
+    notes,
+  };
+}
+
+/** The first records of a list, without notes to a spreadsheet, and what made them end too early. */
+async function readStart(
+  path: string,
+  layout: ListLayout,
+): Promise<{ records: ListRecord[]; fault: ListFileError | null }> {
+  const records: ListRecord[] = [];
+  const wanted = layout.recordsAbove + linesAboveRows + 1;
+  try {
+    for await (const some of readListRecords(path, layout, wanted)) {
+      records.push(...some);
+      if (records.length >= wanted) break;
+    }
+  } catch (error) {
+    if (!(error instanceof ListFileError)) throw error;
+    return { records: records.slice(layout.recordsAbove), fault: error };
+  }
+  return { records: records.slice(layout.recordsAbove), fault: null };
+}
+
+function readColumns(path: string, header: ListRecord): string[] {
+  if (header.damage !== null) {
+    throw new ListFileError(
+      path,
+      `the header cannot be used: column ${String(header.damage.index + 1)}: ${header.damage.hint}`,
+    );
+  }
+  refuseRepeatedNames(path, header.cells);
+  return header.cells;
+}
+
+/** Empty names are left over by spreadsheets and can be named by nobody, so they may repeat. */
+function refuseRepeatedNames(path: string, columns: readonly string[]): void {
+  const seen = new Map<string, number>();
+  columns.forEach((column, index) => {
+    const first = seen.get(column);
+    if (first !== undefined && column !== '') {
+      const places = `columns ${String(first + 1)} and ${String(index + 1)}`;
+      throw new ListFileError(path, `${places} have the same name ${JSON.stringify(column)}; rename one of them`);
+    }
+    seen.set(column, index);
+  });
+}
+
+function refuseOtherDelimiter(path: string, columns: readonly string[], delimiter: string): void {
+  const [only] = columns;
+  if (only === undefined || columns.length > 1) return;
+  const other = otherDelimiters.find((candidate) => candidate !== delimiter && only.includes(candidate));
+  if (other === undefined) return;
+  const advice = `if ${JSON.stringify(other)} separates its columns, set list.delimiter: ${JSON.stringify(other)} in the campaign file, or leave it out`;
+  throw new ListFileError(path, `the header is one single column, ${JSON.stringify(only.slice(0, 80))}; ${advice}`);
+}
+
+/** What is left out above the header must be titles: a second header further down would swallow the people above it. */
+function refuseRowsAbove(
+  { path, defaultRegion }: HeaderQuestion,
+  above: readonly ListRecord[],
+  header: ListRecord,
+): void {
+  const person = above.find(({ cells }) => cells.some((cell) => readPhoneNumber(cell, defaultRegion).ok));
+  if (person === undefined) return;
+  throw new ListFileError(
+    path,
+    `the columns that the campaign file names stand in line ${String(header.line)}, and line ${String(person.line)} above it holds a phone number; remove what is above the header, or move the header up`,
+  );
+}

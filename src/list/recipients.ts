@@ -1,0 +1,189 @@
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import type { RejectionReason } from '../domain/outcome.ts';
+import { compileTemplates, type Personalisation } from '../domain/personalisation.ts';
+import { readPhoneNumber } from '../domain/phone-number.ts';
+import { recipientFields } from '../domain/recipient-fields.ts';
+import type { CampaignFile } from '../campaign-file/campaign-file.ts';
+import type { ListRecord } from './format/record.ts';
+import { readListRecords } from './records.ts';
+import type { ListHeader } from './header.ts';
+import { quoteCell } from '../input/quote-cell.ts';
+import { DatesReader } from './row-dates.ts';
+import { RowIndex } from './row-index.ts';
+import { loadPlaces, PlaceReader } from './row-place.ts';
+import { describeSpreadsheetError, isRoundedNumber } from '../input/spreadsheet-damage.ts';
+
+interface AcceptedRow {
+  verdict: 'accepted';
+  /** The user's own id, trimmed; null when the campaign names no id column or the cell is empty. */
+  externalId: string | null;
+  e164: string;
+  /** All time zones in which the recipient may live; empty when unknown, and then not dialled while hours apply. */
+  zones: string[];
+  /** Country of the number, and the states or provinces that are possible; null: nothing is known. */
+  country: string | null;
+  regions: readonly string[] | null;
+  /** Not dialled before the one, nor from the other on; epoch milliseconds. */
+  notBefore: number | null;
+  expiresAt: number | null;
+}
+
+interface RejectedRow {
+  verdict: 'rejected';
+  reason: RejectionReason;
+  column: string | null;
+  /** What is wrong and how to mend it; may name the cell. */
+  hint: string;
+  externalId: string | null;
+  e164: string | null;
+  zones: string[];
+  country: null;
+  regions: null;
+  notBefore: null;
+  expiresAt: null;
+}
+
+export type ListRow = {
+  /** Data row from 1, in file order; blank lines are no rows. */
+  row: number;
+  /** Line of the file on which the row begins. */
+  line: number;
+  /** Cells as parsed; a malformed row may have fewer or more than the header. */
+  cells: string[];
+} & (AcceptedRow | RejectedRow);
+
+const rowsPerChunk = 1000;
+
+/**
+ * Reads and judges every data row of a list, in file order, each exactly once.
+ *
+ * When several things are wrong with a row, the first of this order is told: `malformed_row`, the phone number and its
+ * country, `invalid_timezone`, `invalid_zip`, `invalid_state`, `invalid_date`, `missing_value`, `duplicate_phone`, `duplicate_id`. The first
+ * *accepted* row with a number or an id wins: what stands in a rejected row is nobody's duplicate, since that row will never be dialled.
+ * An empty country cell falls back to the default region.
+ * @throws ListFileError when the file as a whole cannot be used; rows already yielded are then to be discarded.
+ */
+export async function* readRecipients(
+  file: Pick<CampaignFile, 'listPath'>,
+  header: ListHeader,
+  rules: CampaignRules,
+): AsyncGenerator<ListRow[]> {
+  await loadPlaces();
+  const judge = new RowJudge(header, rules);
+  for await (const records of readListRecords(file.listPath, header.layout, rowsPerChunk)) {
+    const rows: ListRow[] = [];
+    for (const record of records) if (record.row > 0) rows.push(judge.judge(record));
+    if (rows.length > 0) yield rows;
+  }
+}
+
+const nowhere = { country: null, regions: null, notBefore: null, expiresAt: null } as const;
+
+type Judgement = AcceptedRow | RejectedRow;
+
+class RowJudge {
+  readonly #columns: readonly string[];
+  readonly #list: CampaignRules['list'];
+  readonly #personalisation: Personalisation;
+  readonly #phoneIndex: number;
+  readonly #idIndex: number;
+  readonly #countryIndex: number;
+  readonly #places: PlaceReader;
+  readonly #dates: DatesReader;
+  /** Columns whose cells are spoken or sent. */
+  readonly #spoken: readonly { column: string; index: number }[];
+  /** Rows of accepted recipients; the digits of an E.164 number, at most 15, fit a number exactly. */
+  readonly #rowByNumber = new RowIndex();
+  readonly #rowById = new RowIndex();
+
+  constructor(header: ListHeader, rules: CampaignRules) {
+    const indexOf = (column: string | null): number => (column === null ? -1 : header.columns.indexOf(column));
+    this.#columns = header.columns;
+    this.#list = rules.list;
+    this.#personalisation = compileTemplates(rules);
+    this.#phoneIndex = indexOf(rules.list.phoneColumn);
+    this.#idIndex = indexOf(rules.list.idColumn);
+    this.#countryIndex = indexOf(rules.list.countryColumn);
+    this.#places = new PlaceReader(rules.list, indexOf);
+    this.#dates = new DatesReader(rules.list, indexOf);
+    this.#spoken = this.#personalisation.columns.map((column) => ({ column, index: indexOf(column) }));
+  }
+
+  judge({ row, line, cells, damage }: ListRecord): ListRow {
+    return { row, line, cells, ...(this.#findDamage(cells, damage) ?? this.#judgeCells(row, cells)) };
+  }
+
+  #findDamage(cells: readonly string[], damage: ListRecord['damage']): RejectedRow | null {
+    const refuse = (column: string | null, hint: string): RejectedRow =>
+      // Nothing of a row is trusted when its cells may have shifted.
+      ({
+        verdict: 'rejected',
+        reason: 'malformed_row',
+        column,
+        hint,
+        externalId: null,
+        e164: null,
+        zones: [],
+        ...nowhere,
+      });
+    if (damage !== null) return refuse(this.#columns[damage.index] ?? null, damage.hint);
+    if (cells.length === this.#columns.length) return null;
+    const counts = `${String(cells.length)} cells under ${String(this.#columns.length)} columns`;
+    return refuse(null, `${counts}; put a cell that holds the delimiter in quotes, and keep empty cells`);
+  }
+
+  #judgeCells(row: number, cells: readonly string[]): Judgement {
+    const cell = (index: number): string => (index < 0 ? '' : (cells[index] ?? '').trim());
+    const externalId = cell(this.#idIndex) || null;
+    const reject = (
+      reason: RejectionReason,
+      column: string | null,
+      hint: string,
+      e164: string | null,
+      zones: string[],
+    ) => ({ verdict: 'rejected', reason, column, hint, externalId, e164, zones, ...nowhere }) as const;
+
+    const number = readPhoneNumber(cells[this.#phoneIndex] ?? '', cell(this.#countryIndex) || this.#list.defaultRegion);
+    if (!number.ok) {
+      const column = number.reason === 'invalid_country' ? this.#list.countryColumn : this.#list.phoneColumn;
+      return reject(number.reason, column, number.hint, null, []);
+    }
+    const { e164 } = number;
+    const place = this.#places.read(cell, e164, number.country);
+    if (!place.ok) return reject(place.reason, place.column, place.hint, e164, place.zones);
+    const { zones, regions } = place;
+    const dates = this.#dates.read(cell, zones);
+    if (!dates.ok) return reject('invalid_date', dates.column, dates.hint, e164, zones);
+    for (const { column, index } of this.#spoken) {
+      const written = cells[index] ?? '';
+      const damage = written.includes('#') ? describeSpreadsheetError(written.trim()) : null;
+      if (damage !== null) return reject('missing_value', column, damage, e164, zones);
+    }
+    const rendered = this.#personalisation.render(recipientFields(this.#columns, cells));
+    if (!rendered.ok) {
+      const names = rendered.missing.map(quoteCell).join(', ');
+      const hint =
+        names === ''
+          ? `the template cannot be filled in: ${rendered.problem ?? 'no reason given'}`
+          : `the template uses ${names}, which is empty here; fill it in, or give the template a default`;
+      return reject('missing_value', rendered.missing[0] ?? null, hint, e164, zones);
+    }
+    const key = Number(e164.slice(1));
+    const earlierNumber = this.#rowByNumber.rowOf(key);
+    if (earlierNumber !== null) {
+      const hint = `row ${String(earlierNumber)} has the same number; each number is dialled for one row only`;
+      return reject('duplicate_phone', this.#list.phoneColumn, hint, e164, zones);
+    }
+    const earlierId = externalId === null ? null : this.#rowById.rowOf(externalId, row);
+    if (earlierId !== null) {
+      const cause = isRoundedNumber(externalId ?? '')
+        ? 'a spreadsheet has rounded the ids to scientific notation, so format the column as text and export again'
+        : 'give each row its own';
+      const hint = `row ${String(earlierId)} has the same id; ${cause}`;
+      return reject('duplicate_id', this.#list.idColumn, hint, e164, zones);
+    }
+    this.#rowByNumber.rowOf(key, row);
+    const { notBefore, expiresAt } = dates;
+    return { verdict: 'accepted', externalId, e164, zones, country: number.country, regions, notBefore, expiresAt };
+  }
+}

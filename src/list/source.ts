@@ -1,0 +1,107 @@
+import { dirname, resolve } from 'node:path';
+import { firingWords, wordsOfFiring, type FiringWord } from '../domain/hours/firing-time.ts';
+import { isKeptUrl, keptUrlFix, KeptUrlError, revealUrl, type KeptUrl } from '../input/kept-url.ts';
+import { nearestName } from '../input/nearest-name.ts';
+
+/** Where a recurring campaign takes its list from: the pattern of a path or of a URL. */
+export interface OpenListSource {
+  kind: 'path' | 'url';
+  pattern: string;
+}
+
+/** The same, or where the pattern of a URL stands that is itself a secret. */
+export type ListSource = OpenListSource | { kind: 'kept'; pattern: KeptUrl };
+
+/** A list to read at one firing. `name` can be shown: of a URL it is the host alone, since path and query may hold a key. */
+export type ListPlace = { kind: 'path'; path: string; name: string } | { kind: 'url'; url: string; name: string };
+
+/** Thrown when a list source cannot be used as it is written. */
+export class ListSourceError extends Error {
+  override readonly name = 'ListSourceError' as const;
+  readonly exitCode = 2;
+}
+
+const word = /\{\{\s*(\w*)\s*\}\}/g;
+const longestPattern = 4096;
+
+/**
+ * Reads a list source as a person writes it: `lists/{{ date }}.csv` or `https://host.example/lists/{{ date }}.csv`.
+ * @throws ListSourceError
+ */
+export function readListSource(written: string): ListSource {
+  const pattern = written.trim();
+  if (pattern === '') refuse('is empty', 'name a file, such as lists/{{ date }}.csv, or a URL');
+  if (pattern.length > longestPattern) refuse('is too long', `write at most ${longestPattern} characters`);
+  for (const [, name = ''] of pattern.matchAll(word)) {
+    if (isFiringWord(name)) continue;
+    const nearest = nearestName(name, Object.keys(firingWords));
+    const guess = nearest === null ? '' : `did you mean ${nearest}? `;
+    refuse(`names ${JSON.stringify(name)}`, `${guess}It may name ${Object.keys(firingWords).join(', ')}`);
+  }
+  if (/\{\{|\}\}/.test(pattern.replaceAll(word, '')))
+    refuse('has a brace too many or too few', 'write {{ date }} for a part of the time');
+  if (isKeptUrl(pattern)) return { kind: 'kept', pattern };
+  if (/^(env|url-file):\/\//i.test(pattern)) refuse('names no variable and no file', `write ${keptUrlFix}`);
+  if (/^file:/i.test(pattern)) refuse('is a file: URL', 'write the path itself');
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(pattern)) return { kind: 'path', pattern };
+  requireUsableUrl(pattern.replaceAll(word, '0'));
+  return { kind: 'url', pattern };
+}
+
+/** The source itself, where only its place is written. Throws KeptUrlError, which shows nothing of what stands there. */
+export async function openListSource(
+  source: ListSource,
+  readVariable: (name: string) => string | undefined,
+): Promise<OpenListSource> {
+  if (source.kind !== 'kept') return source;
+  const url = await revealUrl(source.pattern, readVariable);
+  try {
+    const found = readListSource(url);
+    if (found.kind === 'url') return found;
+  } catch (error) {
+    if (!(error instanceof ListSourceError)) throw error;
+  }
+  throw new KeptUrlError(`what stands in ${source.pattern} is no address of a list`);
+}
+
+/** The list of the firing at `scheduledAtMs`; a path counts from the folder of the campaign file. */
+export function placeOfList(
+  source: OpenListSource,
+  firing: { campaignPath: string; scheduledAtMs: number; timeZone: string },
+): ListPlace {
+  const words = wordsOfFiring(firing.scheduledAtMs, firing.timeZone);
+  const written = source.pattern.replaceAll(word, (whole, name: string) => (isFiringWord(name) ? words[name] : whole));
+  if (source.kind === 'path')
+    return { kind: 'path', path: resolve(dirname(firing.campaignPath), written), name: written };
+  return { kind: 'url', url: written, name: new URL(written).host };
+}
+
+/** A source as it may be shown: what stands behind the `?` of a URL is often a key. */
+export function showSource({ kind, pattern }: ListSource): string {
+  return kind === 'url' ? pattern.replace(/[?#].*$/s, '?…') : pattern;
+}
+
+function isFiringWord(name: string): name is FiringWord {
+  return Object.hasOwn(firingWords, name);
+}
+
+function requireUsableUrl(text: string): void {
+  if (!URL.canParse(text)) refuse('is not a URL', 'write one such as https://host.example/lists/{{ date }}.csv');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '')
+    refuse('holds a user name or password', 'use a URL that needs none, such as one that is signed');
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
+    refuse(
+      `begins with ${url.protocol}//`,
+      'use https://, since a list is personal data; http:// is for this machine alone',
+    );
+}
+
+/** Whether a host is this machine, to which plain HTTP may go. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}
+
+function refuse(fault: string, fix: string): never {
+  throw new ListSourceError(`The list source ${fault}: ${fix}.`);
+}

@@ -1,0 +1,87 @@
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import type { CampaignFile } from '../campaign-file/campaign-file.ts';
+import { ListFileError } from '../input/input-error.ts';
+import type { ListHeader } from './header.ts';
+import { readRecipients, type ListRow } from './recipients.ts';
+import { loadPlaces, PlaceReader } from './row-place.ts';
+
+export type TestCallRow = Extract<ListRow, { verdict: 'accepted' }>;
+
+/**
+ * The rules of a campaign for one call to a number of one's own: one attempt that is never repeated, begun at once. Do-not-call list, frequency
+ * caps, hours and law hold as in the campaign; hours and law do not with `anyHour`.
+ */
+export function testCallRules(rules: CampaignRules, anyHour: boolean): CampaignRules {
+  return {
+    ...rules,
+    ...(anyHour ? { calendar: { hours: null, closedOn: [] }, law: [] } : {}),
+    startsAt: null,
+    retry: {
+      ...rules.retry,
+      maxAttempts: 1,
+      maxAttemptsPerNumber: null,
+      resetAfterMs: null,
+      maxUncounted: 0,
+      delays: { ...rules.retry.delays, unknown: 'never' },
+    },
+    pacing: { ...rules.pacing, maxConcurrentCalls: 1, batchSize: 1, refillThreshold: 1, warmUpMs: 0, priority: 100 },
+    breaker: null,
+    onCompletion: null,
+    onPause: null,
+  };
+}
+
+/**
+ * The row of a list with this number, or its first accepted one, as it would be read if `callee` stood in its phone cell: the words are the row's,
+ * place and law those of the number. Nobody is named as the person, so that no one else's caps are touched.
+ * @throws ListFileError when the list has no such row, or it was rejected.
+ */
+export async function readTestCallRow(
+  file: CampaignFile,
+  header: ListHeader,
+  rules: CampaignRules,
+  wish: { row: number | null; callee: { e164: string; country: string | null } },
+): Promise<TestCallRow> {
+  const found = await findRow(file, header, rules, wish.row);
+  await loadPlaces();
+  const { e164, country } = wish.callee;
+  // The cells tell where the row's own recipient is.
+  const ofNumber = { ...rules.list, timezoneColumn: null, zipColumn: null, regionColumn: null };
+  const place = new PlaceReader(ofNumber, () => -1).read(() => '', e164, country);
+  if (!place.ok) throw new ListFileError(file.listPath, place.hint);
+  const phoneIndex = header.columns.indexOf(rules.list.phoneColumn);
+  return {
+    ...found,
+    cells: found.cells.map((cell, index) => (index === phoneIndex ? e164 : cell)),
+    externalId: null,
+    e164,
+    country,
+    zones: place.zones,
+    regions: place.regions,
+    notBefore: null,
+    expiresAt: null,
+  };
+}
+
+async function findRow(
+  file: CampaignFile,
+  header: ListHeader,
+  rules: CampaignRules,
+  wanted: number | null,
+): Promise<TestCallRow> {
+  let last = 0;
+  for await (const rows of readRecipients(file, header, rules)) {
+    for (const row of rows) {
+      last = row.row;
+      if (wanted === null ? row.verdict === 'rejected' : row.row !== wanted) continue;
+      if (row.verdict === 'accepted') return row;
+      const message = `row ${String(row.row)} is rejected (${row.reason}: ${row.hint}); choose another with --row, or mend it`;
+      throw new ListFileError(file.listPath, message);
+    }
+  }
+  const message =
+    wanted === null
+      ? `none of its ${String(last)} rows can be dialled: carillon check ${file.path} says why`
+      : `it has no row ${String(wanted)}; its last is row ${String(last)}`;
+  throw new ListFileError(file.listPath, message);
+}

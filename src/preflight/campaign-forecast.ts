@@ -1,0 +1,242 @@
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import {
+  forecast,
+  type Course,
+  type Forecast,
+  type ForecastGroup,
+  type ForecastInput,
+} from '../domain/forecast/forecast.ts';
+import { warmUpLines } from '../domain/pacing/pacing.ts';
+import { likelyRetries, longestRetries, type RetryPath } from './retry-path.ts';
+
+/** What nobody can know before the calls are made. */
+export interface ForecastAssumptions {
+  /** Mean length of a call that is answered. */
+  callMs: number;
+  /** Part of the calls that is answered, 0 to 1. */
+  answerRate: number;
+}
+
+export const usualAssumptions: ForecastAssumptions = { callMs: 90_000, answerRate: 0.35 };
+
+/** How long a call rings that nobody answers, and how long the shortest talk is. */
+export const ringMs = 30_000;
+export const shortTalkMs = 30_000;
+
+/** More lines than this no campaign file may ask for. */
+const mostLines = 100_000;
+
+export interface WindowNeeds {
+  /** What does not fit: somebody's first attempt, or only further ones. */
+  missing: 'first_attempts' | 'further_attempts';
+  recipients: number;
+  /** How much later the campaign would have to end; null when no later end is enough. */
+  moreMs: number | null;
+  /** The fewest concurrent calls that are enough; null when no number is. */
+  concurrentCalls: number | null;
+  /** What keeps more calls from being enough. */
+  limitedBy: 'shared_words' | 'account_limit' | 'starts_per_minute' | 'warm_up' | 'delays' | 'windows' | null;
+}
+
+export interface CampaignForecast {
+  startsAt: number;
+  /** Concurrent calls that campaign and account both allow. */
+  lines: number;
+  assumptions: ForecastAssumptions & { ringMs: number; shortTalkMs: number };
+  /** Everybody answers the first call and says little. */
+  earliest: Forecast;
+  /** As the assumptions say. */
+  likely: Forecast;
+  /**
+   * Nobody ever answers, every call lasts as long as a talk, and each retry waits as long as the file allows. No bound: others may slow it
+   * down.
+   */
+  slowest: Forecast;
+  /** Whether at least one call to everybody fits before the end, in the best case. */
+  canFinish: boolean;
+  /** What the likely course lacks; null when it fits. */
+  needs: WindowNeeds | null;
+  calls: Range;
+  /** Of talking and ringing. */
+  minutes: Range;
+}
+
+/** The two courses that say whether there is time enough. */
+export type Outlook = Pick<CampaignForecast, 'earliest' | 'likely'>;
+
+export interface Range {
+  fewest: number;
+  likely: number;
+  most: number;
+}
+
+/**
+ * When the campaign would end, whether its windows are long enough, and what it costs at most, for those who can be called. Nothing of the
+ * kind is promised: other campaigns, refusals of the service and its speed are left out. `wordsLines`: calls that the opening lines let be
+ * open at once; null: any number.
+ */
+export function forecastCampaign(
+  rules: CampaignRules,
+  groups: readonly ForecastGroup[],
+  startsAt: number,
+  assumptions: ForecastAssumptions,
+  accountLines: number | null = null,
+  wordsLines: number | null = null,
+): CampaignForecast {
+  const { callMs } = assumptions;
+  const lines = linesFor(rules, accountLines);
+  const inputOf = inputFor(rules, groups, startsAt, lines);
+  const tellable = Math.min(lines, wordsLines ?? Infinity);
+  const inputByWords = inputFor(rules, groups, startsAt, tellable);
+  const usual = usualCourse(rules, assumptions);
+  const longest = longestRetries(rules.retry, rules.timing.settleMs);
+  // At best the records show whose they are, and words do not matter.
+  const earliest = forecast(inputOf(bestCourse));
+  const likely = forecast(inputByWords(usual));
+  const slowest = forecast(inputByWords({ answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest }));
+  const people = groups.reduce((sum, { count }) => sum + count, 0);
+  // A failure of the carrier uses up no attempt, up to so many times before each that counts.
+  const mostCalls = people * (longest.retries + 1) * (rules.retry.maxUncounted + 1);
+  return {
+    startsAt,
+    lines,
+    assumptions: { ...assumptions, ringMs, shortTalkMs },
+    earliest,
+    likely,
+    slowest,
+    canFinish: earliest.neverCalled === 0,
+    needs: findNeeds(rules, inputByWords(usual), likely, { people, lines: tellable, accountLines, wordsLines }),
+    calls: { fewest: earliest.calls, likely: likely.calls, most: mostCalls },
+    minutes: {
+      fewest: inMinutes(earliest.callMs),
+      likely: inMinutes(likely.callMs),
+      most: inMinutes(mostCalls * Math.max(callMs, ringMs)),
+    },
+  };
+}
+
+/** The same without what takes many simulations: neither the worst case nor what the windows lack. */
+export function forecastOutlook(
+  rules: CampaignRules,
+  groups: readonly ForecastGroup[],
+  startsAt: number,
+  assumptions: ForecastAssumptions,
+  accountLines: number | null = null,
+): Outlook {
+  const inputOf = inputFor(rules, groups, startsAt, linesFor(rules, accountLines));
+  return {
+    earliest: forecast(inputOf(bestCourse)),
+    likely: forecast(inputOf(usualCourse(rules, assumptions))),
+  };
+}
+
+const noRetries: RetryPath = { retries: 0, retryAt: (_retry, endedAt) => endedAt };
+const bestCourse: Course = { answerRate: 1, answeredMs: shortTalkMs, unansweredMs: ringMs, ...noRetries };
+
+function usualCourse(rules: CampaignRules, { callMs, answerRate }: ForecastAssumptions): Course {
+  return { answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) };
+}
+
+function linesFor({ pacing }: CampaignRules, accountLines: number | null): number {
+  return Math.min(pacing.maxConcurrentCalls, accountLines ?? Infinity);
+}
+
+function inputFor(
+  rules: CampaignRules,
+  groups: readonly ForecastGroup[],
+  startsAt: number,
+  lines: number,
+): (course: Course) => ForecastInput {
+  return (course) => ({
+    groups,
+    course,
+    at: startsAt,
+    endsAt: rules.endsAt,
+    marginMs: rules.timing.dispatchMarginMs,
+    linesAt: warmingUp(lines, rules.pacing.warmUpMs),
+    startsPerMinute: rules.pacing.startsPerMinute,
+    caps: rules.caps,
+  });
+}
+
+function inMinutes(ms: number): number {
+  return Math.ceil(ms / 60_000);
+}
+
+function warmingUp(lines: number, warmUpMs: number): ForecastInput['linesAt'] {
+  return (sinceMs) => warmUpLines({ lines, warmUpMs, sinceMs });
+}
+
+interface Room {
+  people: number;
+  lines: number;
+  accountLines: number | null;
+  wordsLines: number | null;
+}
+
+function findNeeds(
+  { pacing: { warmUpMs } }: CampaignRules,
+  input: ForecastInput,
+  likely: Forecast,
+  { people, lines, accountLines, wordsLines }: Room,
+): WindowNeeds | null {
+  const missing = likely.neverCalled > 0 ? 'first_attempts' : 'further_attempts';
+  const lackOf = (result: Forecast): number =>
+    missing === 'first_attempts' ? result.neverCalled : result.cutShort + result.neverCalled;
+  const recipients = lackOf(likely);
+  if (recipients === 0) return null;
+  const fits = (changes: Partial<ForecastInput>): boolean => lackOf(forecast({ ...input, ...changes })) === 0;
+  const withLines = (lines: number): Partial<ForecastInput> => ({ linesAt: warmingUp(lines, warmUpMs) });
+  // More lines than people are of no use.
+  const enough = Math.min(mostLines, Math.max(people, lines));
+  const allowed = Math.min(enough, accountLines ?? enough, wordsLines ?? enough);
+  const base = { missing, recipients, moreMs: findMoreTime(input, missing, lackOf) } as const;
+  if (allowed > lines && fits(withLines(allowed))) {
+    const concurrentCalls = leastThat((lines) => fits(withLines(lines)), lines, allowed);
+    return { ...base, concurrentCalls, limitedBy: null };
+  }
+  const limits: [WindowNeeds['limitedBy'], Partial<ForecastInput>][] = [
+    ['shared_words', withLines(Math.min(enough, accountLines ?? enough))],
+    ['account_limit', withLines(enough)],
+    ['starts_per_minute', { ...withLines(enough), startsPerMinute: null }],
+    ['warm_up', { linesAt: () => enough, startsPerMinute: null }],
+  ];
+  const limit = limits
+    .filter(([by]) => by !== 'shared_words' || wordsLines !== null)
+    .find(([, changes]) => fits(changes))?.[0];
+  return {
+    ...base,
+    concurrentCalls: null,
+    limitedBy: limit ?? (missing === 'further_attempts' ? 'delays' : 'windows'),
+  };
+}
+
+/** Without an end the campaign goes the same way up to its own and then on, so one simulation tells how far. */
+function findMoreTime(
+  input: ForecastInput,
+  missing: WindowNeeds['missing'],
+  lackOf: (result: Forecast) => number,
+): number | null {
+  if (input.endsAt === null) return null;
+  const unbounded = forecast({ ...input, endsAt: null });
+  const last = missing === 'first_attempts' ? unbounded.lastFirstStartAt : unbounded.lastStartAt;
+  if (unbounded.endless || last === null || lackOf(unbounded) > 0) return null;
+  // The window must be open beyond a start for longer than the margin.
+  return last + input.marginMs + 1 - input.endsAt;
+}
+
+/** The least number above `tooFew` for which it holds, when it holds for `enough` and for all above the least. */
+function leastThat(holds: (value: number) => boolean, tooFew: number, enough: number): number {
+  let low = tooFew;
+  let high = Math.min(enough, tooFew * 2);
+  while (high < enough && !holds(high)) {
+    low = high;
+    high = Math.min(enough, high * 2);
+  }
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { findCampaign, listCampaigns } from '../../../src/ledger/rows/campaigns.ts';
+import { CampaignConflictError, importCampaign, type ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
+import { openRound } from '../../../src/ledger/campaign/rounds.ts';
+import { campaignWorkflowId } from '../../../src/domain/ids.ts';
+import { buildRows, buildRules } from '../../support/campaign-rules.ts';
+import { noon, numbers } from '../scenario.ts';
+import { dialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
+
+const rows = buildRows(numbers(3), (index) => `Guest ${index}`);
+const spring = { campaignId: 'spring', name: null, fileHash: 'hash', rules: buildRules(), accountId: 'http://service' };
+
+async function* of(...chunks: ImportRow[][]): AsyncGenerator<ImportRow[]> {
+  yield* chunks;
+}
+
+test.for(dialects)('a campaign is nowhere to be seen before its last row is in: %s', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  const store = await openAt(location);
+  const onlooker = await openAt(location);
+  const seen: unknown[] = [];
+  async function* slowly(): AsyncGenerator<ImportRow[]> {
+    for (let part = 0; part < 3; part += 1) {
+      // More than one commit: each part fills one.
+      yield Array.from({ length: 10_000 }, (_, index) => ({
+        ...(rows[0] as ImportRow),
+        row: part * 10_000 + index + 1,
+      }));
+      seen.push(await findCampaign(onlooker.db, 'spring'), (await listCampaigns(onlooker.db)).length);
+      seen.push(await openRound(onlooker, 'spring', campaignWorkflowId, noon));
+    }
+  }
+  const { campaign, attached } = await importCampaign(store, spring, slowly(), noon);
+  expect(seen).toEqual([undefined, 0, undefined, undefined, 0, undefined, undefined, 0, undefined]);
+  expect(attached).toBe(false);
+  expect(await findCampaign(onlooker.db, 'spring')).toMatchObject({
+    state: 'draft',
+    rowsTotal: 30_000,
+    rowsRejected: 0,
+  });
+  expect(campaign).toMatchObject({ rules: spring.rules, fileHash: 'hash', round: 0 });
+});
+
+test.for(dialects)('an import that a crash left behind is replaced, rows and all: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  async function* breaking(): AsyncGenerator<ImportRow[]> {
+    yield Array.from({ length: 10_000 }, (_, index) => ({ ...(rows[0] as ImportRow), row: index + 1 }));
+    throw new Error('the file went away');
+  }
+  await expect(importCampaign(store, spring, breaking(), noon)).rejects.toThrow('the file went away');
+  expect(await findCampaign(store.db, 'spring')).toBeUndefined();
+  await importCampaign(store, { ...spring, fileHash: 'other' }, of(rows), noon);
+  expect(await findCampaign(store.db, 'spring')).toMatchObject({ fileHash: 'other', rowsTotal: 3 });
+  const kept = await store.db.selectFrom('recipients').select('recipient_id').orderBy('recipient_id').execute();
+  expect(kept.map((row) => row.recipient_id)).toEqual(['spring/1', 'spring/2', 'spring/3']);
+});
+
+test.for(dialects)('the same id and hash attaches and reads no row: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  await importCampaign(store, spring, of(rows), noon);
+  async function* untouched(): AsyncGenerator<ImportRow[]> {
+    yield [];
+    throw new Error('the list was read');
+  }
+  const { attached, campaign } = await importCampaign(store, spring, untouched(), noon + 1);
+  expect(attached).toBe(true);
+  expect(campaign).toMatchObject({ rowsTotal: 3, createdAt: noon });
+});
+
+test.for(dialects)('the same id with another hash is refused and changes nothing: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  await importCampaign(store, spring, of(rows), noon);
+  const changed = {
+    ...spring,
+    fileHash: 'changed',
+    rules: buildRules({ callers: { numbers: ['pn_second'], choice: 'region' } }),
+  };
+  await expect(importCampaign(store, changed, of(rows), noon)).rejects.toThrow(CampaignConflictError);
+  expect(await findCampaign(store.db, 'spring')).toMatchObject({ fileHash: 'hash', rules: spring.rules });
+});
+
+test.for(dialects)('of two imports of one id at the same time, one stands whole: %s', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  const stores = [await openAt(location), await openAt(location), await openAt(location)];
+  const results = await Promise.allSettled(stores.map((store) => importCampaign(store, spring, of(rows), noon)));
+  const store = stores[0] as (typeof stores)[number];
+  expect(results.some((result) => result.status === 'fulfilled')).toBe(true);
+  expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'draft', rowsTotal: 3 });
+  expect(await store.db.selectFrom('recipients').select('recipient_id').execute()).toHaveLength(3);
+});
+
+test.for(dialects)('rejected rows are counted and have their outcome at once: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const bad: ImportRow = { ...(rows[1] as ImportRow), verdict: 'rejected', e164: null, reason: 'invalid_phone' };
+  await importCampaign(store, spring, of([rows[0] as ImportRow, bad]), noon);
+  expect(await findCampaign(store.db, 'spring')).toMatchObject({ rowsTotal: 2, rowsRejected: 1 });
+  const stored = await store.db.selectFrom('recipients').selectAll().where('row_number', '=', 2).execute();
+  expect(stored).toMatchObject([{ state: 'done', outcome: 'rejected', reason: 'invalid_phone' }]);
+});

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { readAccount, writeAccount } from '../../../src/ledger/limits/account-pace.ts';
+import { changeCampaignState } from '../../../src/ledger/rows/campaigns.ts';
+import { readEvents } from '../../../src/ledger/events.ts';
+import {
+  findOpenElsewhere,
+  listElsewhere,
+  listSchedulesElsewhere,
+  moveService,
+} from '../../../src/ledger/campaign/service-move.ts';
+import { putSchedule } from '../../../src/ledger/campaign/schedules.ts';
+import { verifyLog } from '../../../src/verify/verify-log.ts';
+import { buildRows } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { agentId, beginCampaign, beginProven, noon, numbers } from '../scenario.ts';
+import { dialects } from '../test-stores.ts';
+
+const before = 'http://service';
+const after = 'https://voice.example/api';
+
+test.for(dialects)('a campaign is elsewhere until it has ended, and its open calls with it: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const elsewhere = async () => (await listElsewhere(store.db, after)).map(({ campaignId }) => campaignId);
+  expect(await elsewhere()).toEqual([]);
+  const scenario = await beginProven(store);
+  expect(await elsewhere()).toEqual(['spring']);
+  expect(await listElsewhere(store.db, `${before}/`)).toEqual([]);
+  expect(await findOpenElsewhere(store.db, agentId, after)).toBeUndefined();
+  await scenario.plan(1);
+  expect(await findOpenElsewhere(store.db, agentId, after)).toBeUndefined();
+  await scenario.post(1);
+  const spring = { campaignId: 'spring', accountId: before };
+  expect(await findOpenElsewhere(store.db, agentId, after)).toEqual(spring);
+  expect(await findOpenElsewhere(store.db, agentId, before)).toBeUndefined();
+  expect(await findOpenElsewhere(store.db, 'agent_other', after)).toBeUndefined();
+  await changeCampaignState(store.db, 'spring', 'completed', null, noon);
+  expect(await elsewhere()).toEqual([]);
+});
+
+test.for(dialects)('a service that has moved takes its campaigns and limits along, once: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const running = await beginCampaign(store);
+  const ended = await beginCampaign(store, {
+    campaignId: 'winter',
+    rows: buildRows(numbers(2, 20), (index) => `Guest ${index}`),
+  });
+  await changeCampaignState(store.db, 'winter', 'completed', null, noon);
+  const schedule = { scheduleId: 's', campaignId: 'daily', filePath: '/f', content: 'id: daily', listSource: 'l.csv' };
+  await putSchedule(store, { ...schedule, accountId: before, createdAt: noon });
+  expect(await listSchedulesElsewhere(store.db, after)).toMatchObject([schedule]);
+  await writeAccount(store.db, before, { max_concurrent_calls: 7, not_before: noon + 5 });
+  expect(await moveService(store, { from: 'http://nobody', to: after, now: noon })).toEqual([]);
+  const moved = await moveService(store, { from: before, to: after, now: noon });
+  expect(moved.map(({ campaignId }) => campaignId)).toEqual(['spring', 'winter']);
+  for (const scenario of [running, ended]) {
+    expect(await scenario.campaign()).toMatchObject({ accountId: after });
+    const told = await readEvents(store.db, scenario.campaignId, 0, 100, ['account.adjusted']);
+    expect(told.map(({ data }) => data)).toEqual([{ from: { service: before }, to: { service: after }, by: 'person' }]);
+  }
+  expect(await readAccount(store.db, after)).toMatchObject({ maxConcurrentCalls: 7 });
+  expect(await readAccount(store.db, before)).toMatchObject({ maxConcurrentCalls: null });
+  expect(await listElsewhere(store.db, after)).toEqual([]);
+  expect(await listSchedulesElsewhere(store.db, after)).toEqual([]);
+  expect(await moveService(store, { from: before, to: after, now: noon })).toEqual([]);
+  expect(await verifyLog(store.db, 'spring')).toMatchObject({ ok: true });
+});
+
+test.for(dialects)('limits of the new address stay, and a wait that was asked for holds there: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await beginCampaign(store);
+  await writeAccount(store.db, before, { max_concurrent_calls: 7, not_before: noon + 5 });
+  await writeAccount(store.db, after, { max_concurrent_calls: 9, not_before: noon });
+  await moveService(store, { from: before, to: after, now: noon });
+  const rows = await store.db
+    .selectFrom('accounts')
+    .select(['account_id', 'max_concurrent_calls', 'not_before'])
+    .execute();
+  expect(rows).toEqual([{ account_id: after, max_concurrent_calls: 9, not_before: noon + 5 }]);
+});

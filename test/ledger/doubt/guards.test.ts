@@ -1,0 +1,334 @@
+import { expect, test } from 'vitest';
+import type { ConversationFacts } from '../../../src/domain/conversation-facts.ts';
+import { pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { createBatch } from '../../../src/ledger/rows/create-batch.ts';
+import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
+import { openPosting } from '../../../src/ledger/dial/posting.ts';
+import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
+import { closeRound, noteCallerProven } from '../../../src/ledger/campaign/rounds.ts';
+import { Drive } from '../../activities/drive-campaign.ts';
+import { quietMix } from '../../activities/quiet-mix.ts';
+import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { agentId, answered, beginCampaign, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { openTestStore } from '../test-stores.ts';
+
+const settled = noon + 30 * minuteMs;
+
+function rowsNamed(...names: string[]) {
+  return buildRows(numbers(names.length), (index) => names[index] ?? '');
+}
+
+/** The record of a talk that does not say with whom. */
+function talk(more: Partial<ConversationFacts> = {}): Partial<ConversationFacts> {
+  return { ...answered('talk', '', noon + 5_000), calleeNumber: null, ...more };
+}
+
+/** Two rows, both called at noon. */
+async function callTwo(begin = beginProven): Promise<Scenario> {
+  const scenario = await begin(await openTestStore('sqlite'), { rows: rowsNamed('Ada', 'Ben') });
+  await noteCallerProven(scenario.store, 'spring');
+  await scenario.dial(1);
+  return scenario;
+}
+
+/** Sweeps every minute, each of which shows the records that have begun. */
+async function sweepUntil(
+  scenario: Scenario,
+  until: number,
+  records: Partial<ConversationFacts>[] = [],
+): Promise<void> {
+  for (let at = noon + minuteMs; at <= until; at += minuteMs)
+    await scenario.sweep(
+      at,
+      records.filter(({ startedAt }) => (startedAt ?? 0) < at),
+    );
+}
+
+async function dispositions(scenario: Scenario) {
+  return (await scenario.attempts()).map(({ disposition, detail }) => `${disposition}/${detail}`);
+}
+
+test('who has no record, but one that may be theirs, ends in doubt', async () => {
+  const scenario = await callTwo();
+  await scenario.sweep(noon + minuteMs, [talk()]);
+  await sweepUntil(scenario, settled);
+  expect(await dispositions(scenario)).toEqual(inDoubt);
+});
+
+test('a record that was listed before the request is of none of its calls', async () => {
+  const scenario = await beginProven(await openTestStore('sqlite'), { rows: rowsNamed('Ada', 'Ben') });
+  await scenario.sweep(noon - minuteMs, [talk({ startedAt: noon - 2 * minuteMs })]);
+  await scenario.dial(1);
+  await sweepUntil(scenario, settled);
+  expect(await dispositions(scenario)).toEqual(['unreached/no_record', 'unreached/no_record']);
+});
+
+/** Two rows are called at noon by the service's own clock, and a talk is recorded that began so much later; the worker's may be ahead. */
+async function callTwoByTheServicesClock(begunAfterMs: number, aheadMs = 0) {
+  const now = noon + aheadMs;
+  const scenario = await beginProven(await openTestStore('sqlite'), { rows: rowsNamed('Ada', 'Ben') });
+  await scenario.plan(1);
+  const limits = { postingWindowMs: 10_000, httpTimeoutMs: 60_000, speed: 1 };
+  await openPosting(scenario.store, {
+    batchId: scenario.batchId(1),
+    now,
+    nowReal: now,
+    serviceFrom: noon,
+    ...limits,
+  });
+  await scenario.verdict(1, 'confirmed', { now, callsInitiated: 2, serviceDate: noon + 1_000 });
+  await sweepUntil(scenario, settled + aheadMs, [talk({ startedAt: noon + begunAfterMs })]);
+  return dispositions(scenario);
+}
+
+test('a talk that began within the tolerance before the request may be of one of its calls', async () => {
+  const { clockToleranceMs } = buildRules().timing;
+  expect(await callTwoByTheServicesClock(1 - clockToleranceMs)).toEqual(inDoubt);
+  expect(await callTwoByTheServicesClock(-1_000 - clockToleranceMs)).toEqual(Array(2).fill('unreached/no_record'));
+});
+
+test("a talk is held against the service's own time of the request, however far ahead the clock of the worker is that made it", async () => {
+  expect(await callTwoByTheServicesClock(5_000, 10 * minuteMs)).toEqual(inDoubt);
+});
+
+test('a talk that began long after the request may be of one of its calls', async () => {
+  expect(await callTwoByTheServicesClock(9 * minuteMs)).toEqual(inDoubt);
+});
+
+const silence = {
+  hasTranscript: true,
+  agentTurns: 0,
+  userTurns: 0,
+  callResult: null,
+  collected: null,
+  evaluation: null,
+};
+const inDoubt = ['unknown/records_not_told_apart', 'unknown/records_not_told_apart'];
+
+/** Two people are called, and the service shows these records for it, as an agent does of which so much is known. */
+async function callTwoAndShow(known: { words_shown: number; bare_shown: number }, ...records: object[]) {
+  const scenario = await callTwo();
+  await scenario.sweep(noon);
+  await scenario.store.db.updateTable('agents').set(known).execute();
+  const shown = records.map((record, index) => talk({ conversationId: `silent_${index}`, ...silence, ...record }));
+  await scenario.sweep(noon + minuteMs, shown);
+  await sweepUntil(scenario, settled);
+  return dispositions(scenario);
+}
+
+test('a record with a duration and no words may be a talk where unanswered calls have none', async () => {
+  expect(await callTwoAndShow({ words_shown: 1, bare_shown: 1 }, {}, {})).toEqual(inDoubt);
+});
+
+test('and where not every call has a record', async () => {
+  expect(await callTwoAndShow({ words_shown: 1, bare_shown: 0 }, {})).toEqual(inDoubt);
+  expect(await callTwoAndShow({ words_shown: 1, bare_shown: 0 }, {}, {})).toEqual(Array(2).fill('unreached/no_record'));
+});
+
+test('an empty record may be a talk while no record has shown words', async () => {
+  const empty = { durationMs: 0, endedAt: noon + 5_000 };
+  expect(await callTwoAndShow({ words_shown: 0, bare_shown: 0 }, empty)).toEqual(inDoubt);
+  expect(await callTwoAndShow({ words_shown: 1, bare_shown: 0 }, empty)).toEqual(Array(2).fill('unreached/no_record'));
+});
+
+test('words that share little with ours are no proof of a call of somebody else', async () => {
+  const scenario = await callTwo();
+  await scenario.sweep(noon + minuteMs, [talk({ openingLine: 'Good day from your dentist downtown' })]);
+  await sweepUntil(scenario, settled);
+  expect(await dispositions(scenario)).toEqual(inDoubt);
+});
+
+test('nobody without a record is called again before the list has shown something newer', async () => {
+  const scenario = await callTwo();
+  await sweepUntil(scenario, settled);
+  expect(await scenario.plan(2, settled + 10 * minuteMs)).toMatchObject({ kind: 'wait' });
+  await scenario.store.db
+    .updateTable('agents')
+    .set({ newest_start: noon + 3 * hourMs })
+    .execute();
+  expect(await scenario.plan(2, settled + hourMs)).toMatchObject({ kind: 'batch', size: 2 });
+});
+
+test('of an agent whose records came late nobody without a record is called again before long', async () => {
+  const scenario = await callTwo();
+  await sweepUntil(scenario, settled);
+  const seen = { longest_lag_ms: 4 * hourMs, newest_start: noon + 3 * hourMs };
+  await scenario.store.db.updateTable('agents').set(seen).execute();
+  expect(await scenario.plan(2, settled + 3 * hourMs)).toMatchObject({ kind: 'wait' });
+  expect(await scenario.plan(2, settled + 9 * hourMs)).toMatchObject({ kind: 'batch', size: 2 });
+});
+
+test('while there is no record of the campaign, that somebody has none says nothing', async () => {
+  const scenario = await callTwo(beginCampaign);
+  await sweepUntil(scenario, settled);
+  expect(await dispositions(scenario)).toEqual(['unknown/no_record_shown', 'unknown/no_record_shown']);
+});
+
+test('a possible opt-out stops calls to everybody whose it may be', async () => {
+  const scenario = await callTwo();
+  await scenario.sweep(noon + minuteMs, [talk({ collected: { opt_out: true } })]);
+  const stopped = await scenario.store.db.selectFrom('suppressions').select('e164').execute();
+  expect(stopped.map(({ e164 }) => e164).sort()).toEqual(numbers(2));
+});
+
+test('an opt-out that may be theirs stops calls to whoever another record was found for by its words alone', async () => {
+  const scenario = await callTwo();
+  const foreign = talk({ conversationId: 'foreign', openingLine: 'Hello Ada' });
+  await scenario.sweep(noon + minuteMs, [foreign, talk({ collected: { opt_out: true } })]);
+  expect((await scenario.attempts()).map(({ evidence }) => evidence)).toEqual(['opening_line', null]);
+  const stopped = await scenario.store.db.selectFrom('suppressions').select('e164').execute();
+  expect(stopped.map(({ e164 }) => e164).sort()).toEqual(numbers(2));
+});
+
+test('nobody is called for another campaign while the analysis of their call may tell of an opt-out', async () => {
+  const scenario = await callTwo();
+  const autumn = await beginProven(scenario.store, { campaignId: 'autumn', rows: rowsNamed('Ada', 'Ben') });
+  const [ada = '', ben = ''] = numbers(2);
+  const pending = { ...answered('pending', ada, noon + 1_000), status: null, collected: null, evaluation: null };
+  await scenario.sweep(noon + minuteMs, [pending, answered('told', ben, noon + 1_000)]);
+  expect(await dispositions(scenario)).toEqual(['answered/null', 'answered/null']);
+  expect(await autumn.plan(1, noon + 2 * minuteMs)).toMatchObject({ kind: 'batch', size: 1 });
+});
+
+test('nor while a talk that is still read may be theirs, whatever other one was found for them by its words', async () => {
+  const scenario = await callTwo();
+  const autumn = await beginProven(scenario.store, { campaignId: 'autumn', rows: rowsNamed('Ada', 'Ben') });
+  const known = ['Ada', 'Ben'].map((name) => talk({ conversationId: name, openingLine: `Hello ${name}` }));
+  const pending = talk({ conversationId: 'pending', status: null, collected: null, evaluation: null });
+  await scenario.sweep(noon + minuteMs, [...known, pending]);
+  expect(await dispositions(scenario)).toEqual(['answered/null', 'answered/null']);
+  expect(await autumn.plan(1, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait' });
+  await scenario.sweep(noon + 3 * minuteMs, [{ ...pending, status: 'done', evaluation: {} }]);
+  expect(await autumn.plan(1, noon + 5 * minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
+});
+
+test('who was in a batch that was given back is not called while a record may be theirs', async () => {
+  const scenario = await beginProven(await openTestStore('sqlite'), { rows: rowsNamed('Ada', 'Ben') });
+  const { store } = scenario;
+  await scenario.plan(1);
+  await scenario.post(1);
+  await scenario.verdict(1, 'not_sent', { status: 429 });
+  await pauseCampaign(store, 'spring', 'for lunch', noon);
+  expect(await scenario.post(1)).toEqual({ kind: 'verdict', state: 'released' });
+  await scenario.sweep(noon + minuteMs, [talk()]);
+  await resumeCampaign(store, 'spring', noon + 2 * minuteMs);
+  await scenario.plan(2, noon + 2 * minuteMs);
+  expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual(['unresolved', 'unresolved']);
+});
+
+test('two calls with the same words are never open together', async () => {
+  const scenario = await beginProven(await openTestStore('sqlite'), { rows: rowsNamed('Ada', 'Ada', 'Ada Two') });
+  await scenario.dial(1);
+  expect((await scenario.attempts()).map(({ recipient_id: id }) => id)).not.toContain('spring/2');
+});
+
+/** Has a campaign take its nth row into a batch, whatever the planner would say. Answers how many calls the batch has. */
+async function force(scenario: Scenario, row: number, openingLine: string): Promise<number> {
+  const { store, campaignId } = scenario;
+  const recipient = (await scenario.recipients())[row];
+  if (recipient === undefined) throw new Error('no such row');
+  const recipients = [{ row: recipient, openingLine }];
+  const batch = { batchId: `${campaignId}/1/9`, campaignId, round: 1, n: 9, now: noon, agentId, caller: 'pn_main' };
+  return store.transaction((tx) => createBatch(tx, { ...batch, reference: null, recipients, wordsKept: true }));
+}
+
+test('the database itself refuses a second open call with the same words', async () => {
+  const scenario = await beginProven(await openTestStore('sqlite'), { rows: rowsNamed('Ada', 'Ada') });
+  await scenario.dial(1);
+  expect(await force(scenario, 1, 'Hello Ada')).toBe(0);
+});
+
+test('the database itself refuses a second open call to a number, whatever the words', async () => {
+  const scenario = await callTwo();
+  const autumn = await beginProven(scenario.store, { campaignId: 'autumn', rows: rowsNamed('Cora', 'Dora') });
+  expect(await force(autumn, 0, 'Hello Cora')).toBe(0);
+});
+
+test('a record that was found by its number alone leaves open whether another one is theirs', async () => {
+  const scenario = await callTwo();
+  const [ada = '', ben = ''] = numbers(2);
+  const silent = { userTurns: 0, agentTurns: 0, callResult: 'no_answer' as const };
+  const records = [answered('ada', ada, noon + 1_000), answered('ben', ben, noon + 1_000)];
+  await scenario.sweep(noon + minuteMs, [...records.map((record) => ({ ...record, ...silent })), talk()]);
+  expect((await scenario.attempts()).map(({ evidence }) => evidence)).toEqual(['number', 'number']);
+  await scenario.plan(2, noon + hourMs);
+  expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual(['unresolved', 'unresolved']);
+});
+
+test('somebody whose words are taken leaves no place empty in a batch', async () => {
+  const rules = { pacing: { batchSize: 2, refillThreshold: 1 } };
+  const scenario = await beginProven(await openTestStore('sqlite'), { rules, rows: rowsNamed('Ada', 'Ada', 'Ben') });
+  expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
+});
+
+test('a call whose line begins that of another one is not open beside it', async () => {
+  const scenario = await beginProven(await openTestStore('sqlite'), { rows: rowsNamed('Ada Brix', 'Ada Brix Fjord') });
+  expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 1 });
+});
+
+test('a late yes calls off the calls that were to be made again', async () => {
+  const scenario = await beginProven(await openTestStore('sqlite'), { rows: rowsNamed('Ada', 'Ben') });
+  await scenario.plan(1);
+  await scenario.post(1);
+  // Whoever was about to send it is gone.
+  await scenario.post(1);
+  await sweepUntil(scenario, settled);
+  await resolveUnresolved(scenario.store, 'spring', 'redial', settled);
+  expect((await scenario.recipients()).map(({ state }) => state)).toEqual(['waiting', 'waiting']);
+  await scenario.verdict(1, 'confirmed', { now: settled });
+  expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual(['unresolved', 'unresolved']);
+});
+
+test('a retry leaves rows alone that cannot be told apart', async () => {
+  const scenario = await callTwo();
+  await scenario.sweep(noon + minuteMs, [talk()]);
+  await sweepUntil(scenario, settled);
+  expect(await closeRound(scenario.store, 'spring', 1, settled)).toBe(true);
+  expect(await retryEnded(scenario.store, 'spring', ['unresolved'], settled)).toBe(0);
+});
+
+test('who is shown as reached after the plan is left out of the batch', async () => {
+  const scenario = await callTwo();
+  await sweepUntil(scenario, settled);
+  await scenario.store.db
+    .updateTable('agents')
+    .set({ newest_start: noon + 3 * hourMs })
+    .execute();
+  const later = settled + hourMs;
+  expect(await scenario.plan(2, later)).toMatchObject({ kind: 'batch', size: 2 });
+  await scenario.sweep(later, [answered('late', numbers(1)[0] ?? '', noon + 2_000)]);
+  await scenario.post(2, later);
+  const [ada] = (await scenario.attempts()).filter(({ attempt_id: id }) => id === 'spring/1/2');
+  expect(ada).toMatchObject({ state: 'released', reason: 'already_reached' });
+});
+
+test('who calls in and asks never to be called again is not called', async () => {
+  const wisher = '+12125550108';
+  const events = [
+    {
+      afterMs: 1_000,
+      happen: ({ url }: { url: string }) =>
+        fetch(`${url}/_sandbox/inbound`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ phone_number_id: 'pn_main', from: wisher }),
+        }),
+    },
+  ];
+  const rows = buildRows(['+12015550100', '+12025550100', '+12035550100', wisher], (index) => `Guest ${index}`);
+  const rules = buildRules({ pacing: { batchSize: 1, refillThreshold: 1, maxConcurrentCalls: 1 } });
+  let heard: unknown;
+  const { trial } = await new Drive(
+    quietMix({
+      seed: 'inbound',
+      sandbox: { speech: false, meanTalkSeconds: 60 },
+      campaigns: [{ campaignId: 'first', rules, rows }],
+      events,
+      atEnd: async ({ url }) => {
+        heard = await (await fetch(`${url}/_sandbox/calls?direction=inbound`)).json();
+      },
+    }),
+  ).run();
+  expect(heard).toMatchObject({ calls: [{ optedOut: true }] });
+  expect(trial.calls.map(({ to }) => to)).not.toContain(wisher);
+});

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import type { AttemptResult } from '../../../src/domain/disposition.ts';
+import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { dialects } from '../test-stores.ts';
+
+const failed: AttemptResult = { disposition: 'failed', detail: null, counted: true };
+const busy: AttemptResult = { disposition: 'busy', detail: null, counted: true };
+const breaker = { failureShare: 0.5, windowMs: 30 * minuteMs, minCalls: 4, coolDownMs: null };
+const delays = { ...buildRules().retry.delays, busy: 'never' as const, failed: 'never' as const };
+
+async function begin(dialect: (typeof dialects)[number], coolDownMs: number | null = null): Promise<Scenario> {
+  return beginProven(await openCleanStore(dialect), {
+    rows: buildRows(numbers(20), (index) => `Guest ${index}`),
+    rules: { breaker: { ...breaker, coolDownMs }, retry: { delays }, pacing: { batchSize: 4, refillThreshold: 1 } },
+  });
+}
+
+/** Calls the next four and settles them with these results at `endedAt`. */
+async function callFour(scenario: Scenario, n: number, results: AttemptResult[], endedAt: number): Promise<void> {
+  const attempts = await scenario.dial(n, endedAt - minuteMs);
+  const settlements = attempts.map((attemptId, index) => ({ attemptId, result: results[index] ?? busy }));
+  await scenario.store.transaction((tx) => settleAttempts(tx, 'spring', settlements, endedAt));
+}
+
+test.for(dialects)(
+  'too many failures pause the campaign with the evidence, and a person resumes: %s',
+  async (dialect) => {
+    const scenario = await begin(dialect);
+    await callFour(scenario, 1, [failed], noon + minuteMs);
+    expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch' });
+    const [, second] = [await scenario.post(2, noon + minuteMs), await scenario.verdict(2, 'confirmed')];
+    expect(second).toBeDefined();
+    const open = (await scenario.attempts()).filter(({ state }) => state === 'open').map(({ attempt_id: id }) => id);
+    const at = noon + 2 * minuteMs;
+    await scenario.store.transaction((tx) =>
+      settleAttempts(
+        tx,
+        'spring',
+        open.map((attemptId) => ({ attemptId, result: failed })),
+        at,
+      ),
+    );
+    expect(await scenario.plan(3, at)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
+    expect(await scenario.campaign()).toMatchObject({
+      state: 'paused',
+      stateReason:
+        '5 of the 8 calls that ended in the last 30 min failed (5 failed), and breaker.failure_share is 50%. Look at it, then resume.',
+    });
+    expect(await scenario.plan(3, at + 12 * hourMs)).toMatchObject({ reason: 'paused' });
+    // What a person has looked at opens it no more.
+    await resumeCampaign(scenario.store, 'spring', at + minuteMs);
+    expect(await scenario.plan(3, at + minuteMs)).toMatchObject({ kind: 'batch', size: 4 });
+  },
+);
+
+test.for(dialects)('failures that are long ago say nothing, nor do few: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  await callFour(scenario, 1, [failed, failed, failed], noon + minuteMs);
+  // Of the four, the one that was busy is left out of the window's share by nothing but time.
+  expect(await scenario.plan(2, noon + 31 * minuteMs)).toMatchObject({ kind: 'batch' });
+});
+
+test.for(dialects)('after a cool-down it goes on by itself, with a clean slate: %s', async (dialect) => {
+  const scenario = await begin(dialect, hourMs);
+  const ended = noon + minuteMs;
+  await callFour(scenario, 1, [failed, failed, failed, failed], ended);
+  expect(await scenario.plan(2, ended)).toMatchObject({ reason: 'paused', until: ended + hourMs });
+  expect((await scenario.campaign()).stateReason).toMatch(/It goes on by itself after its cool-down\.$/);
+  expect(await scenario.plan(2, ended + hourMs - 1)).toMatchObject({ reason: 'paused' });
+  expect(await scenario.plan(2, ended + hourMs)).toMatchObject({ kind: 'batch', size: 4 });
+});
+
+test.for(dialects)('without a breaker nothing of this pauses: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rows: buildRows(numbers(20), (index) => `Guest ${index}`),
+    rules: { breaker: null, retry: { delays }, pacing: { batchSize: 4, refillThreshold: 1 } },
+  });
+  await callFour(scenario, 1, [failed, failed, failed, failed], noon + minuteMs);
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch' });
+});

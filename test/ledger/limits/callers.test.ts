@@ -1,0 +1,248 @@
+import { expect, test } from 'vitest';
+import { explainFaults, type CallerFault, type CallerStanding } from '../../../src/domain/caller-choice.ts';
+import { claimCallerLook, noteCallers, readCallerUse } from '../../../src/ledger/limits/callers.ts';
+import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { readEvents } from '../../../src/ledger/events.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { verifyLog } from '../../../src/verify/verify-log.ts';
+import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { dialects } from '../test-stores.ts';
+
+const pool = ['pn_ny', 'pn_fl', 'pn_uk'];
+const places: Record<string, Pick<CallerStanding, 'country' | 'regions'>> = {
+  pn_ny: { country: 'US', regions: ['NY'] },
+  pn_fl: { country: 'US', regions: ['FL'] },
+  pn_uk: { country: 'GB', regions: null },
+};
+
+function standings(ids: readonly string[], faults: Record<string, CallerFault> = {}): CallerStanding[] {
+  return ids.map((phoneNumberId) => ({
+    phoneNumberId,
+    e164: '+12125550199',
+    ...(places[phoneNumberId] ?? { country: 'US', regions: null }),
+    fault: faults[phoneNumberId] ?? null,
+    verified: true,
+  }));
+}
+
+function rowsOf(...regions: string[]): ImportRow[] {
+  return buildRows(numbers(regions.length), (index) => `Guest ${index}`).map((row, index) => ({
+    ...row,
+    regions: [regions[index] ?? ''],
+  }));
+}
+
+async function look(scenario: Scenario, faults: Record<string, CallerFault> = {}, now = noon): Promise<void> {
+  const campaign = await scenario.campaign();
+  const found = standings(campaign.rules.callers.numbers, faults);
+  const reason = found.every(({ fault }) => fault !== null) ? explainFaults(found) : null;
+  await noteCallers(scenario.store, campaign, found, reason, now);
+}
+
+async function batchOf(scenario: Scenario, n: number): Promise<[string | null, number[]]> {
+  const attempts = (await scenario.attempts()).filter((row) => row.batch_id === scenario.batchId(n));
+  const rows = attempts.map((row) => Number(row.recipient_id.split('/')[1]));
+  return [(await scenario.batch(n))?.caller ?? null, rows];
+}
+
+async function events(scenario: Scenario) {
+  const all = await readEvents(scenario.store.db, scenario.campaignId, 0, 1000, ['caller.out', 'caller.in']);
+  return all.map(({ type, data }) => [type, data]);
+}
+
+const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 20, refillThreshold: 1 };
+
+test.for(dialects)('a request has one number, and the first who is due decides which: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rules: { pacing, callers: { numbers: pool, choice: 'region' } },
+    rows: rowsOf('FL', 'NY', 'FL', 'TX', 'NY', 'TX'),
+  });
+  await look(scenario);
+  await scenario.dial(1);
+  await scenario.dial(2);
+  expect(await scenario.plan(3)).toMatchObject({ kind: 'wait' });
+  // Nobody's own state is Texas: its people go to the number that has been chosen least often, in their country.
+  expect(await batchOf(scenario, 1)).toEqual(['pn_fl', [1, 3, 6]]);
+  expect(await batchOf(scenario, 2)).toEqual(['pn_ny', [2, 4, 5]]);
+  expect((await scenario.recipients()).map(({ caller }) => caller)).toEqual([
+    'pn_fl',
+    'pn_ny',
+    'pn_fl',
+    'pn_ny',
+    'pn_ny',
+    'pn_fl',
+  ]);
+  expect((await readCallerUse(scenario.store.db, await scenario.campaign())).map(({ calls }) => calls)).toEqual([
+    3, 3, 0,
+  ]);
+});
+
+test.for(dialects)('in turn, every number calls as often as the others: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rules: { pacing: { ...pacing, batchSize: 2 }, callers: { numbers: pool, choice: 'rotation' } },
+    rows: buildRows(numbers(11), (index) => `Guest ${index}`),
+  });
+  // Numbers of which the service has not been asked count as in.
+  for (let n = 1; n <= 7; n += 1) if ((await scenario.plan(n)).kind === 'batch') await scenario.dial(n);
+  const use = await readCallerUse(scenario.store.db, await scenario.campaign());
+  expect(use.map(({ calls }) => calls).sort((a, b) => a - b)).toEqual([3, 4, 4]);
+  expect((await scenario.recipients()).every(({ state }) => state === 'open')).toBe(true);
+});
+
+test.for(dialects)('a retry comes from the number that called before, unless that is out: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rules: { pacing, callers: { numbers: pool, choice: 'rotation' }, retry: { maxAttempts: 5 } },
+    rows: rowsOf('NY'),
+  });
+  const busyFrom = async (n: number, now: number) => {
+    const [attemptId = ''] = await scenario.dial(n, now);
+    const result = { disposition: 'busy' as const, detail: null, counted: true };
+    await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, [{ attemptId, result }], now));
+    return (await batchOf(scenario, n))[0];
+  };
+  await look(scenario);
+  expect(await busyFrom(1, noon)).toBe('pn_ny');
+  expect(await busyFrom(2, noon + 10 * minuteMs)).toBe('pn_ny');
+  await look(scenario, { pn_ny: 'not_verified' }, noon + 15 * minuteMs);
+  expect(await busyFrom(3, noon + 20 * minuteMs)).toBe('pn_fl');
+  await look(scenario, {}, noon + 25 * minuteMs);
+  expect(await busyFrom(4, noon + 30 * minuteMs)).toBe('pn_fl');
+  const given = await scenario.store.db.selectFrom('callers').select('given').orderBy('position').execute();
+  expect(given).toEqual([{ given: 1 }, { given: 1 }, { given: 0 }]);
+});
+
+test.for(dialects)(
+  'a planned batch of a number that is taken out is given back, and its people get another: %s',
+  async (dialect) => {
+    const scenario = await beginProven(await openCleanStore(dialect), {
+      rules: { pacing, callers: { numbers: pool, choice: 'region' } },
+      rows: rowsOf('NY', 'NY'),
+    });
+    await look(scenario);
+    await scenario.plan(1);
+    await look(scenario, { pn_ny: 'unknown' });
+    expect(await scenario.post(1)).toEqual({ kind: 'verdict', state: 'released' });
+    expect(await scenario.batch(1)).toMatchObject({
+      caller: 'pn_ny',
+      state: 'released',
+      reason: 'caller_out',
+      posts: 0,
+    });
+    await scenario.dial(2);
+    expect(await batchOf(scenario, 2)).toEqual(['pn_fl', [1, 2]]);
+    expect(await events(scenario)).toEqual([
+      ['caller.out', { phoneNumberId: 'pn_ny', reason: 'unknown', calls: 0, failed: 0 }],
+    ]);
+    const posting = await readEvents(scenario.store.db, scenario.campaignId, 0, 1000, ['batch.posting']);
+    expect(posting.map(({ data }) => data?.['caller'])).toEqual(['pn_fl']);
+    expect((await verifyLog(scenario.store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
+  },
+);
+
+test.for(dialects)('the campaign pauses when no number is left, and says why: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rules: { pacing, callers: { numbers: ['pn_ny', 'pn_fl'], choice: 'rotation' } },
+    rows: rowsOf('NY', 'NY', 'NY', 'NY'),
+  });
+  await look(scenario);
+  const attemptIds = await scenario.dial(1);
+  const result = { disposition: 'failed' as const, detail: null, counted: true };
+  const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
+  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, noon));
+  await look(scenario, { pn_fl: 'unknown' });
+  expect((await scenario.campaign()).state).toBe('running');
+  await look(scenario, { pn_fl: 'unknown', pn_ny: 'not_verified' });
+  expect(await scenario.campaign()).toMatchObject({
+    state: 'paused',
+    stateReason:
+      'None of the 2 caller numbers may call (pn_ny is not verified, pn_fl is not known to the service): mend one of them with the service, then resume. ' +
+      'Of the last 2 calls of pn_ny 2 failed.',
+  });
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
+
+  // Resumed before the service has been asked again: nobody may call, and nobody does.
+  await resumeCampaign(scenario.store, scenario.campaignId, noon + minuteMs);
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  await look(scenario, { pn_fl: 'unknown' }, noon + minuteMs);
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
+  expect((await scenario.batch(2))?.caller).toBe('pn_ny');
+  expect((await events(scenario)).at(-1)).toEqual(['caller.in', { phoneNumberId: 'pn_ny' }]);
+});
+
+test.for(dialects)('numbers that fail end a cool-down: only a person resumes then: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), { rules: { pacing } });
+  const resumeAt = noon + minuteMs;
+  await scenario.store.db.updateTable('campaigns').set({ state: 'paused', resume_at: resumeAt }).execute();
+  await look(scenario, { pn_main: 'not_verified' }, resumeAt);
+  expect(await scenario.campaign()).toMatchObject({
+    state: 'paused',
+    resumeAt: null,
+    stateReason:
+      'Phone number pn_main is not verified, so its calls would fail: verify it with the service, then resume.',
+  });
+});
+
+test.for(dialects)('one worker looks at the numbers at a time, and not again before its time: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rules: { callers: { numbers: pool, choice: 'region' } },
+  });
+  const campaign = await scenario.campaign();
+  const claim = (now: number) =>
+    claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs }, now);
+  expect((await Promise.all([claim(noon), claim(noon)])).sort()).toEqual(['due', 'not_yet']);
+  expect(await claim(noon + 10 * minuteMs - 1)).toBe('not_yet');
+  expect(await claim(noon + 10 * minuteMs)).toBe('due');
+  await look(scenario, { pn_ny: 'unknown', pn_fl: 'unknown', pn_uk: 'unknown' }, noon + 11 * minuteMs);
+  expect(await claim(noon + 11 * minuteMs)).toBe('needed');
+});
+
+/** Calls those who are due in batch n, which all end the same way at `now`. */
+async function callAll(scenario: Scenario, n: number, disposition: 'failed' | 'answered', now: number): Promise<void> {
+  const result = { disposition, detail: null, counted: true };
+  const settlements = (await scenario.dial(n, now)).map((attemptId) => ({ attemptId, result }));
+  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, now));
+}
+
+const never = { ...buildRules().retry, delays: { ...buildRules().retry.delays, failed: 'never' as const } };
+
+test.for(dialects)('failed calls bring the next look forward, but not at once: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rules: { pacing: { ...pacing, batchSize: 4 }, retry: never },
+    rows: buildRows(numbers(20), (index) => `Guest ${index}`),
+  });
+  await look(scenario);
+  const campaign = await scenario.campaign();
+  const claim = (now: number) =>
+    claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs }, now);
+  await callAll(scenario, 1, 'answered', noon + minuteMs);
+  await callAll(scenario, 2, 'failed', noon + 2 * minuteMs);
+  expect(await claim(noon + 3 * minuteMs)).toBe('not_yet');
+  await callAll(scenario, 3, 'failed', noon + 3 * minuteMs);
+  expect(await claim(noon + 3 * minuteMs)).toBe('due');
+  await callAll(scenario, 4, 'failed', noon + 3.2 * minuteMs);
+  await callAll(scenario, 5, 'failed', noon + 3.4 * minuteMs);
+  expect(await claim(noon + 3.9 * minuteMs)).toBe('not_yet');
+  expect(await claim(noon + 4 * minuteMs)).toBe('due');
+});
+
+test.for(dialects)(
+  'the breaker does not open for a number that is out, nor for its past when it is in again: %s',
+  async (dialect) => {
+    const breaker = { failureShare: 0.5, windowMs: 30 * minuteMs, minCalls: 4, coolDownMs: null };
+    const scenario = await beginProven(await openCleanStore(dialect), {
+      rules: { pacing, retry: never, breaker, callers: { numbers: ['pn_ny', 'pn_fl'], choice: 'region' } },
+      rows: rowsOf('NY', 'NY', 'NY', 'NY', 'FL', 'FL', 'FL', 'FL'),
+    });
+    await look(scenario);
+    await callAll(scenario, 1, 'failed', noon + 1);
+    await look(scenario, { pn_ny: 'not_verified' }, noon + minuteMs);
+    await callAll(scenario, 2, 'answered', noon + 2 * minuteMs);
+    expect(await scenario.plan(3, noon + 2 * minuteMs)).toEqual({ kind: 'done' });
+    await look(scenario, {}, noon + 3 * minuteMs);
+    expect(await scenario.plan(3, noon + 3 * minuteMs)).toEqual({ kind: 'done' });
+    expect((await scenario.campaign()).state).toBe('running');
+  },
+);

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { sql } from 'kysely';
+import { expect, onTestFinished, test } from 'vitest';
+import { openStore, type StoreLocation } from '../../src/ledger/open-ledger.ts';
+import { StoreError } from '../../src/ledger/ledger-error.ts';
+import { beginProven } from './scenario.ts';
+import { dialects, emptyDatabase, openAt } from './test-stores.ts';
+
+const onPostgres = test.skipIf(!dialects.includes('postgres'));
+
+const pinned = {
+  level: 'read committed',
+  commit: 'on',
+  lock: '1min',
+  statement: '5min',
+  idle: '1min',
+  readonly: 'off',
+};
+
+/** What holds inside a transaction of the store. */
+async function settingsOf(location: StoreLocation) {
+  const store = await openAt(location);
+  const { rows } = await store.transaction((tx) =>
+    sql<
+      typeof pinned
+    >`select current_setting('transaction_isolation') as level, current_setting('synchronous_commit') as commit,
+      current_setting('lock_timeout') as lock, current_setting('statement_timeout') as statement,
+      current_setting('idle_in_transaction_session_timeout') as idle, current_setting('transaction_read_only') as readonly`.execute(
+      tx,
+    ),
+  );
+  return rows[0];
+}
+
+const loose = {
+  default_transaction_isolation: 'serializable',
+  default_transaction_read_only: 'on',
+  synchronous_commit: 'off',
+  lock_timeout: '0',
+  statement_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+};
+
+onPostgres('?options= in DATABASE_URL changes nothing that a dial relies on', async () => {
+  const location = await emptyDatabase('postgres');
+  await (await openStore(location)).close();
+  const options = Object.entries(loose).map(([name, value]) => `-c ${name}=${value}`);
+  const databaseUrl = `${location.databaseUrl}?options=${encodeURIComponent(options.join(' '))}`;
+  expect(await settingsOf({ ...location, databaseUrl })).toEqual(pinned);
+});
+
+onPostgres.for(['role', 'database'])('defaults of the %s change nothing that a dial relies on', async (owner) => {
+  const location = await emptyDatabase('postgres');
+  const admin = await openAt(location);
+  const name = new URL(location.databaseUrl ?? '').pathname.slice(1);
+  const whose = owner === 'role' ? `role carillon in database ${name}` : `database ${name}`;
+  for (const [setting, value] of Object.entries(loose))
+    await sql.raw(`alter ${whose} set ${setting} = '${value}'`).execute(admin.db);
+  expect(await settingsOf(location)).toEqual(pinned);
+});
+
+onPostgres('a default that waits for more than the disk stays', async () => {
+  const location = await emptyDatabase('postgres');
+  const databaseUrl = `${location.databaseUrl}?options=${encodeURIComponent('-c synchronous_commit=remote_apply')}`;
+  expect(await settingsOf({ ...location, databaseUrl })).toEqual({ ...pinned, commit: 'remote_apply' });
+});
+
+/** Stands between the program and the server, as a pooler does, and changes words of equal length on their way to the server. */
+async function startMeddler(databaseUrl: string) {
+  const url = new URL(databaseUrl);
+  const port = Number(url.port);
+  let change: [from: string, to: string] | null = null;
+  const meddle = (chunk: Buffer): Buffer =>
+    change === null ? chunk : Buffer.from(chunk.toString('latin1').replaceAll(...change), 'latin1');
+  const server = createServer((client) => {
+    const upstream = connect(port, url.hostname);
+    client.on('data', (chunk) => upstream.write(meddle(chunk)));
+    upstream.on('data', (chunk) => client.write(chunk));
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on('error', () => {});
+      one.on('close', () => other.destroy());
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  url.port = String(address !== null && typeof address === 'object' ? address.port : 0);
+  return {
+    databaseUrl: url.href,
+    replace: (from: string, to: string) => {
+      expect(to).toHaveLength(from.length);
+      change = [from, to];
+    },
+  };
+}
+
+const serializable = ['read committed read write', 'serializable   read write'] as const;
+
+onPostgres('nobody is dialled when something between here and the database takes the settings away', async () => {
+  const location = await emptyDatabase('postgres');
+  const meddler = await startMeddler(location.databaseUrl ?? '');
+  const store = await openAt({ ...location, databaseUrl: meddler.databaseUrl });
+  const scenario = await beginProven(store);
+  await scenario.plan(1);
+  meddler.replace(...serializable);
+  const refused = await scenario.post(1).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(StoreError);
+  expect((refused as StoreError).message).toMatch(/transaction_isolation is serializable .* Nobody is called/);
+  expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
+  meddler.replace("'on' end, true", "'off'end, true");
+  expect(((await scenario.post(1).catch((error: unknown) => error)) as StoreError).message).toContain(
+    'synchronous_commit is off',
+  );
+  expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
+});
+
+onPostgres('a database that refuses a setting is refused when it is opened, with the name of the setting', async () => {
+  const location = await emptyDatabase('postgres');
+  await (await openStore(location)).close();
+  const meddler = await startMeddler(location.databaseUrl ?? '');
+  const open = async (): Promise<unknown> =>
+    openStore({ ...location, databaseUrl: meddler.databaseUrl }).catch((error: unknown) => error);
+  meddler.replace("'statement_timeout'", "'statement_timeoot'");
+  const refused = (await open()) as StoreError;
+  expect(refused).toBeInstanceOf(StoreError);
+  expect(refused.message).toMatch(
+    /^The database cannot be used: PostgreSQL at 127\.0\.0\.1:\d+\/\w+: .*statement_timeoot.*\(GRANT SET ON PARAMETER/,
+  );
+  meddler.replace(...serializable);
+  expect(((await open()) as StoreError).message).toContain('transaction_isolation is serializable');
+});

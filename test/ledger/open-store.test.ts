@@ -1,0 +1,216 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Kysely, Migrator, sql } from 'kysely';
+import { expect, onTestFinished, test } from 'vitest';
+import { describeFailure } from '../../src/cli/terminal/failure.ts';
+import { createMigrations } from '../../src/ledger/migrations.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
+import { refuseInTheClear } from '../../src/ledger/postgres-dialect.ts';
+import type { Database } from '../../src/ledger/schema.ts';
+import { createSqliteDialect, openSqliteFile, readSqliteTables } from '../../src/ledger/sqlite-dialect.ts';
+import { StoreError } from '../../src/ledger/ledger-error.ts';
+import { openInAnotherProcess } from './other-process.ts';
+import { beginCampaign } from './scenario.ts';
+import { dialects, emptyDatabase, openAt, openTestStore } from './test-stores.ts';
+
+test.for(dialects)('opening twice migrates once and keeps the ledger its id: %s', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  const first = await openAt(location);
+  const second = await openAt(location);
+  expect(second.ledgerId).toBe(first.ledgerId);
+  expect(first.ledgerId).toMatch(/^[0-9a-f]{12}$/);
+});
+
+test.for(dialects)('several processes may open a new database at the same time: %s', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  const ids = await Promise.all(Array.from({ length: 3 }, () => openInAnotherProcess(location)));
+  expect(ids[0]).toMatch(/^[0-9a-f]{12}$/);
+  expect(new Set(ids).size).toBe(1);
+});
+
+test('a new file that another process is writing to is waited for, and not refused at once', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'carillon-open-')), 'new.db');
+  onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));
+  const other = openSqliteFile(path, { journal: 'delete' });
+  other.prepare('begin immediate').run([]);
+  const began = performance.now();
+  expect(() => openSqliteFile(path, { busyTimeoutMs: 100 })).toThrow(/locked/);
+  expect(performance.now() - began).toBeGreaterThanOrEqual(100);
+  other.prepare('commit').run([]);
+  openSqliteFile(path, { busyTimeoutMs: 100 }).close();
+  other.close();
+});
+
+test('another database has another ledger id', async () => {
+  const [one, other] = [await openTestStore('sqlite'), await openTestStore('sqlite')];
+  expect(one.ledgerId).not.toBe(other.ledgerId);
+});
+
+test.for(dialects)('what is committed is on disk before it counts as committed: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  if (dialect === 'postgres') {
+    const { rows } = await store.transaction((tx) =>
+      sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(tx),
+    );
+    expect(rows).toEqual([{ synchronous_commit: 'on' }]);
+  } else {
+    // 2 is FULL; WAL with less may lose the last commits when the power fails.
+    expect((await sql`pragma synchronous`.execute(store.db)).rows).toEqual([{ synchronous: 2 }]);
+    expect((await sql`pragma journal_mode`.execute(store.db)).rows).toEqual([{ journal_mode: 'wal' }]);
+  }
+});
+
+test.for(dialects)('the event log takes no changes and no deletions: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  await beginCampaign(store);
+  const before = await store.db.selectFrom('events').selectAll().execute();
+  expect(before.length).toBeGreaterThan(0);
+  await expect(store.db.updateTable('events').set({ type: 'nothing' }).execute()).rejects.toThrow('append-only');
+  await expect(store.db.deleteFrom('events').execute()).rejects.toThrow('append-only');
+  expect(await store.db.selectFrom('events').selectAll().execute()).toEqual(before);
+});
+
+test.for(dialects)('a transaction that throws leaves nothing behind: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const failing = store.transaction(async (tx) => {
+    await tx.insertInto('meta').values({ key: 'half', value: 'done' }).execute();
+    throw new Error('halfway');
+  });
+  await expect(failing).rejects.toThrow('halfway');
+  expect(await store.db.selectFrom('meta').select('key').where('key', '=', 'half').execute()).toEqual([]);
+});
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-store-'));
+  onTestFinished(() => {
+    chmodSync(folder, 0o755);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+test('a database that cannot be used is refused with its name and what to do', async () => {
+  const folder = temporaryFolder();
+  const picture = join(folder, 'picture.db');
+  writeFileSync(picture, 'this is no database, however long it is looked at'.repeat(40));
+  const missing = join(folder, 'nowhere', 'carillon.db');
+  const cases = [
+    { location: { sqlitePath: picture }, says: picture },
+    { location: { sqlitePath: missing }, says: missing },
+    {
+      location: { sqlitePath: '', databaseUrl: 'postgres://carillon:secret-word@127.0.0.1:1/none' },
+      says: 'PostgreSQL at 127.0.0.1:1/none',
+    },
+  ];
+  for (const { location, says } of cases) {
+    const error = await openStore(location).then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(StoreError);
+    expect((error as StoreError).message).toContain(says);
+    expect((error as StoreError).message).toMatch(/Check /);
+    expect((error as StoreError).message).not.toContain('secret-word');
+  }
+});
+
+test.for(dialects)('a newer database is called newer, and not corrupted: %s', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  const store = await openStore(location);
+  await sql`insert into kysely_migration (name, timestamp) values ('999-later', '2031-01-01')`.execute(store.db);
+  await store.close();
+  for (const schema of ['upgrade', 'as-is'] as const) {
+    const opening = openStore(location, schema);
+    await expect(opening).rejects.toThrow(StoreError);
+    await expect(opening).rejects.toThrow(
+      /a newer Carillon has brought it up to date \(to 999-later; .*Use that version/,
+    );
+  }
+});
+
+/** What another program has made, in the journal that it chose. */
+function makeForeign(path: string, statements: string[]): Buffer {
+  const file = openSqliteFile(path, { journal: 'delete' });
+  for (const statement of statements) file.prepare(statement).run([]);
+  file.close();
+  return readFileSync(path);
+}
+
+test.each([
+  { kind: 'of its own', statements: ['create table orders (id integer)'], says: /its tables: orders\)/ },
+  {
+    kind: 'with migrations',
+    statements: [
+      'create table kysely_migration (name text, timestamp text)',
+      `insert into kysely_migration values ('2020-orders', 'then')`,
+      'create table orders (id integer)',
+    ],
+    says: /its tables: orders\)/,
+  },
+  {
+    kind: 'with other migrations',
+    statements: ['create table kysely_migration (version integer)', 'create table meta (id integer)'],
+    says: /meta/,
+  },
+])('18 tables are not written into the SQLite file of another program: $kind', async ({ statements, says }) => {
+  const path = join(temporaryFolder(), 'other.db');
+  const before = makeForeign(path, statements);
+  for (const schema of ['upgrade', 'as-is'] as const) {
+    const opening = openStore({ sqlitePath: path }, schema);
+    await expect(opening).rejects.toThrow(says);
+    await expect(opening).rejects.toThrow(/database of another program.*Nothing was changed\. Set CARILLON_DB/);
+  }
+  expect(readFileSync(path).equals(before)).toBe(true);
+  expect(readdirSync(dirname(path))).toEqual(['other.db']);
+});
+
+test('reading makes no schema and brings none up to date', async () => {
+  const path = join(temporaryFolder(), 'carillon.db');
+  writeFileSync(path, '');
+  await expect(openStore({ sqlitePath: path }, 'as-is')).rejects.toThrow(/it has no campaigns yet: carillon start/);
+  expect(readFileSync(path)).toHaveLength(0);
+  const db = new Kysely<Database>({ dialect: createSqliteDialect(path) });
+  await new Migrator({ db, provider: createMigrations('sqlite') }).migrateTo('002-rules-of-dialling');
+  await db.destroy();
+  await expect(openStore({ sqlitePath: path }, 'as-is')).rejects.toThrow(
+    /an earlier Carillon made it, and this command changes no schema\. .*start carillon worker of this one/,
+  );
+  const names = readSqliteTables(path).migrations;
+  expect(names).toEqual(['001-first-schema', '002-rules-of-dialling']);
+  await (await openStore({ sqlitePath: path })).close();
+  await (await openStore({ sqlitePath: path }, 'as-is')).close();
+});
+
+test('a full disk is called full, whatever becomes of the rollback', async () => {
+  const store = await openTestStore('sqlite');
+  const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
+  await sql`pragma max_page_count = ${sql.raw(String(rows[0]?.page_count))}`.execute(store.db);
+  const value = 'x'.repeat(1_000_000);
+  const filling = store.transaction((tx) => tx.insertInto('meta').values({ key: 'long', value }).execute());
+  const error: unknown = await filling.catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'SQLITE_FULL' });
+  expect(describeFailure(error, false)).toEqual({
+    exitCode: 1,
+    message: expect.stringMatching(/the disk is full\. Make room and run the command again/) as string,
+  });
+  await sql`pragma max_page_count = 1000000`.execute(store.db);
+  await store.transaction((tx) => tx.insertInto('meta').values({ key: 'long', value }).execute());
+});
+
+test('PostgreSQL on another host without TLS is refused, unless the address says so', async () => {
+  for (const host of ['db.example.com', '192.0.2.7', '[2001:db8::7]']) {
+    const address = `postgres://carillon:planted@${host}/carillon`;
+    expect(() => refuseInTheClear(address)).toThrow(StoreError);
+    expect(() => refuseInTheClear(`${address}?ssl=0`)).toThrow(/without TLS/);
+    for (const mode of ['verify-full', 'no-verify', 'disable']) refuseInTheClear(`${address}?sslmode=${mode}`);
+    refuseInTheClear(`${address}?application_name=x&sslmode=disable`);
+  }
+  for (const host of ['localhost', '127.0.0.1', '[::1]', '%2Fvar%2Frun%2Fpostgresql'])
+    refuseInTheClear(`postgres://carillon:planted@${host}/carillon`);
+  const opening = openStore({ sqlitePath: '', databaseUrl: 'postgres://carillon:planted@192.0.2.7/carillon' });
+  await expect(opening).rejects.toThrow(
+    /PostgreSQL at 192\.0\.2\.7\/carillon: without TLS, .* on the way to 192\.0\.2\.7\. Add sslmode=verify-full .* or sslmode=disable/,
+  );
+  await expect(opening).rejects.not.toThrow('planted');
+});

@@ -1,0 +1,44 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import type { StoreLocation } from '../../src/ledger/open-ledger.ts';
+
+/** Runs this file's sibling in a process of its own; its lines come one by one. */
+function startProcess(
+  what: 'open' | 'lock',
+  location: StoreLocation,
+): { child: ChildProcess; lines: AsyncIterator<string> } {
+  const script = fileURLToPath(new URL('./store-process.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', script, what, JSON.stringify(location)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines = createInterface({ input: child.stdout });
+  return { child, lines: lines[Symbol.asyncIterator]() };
+}
+
+async function nextLine(lines: AsyncIterator<string>): Promise<string> {
+  const { value, done } = await lines.next();
+  if (done === true) throw new Error('the process ended without a word');
+  return value;
+}
+
+/** Opens the database in a process of its own and answers the ledger's id. */
+export async function openInAnotherProcess(location: StoreLocation): Promise<string> {
+  return nextLine(startProcess('open', location).lines);
+}
+
+/** A process that tries to become the worker of a SQLite file. */
+export async function lockInAnotherProcess(sqlitePath: string): Promise<{ said: string; kill: () => Promise<void> }> {
+  const { child, lines } = startProcess('lock', { sqlitePath });
+  return {
+    said: await nextLine(lines),
+    kill: async () => {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}

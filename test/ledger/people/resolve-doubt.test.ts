@@ -1,0 +1,266 @@
+import { expect, test } from 'vitest';
+import type { ConversationFacts } from '../../../src/domain/conversation-facts.ts';
+import {
+  DecisionsRefusedError,
+  type DecisionLine,
+  type DoubtDecision,
+} from '../../../src/ledger/people/decision-checks.ts';
+import { findUnresolved, readDoubtfulRows } from '../../../src/ledger/doubt/doubtful-rows.ts';
+import { resolveDoubt } from '../../../src/ledger/people/resolve-doubt.ts';
+import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
+import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { violations } from '../edit-world.ts';
+import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { dialects } from '../test-stores.ts';
+
+const three = numbers(3);
+const later = noon + 3 * hourMs;
+const optOut = [{ source: 'collected' as const, key: 'do_not_call', values: [true] }];
+
+/** A talk whose record shows the words that all three were called with, and nobody's number. */
+function talk(conversationId: string, more: Partial<ConversationFacts> = {}): Partial<ConversationFacts> {
+  const record = { ...answered(conversationId, '', noon + 5_000), calleeNumber: null, callResult: null };
+  return { ...record, openingLine: 'Hello Guest', ...more };
+}
+
+/** Three people called at once with the same words; two records that nobody can ascribe. */
+async function threeInDoubt(
+  dialect: (typeof dialects)[number],
+  records = [talk('conv_a'), talk('conv_b')],
+): Promise<Scenario> {
+  const store = await openCleanStore(dialect);
+  const rules = { sharedWords: 'unresolved' as const, optOut };
+  const spring = await beginProven(store, { rows: buildRows(three, () => 'Guest'), rules });
+  await spring.dial(1);
+  await spring.sweep(noon + minuteMs, records);
+  for (let now = noon + 2 * minuteMs; now <= noon + 30 * minuteMs; now += 2 * minuteMs) await spring.sweep(now);
+  return spring;
+}
+
+function line(row: number, conversationId: string | null, decision: DoubtDecision | null): DecisionLine {
+  return { place: `line ${row}`, row, attemptId: `spring/${row}/1`, conversationId, decision };
+}
+
+function decide(spring: Scenario, ...lines: DecisionLine[]) {
+  return resolveDoubt(spring.store, 'spring', lines, later);
+}
+
+async function refusalOf(work: Promise<unknown>): Promise<unknown> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  return error instanceof DecisionsRefusedError ? error.problems : error;
+}
+
+/** Everything that a decision may change. */
+async function stateOf(spring: Scenario): Promise<unknown> {
+  const { db } = spring.store;
+  const [conversations, dismissals, events] = await Promise.all([
+    db.selectFrom('conversations').selectAll().orderBy('conversation_id').execute(),
+    db.selectFrom('dismissals').selectAll().orderBy('attempt_id').execute(),
+    db.selectFrom('events').select('seq').execute(),
+  ]);
+  return { rows: await spring.recipients(), attempts: await spring.attempts(), conversations, dismissals, events };
+}
+
+async function decisionsIn(spring: Scenario): Promise<unknown[]> {
+  const query = spring.store.db.selectFrom('events').select('data').where('type', '=', 'recipient.decided');
+  return (await query.orderBy('seq').execute()).map(({ data }) => JSON.parse(data ?? 'null') as unknown);
+}
+
+test.for(dialects)('rows in doubt are shown with every record that may be theirs: %s', async (dialect) => {
+  const spring = await threeInDoubt(dialect);
+  const campaign = await spring.campaign();
+  const rows = await findUnresolved(spring.store.db, 'spring');
+  const shown = await readDoubtfulRows(spring.store.db, campaign, rows, later);
+  expect(
+    shown.map(({ recipient, calls }) => [
+      recipient.row_number,
+      recipient.reason,
+      ...calls.map(({ attempt, records }) => [attempt.attempt_id, records.map((record) => record.conversationId)]),
+    ]),
+  ).toEqual([1, 2, 3].map((row) => [row, 'records_not_told_apart', [`spring/${row}/1`, ['conv_a', 'conv_b']]]));
+});
+
+test.for(dialects)(
+  'a record that a person ascribes settles its row, and who is left can be dialled: %s',
+  async (dialect) => {
+    const spring = await threeInDoubt(dialect);
+    const lines = [
+      line(1, 'conv_a', 'theirs'),
+      line(1, 'conv_b', null),
+      line(2, 'conv_a', null),
+      line(2, 'conv_b', 'theirs'),
+      line(3, 'conv_a', 'redial'),
+      line(3, 'conv_b', null),
+    ];
+    expect(await decide(spring, ...lines)).toEqual({ assigned: 2, dismissed: 0, redialled: 1, givenUp: 0, over: 0 });
+    expect(await spring.attempts()).toMatchObject([
+      { disposition: 'answered', conversation_id: 'conv_a', evidence: 'person', candidates: null },
+      { disposition: 'answered', conversation_id: 'conv_b', evidence: 'person' },
+      { disposition: 'unknown', counted: 0, reason: 'redial' },
+    ]);
+    expect(await spring.recipients()).toMatchObject([
+      { outcome: 'completed' },
+      { outcome: 'completed' },
+      { state: 'waiting', outcome: null, counted: 0 },
+    ]);
+    expect(await decisionsIn(spring)).toEqual([
+      { decision: 'theirs', conversation: 'conv_a', by: 'person' },
+      { decision: 'theirs', conversation: 'conv_b', by: 'person' },
+      { decision: 'redial', by: 'person' },
+    ]);
+    const before = await stateOf(spring);
+    expect(await decide(spring, ...lines)).toEqual({ assigned: 0, dismissed: 0, redialled: 0, givenUp: 0, over: 1 });
+    expect(await stateOf(spring)).toEqual(before);
+    expect(await spring.plan(2, later)).toMatchObject({ kind: 'batch', size: 1 });
+    expect(await spring.post(2, later)).toMatchObject({ kind: 'post' });
+    expect(await violations(spring.store)).toEqual([]);
+  },
+);
+
+test.for(dialects)(
+  'whom a person has dialled again is dialled past records that are not theirs: %s',
+  async (dialect) => {
+    const spring = await threeInDoubt(dialect);
+    // Bulk redial leaves them alone: nobody has looked at the records.
+    expect(await resolveUnresolved(spring.store, 'spring', 'redial', later)).toMatchObject({ recipients: 0 });
+    const all = [1, 2, 3].flatMap((row) => [
+      line(row, 'conv_a', row === 3 ? null : 'redial'),
+      line(row, 'conv_b', null),
+    ]);
+    expect(await decide(spring, ...all)).toMatchObject({ redialled: 2, dismissed: 4 });
+    expect(await spring.plan(2, later)).toMatchObject({ kind: 'batch', size: 2 });
+    expect(await spring.post(2, later)).toMatchObject({ kind: 'post', calls: [{ attemptId: 'spring/1/2' }, {}] });
+    expect(await violations(spring.store)).toEqual([]);
+  },
+);
+
+test.for(dialects)(
+  'a record that turns up after the word of a person keeps the row from being dialled: %s',
+  async (dialect) => {
+    const spring = await threeInDoubt(dialect, [talk('conv_a')]);
+    expect(await decide(spring, line(1, 'conv_a', 'redial'))).toMatchObject({ redialled: 1 });
+    await spring.sweep(later, [talk('conv_late')], false);
+    expect(await spring.plan(2, later)).toEqual({ kind: 'done' });
+    expect(await spring.recipients()).toMatchObject([
+      { outcome: 'unresolved', reason: 'records_not_told_apart' },
+      {},
+      {},
+    ]);
+    // The old file asks for what was done already; the new record has to be looked at.
+    expect(await decide(spring, line(1, 'conv_a', 'redial'))).toMatchObject({ redialled: 0, over: 1 });
+    expect(await decide(spring, line(1, 'conv_late', 'not_theirs'))).toMatchObject({ dismissed: 1 });
+    expect(await violations(spring.store)).toEqual([]);
+  },
+);
+
+test.for(dialects)('a row is not dialled again past a record that the person has not seen: %s', async (dialect) => {
+  const spring = await threeInDoubt(dialect);
+  const before = await stateOf(spring);
+  expect(await refusalOf(decide(spring, line(2, 'conv_a', 'not_theirs'), line(2, null, 'redial')))).toEqual([
+    { place: 'line 2', column: 'row', value: '2', problem: expect.stringMatching(/may have other records.*conv_b/) },
+  ]);
+  expect(await stateOf(spring)).toEqual(before);
+});
+
+test.for(dialects)('an assignment that cannot be is refused, and nothing of the rest is done: %s', async (dialect) => {
+  const shows = { ...answered('conv_shown', three[0] ?? '', noon + 6_000), openingLine: 'Hello Guest' };
+  const spring = await threeInDoubt(dialect, [
+    talk('conv_a'),
+    shows,
+    talk('conv_other', { calleeNumber: '+12125550199' }),
+  ]);
+  expect(await spring.recipients()).toMatchObject([{ outcome: 'completed' }, { outcome: 'unresolved' }, {}]);
+  const before = await stateOf(spring);
+  expect(
+    await refusalOf(
+      decide(
+        spring,
+        line(2, 'conv_shown', 'theirs'),
+        line(2, 'conv_other', 'theirs'),
+        line(3, 'conv_a', 'theirs'),
+        line(3, null, 'give_up'),
+        { ...line(2, 'conv_a', 'theirs'), attemptId: 'spring/3/1' },
+        line(7, 'conv_a', 'not_theirs'),
+        line(3, 'conv_none', 'not_theirs'),
+        line(3, null, 'not_theirs'),
+      ),
+    ),
+  ).toMatchObject([
+    {
+      column: 'conversation',
+      value: 'conv_shown',
+      problem: expect.stringMatching(/is the record of call spring\/1\/1/),
+    },
+    { column: 'conversation', value: 'conv_other', problem: expect.stringMatching(/shows another number/) },
+    { column: 'attempt', value: 'spring/3/1', problem: expect.stringMatching(/no call to row 2/) },
+    { column: 'row', value: '7', problem: expect.stringMatching(/no such row/) },
+    { column: 'conversation', value: 'conv_none' },
+    { column: 'decision', value: 'not_theirs' },
+    { column: 'decision', problem: expect.stringMatching(/the call another record: keep one/) },
+    { column: 'decision', value: 'give_up', problem: expect.stringMatching(/says theirs for the row/) },
+  ]);
+  const twice = decide(spring, line(2, 'conv_a', 'theirs'), line(3, 'conv_a', 'theirs'));
+  expect(await refusalOf(twice)).toMatchObject([{ place: 'line 3', problem: expect.stringMatching(/line 2 gives/) }]);
+  expect(await stateOf(spring)).toEqual(before);
+});
+
+test.for(dialects)(
+  'an opt-out in a record that a person ascribes is heard, and those it may have been are free: %s',
+  async (dialect) => {
+    const spring = await threeInDoubt(dialect, [talk('conv_a', { collected: { do_not_call: true } })]);
+    const listed = () =>
+      spring.store.db.selectFrom('suppressions').select(['e164', 'source']).orderBy('e164').execute();
+    expect(await listed()).toHaveLength(3);
+    expect(await decide(spring, line(2, 'conv_a', 'theirs'))).toMatchObject({ assigned: 1 });
+    expect(await spring.recipients()).toMatchObject([{ outcome: 'unresolved' }, { outcome: 'opted_out' }, {}]);
+    expect((await listed()).every(({ e164 }) => e164 === three[1])).toBe(true);
+    expect(await violations(spring.store)).toEqual([]);
+  },
+);
+
+test.for(dialects)('a row that a person gives up stays as it is, and is asked about no more: %s', async (dialect) => {
+  const spring = await threeInDoubt(dialect);
+  expect(await decide(spring, line(1, 'conv_a', 'give_up'), line(1, 'conv_b', null))).toMatchObject({ givenUp: 1 });
+  expect(await decide(spring, line(1, 'conv_a', 'give_up'))).toMatchObject({ givenUp: 0, over: 1 });
+  expect(await spring.recipients()).toMatchObject([{ outcome: 'unresolved', reason: 'given_up' }, {}, {}]);
+  expect(await findUnresolved(spring.store.db, 'spring')).toHaveLength(2);
+  expect(await violations(spring.store)).toEqual([]);
+});
+
+test.for(dialects)(
+  'the proof of a held batch calls off what a person had dialled again row by row: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const spring = await beginProven(store, { rows: buildRows(three, (index) => `Guest ${index}`) });
+    await spring.plan(1);
+    await spring.post(1);
+    await spring.verdict(1, 'unknown');
+    for (let now = noon + minuteMs; now <= noon + hourMs; now += 10 * minuteMs) await spring.sweep(now);
+    expect(await spring.attempts()).toMatchObject([{ detail: 'held' }, { detail: 'held' }, { detail: 'held' }]);
+    expect(await decide(spring, line(1, null, 'redial'))).toMatchObject({ redialled: 1 });
+    await spring.sweep(later, [answered('conv_2', three[1] ?? '', noon + 5_000)], false);
+    expect(await spring.plan(2, later)).toEqual({ kind: 'done' });
+    expect(await spring.recipients()).toMatchObject([
+      { outcome: 'unresolved', reason: 'accepted_late' },
+      { outcome: 'completed' },
+      { outcome: 'unresolved' },
+    ]);
+    expect(await violations(store)).toEqual([]);
+  },
+);
+
+test.for(dialects)(
+  'a record that a person ascribes outranks others, also when it says to call again: %s',
+  async (dialect) => {
+    const rang = talk('conv_rang', { callResult: 'no_answer', userTurns: 0 });
+    const spring = await threeInDoubt(dialect, [rang, talk('conv_b')]);
+    expect(await decide(spring, line(1, 'conv_rang', 'theirs'))).toMatchObject({ assigned: 1 });
+    expect(await spring.recipients()).toMatchObject([{ state: 'waiting', outcome: null }, {}, {}]);
+    expect(await spring.plan(2, later + 25 * hourMs)).toMatchObject({ kind: 'batch', size: 1 });
+    expect(await violations(spring.store)).toEqual([]);
+  },
+);

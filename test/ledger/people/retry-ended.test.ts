@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { changeCampaignState, endCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
+import { closeRound, openRound } from '../../../src/ledger/campaign/rounds.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { verifyLog } from '../../../src/verify/verify-log.ts';
+import { campaignWorkflowId } from '../../../src/domain/ids.ts';
+import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { dialects } from '../test-stores.ts';
+
+const retry = { ...buildRules().retry, maxAttempts: 2 };
+
+async function settle(scenario: Scenario, attemptIds: string[], disposition: 'busy' | 'answered', now: number) {
+  const result = { disposition, detail: null, counted: true };
+  const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
+  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, now));
+}
+
+/** Two rows: the first was reached, the second was busy twice; the round is closed. */
+async function endedCampaign(dialect: (typeof dialects)[number]): Promise<Scenario> {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, {
+    rows: buildRows(numbers(2), (index) => `Guest ${index}`),
+    rules: { retry },
+  });
+  await scenario.dial(1);
+  await settle(scenario, ['spring/1/1'], 'answered', noon + minuteMs);
+  await settle(scenario, ['spring/2/1'], 'busy', noon + minuteMs);
+  await scenario.dial(2, noon + hourMs);
+  await settle(scenario, ['spring/2/2'], 'busy', noon + hourMs + minuteMs);
+  expect(await closeRound(store, 'spring', 1, noon + 2 * hourMs)).toBe(true);
+  return scenario;
+}
+
+async function standings(scenario: Scenario) {
+  return (await scenario.recipients()).map(({ state, outcome, counted, attempts }) => [
+    state,
+    outcome,
+    counted,
+    attempts,
+  ]);
+}
+
+test.for(dialects)('rows that were not reached get a budget anew, and their history stays: %s', async (dialect) => {
+  const scenario = await endedCampaign(dialect);
+  const { store } = scenario;
+  const later = noon + 3 * hourMs;
+  expect(await retryEnded(store, 'spring', ['exhausted'], later)).toBe(1);
+  expect(await standings(scenario)).toEqual([
+    ['done', 'completed', 1, 1],
+    ['waiting', null, 0, 2],
+  ]);
+  expect(await openRound(store, 'spring', campaignWorkflowId, later)).toMatchObject({ round: 2 });
+  expect(await scenario.campaign()).toMatchObject({ state: 'running', round: 2 });
+
+  scenario.round = 2;
+  expect(await scenario.dial(1, later)).toEqual(['spring/2/3']);
+  await settle(scenario, ['spring/2/3'], 'busy', later + minuteMs);
+  expect((await standings(scenario))[1]).toEqual(['waiting', null, 1, 3]);
+  // What is learnt late of an earlier budget has no bearing on this one.
+  await settle(scenario, ['spring/2/2'], 'busy', later + 2 * minuteMs);
+  expect((await standings(scenario))[1]).toEqual(['waiting', null, 1, 3]);
+  expect(await scenario.dial(2, later + hourMs)).toEqual(['spring/2/4']);
+  await settle(scenario, ['spring/2/4'], 'busy', later + hourMs + minuteMs);
+  expect((await standings(scenario))[1]).toEqual(['done', 'exhausted', 2, 4]);
+  expect(await closeRound(store, 'spring', 2, later + 2 * hourMs)).toBe(true);
+  expect((await verifyLog(store.db, 'spring')).rules.flatMap(({ violations }) => violations)).toEqual([]);
+});
+
+test.for(dialects)('a row that is retried still waits for its own time: %s', async (dialect) => {
+  const rows = buildRows(numbers(2), (index) => `Guest ${index}`);
+  for (const row of rows) row.notBefore = noon + 5 * hourMs;
+  const scenario = await beginProven(await openCleanStore(dialect), { rows });
+  const { store } = scenario;
+  expect(await endCampaign(store, 'spring', 'cancelled', noon)).toBe(true);
+  await scenario.plan(1);
+  expect(await closeRound(store, 'spring', 1, noon)).toBe(true);
+  const later = noon + hourMs;
+  expect(await retryEnded(store, 'spring', ['cancelled'], later)).toBe(2);
+  await openRound(store, 'spring', campaignWorkflowId, later);
+  scenario.round = 2;
+  expect(await scenario.plan(1, later)).toMatchObject({ reason: 'due', until: noon + 5 * hourMs });
+  expect(await scenario.dial(1, noon + 5 * hourMs)).toEqual(['spring/1/1', 'spring/2/1']);
+  expect((await verifyLog(store.db, 'spring')).rules.flatMap(({ violations }) => violations)).toEqual([]);
+});
+
+test.for(dialects)('a late word that somebody was reached outranks the retry: %s', async (dialect) => {
+  const scenario = await endedCampaign(dialect);
+  const later = noon + 3 * hourMs;
+  await retryEnded(scenario.store, 'spring', ['exhausted'], later);
+  await settle(scenario, ['spring/2/1'], 'answered', later);
+  expect((await standings(scenario))[1]?.slice(0, 2)).toEqual(['done', 'completed']);
+});
+
+test.for(dialects)('a campaign that runs, or has ended for good, is not retried: %s', async (dialect) => {
+  const scenario = await endedCampaign(dialect);
+  const { store } = scenario;
+  expect(await retryEnded(store, 'spring', ['cancelled'], noon + 3 * hourMs)).toBe(0);
+  const rules = { ...(await scenario.campaign()).rules, endsAt: noon + 3 * hourMs };
+  await store.db
+    .updateTable('campaigns')
+    .set({ rules: JSON.stringify(rules) })
+    .execute();
+  await expect(retryEnded(store, 'spring', ['exhausted'], noon + 3 * hourMs)).rejects.toThrow(
+    /ended for good at 2030-01-15T15:00/,
+  );
+  await store.transaction((tx) => changeCampaignState(tx, 'spring', 'running', null, noon));
+  await expect(retryEnded(store, 'spring', ['exhausted'], noon)).rejects.toThrow(
+    /is running; retry it when it has ended/,
+  );
+  expect(await resumeCampaign(store, 'spring', noon)).toBe(true);
+  expect((await standings(scenario))[1]?.slice(0, 2)).toEqual(['done', 'exhausted']);
+});

@@ -1,0 +1,382 @@
+import { expect, test } from 'vitest';
+import { weekdays } from '../../../src/domain/campaign-rules.ts';
+import { endCampaign, pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
+import { isPlanReady, planBatch, type Plan } from '../../../src/ledger/plan/planning.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
+import { holdAccount } from '../../../src/ledger/dial/verdicts.ts';
+import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { dialects } from '../test-stores.ts';
+
+/** Noon is 7:00 in New York and 4:00 in Los Angeles, on a Tuesday. */
+const from8to9 = { mon: [{ from: 480, to: 540 }], tue: [{ from: 480, to: 540 }], wed: [{ from: 480, to: 540 }] };
+const [first = '', second = ''] = numbers(2);
+
+function rowsIn(...zones: string[][]): ImportRow[] {
+  return buildRows(numbers(zones.length), (index) => `Guest ${index}`).map((row, index) => ({
+    ...row,
+    zones: zones[index] ?? [],
+  }));
+}
+
+async function standings(scenario: Scenario) {
+  return (await scenario.recipients()).map(({ state, outcome, reason, due_at }) =>
+    state === 'waiting' ? [state, due_at - noon] : [state, outcome, reason],
+  );
+}
+
+async function settle(scenario: Scenario, attemptIds: string[], disposition: 'busy' | 'answered', now = noon) {
+  const result = { disposition, detail: null, counted: true };
+  const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
+  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, now));
+}
+
+test.for(dialects)(
+  'somebody who must not be called gets the outcome and the others are planned: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const scenario = await beginProven(store, { rows: buildRows(numbers(3), (index) => `Guest ${index}`) });
+    const entry = { source: 'person', reason: null, expiresAt: null };
+    await store.transaction((tx) => addSuppression(tx, { ...entry, e164: first, scope: 'account' }, noon));
+    await store.transaction((tx) => addSuppression(tx, { ...entry, e164: second, scope: 'spring' }, noon));
+    expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 1 });
+    expect(await standings(scenario)).toEqual([
+      ['done', 'suppressed', 'suppressed'],
+      ['done', 'suppressed', 'suppressed'],
+      ['open', null, null],
+    ]);
+  },
+);
+
+test.for(dialects)('each waits for its own hours, and who has no time zone is not called: %s', async (dialect) => {
+  const zones = [
+    ['America/New_York'],
+    ['America/Los_Angeles'],
+    ['America/New_York', 'America/Chicago'],
+    [],
+    ['Nowhere/Land'],
+    ['Europe/London', 'Asia/Tokyo'],
+  ];
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rows: rowsIn(...zones),
+    rules: { calendar: { hours: from8to9, closedOn: [] } },
+  });
+  // Nobody's hour has come; two hours that never meet are as good as none.
+  const plan = await scenario.plan(1);
+  const standing = await standings(scenario);
+  const never = ['done', 'undialable', 'no_open_window_before_end'];
+  const unknown = ['done', 'undialable', 'unknown_timezone'];
+  expect(standing).toEqual([['waiting', hourMs], ['waiting', 4 * hourMs], never, unknown, unknown, never]);
+  expect(plan).toMatchObject({ kind: 'wait', reason: 'due', until: noon + hourMs });
+  expect(await scenario.attempts()).toEqual([]);
+  // The window must outlast the POST by the dispatch margin.
+  expect(await scenario.plan(1, noon + hourMs + 50 * minuteMs)).toMatchObject({ kind: 'wait' });
+  expect((await standings(scenario))[0]).toEqual(['waiting', 25 * hourMs]);
+});
+
+test.for(dialects)(
+  'the law of the state holds when a batch is planned and again when it is dialled: %s',
+  async (dialect) => {
+    const week = (from: number, to: number) =>
+      Object.fromEntries(weekdays.map((day) => [day, [{ from: from * 60, to: to * 60 }]]));
+    const rule = { country: 'US', closedOn: [], from: null, until: null, caps: [], source: 'test' };
+    const law = [
+      { ...rule, id: 'us', region: null, hours: week(6, 21) },
+      { ...rule, id: 'us-ky', region: 'KY', hours: week(10, 21) },
+      { ...rule, id: 'us-ri', region: 'RI', hours: week(6, 7.5) },
+    ];
+    const regions = [['NY'], ['KY'], null, ['RI']];
+    const rows = buildRows(numbers(4), (index) => `Guest ${index}`);
+    const scenario = await beginProven(await openCleanStore(dialect), {
+      rows: rows.map((row, index) => ({ ...row, regions: regions[index] ?? null })),
+      rules: { law },
+    });
+    // It is 7:00. Where the state is not known, those of Kentucky and Rhode Island never leave a common hour.
+    expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
+    expect(await standings(scenario)).toEqual([
+      ['open', null, null],
+      ['waiting', 3 * hourMs],
+      ['done', 'undialable', 'no_open_window_before_end'],
+      ['open', null, null],
+    ]);
+    const late = noon + 25 * minuteMs;
+    expect(await scenario.post(1, late)).toMatchObject({ kind: 'post', calls: [{ e164: first }] });
+    expect((await standings(scenario))[3]).toEqual(['waiting', 23 * hourMs]);
+  },
+);
+
+test.for(dialects)(
+  'caps hold over all campaigns, by number and by person, when planned and when dialled: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const rowsOf = (...people: [e164: string, person: string][]) =>
+      buildRows(
+        people.map(([e164]) => e164),
+        (index) => `${people[index]?.[0]} ${people[index]?.[1]}`,
+      ).map((row, index) => ({ ...row, externalId: people[index]?.[1] ?? null }));
+    const caps = [
+      { by: 'number' as const, calls: 1, withinMs: 24 * hourMs },
+      { by: 'person' as const, calls: 1, withinMs: 48 * hourMs },
+    ];
+    const [third = ''] = numbers(3).slice(2);
+    const spring = await beginProven(store, { rows: rowsOf([first, 'ana'], [second, 'ben']) });
+    await spring.dial(1);
+    // Another campaign: Ana by her number, Ben by another number of his, and somebody who was never called.
+    const rows = rowsOf([first, 'other'], [third, 'ben'], ['+12125550177', 'cem']);
+    const autumn = await beginProven(store, { rows, rules: { caps }, campaignId: 'autumn' });
+    await settle(spring, ['spring/1/1', 'spring/2/1'], 'busy', noon + minuteMs);
+    // Each rang as soon as it was posted, to the second of its record.
+    await store.db
+      .updateTable('attempts')
+      .set({ rang_at: noon - 1000 })
+      .execute();
+    expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 1 });
+    expect(await standings(autumn)).toEqual([
+      ['waiting', 24 * hourMs],
+      ['waiting', 48 * hourMs],
+      ['open', null, null],
+    ]);
+    // What was given back or never sent is no call; what another campaign placed meanwhile is one.
+    await store.db.updateTable('attempts').set({ person: 'cem' }).where('attempt_id', '=', 'spring/1/1').execute();
+    expect(await autumn.post(1, noon + hourMs)).toEqual({ kind: 'verdict', state: 'released' });
+    expect((await standings(autumn))[2]).toEqual(['waiting', 48 * hourMs]);
+  },
+);
+
+test.for(dialects)('at the end everybody who still waits expires, due or not: %s', async (dialect) => {
+  const endsAt = noon + hourMs;
+  const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 1, refillThreshold: 1 };
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rows: buildRows(numbers(3), (index) => `Guest ${index}`),
+    rules: { endsAt, pacing },
+  });
+  const called = await scenario.dial(1, noon + 49 * minuteMs);
+  await settle(scenario, called, 'busy', endsAt - minuteMs);
+  // Within the dispatch margin nobody is dialled, and who is due then has no later chance.
+  expect(await scenario.plan(2, noon + 50 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'due', until: endsAt });
+  expect(await standings(scenario)).toEqual([
+    ['waiting', 64 * minuteMs],
+    ['done', 'expired', 'campaign_end'],
+    ['done', 'expired', 'campaign_end'],
+  ]);
+  expect(await scenario.plan(2, endsAt)).toEqual({ kind: 'done' });
+  expect((await standings(scenario))[0]).toEqual(['done', 'expired', 'campaign_end']);
+});
+
+test.for(dialects)('a paused campaign waits and keeps its place: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store);
+  expect(await pauseCampaign(store, 'spring', 'a look', noon)).toBe(true);
+  expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
+  expect(await scenario.attempts()).toEqual([]);
+  expect(await scenario.campaign()).toMatchObject({ state: 'paused', stateReason: 'a look' });
+  expect(await resumeCampaign(store, 'spring', noon)).toBe(true);
+  expect(await scenario.campaign()).toMatchObject({ state: 'running', stateReason: null });
+  expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 6 });
+});
+
+test.for(dialects)(
+  'a cancelled campaign closes all who wait, more than one look holds, and collects the rest: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const rows = buildRows(
+      Array.from({ length: 1_500 }, (_, index) => `+1212555${String(index).padStart(4, '0')}`),
+      (index) => `Guest ${index}`,
+    );
+    const scenario = await beginProven(store, { rows });
+    const open = await scenario.dial(1);
+    expect(await endCampaign(store, 'spring', 'cancelled', noon)).toBe(true);
+    expect(await pauseCampaign(store, 'spring', 'too late', noon)).toBe(false);
+    expect(await resumeCampaign(store, 'spring', noon)).toBe(false);
+    expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'collecting', outstanding: { open: 20 } });
+    const outcomes = (await scenario.recipients()).map((row) => row.outcome);
+    expect(outcomes.filter((outcome) => outcome === 'cancelled')).toHaveLength(1_480);
+    // Calls that were open are settled as they are; their retries fall away.
+    await settle(scenario, open.slice(0, 1), 'busy');
+    await settle(scenario, open.slice(1), 'answered');
+    expect(await scenario.plan(2)).toEqual({ kind: 'done' });
+    expect((await scenario.recipients())[0]).toMatchObject({ outcome: 'cancelled', counted: 1 });
+  },
+);
+
+test.for(dialects)('no more calls start in a minute than the file allows: %s', async (dialect) => {
+  const pacing = { maxConcurrentCalls: 50, startsPerMinute: 3, batchSize: 2, refillThreshold: 1 };
+  const scenario = await beginProven(await openCleanStore(dialect), { rules: { pacing } });
+  await scenario.dial(1);
+  expect(await scenario.dial(2, noon + 10_000)).toHaveLength(1);
+  const limited = { kind: 'wait', reason: 'pacing', until: noon + minuteMs };
+  expect(await scenario.plan(3, noon + 20_000)).toMatchObject(limited);
+  expect(await scenario.plan(3, noon + minuteMs - 1)).toMatchObject(limited);
+  expect(await scenario.plan(3, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
+});
+
+test.for(dialects)('who has nothing to be told is not called: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsIn(['America/New_York'], ['UTC']) });
+  const render = (cells: readonly string[]) =>
+    cells[1] === 'Guest 0' ? null : { firstMessage: 'Hello', variables: null };
+  const input = { campaignId: 'spring', round: 1, n: 1, now: noon, render };
+  expect(await planBatch(scenario.store, input)).toMatchObject({ kind: 'batch', size: 1 });
+  expect((await standings(scenario))[0]).toEqual(['done', 'undialable', 'missing_value']);
+});
+
+interface Situation {
+  what: string;
+  /** Leads there, and answers the batch number to ask for and the instant. */
+  arrange: (scenario: Scenario) => Promise<{ n: number; now: number }>;
+  answer: Partial<Plan>;
+  endsAt?: number;
+  unproven?: boolean;
+}
+
+const situations: Situation[] = [
+  { what: 'fresh', arrange: async () => ({ n: 1, now: noon }), answer: { kind: 'batch' } },
+  {
+    what: 'paused',
+    arrange: async ({ store }) => {
+      await pauseCampaign(store, 'spring', 'a look', noon);
+      return { n: 1, now: noon };
+    },
+    answer: { kind: 'wait', reason: 'paused' },
+  },
+  {
+    what: 'no free slot',
+    arrange: async (scenario) => {
+      await scenario.dial(1);
+      return { n: 2, now: noon };
+    },
+    answer: { kind: 'wait', reason: 'capacity' },
+  },
+  {
+    what: 'a free slot',
+    arrange: async (scenario) => {
+      await settle(scenario, (await scenario.dial(1)).slice(1), 'answered');
+      return { n: 2, now: noon };
+    },
+    answer: { kind: 'batch' },
+  },
+  {
+    what: 'account held',
+    arrange: async ({ store }) => {
+      await holdAccount(store.db, 'http://service', noon + minuteMs);
+      return { n: 1, now: noon };
+    },
+    answer: { kind: 'wait', reason: 'blocked' },
+  },
+  {
+    what: 'a batch unknown',
+    arrange: async (scenario) => {
+      await scenario.plan(1);
+      await scenario.post(1);
+      await scenario.verdict(1, 'unknown');
+      return { n: 2, now: noon + hourMs };
+    },
+    answer: { kind: 'wait', reason: 'blocked' },
+  },
+  {
+    what: 'a retry not due',
+    arrange: async (scenario) => {
+      for (const n of [1, 2]) await settle(scenario, await scenario.dial(n), 'busy');
+      return { n: 3, now: noon + minuteMs };
+    },
+    answer: { kind: 'wait', reason: 'due' },
+  },
+  {
+    what: 'a retry due',
+    arrange: async (scenario) => {
+      for (const n of [1, 2]) await settle(scenario, await scenario.dial(n), 'busy');
+      return { n: 3, now: noon + 5 * minuteMs };
+    },
+    answer: { kind: 'batch' },
+  },
+  {
+    what: 'ended with a retry waiting',
+    endsAt: noon + hourMs,
+    arrange: async (scenario) => {
+      for (const n of [1, 2]) await settle(scenario, await scenario.dial(n), 'busy', noon + 58 * minuteMs);
+      return { n: 3, now: noon + hourMs };
+    },
+    answer: { kind: 'done' },
+  },
+  {
+    what: 'nobody waits',
+    arrange: async (scenario) => {
+      await settle(scenario, await scenario.dial(1), 'answered');
+      await scenario.dial(2);
+      return { n: 3, now: noon };
+    },
+    answer: { kind: 'wait', reason: 'collecting' },
+  },
+  {
+    what: 'first calls of an unproven caller',
+    unproven: true,
+    arrange: async (scenario) => {
+      await settle(scenario, (await scenario.dial(1)).slice(1), 'busy');
+      return { n: 2, now: noon };
+    },
+    answer: { kind: 'wait', reason: 'canary' },
+  },
+];
+const situationCases = dialects.flatMap((dialect) => situations.map((situation) => ({ dialect, ...situation })));
+
+test.for(situationCases)(
+  'the collector ends for the planner when it has something to do: $what, $dialect',
+  async (situation) => {
+    const store = await openCleanStore(situation.dialect);
+    const scenario = await beginProven(store, {
+      rows: buildRows(numbers(6), (index) => `Guest ${index}`),
+      rules: {
+        pacing: { maxConcurrentCalls: 3, startsPerMinute: null, batchSize: 3, refillThreshold: 1 },
+        endsAt: situation.endsAt ?? null,
+      },
+    });
+    if (situation.unproven === true)
+      await store.db.updateTable('campaigns').set({ caller_proven: 0, record_shown: 0 }).execute();
+    const { n, now } = await situation.arrange(scenario);
+    const ready = await isPlanReady(store, 'spring', now);
+    const plan = await scenario.plan(n, now);
+    expect(plan).toMatchObject(situation.answer);
+    expect(ready).toBe(plan.kind !== 'wait');
+    // Asked again, it finds nothing new: the two would otherwise chase each other.
+    expect(await isPlanReady(store, 'spring', now)).toBe(false);
+  },
+);
+
+test.for(dialects)('while a batch is on its way the collector does not end for the planner: %s', async (dialect) => {
+  const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
+  const scenario = await beginProven(await openCleanStore(dialect), { rules: { pacing } });
+  const ready = () => isPlanReady(scenario.store, 'spring', noon);
+  await scenario.plan(1);
+  expect(await ready()).toBe(false);
+  await scenario.post(1);
+  expect(await ready()).toBe(false);
+  await scenario.verdict(1, 'not_sent');
+  expect(await ready()).toBe(false);
+  await scenario.post(1);
+  await scenario.verdict(1, 'confirmed', { k: 2 });
+  expect(await ready()).toBe(true);
+});
+
+test.for(dialects)(
+  'halves of a refused batch, which a sweep has written, end the collect for the planner, although no line is free: %s',
+  async (dialect) => {
+    const pacing = { maxConcurrentCalls: 2, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
+    const scenario = await beginProven(await openCleanStore(dialect), { rules: { pacing } });
+    const ready = (at: number) => isPlanReady(scenario.store, 'spring', at);
+    await scenario.plan(1);
+    await scenario.post(1);
+    await scenario.verdict(1, 'refused', { status: 422 });
+    expect(await scenario.plan(2)).toMatchObject({ kind: 'wait' });
+    const later = noon + 2 * minuteMs;
+    await scenario.sweep(later);
+    expect(await ready(later)).toBe(true);
+    expect(await scenario.plan(2, later)).toMatchObject({ kind: 'batch', size: 1 });
+    await scenario.post(2, later);
+    expect(await ready(later)).toBe(false);
+    await scenario.verdict(2, 'confirmed', { now: later });
+    expect(await ready(later)).toBe(true);
+    expect(await scenario.plan(3, later)).toMatchObject({ kind: 'batch', size: 1 });
+  },
+);

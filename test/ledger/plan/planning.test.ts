@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { createBatch } from '../../../src/ledger/rows/create-batch.ts';
+import { LedgerOlderError } from '../../../src/ledger/ledger-older.ts';
+import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { agentId, answered, beginProven, noon, numbers, Scenario } from '../scenario.ts';
+import { dialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
+
+const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
+
+test.for(dialects)('retries are dialled first, then the list in its order: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const scenario = await beginProven(store, { rules: { pacing } });
+  await scenario.dial(1);
+  const [first = '', second = ''] = numbers(6);
+  await scenario.sweep(noon + 60_000, [
+    {
+      ...answered('conv_1', first, noon + 1_000),
+      callResult: 'busy',
+      hasTranscript: false,
+      agentTurns: 0,
+      userTurns: 0,
+    },
+    answered('conv_2', second, noon + 1_000),
+  ]);
+  await scenario.dial(2, noon + 2 * minuteMs);
+  await scenario.dial(3, noon + 10 * minuteMs);
+  const order = (await scenario.attempts()).map(({ batch_id, attempt_id }) => [batch_id, attempt_id]);
+  expect(order).toEqual([
+    ['spring/1/1', 'spring/1/1'],
+    ['spring/1/1', 'spring/2/1'],
+    ['spring/1/2', 'spring/3/1'],
+    ['spring/1/2', 'spring/4/1'],
+    ['spring/1/3', 'spring/1/2'],
+    ['spring/1/3', 'spring/5/1'],
+  ]);
+});
+
+test.for(dialects)('the same n always answers the same batch: %s', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  const store = await openAt(location);
+  const scenario = await beginProven(store, { rules: { pacing } });
+  const plans = await Promise.all([scenario.plan(1), scenario.plan(1), scenario.plan(1, noon + hourMs)]);
+  expect(plans.map((plan) => plan.kind === 'batch' && [plan.batchId, plan.size])).toEqual(
+    Array.from({ length: 3 }, () => ['spring/1/1', 2]),
+  );
+  expect(await scenario.attempts()).toHaveLength(2);
+  await scenario.post(1);
+  await scenario.verdict(1, 'confirmed');
+  expect(await scenario.plan(1, noon + hourMs)).toMatchObject({ batchId: 'spring/1/1', state: 'confirmed' });
+});
+
+test.runIf(dialects.includes('postgres'))(
+  'two processes that plan the same n at the same time plan one batch',
+  async () => {
+    const location = await emptyDatabase('postgres');
+    const scenario = await beginProven(await openAt(location), { rules: { pacing } });
+    const other = new Scenario(await openAt(location), 'spring');
+    const plans = await Promise.all([scenario.plan(1), other.plan(1), scenario.plan(1), other.plan(1)]);
+    expect(new Set(plans.map((plan) => plan.kind === 'batch' && plan.batchId))).toEqual(new Set(['spring/1/1']));
+    expect(await scenario.attempts()).toHaveLength(2);
+  },
+);
+
+test.for(dialects)('a ledger that lost its last batch is refused: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const scenario = await beginProven(store, { rules: { pacing } });
+  await scenario.dial(1);
+  await expect(scenario.plan(3)).rejects.toThrow(LedgerOlderError);
+  expect(await scenario.attempts()).toHaveLength(2);
+});
+
+test.for(dialects)('a campaign that is not in the database is refused: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const scenario = await beginProven(store);
+  Object.assign(scenario, { campaignId: 'autumn' });
+  await expect(scenario.plan(1)).rejects.toThrow(LedgerOlderError);
+});
+
+test.for(dialects)('two campaigns never have a call to one number open at once: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const shared = buildRows(numbers(2), (index) => `Guest ${index}`);
+  const spring = await beginProven(store, { rows: shared });
+  const autumn = await beginProven(store, { campaignId: 'autumn', rows: shared });
+  await spring.dial(1);
+  expect(await autumn.plan(1)).toMatchObject({ kind: 'wait', reason: 'words' });
+  expect(await autumn.attempts()).toEqual([]);
+  const [first = '', second = ''] = numbers(2);
+  await spring.sweep(noon + minuteMs, [answered('c1', first, noon + 1_000), answered('c2', second, noon + 1_000)]);
+  expect(await autumn.dial(1, noon + 2 * minuteMs)).toEqual(['autumn/1/1', 'autumn/2/1']);
+});
+
+test.for(dialects)('the database itself refuses a second open attempt to a number: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const shared = buildRows(numbers(2), (index) => `Guest ${index}`);
+  const spring = await beginProven(store, { rows: shared });
+  const autumn = await beginProven(store, { campaignId: 'autumn', rows: shared });
+  const rows = await autumn.recipients();
+  for (const step of ['planned', 'posting', 'open'] as const) {
+    if (step === 'planned') await spring.plan(1);
+    if (step === 'posting') await spring.post(1);
+    if (step === 'open') await spring.verdict(1, 'confirmed');
+    const forced = store.transaction((tx) =>
+      createBatch(tx, {
+        batchId: 'autumn/1/1',
+        campaignId: 'autumn',
+        round: 1,
+        n: 1,
+        now: noon,
+        agentId,
+        caller: 'pn_main',
+        reference: null,
+        recipients: rows.map((row) => ({ row, openingLine: null })),
+        wordsKept: true,
+      }),
+    );
+    // Whoever has been given the number keeps it; nobody is left for a batch.
+    expect(await forced).toBe(0);
+    expect(await autumn.batch(1)).toBeUndefined();
+    expect(await autumn.attempts()).toEqual([]);
+  }
+});
+
+test.for(dialects)('open calls hold their slots, and a batch waits until enough are free: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const scenario = await beginProven(store, {
+    rules: { pacing: { maxConcurrentCalls: 3, startsPerMinute: null, batchSize: 20, refillThreshold: 2 } },
+  });
+  expect(await scenario.dial(1)).toHaveLength(3);
+  expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'capacity', outstanding: { open: 3 } });
+  const [first = '', second = ''] = numbers(6);
+  await scenario.sweep(noon + minuteMs, [answered('c1', first, noon + 1_000)]);
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'capacity' });
+  await scenario.sweep(noon + minuteMs, [answered('c2', second, noon + 1_000)]);
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
+});

@@ -1,0 +1,187 @@
+import { expect, test } from 'vitest';
+import { readReport, reportDimensions, type CallLine } from '../../../src/cli/results/report-model.ts';
+import type { Disposition } from '../../../src/domain/disposition.ts';
+import { groupCalls } from '../../../src/ledger/read/report.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { conversationRecord } from '../../domain/conversation-record.ts';
+import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { agentId, answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { dialects } from '../test-stores.ts';
+
+async function reportOf(scenario: Scenario, dimensions: Parameters<typeof readReport>[2] = reportDimensions) {
+  return readReport(scenario.store, await scenario.campaign(), dimensions);
+}
+
+/** `value: calls/answered` of each line. */
+function told(lines: readonly CallLine[] | undefined): string[] {
+  return (lines ?? []).map(({ value, calls, answered: taken }) => `${value}: ${calls}/${taken}`);
+}
+
+test.for(dialects)(
+  'a report counts rows, calls and what was heard, each by what they have in common: %s',
+  async (dialect) => {
+    const [first = '', second = '', third = '', fourth = ''] = numbers(4);
+    const rows = buildRows(numbers(5), (index) => `Guest ${index}`);
+    const zones = [
+      ['America/New_York'],
+      ['America/Los_Angeles'],
+      ['America/Chicago', 'America/New_York'],
+      ['Asia/Kolkata'],
+      [],
+    ];
+    const scenario = await beginProven(await openCleanStore(dialect), {
+      rows: rows.map((row, index) => ({
+        ...row,
+        zones: zones[index] ?? [],
+        verdict: index === 4 ? 'rejected' : 'accepted',
+      })),
+    });
+    // Noon in London: 7 in New York, 4 in Los Angeles, 6 in Chicago, half past five in Kolkata.
+    await scenario.dial(1);
+    await scenario.sweep(noon + minuteMs, [
+      { ...answered('conv_1', first, noon + 5_000), durationMs: 90_500, evaluation: { polite: 'success' } },
+      { ...answered('conv_2', second, noon + 5_000), durationMs: 30_000, collected: { appointment: 'moved' } },
+      {
+        ...answered('conv_3', third, noon + 5_000),
+        callResult: 'busy',
+        userTurns: 0,
+        agentTurns: 0,
+        durationMs: 0,
+        collected: null,
+      },
+      {
+        ...answered('conv_4', fourth, noon + 5_000),
+        collected: { opt_out: true },
+        durationMs: null,
+        endedAt: noon + 9_000,
+      },
+    ]);
+    expect(await scenario.dial(2, noon + hourMs)).toHaveLength(1);
+
+    const report = await reportOf(scenario);
+    expect(report.rows).toEqual({ total: 5, ended: 4 });
+    expect(report.calls).toEqual({ calls: 5, open: 1, answered: 3, answerRate: 0.75, talkSeconds: 121 });
+    expect(report.outcome?.map(({ value, count, share }) => [value, count, share])).toEqual([
+      ['completed', 2, 0.4],
+      ['opted_out', 1, 0.2],
+      ['rejected', 1, 0.2],
+      ['in_progress', 1, 0.2],
+    ]);
+    expect(told(report.disposition)).toEqual(['answered: 2/2', 'busy: 1/0', 'open: 1/0', 'opted_out: 1/1']);
+    expect(told(report.attempt)).toEqual(['1: 4/3', '2: 1/0']);
+    expect(report.attempt?.[1]).toMatchObject({ value: 2, open: 1, answerRate: null, talkSeconds: null });
+    expect(told(report.hour)).toEqual(['4: 1/1', '6: 1/0', '7: 2/1', '17: 1/1']);
+    expect(told(report.zone)).toEqual([
+      'America/Chicago or America/New_York: 2/0',
+      'America/Los_Angeles: 1/1',
+      'America/New_York: 1/1',
+      'Asia/Kolkata: 1/1',
+    ]);
+    expect(report.collected).toEqual({
+      appointment: [
+        { value: 'confirmed', count: 1, share: 0.5 },
+        { value: 'moved', count: 1, share: 0.5 },
+      ],
+      opt_out: [{ value: 'true', count: 1, share: 1 }],
+    });
+    expect(report.evaluation).toEqual({ polite: [{ value: 'success', count: 1, share: 1 }] });
+  },
+);
+
+test.for(dialects)('only the tables that were asked for are made: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect));
+  await scenario.dial(1);
+  const outcomes = await reportOf(scenario, ['outcome']);
+  expect(outcomes.calls).toBeNull();
+  expect(Object.keys(outcomes)).toEqual(['campaignId', 'name', 'state', 'rows', 'calls', 'outcome']);
+  const attempts = await reportOf(scenario, ['attempt']);
+  expect(attempts).toMatchObject({ calls: { calls: 6, open: 6, answerRate: null }, attempt: [{ value: 1, calls: 6 }] });
+  expect(attempts).not.toHaveProperty('hour');
+});
+
+test.for(dialects)(
+  'a call that is corrected moves to its new place, one that was given back is none: %s',
+  async (dialect) => {
+    const scenario = await beginProven(await openCleanStore(dialect), {
+      rows: buildRows(numbers(2), (index) => `Guest ${index}`),
+    });
+    const [one = '', two = ''] = await scenario.dial(1);
+    const settle = (attemptId: string, disposition: Disposition) =>
+      scenario.store.transaction((tx) =>
+        settleAttempts(
+          tx,
+          'spring',
+          [{ attemptId, result: { disposition, detail: null, counted: true } }],
+          noon + minuteMs,
+        ),
+      );
+    await settle(one, 'unreached');
+    expect(told((await reportOf(scenario)).disposition)).toEqual(['open: 1/0', 'unreached: 1/0']);
+    await settle(one, 'answered');
+    await scenario.store.db.updateTable('attempts').set({ state: 'released' }).where('attempt_id', '=', two).execute();
+    expect(told((await reportOf(scenario)).disposition)).toEqual(['answered: 1/1']);
+  },
+);
+
+const zonesOfTest = ['America/New_York', 'Europe/London', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'America/Phoenix'];
+
+/** What a clock in the zone shows, asked of another library than the program's. */
+function hourOnTheWall(instant: number, timeZone: string): number {
+  return Number(new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' }).format(instant));
+}
+
+test.for(dialects)(
+  'hours are those on the wall of the recipient, over changes of summer time as well: %s',
+  async (dialect) => {
+    const dispositions = ['answered', 'busy', 'no_answer', 'opted_out'] as const;
+    const scenario = await beginProven(await openCleanStore(dialect), {
+      rows: buildRows(numbers(zonesOfTest.length), () => 'Guest').map((row, index) => ({
+        ...row,
+        zones: [zonesOfTest[index] ?? ''],
+      })),
+    });
+    const { db } = scenario.store;
+    // Every 37 minutes over all days on which one of the zones changes, 2030.
+    const days = ['2030-03-10', '2030-03-31', '2030-04-07', '2030-10-06', '2030-10-27', '2030-11-03'];
+    const dials = days.flatMap((day) => Array.from({ length: 39 }, (_, n) => Date.parse(day) + n * 37 * minuteMs));
+    const calls = dials.flatMap((postedAt, n) =>
+    zonesOfTest.map((zone, index) => ({
+      zone, postedAt, index, n, disposition: dispositions[(n * 7 + index) % dispositions.length] ?? 'busy', durationMs: (n * 1_000) % 61_000,
+    })),
+  ); // prettier-ignore
+    for (const call of calls) {
+      const attemptId = `spring/${call.index + 1}/${call.n + 1}`;
+      await db
+      .insertInto('attempts')
+      .values({
+        attempt_id: attemptId, recipient_id: `spring/${call.index + 1}`, campaign_id: 'spring', batch_id: 'spring/1/1', position: call.n,
+        number: call.n + 1, agent_id: agentId, e164: numbers(5)[call.index] ?? '', person: null, state: 'settled', reference: null,
+        opening_line: null, planned_at: call.postedAt, posted_at: call.postedAt, settled_at: call.postedAt, disposition: call.disposition,
+        detail: null, counted: 1, reason: null, conversation_id: attemptId, evidence: null, screened: null, screened_at: null,
+      })
+      .execute(); // prettier-ignore
+      await db
+      .insertInto('conversations')
+      .values({
+        conversation_id: attemptId, agent_id: agentId, attempt_id: attemptId, first_seen_at: 0, started_at: null, finished: 1, finished_at: null,
+        facts: JSON.stringify(conversationRecord({ durationMs: call.durationMs })), final: 1, gone: 0, reads: 1, unchanged_reads: 0,
+        unchanged_since: null, unreadable_since: null, next_read_at: 0,
+      })
+      .execute(); // prettier-ignore
+    }
+    const wanted = new Map<number, number[]>();
+    for (const call of calls) {
+      const hour = hourOnTheWall(call.postedAt, call.zone);
+      const [count = 0, taken = 0, talkMs = 0] = wanted.get(hour) ?? [];
+      const isTaken = call.disposition === 'answered' || call.disposition === 'opted_out';
+      wanted.set(hour, [count + 1, taken + (isTaken ? 1 : 0), talkMs + call.durationMs]);
+    }
+    const { hour = [] } = await reportOf(scenario, ['hour']);
+    expect(hour.map((line) => [line.value, [line.calls, line.answered, (line.talkSeconds ?? 0) * 1_000]])).toEqual(
+      [...wanted].toSorted(([a], [b]) => a - b),
+    );
+    // The database hands over groups, not calls.
+    expect(await groupCalls(scenario.store, 'spring', ['zone'])).toHaveLength(zonesOfTest.length * dispositions.length);
+  },
+);

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import type { Disposition } from '../../../src/domain/disposition.ts';
+import { finishRecipients } from '../../../src/ledger/rows/recipients.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { idRules, listRows, numberOf, told, upload, uploadRow, violations } from '../edit-world.ts';
+import { beginProven, noon, type Scenario } from '../scenario.ts';
+import { dialects, type TestDialect } from '../test-stores.ts';
+
+/** After a call without an answer. */
+const retryAfterMs = 10 * minuteMs;
+
+async function settle({ store }: Scenario, attemptId: string, disposition: Disposition, now: number): Promise<void> {
+  const result = { disposition, detail: null, counted: true };
+  await store.transaction((tx) => settleAttempts(tx, 'spring', [{ attemptId, result }], now));
+}
+
+async function dialOnce(dialect: TestDialect, maxAttempts: number): Promise<Scenario> {
+  const rules = { ...idRules, retry: { maxAttempts } };
+  const scenario = await beginProven(await openCleanStore(dialect), { rows: listRows(1), rules });
+  await scenario.dial(1);
+  return scenario;
+}
+
+/** Somebody called once without an answer, of whom it then turns out that they cannot be called. */
+async function begin(dialect: TestDialect): Promise<Scenario> {
+  const scenario = await dialOnce(dialect, 2);
+  await settle(scenario, 'spring/1/1', 'no_answer', noon + minuteMs);
+  const finish = { recipientId: 'spring/1', outcome: 'undialable' as const, reason: 'pre_dial:no_consent' };
+  await scenario.store.transaction((tx) => finishRecipients(tx, 'spring', [finish], noon + minuteMs));
+  return scenario;
+}
+
+test.for(dialects)(
+  'a corrected row with the number it had keeps its used attempts and its turn: %s',
+  async (dialect) => {
+    const scenario = await begin(dialect);
+    const now = noon + 2 * minuteMs;
+    expect(told(await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Ana')], {}, now))).toEqual([
+      'corrected',
+    ]);
+    const dueAt = noon + minuteMs + retryAfterMs;
+    expect(await scenario.recipients()).toMatchObject([{ state: 'waiting', tier: 0, counted: 1, due_at: dueAt }]);
+    expect(await scenario.plan(2, now)).toMatchObject({ kind: 'wait', until: dueAt });
+    expect(await scenario.dial(2, noon + hourMs)).toEqual(['spring/1/2']);
+    await settle(scenario, 'spring/1/2', 'no_answer', noon + hourMs + minuteMs);
+    expect(await scenario.recipients()).toMatchObject([{ outcome: 'exhausted', counted: 2 }]);
+    expect(await violations(scenario.store)).toEqual([]);
+  },
+);
+
+test.for(dialects)('nobody is called beyond the budget for a new name in the list: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Ana')], {}, noon + 2 * minuteMs);
+  await scenario.dial(2, noon + hourMs);
+  await settle(scenario, 'spring/1/2', 'invalid_number', noon + hourMs + minuteMs);
+  await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Anna')], {}, noon + 2 * hourMs);
+  expect(await scenario.plan(3, noon + 3 * hourMs)).toEqual({ kind: 'done' });
+  expect(await scenario.recipients()).toMatchObject([{ outcome: 'exhausted', reason: 'attempts_used_up' }]);
+  expect(await violations(scenario.store)).toEqual([]);
+});
+
+test.for(dialects)('another number is called with a budget of its own, and at once: %s', async (dialect) => {
+  const scenario = await dialOnce(dialect, 1);
+  await settle(scenario, 'spring/1/1', 'invalid_number', noon + minuteMs);
+  const now = noon + 2 * minuteMs;
+  expect(told(await upload(scenario.store, [uploadRow(1, 'id0', numberOf(5))], {}, now))).toEqual(['corrected']);
+  expect(await scenario.recipients()).toMatchObject([{ state: 'waiting', tier: 1, counted: 0, due_at: 0 }]);
+  expect(await scenario.dial(2, now)).toEqual(['spring/1/2']);
+  expect(await violations(scenario.store)).toEqual([]);
+});

@@ -1,0 +1,159 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import type { Store } from '../../../src/ledger/open-ledger.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { importSuppressions } from '../../../src/ledger/people/suppression-import.ts';
+import { addSuppressions, findEntries, type Suppression } from '../../../src/ledger/rows/suppressions.ts';
+import { holdAccount } from '../../../src/ledger/dial/verdicts.ts';
+import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { until } from '../../support/until.ts';
+import { beginProven, noon, numbers } from '../scenario.ts';
+import { dialects } from '../test-stores.ts';
+import { countWaiting, gate, hold, openTwo } from '../two-processes.ts';
+
+const onPostgres = test.skipIf(!dialects.includes('postgres'));
+const [first = '', second = ''] = numbers(2);
+const never: Omit<Suppression, 'e164'> = { scope: 'account', source: 'person', reason: null, expiresAt: null };
+
+/** People with ids of their own, which caps by person need. */
+const rows = buildRows(numbers(6), (index) => `Guest ${index}`).map((row, index) => ({
+  ...row,
+  externalId: `person${index}`,
+}));
+const byPerson = { caps: [{ by: 'person' as const, calls: 1, withinMs: 24 * hourMs }] };
+
+const waits = [
+  { rules: byPerson, for: 'the lock of people', lock: sql`select pg_advisory_xact_lock(1)`, defaults: {} },
+  { rules: {}, for: 'a row that it writes to', lock: sql`select 1 from recipients for update`, defaults: {} },
+  { rules: {}, for: 'its campaign', lock: sql`select 1 from campaigns for update`, defaults: {} },
+  {
+    rules: {},
+    for: 'its campaign, where transactions are serializable by default',
+    lock: sql`select 1 from campaigns for update`,
+    defaults: { default_transaction_isolation: 'serializable' },
+  },
+];
+
+onPostgres.for(waits)(
+  'a do-not-call entry that was confirmed while a dial waited for $for is not dialled',
+  async ({ rules, lock, defaults }) => {
+    const [dialler, person] = await openTwo(defaults);
+    const scenario = await beginProven(dialler, { rules, rows });
+    await scenario.plan(1);
+    const release = await hold(person, lock);
+    const order: string[] = [];
+    const dialled = scenario.post(1).then((step) => {
+      order.push('dialled');
+      return step;
+    });
+    await until('the dial waits', async () => (await countWaiting(person)) === 1);
+    const added = addSuppressions(person, [{ ...never, e164: first }], noon).then(() => order.push('confirmed'));
+    await until('the entry stands or waits', async () => order.length > 0 || (await countWaiting(person)) === 2);
+    await release();
+    const step = await dialled;
+    await added;
+    const called = step.kind === 'post' ? step.calls.map(({ e164 }) => e164) : [];
+    expect(called).toContain(second);
+    expect(order[0] === 'confirmed' && called.includes(first)).toBe(false);
+  },
+);
+
+onPostgres('a Retry-After that came while a dial waited for the lock of people is obeyed', async () => {
+  const [dialler, other] = await openTwo();
+  const scenario = await beginProven(dialler, { rules: byPerson, rows });
+  await scenario.plan(1);
+  const release = await hold(other, sql`select pg_advisory_xact_lock(1)`);
+  const dialled = scenario.post(1);
+  await until('the dial waits', async () => (await countWaiting(other)) === 1);
+  await other.transaction((tx) => holdAccount(tx, 'http://service', noon + minuteMs));
+  await release();
+  expect(await dialled).toEqual({ kind: 'blocked', until: noon + minuteMs });
+});
+
+onPostgres.for([{}, { default_transaction_isolation: 'serializable' }])(
+  'a dial that begins while an entry is being written waits for it and obeys it: %j',
+  async (defaults) => {
+    const [dialler, person] = await openTwo(defaults);
+    const scenario = await beginProven(dialler, { rows });
+    await scenario.plan(1);
+    const [written, release] = [gate(), gate()];
+    const parts = async function* () {
+      yield [first];
+    };
+    // The import is at its last statement: everything is written, nothing committed.
+    const held: Store = {
+      ...person,
+      transaction: (work) =>
+        person.transaction(async (tx) => {
+          const result = await work(tx);
+          if ((await findEntries(tx, [first])).length > 0) {
+            written.open();
+            await release.passed;
+          }
+          return result;
+        }),
+    };
+    const added = importSuppressions(held, never, parts(), { now: noon, nowReal: noon });
+    await written.passed;
+    const dialled = scenario.post(1);
+    await until('the dial waits', async () => (await countWaiting(person)) === 1);
+    release.open();
+    await added;
+    const step = await dialled;
+    expect(step.kind === 'post' && step.calls.map(({ e164 }) => e164)).not.toContain(first);
+  },
+);
+
+onPostgres('an import of a list and opt-outs of the same people end without a deadlock', async () => {
+  const [sweeper, person] = await openTwo();
+  const scenario = await beginProven(sweeper, { rows });
+  const [one = '', other = ''] = await scenario.dial(1);
+  const [half, release] = [gate(), gate()];
+  const result = { disposition: 'opted_out' as const, detail: null, counted: true };
+  const settle = (attemptId: string) => [{ attemptId, result }];
+  const settled = sweeper.transaction(async (tx) => {
+    await settleAttempts(tx, scenario.campaignId, settle(other), noon + minuteMs);
+    half.open();
+    await release.passed;
+    await settleAttempts(tx, scenario.campaignId, settle(one), noon + minuteMs);
+  });
+  await half.passed;
+  const parts = async function* () {
+    yield [second, first];
+  };
+  const imported = importSuppressions(person, never, parts(), { now: noon, nowReal: noon });
+  await until('the import waits', async () => (await countWaiting(sweeper)) === 1);
+  release.open();
+  await settled;
+  expect(await imported).toBe(0);
+  expect((await findEntries(person.db, [first, second])).map(({ source }) => source)).toEqual([
+    `call:${one}`,
+    `call:${other}`,
+  ]);
+});
+
+onPostgres('of two transactions that wait for each other the one that is broken off is run again', async () => {
+  const stores = await openTwo();
+  const keys = ['one', 'other'];
+  await stores[0].db
+    .insertInto('meta')
+    .values(keys.map((key) => ({ key, value: '' })))
+    .execute();
+  const both = [gate(), gate()];
+  let runs = 0;
+  const write = (index: number) =>
+    (stores[index] as Store).transaction(async (tx) => {
+      runs += 1;
+      for (const key of index === 0 ? keys : keys.toReversed()) {
+        await tx
+          .updateTable('meta')
+          .set({ value: String(index) })
+          .where('key', '=', key)
+          .execute();
+        both[index]?.open();
+        await Promise.all(both.map(({ passed }) => passed));
+      }
+    });
+  await Promise.all([write(0), write(1)]);
+  expect(runs).toBeGreaterThan(2);
+});

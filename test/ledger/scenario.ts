@@ -1,0 +1,174 @@
+import type { ConversationFacts } from '../../src/domain/conversation-facts.ts';
+import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
+import { concludeSweep } from '../../src/ledger/collect/conclude.ts';
+import { storeRead } from '../../src/ledger/doubt/conversations.ts';
+import { importCampaign, type ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
+import { storeListed } from '../../src/ledger/collect/listed-records.ts';
+import { matchRecords } from '../../src/ledger/collect/matching.ts';
+import { settleFromRecord } from '../../src/ledger/collect/record-results.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import { followPossibleOptOuts } from '../../src/ledger/doubt/possible-opt-outs.ts';
+import { planBatch, type Plan } from '../../src/ledger/plan/planning.ts';
+import { openPosting } from '../../src/ledger/dial/posting.ts';
+import type { PostingStep } from '../../src/ledger/dial/posting-step.ts';
+import { noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts';
+import { leaseAgent, noteReadSucceeded } from '../../src/ledger/collect/sweeps.ts';
+import type { VerdictInput } from '../../src/ledger/dial/posts.ts';
+import { recordVerdict } from '../../src/ledger/dial/verdicts.ts';
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { conversationRecord } from '../domain/conversation-record.ts';
+import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
+
+export const noon = Date.UTC(2030, 0, 15, 12, 0, 0);
+export const agentId = 'agent_reminders';
+
+export function numbers(count: number, from = 0): string[] {
+  return Array.from({ length: count }, (_, index) => `+1${201 + index + from}5550142`);
+}
+
+async function* once<Value>(value: Value): AsyncGenerator<Value> {
+  yield value;
+}
+
+export interface ScenarioOptions {
+  campaignId?: string;
+  rules?: RulesChanges;
+  rows?: ImportRow[];
+  now?: number;
+}
+
+/** An imported campaign whose first round is open. */
+export async function beginCampaign(store: Store, options: ScenarioOptions = {}): Promise<Scenario> {
+  const { campaignId = 'spring', now = noon } = options;
+  const rules = buildRules(options.rules);
+  const rows = options.rows ?? buildRows(numbers(6), (index) => `Guest ${index}`);
+  const campaign = { campaignId, name: null, fileHash: 'hash', rules, accountId: 'http://service' };
+  await importCampaign(store, campaign, once(rows), now);
+  await openRound(store, campaignId, campaignWorkflowId, now);
+  return new Scenario(store, campaignId);
+}
+
+/** As `beginCampaign`, with a caller number that works and a service that has shown a record: no batch has to wait for either. */
+export async function beginProven(store: Store, options: ScenarioOptions = {}): Promise<Scenario> {
+  const scenario = await beginCampaign(store, options);
+  await noteCallerProven(store, scenario.campaignId);
+  const { campaignId } = scenario;
+  await store.db.updateTable('campaigns').set({ record_shown: 1 }).where('campaign_id', '=', campaignId).execute();
+  return scenario;
+}
+
+/** The steps that activities take on the store, with the clock in the test's hand. */
+export class Scenario {
+  readonly store: Store;
+  readonly campaignId: string;
+  /** The round that is open. */
+  round = 1;
+
+  constructor(store: Store, campaignId: string) {
+    this.store = store;
+    this.campaignId = campaignId;
+  }
+
+  async campaign(): Promise<Campaign> {
+    const campaign = await findCampaign(this.store.db, this.campaignId);
+    if (campaign === undefined) throw new Error('no campaign');
+    return campaign;
+  }
+
+  plan(n: number, now = noon): Promise<Plan> {
+    const render = (cells: readonly string[]) => ({ firstMessage: `Hello ${cells[1]}`, variables: null });
+    return planBatch(this.store, { campaignId: this.campaignId, round: this.round, n, now, render });
+  }
+
+  post(n: number, now = noon, store = this.store): Promise<PostingStep> {
+    const limits = { postingWindowMs: 10_000, httpTimeoutMs: 60_000, speed: 1 };
+    return openPosting(store, { batchId: this.batchId(n), now, nowReal: now, ...limits });
+  }
+
+  batchId(n: number): string {
+    return `${this.campaignId}/${this.round}/${n}`;
+  }
+
+  verdict(n: number, verdict: VerdictInput['verdict'], more: Partial<VerdictInput> = {}) {
+    const confirmed = verdict === 'confirmed' ? { serviceBatchId: `service_${n}`, callsInitiated: 20 } : {};
+    return recordVerdict(this.store, { batchId: this.batchId(n), k: 1, verdict, now: noon, ...confirmed, ...more });
+  }
+
+  /** Plans, posts and confirms batch n; answers the attempts' ids. */
+  async dial(n: number, now = noon): Promise<string[]> {
+    await this.plan(n, now);
+    const step = await this.post(n, now);
+    if (step.kind !== 'post') throw new Error(`not posted: ${JSON.stringify(step)}`);
+    await this.verdict(n, 'confirmed', { now, callsInitiated: step.calls.length });
+    return step.calls.map((call) => call.attemptId);
+  }
+
+  batch(n: number) {
+    return this.store.db.selectFrom('batches').selectAll().where('batch_id', '=', this.batchId(n)).executeTakeFirst();
+  }
+
+  attempts() {
+    return this.store.db
+      .selectFrom('attempts')
+      .selectAll()
+      .where('campaign_id', '=', this.campaignId)
+      .orderBy('batch_id')
+      .orderBy('position')
+      .execute();
+  }
+
+  recipients() {
+    return this.store.db
+      .selectFrom('recipients')
+      .selectAll()
+      .where('campaign_id', '=', this.campaignId)
+      .orderBy('row_number')
+      .execute();
+  }
+
+  /** The list has its time to show a call settled `from` without a record, and is read once more. Answers when such calls may be repeated. */
+  async lookAgain(from: number): Promise<number> {
+    const { lateLookbackMs } = (await this.campaign()).rules.timing;
+    const after = from + lateLookbackMs + 1;
+    await this.sweep(after);
+    return after;
+  }
+
+  /** A sweep that lists and reads these records. `complete`: it read the whole list. */
+  async sweep(now: number, records: Partial<ConversationFacts>[] = [], complete = true): Promise<void> {
+    await leaseAgent(this.store, agentId, 'test', 60_000);
+    const { timing, optOut } = (await this.campaign()).rules;
+    await this.store.transaction(async (tx) => {
+      await noteReadSucceeded(tx, agentId, now);
+      const facts = records.map((record) => conversationRecord({ agentId, ...record }));
+      await storeListed(tx, agentId, facts, { oursSince: 0, listens: optOut.length > 0, offsetMs: 0 }, now);
+      for (const record of facts) {
+        const { analysisWaitMs, ringLimitMs } = timing;
+        const reading = { analysisWaitMs, ringLimitMs, optOut, offsetMs: 0 };
+        const row = await storeRead(tx, record.conversationId, record, reading, now);
+        await settleFromRecord(tx, row, now, row.final === 1);
+      }
+      await matchRecords(tx, this.store, agentId, { offsetMs: 0, uncertaintyMs: 500 }, 0, timing, now);
+      await followPossibleOptOuts(tx, agentId, timing, now);
+      if (complete) await concludeSweep(tx, this.store, agentId, { begunAt: now, deepFrom: 0 }, now);
+    });
+  }
+}
+
+/** A finished record of an answered call. */
+export function answered(conversationId: string, calleeNumber: string, startedAt: number): Partial<ConversationFacts> {
+  return {
+    conversationId,
+    calleeNumber,
+    startedAt,
+    endedAt: startedAt + 30_000,
+    durationMs: 30_000,
+    status: 'done',
+    callResult: 'answered',
+    hasTranscript: true,
+    agentTurns: 1,
+    userTurns: 1,
+    collected: { appointment: 'confirmed' },
+    evaluation: {},
+  };
+}

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, onTestFinished } from 'vitest';
+import { openStore, type Store, type StoreLocation } from '../../src/ledger/open-ledger.ts';
+import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
+
+/** Every test of the store runs on both; `DIALECTS=sqlite` narrows it while working on one. */
+export const dialects = (process.env['DIALECTS']?.split(',') ?? ['sqlite', 'postgres']) as ('sqlite' | 'postgres')[];
+export type TestDialect = 'sqlite' | 'postgres';
+
+let server: Promise<PostgresServer> | undefined;
+let databases = 0;
+
+afterAll(async () => {
+  await (await server)?.stop();
+});
+
+/** An empty database of its own, gone after the test. PostgreSQL is started by the first test of the file that needs it. */
+export async function emptyDatabase(dialect: TestDialect): Promise<StoreLocation> {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-store-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const sqlitePath = join(folder, 'carillon.db');
+  if (dialect === 'sqlite') return { sqlitePath };
+  server ??= startPostgresServer();
+  databases += 1;
+  return { databaseUrl: await (await server).createDatabase(`store_${databases}`), sqlitePath };
+}
+
+/** Opens the database as another process would; closed after the test. */
+export async function openAt(location: StoreLocation): Promise<Store> {
+  const store = await openStore(location);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+export async function openTestStore(dialect: TestDialect): Promise<Store> {
+  return openAt(await emptyDatabase(dialect));
+}

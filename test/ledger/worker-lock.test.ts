@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { StoreError } from '../../src/ledger/ledger-error.ts';
+import { lockSqliteFile } from '../../src/ledger/worker-lock.ts';
+import { lockInAnotherProcess } from './other-process.ts';
+
+function databasePath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-lock-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'carillon.db');
+}
+
+test('a second worker process on one SQLite file is refused in a clear sentence', async () => {
+  const path = databasePath();
+  const first = await lockInAnotherProcess(path);
+  expect(first.said).toBe('locked');
+  const second = await lockInAnotherProcess(path);
+  expect(second.said).toContain(`Another worker is already running on ${path}.`);
+  expect(second.said).toContain('DATABASE_URL');
+});
+
+test('the lock dies with its process, also by kill -9', async () => {
+  const path = databasePath();
+  const first = await lockInAnotherProcess(path);
+  expect(first.said).toBe('locked');
+  expect(() => lockSqliteFile(path)).toThrow(StoreError);
+  await first.kill();
+  const next = lockSqliteFile(path);
+  next.release();
+});
+
+test('a released lock can be taken again, and other files are not concerned', () => {
+  const path = databasePath();
+  const held = lockSqliteFile(path);
+  lockSqliteFile(databasePath()).release();
+  expect(() => lockSqliteFile(path)).toThrow('Another worker');
+  held.release();
+  lockSqliteFile(path).release();
+});
+
+test('a lock file that cannot be written is named', () => {
+  const path = join(databasePath(), 'nowhere', 'carillon.db');
+  expect(() => lockSqliteFile(path)).toThrow(`The lock file ${path}.lock cannot be used`);
+});

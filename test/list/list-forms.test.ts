@@ -1,0 +1,339 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readCampaignFile } from '../../src/campaign-file/campaign-file.ts';
+import { readHeader } from '../../src/list/header.ts';
+import { readNumberList } from '../../src/list/number-list.ts';
+import { importList, messageOf, minimalCampaign, writeCampaign } from './campaign-folder.ts';
+
+const named = `${minimalCampaign}first_message: "Hello {{ name }}"\n`;
+
+async function headerOf(list: string | Uint8Array, yaml = named) {
+  const { campaignPath } = await writeCampaign(yaml, list);
+  return readHeader(await readCampaignFile(campaignPath));
+}
+
+async function places(list: string | Uint8Array, yaml = named) {
+  const { rows } = await importList(yaml, list);
+  return rows.map((row) => [row.row, row.line, row.cells.join('|'), row.verdict === 'accepted' ? null : row.reason]);
+}
+
+const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
+
+const accented = 'name,phone\n"René\nÉloise",+12125550101\nZoë,+12125550102\n';
+
+test.each([
+  ['UTF-8', Buffer.from(accented), []],
+  ['UTF-8 with a mark', Buffer.from(`\ufeff${accented}`), []],
+  ['UTF-16 little-endian with a mark', Buffer.from(`\ufeff${accented}`, 'utf16le'), ['read as UTF-16']],
+  ['UTF-16 big-endian with a mark', utf16be(`\ufeff${accented}`), ['read as UTF-16']],
+  ['UTF-16 little-endian without', Buffer.from(accented, 'utf16le'), ['read as UTF-16']],
+  ['UTF-16 big-endian without', utf16be(accented), ['read as UTF-16']],
+  [
+    'Latin-1',
+    Buffer.from(accented, 'latin1'),
+    ['read as Windows-1252 (Latin-1), since it is not UTF-8: look at the letters of line 2'],
+  ],
+])(
+  'a list in %s is read, rows and lines true to the file, and said to be what is not expected',
+  async (_, list, notes) => {
+    expect(await places(list)).toEqual([
+      [1, 2, 'René\nÉloise|+12125550101', null],
+      [2, 4, 'Zoë|+12125550102', null],
+    ]);
+    expect((await headerOf(list)).notes).toEqual(notes);
+  },
+);
+
+/** Text in encodings that Node can only read, written out. */
+const written = {
+  'Shift-JIS': [0x93, 0x63, 0x92, 0x86, 0x20, 0x91, 0xbe, 0x98, 0x59],
+  'Shift-JIS katakana': [0x83, 0x5e, 0x83, 0x8d, 0x83, 0x45],
+  'EUC-JP': [0xc5, 0xc4, 0xc3, 0xe6, 0x20, 0xc2, 0xc0, 0xcf, 0xba],
+  GBK: [0xcd, 0xf5, 0xd0, 0xa1, 0xc3, 0xf7],
+  Big5: [0xa4, 0xfd, 0xa4, 0x70, 0xa9, 0xfa],
+  'EUC-KR': [0xb1, 0xe8, 0xc3, 0xb6, 0xbc, 0xf6],
+  'Windows-1251': [0xc8, 0xe2, 0xe0, 0xed, 0x20, 0xcf, 0xe5, 0xf2, 0xf0, 0xee, 0xe2],
+} as const;
+
+test.each(Object.entries(written))('a list in %s is refused instead of read as Western letters', async (_, name) => {
+  const rows = [...Buffer.from('name,phone\nAna,+12125550101\n'), ...name, ...Buffer.from(',+12125550102\n')];
+  const message = await messageOf(importList(named, Buffer.from(rows)));
+  expect(message).toMatch(/ListFileError: .*neither UTF-8 nor Windows-1252.*Save the list as "CSV UTF-8"/);
+  const { listPath } = await writeCampaign(named, Buffer.from(rows));
+  // Of a do-not-call list only the numbers are read.
+  const lines: number[] = [];
+  for await (const some of readNumberList({ path: listPath, column: 'phone', region: null }))
+    lines.push(...some.map(({ line }) => line));
+  expect(lines).toEqual([2, 3]);
+});
+
+test.each([
+  'O\u2019Brien',
+  'Concei\u00e7\u00e3o',
+  'J\u00f3n \u00de\u00f3r\u00f0arson',
+  'Cr\u00e9\u00e9e \u2013 \u201cAda\u201d',
+  'M\u00dcLLER-\u00d6Z',
+  '\u00c5\u00e5, 10 \u20ac',
+])('the Western name %j is still read as Windows-1252', async (name) => {
+  const signs: Record<string, number> = {
+    '\u2019': 0x92,
+    '\u2013': 0x96,
+    '\u201c': 0x93,
+    '\u201d': 0x94,
+    '\u20ac': 0x80,
+  };
+  const bytes = Array.from(name, (letter) => signs[letter] ?? letter.charCodeAt(0));
+  const rows = [...Buffer.from('name;phone\n'), ...bytes, ...Buffer.from(';+12125550101\n')];
+  expect(await places(Buffer.from(rows))).toEqual([[1, 2, `${name}|+12125550101`, null]]);
+});
+
+test.each([
+  ['UTF-8', Buffer.from(accented), 3],
+  ['UTF-8', Buffer.from(accented), 1_500_000],
+  ['UTF-16', Buffer.from(accented, 'utf16le'), 5_000],
+  ['UTF-16', Buffer.from(`\ufeff${accented}`, 'utf16le'), 1],
+])('zero bytes behind the text of a list in %s do not lose it', async (_, list, zeros) => {
+  const padded = Buffer.concat([list, Buffer.alloc(zeros)]);
+  expect(await places(padded)).toEqual([
+    [1, 2, 'René\nÉloise|+12125550101', null],
+    [2, 4, 'Zoë|+12125550102', null],
+  ]);
+  expect((await headerOf(padded)).notes).toContain(`${String(zeros)} zero bytes at its end left out`);
+});
+
+test('signs that Windows-1252 has beyond Latin-1 are read, and bytes that are none spoil their row', async () => {
+  const list = Buffer.concat([
+    Buffer.from('name,phone\n'),
+    Buffer.from([0x80, 0x93, 0x9c]),
+    Buffer.from(',+12125550101\nA'),
+    Buffer.from([0x81]),
+    Buffer.from(',+12125550102\n'),
+  ]);
+  expect(await places(list)).toEqual([
+    [1, 2, '€“œ|+12125550101', null],
+    [2, 3, 'A\x81|+12125550102', 'malformed_row'],
+  ]);
+});
+
+test('a file that mixes encodings stays UTF-8, so that its good names stay right', async () => {
+  const list = Buffer.concat([
+    Buffer.from('name,phone\nRené,+12125550101\nRen'),
+    Buffer.from([0xe9]),
+    Buffer.from(',+12125550102\n'),
+  ]);
+  expect(await places(list)).toEqual([
+    [1, 2, 'René|+12125550101', null],
+    [2, 3, 'Ren\ufffd|+12125550102', 'malformed_row'],
+  ]);
+});
+
+test('the encoding is found however far down the first letter stands, and however chunks cut letters', async () => {
+  const rows = Array.from({ length: 30_000 }, (_, n) => `n${String(n)},+1${String(201 + (n % 700))}5550101`);
+  const late = Buffer.from(`name,phone\n${rows.join('\n')}\nJosé,+12125550102\n`, 'latin1');
+  expect((await places(late)).at(-1)).toEqual([30_001, 30_002, 'José|+12125550102', null]);
+  for (const shift of ['', 'x', 'xx', 'xxx']) {
+    const utf8 = Buffer.from(`name${shift},phone\n${'😀é'.repeat(60_000).replaceAll(/(.{200})/gu, '$1\n')}`);
+    expect((await headerOf(utf8, minimalCampaign)).layout).toMatchObject({ encoding: 'utf-8' });
+  }
+});
+
+test('a quoted cell that breaks its quotes is found in every encoding', async () => {
+  const broken = '\ufeffname,phone\n"Renée" B,+12125550101\nZoë,+12125550102\n';
+  for (const list of [Buffer.from(broken), Buffer.from(broken, 'utf16le'), utf16be(broken)]) {
+    expect(await places(list)).toEqual([
+      [1, 2, '"Renée" B|+12125550101', 'malformed_row'],
+      [2, 3, 'Zoë|+12125550102', null],
+    ]);
+  }
+  const unclosed = Buffer.from('\ufeffname,phone\nAna,+12125550101\n"Ben,+12125550102\n', 'utf16le');
+  expect(await messageOf(importList(named, unclosed))).toMatch(
+    /row 2 \(line 3\) opens a quote \("\) that is never closed/,
+  );
+});
+
+test('whatever the cells hold, a list says the same in every encoding', async () => {
+  const cell = fc.string({ unit: fc.constantFrom('a', 'é', '"', ',', '\n', '\r', ' ', 'ß'), maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 8 }), async (cells) => {
+      const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+      const text = `note,other,phone\n${cells.map(([a, b], n) => `${quote(a)},${quote(b)},+1212555010${String(n)}\n`).join('')}é,,x\n`;
+      const expected = await places(Buffer.from(text), minimalCampaign);
+      expect(expected.slice(0, -1).map(([, , joined]) => joined)).toEqual(
+        cells.map(([a, b], n) => `${a}|${b}|+1212555010${String(n)}`),
+      );
+      for (const list of [Buffer.from(text, 'latin1'), Buffer.from(`\ufeff${text}`, 'utf16le'), utf16be(text)]) {
+        expect(await places(list, minimalCampaign)).toEqual(expected);
+      }
+    }),
+    { numRuns: 40, seed: 21 },
+  );
+});
+
+test.each([
+  ['a semicolon', 'name;phone\nAna, B;+12125550101\n', 'Ana, B|+12125550101', ['columns separated by ";"']],
+  ['a tab', 'name\tphone\nAna; B\t+12125550101\n', 'Ana; B|+12125550101', ['columns separated by a tab']],
+  ['a bar', 'name|phone\nAna|+12125550101\n', 'Ana|+12125550101', ['columns separated by "|"']],
+  ['a comma beside semicolons', 'name,phone,a;b\nAna,+12125550101,1;2\n', 'Ana|+12125550101|1;2', []],
+  [
+    'a comma inside of quoted names',
+    '"last, first";name;phone\nx;Ana;+12125550101\n',
+    'x|Ana|+12125550101',
+    ['columns separated by ";"'],
+  ],
+  [
+    'what the first line notes',
+    'sep=;\nname;phone\nAna;+12125550101\n',
+    'Ana|+12125550101',
+    ['columns separated by ";", as its first line says'],
+  ],
+])('%s between the columns is found', async (_, list, cells, notes) => {
+  const { rows } = await importList(named, list);
+  expect(rows.map((row) => [row.row, row.verdict, row.cells.join('|')])).toEqual([[1, 'accepted', cells]]);
+  expect((await headerOf(list)).notes).toEqual(notes);
+});
+
+test('the note to a spreadsheet is no row, but a line', async () => {
+  expect(await places('sep=\t\r\nname\tphone\r\nAna\t+12125550101\r\n')).toEqual([[1, 3, 'Ana|+12125550101', null]]);
+});
+
+test('the delimiter of the campaign file wins over what the list looks like', async () => {
+  const yaml = minimalCampaign.replace('phone: phone', 'phone: phone, delimiter: ";"');
+  expect(await places('sep=,\na,b;phone\n1,2;+12125550101\n', yaml)).toEqual([[1, 3, '1,2|+12125550101', null]]);
+  expect(await messageOf(importList(yaml, 'id,name,phone\n1,2,3\n'))).toMatch(
+    /one single column, "id,name,phone"; if "," separates its columns, set list\.delimiter: "," in the campaign file, or leave it out/,
+  );
+});
+
+test('a list with one column needs no delimiter', async () => {
+  expect(await places('phone\n+12125550101\n', minimalCampaign)).toEqual([[1, 2, '+12125550101', null]]);
+});
+
+test('a delimiter that is not certain is refused with what was seen', async () => {
+  const list = 'a,b;telephone,c\n1,2;3,4\n5,6;7,8\n';
+  expect(await messageOf(importList(minimalCampaign, list))).toMatch(
+    /list\.csv: what separates the columns is not certain: its first lines have 3 cells with ",", 2 cells with ";"; name it with list\.delimiter/,
+  );
+});
+
+test('titles and blank lines above the header are left out and said so', async () => {
+  const list = 'Contacts of the week,,\n,,\n\nas of 2026-11-20,,\nid,name,phone\n1,Ana,+12125550101\n2,,+12125550102\n';
+  expect(await places(list)).toEqual([
+    [1, 6, '1|Ana|+12125550101', null],
+    [2, 7, '2||+12125550102', 'missing_value'],
+  ]);
+  const { columns, notes } = await headerOf(list);
+  expect(columns).toEqual(['id', 'name', 'phone']);
+  expect(notes).toEqual(['the header is line 5; 3 lines above it left out']);
+});
+
+test('an unclosed quote below titles is told with its row and line', async () => {
+  const list = 'Contacts,\n,\nname,phone\nAna,+12125550101\n"Ben,+12125550102\n';
+  expect(await messageOf(importList(named, list))).toMatch(/row 2 \(line 5\) opens a quote/);
+});
+
+test('people above what looks like the header are never left out in silence', async () => {
+  const list = 'tel,name\n+12125550101,Ana\nphone,name\n+12125550102,Ben\n';
+  expect(await messageOf(importList(named, list))).toMatch(
+    /stand in line 3, and line 2 above it holds a phone number; remove what is above the header/,
+  );
+});
+
+test('without a line that has all columns, the messages are about the one that has most', async () => {
+  const list = 'Contacts,\nnme,phone\nAna,+12125550101\n';
+  expect(await messageOf(importList(named, list))).toMatch(
+    /first_message: the template uses "name", which is no column of the list\. Did you mean "nme"\? In order, the columns of list\.csv are "nme", "phone"/,
+  );
+});
+
+test.each([' Phone ', 'PHONE', 'phone\u00a0', '\u200bphone', '"Phone"'])(
+  'the header %j is the column phone',
+  async (written) => {
+    const { rows } = await importList(minimalCampaign, `${written},name\n+12125550101,Ana\n`);
+    expect(rows).toMatchObject([{ verdict: 'accepted', e164: '+12125550101' }]);
+  },
+);
+
+test('a template names a column with blanks and capitals by underscores, and messages name it as the list does', async () => {
+  const yaml =
+    minimalCampaign.replace('phone: phone', 'phone: phone number, id: PATIENT ID') +
+    'first_message: "Hello {{ first_name }}"\n';
+  const list = 'Patient  Id,First Name,Phone Number\n7,Ana,+12125550101\n8,,+12125550102\n';
+  const { rows, columns } = await importList(yaml, list);
+  expect(columns).toEqual(['Patient  Id', 'First Name', 'Phone Number']);
+  expect(rows).toMatchObject([
+    { verdict: 'accepted', externalId: '7' },
+    { reason: 'missing_value', column: 'First Name', hint: expect.stringContaining('"First Name", which is empty') },
+  ]);
+});
+
+test('a name that fits two columns is refused where it is used, and an exact one wins', async () => {
+  const list = 'Phone,PHONE,Name,NAME\n+12125550101,1,Ana,x\n';
+  expect(await messageOf(importList(named, list))).toMatch(
+    /list\.phone: this names "phone", which fits "Phone" and "PHONE" equally; write the name exactly as in the header[^]*first_message: the template uses "name", which fits "Name" and "NAME" equally/,
+  );
+  const exact = named.replace('phone: phone', 'phone: Phone').replace('{{ name }}', '{{ NAME }}');
+  expect(await places(list, exact)).toEqual([[1, 2, '+12125550101|1|Ana|x', null]]);
+});
+
+test.each([
+  ['#N/A', 'missing_value'],
+  ['#REF!', 'missing_value'],
+  ['#####', 'missing_value'],
+  ['#1 customer', null],
+])('the cell %j of a spreadsheet is not spoken when it is an error', async (cell, reason) => {
+  expect(await places(`name,phone,note\n${cell},+12125550101,#N/A\n`)).toEqual([
+    [1, 2, `${cell}|+12125550101|#N/A`, reason],
+  ]);
+});
+
+test('ids that a spreadsheet has rounded are named as such', async () => {
+  const yaml = minimalCampaign.replace('phone: phone', 'phone: phone, id: id');
+  const { rows } = await importList(yaml, 'id,phone\n1.23457E+17,+12125550101\n1.23457E+17,+12125550102\n');
+  expect(rows[1]).toMatchObject({
+    reason: 'duplicate_id',
+    hint: expect.stringContaining('rounded the ids to scientific'),
+  });
+});
+
+test('a list of numbers is read in any encoding and with any delimiter', async () => {
+  const numbersIn = async (list: string | Uint8Array, column: string | null = null) => {
+    const { listPath } = await writeCampaign(minimalCampaign, list);
+    const found: (string | null)[] = [];
+    for await (const rows of readNumberList({ path: listPath, column, region: 'US' }))
+      found.push(...rows.map(({ e164 }) => e164));
+    return found;
+  };
+  expect(await numbersIn(Buffer.from('\ufeffName;Phone\r\nAna;2125550101\r\n', 'utf16le'), 'phone')).toEqual([
+    '+12125550101',
+  ]);
+  expect(await numbersIn('Ana;(212) 555-0101\nBen;(212) 555-0102\n')).toEqual(['+12125550101', '+12125550102']);
+  expect(await numbersIn('+12125550101\n+12125550102\n')).toEqual(['+12125550101', '+12125550102']);
+});
+
+test('a file without sheets is refused where one is named', async () => {
+  const yaml = minimalCampaign.replace('phone: phone', 'phone: phone, sheet: Contacts');
+  expect(await messageOf(importList(yaml, 'phone\n+12125550101\n'))).toMatch(
+    /this is no workbook and has no sheets; remove list\.sheet/,
+  );
+});
+
+test('templates of conversation settings are checked like the opening line', async () => {
+  const withOverride = (settings: string): string => `${minimalCampaign}conversation_config_override: ${settings}\n`;
+  const refusal = (settings: string) => messageOf(importList(withOverride(settings), 'phone,name\n+12125550101,Ana\n'));
+  expect(await refusal('{ agent: { prompt: { prompt: "Call {{ nme }}" } } }')).toMatch(
+    /:6: conversation_config_override\.agent\.prompt\.prompt: the template uses "nme", which is no column.*Did you mean "name"\?/,
+  );
+  expect(await refusal('{ agent: { prompt: { prompt: "Call {{ name" } } }')).toMatch(
+    /:6: conversation_config_override\.agent\.prompt\.prompt: /,
+  );
+  expect(await refusal('hello')).toMatch(
+    /conversation_config_override: "hello" cannot be used; write a mapping of settings/,
+  );
+  expect(await refusal('{ agent: { first_message: 5 } }')).toMatch(/cannot be used; write a mapping of settings/);
+  expect(await refusal(`${'{ a: '.repeat(25)}1${' }'.repeat(25)}`)).toMatch(/cannot be used; write a mapping/);
+  expect(await refusal('{ agent: { first_message: "Hi" } }\nfirst_message: Hello')).toMatch(
+    /:7: first_message: "Hello" cannot be used; write the opening line in one place/,
+  );
+  const { rows } = await importList(withOverride('{ tts: { voice_id: "{{ name }}" } }'), 'phone,name\n+12125550101,\n');
+  expect(rows).toMatchObject([{ reason: 'missing_value', column: 'name' }]);
+});
