@@ -16,11 +16,11 @@ async function parseOnly(listPath) {
 
 /** @param {string} campaignPath */
 async function importList(campaignPath) {
-  const { campaignRules, readCampaignFile } = await load('campaign/campaign-file.js');
-  const { readHeader } = await load('campaign/list-header.js');
-  const { readRecipients } = await load('campaign/recipients.js');
-  const { importCampaign } = await load('store/import-campaign.js');
-  const { openStore } = await load('store/open-store.js');
+  const { campaignRules, readCampaignFile } = await load('campaign-file/campaign-file.js');
+  const { readHeader } = await load('list/header.js');
+  const { readRecipients } = await load('list/recipients.js');
+  const { importCampaign } = await load('ledger/campaign/import-campaign.js');
+  const { openStore } = await load('ledger/open-ledger.js');
   const store = await openStore({ sqlitePath: join(dirname(campaignPath), 'import.db') });
   const begun = performance.now();
   const file = await readCampaignFile(campaignPath);

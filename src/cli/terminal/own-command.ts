@@ -17,7 +17,7 @@ export function ownCommand(input: { script: string; folder: string; root: string
 
 /** The clone that this file runs from, which has a launcher at its root; null for an installed package. */
 export function cloneRoot(): string | null {
-  for (const way of ['../..', '../../..']) {
+  for (const way of ['../../..', '../../../..']) {
     const root = fileURLToPath(new URL(way, import.meta.url));
     if (existsSync(join(root, 'carillon')) && existsSync(join(root, 'package.json'))) return root;
   }

@@ -9,7 +9,7 @@ export function readVersion(): string {
 }
 
 function findVersion(): string {
-  for (const path of ['../../package.json', '../../../package.json']) {
+  for (const path of ['../../../package.json', '../../../../package.json']) {
     let text: string;
     try {
       text = readFileSync(new URL(path, import.meta.url), 'utf8');

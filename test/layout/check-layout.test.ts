@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { checkLayout } from './check-layout.ts';
+import { readFolderGraph } from './import-graph.ts';
+
+const allowed = { a: ['b'], b: [], 'c/x': ['c/y'], 'c/y': ['c/z'], 'c/z': ['c/x'], 'room/**': ['a', 'room/**'] };
+const check = (sources: Record<string, string>) =>
+  checkLayout(readFolderGraph(new Map(Object.entries(sources))), allowed);
+
+test('an import that a folder may not make is named with both files, a type as well as a value', () => {
+  expect(check({ 'b/low.ts': "import type { High } from '../a/high.ts';", 'a/high.ts': '' })).toEqual([
+    'b/low.ts imports a/high.ts: b may not import a (test/layout/floors.ts).',
+  ]);
+});
+
+test('a folder that nobody has placed is named', () => {
+  expect(check({ 'd/new.ts': '' })).toEqual(['d has no line in test/layout/floors.ts: say what it may import.']);
+});
+
+test('folders that import each other are named, by whatever way the ring is closed', () => {
+  const faults = check({
+    'c/x/one.ts': "export { two } from '../y/two.ts';",
+    'c/y/two.ts': "export const two = () => import('../z/three.ts');",
+    'c/z/three.ts': "import '../x/one.ts';",
+  });
+  expect(faults).toEqual(['Folders import each other: c/x, c/y, c/z.']);
+});
+
+test('what may be imported is, and within a room everything', () => {
+  const faults = check({
+    'a/high.ts': "import { low } from '../b/low.ts';",
+    'b/low.ts': '',
+    'room/x/one.ts': "import '../y/two.ts'; import '../../a/high.ts';",
+    'room/y/two.ts': "import '../x/one.ts';",
+  });
+  expect(faults).toEqual([]);
+});
