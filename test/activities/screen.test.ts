@@ -86,13 +86,13 @@ test.each(silences)('while the hook %s nobody is called, and then all are', asyn
     run.clock.advance(minuteMs);
   }
   expect(run.posts).toEqual([]);
-  expect(await run.standing()).toEqual({ silentSince: noon, completion: null });
+  expect(await run.standing()).toEqual({ silentSince: noon, completion: null, pause: null });
   expect((await run.events(['hook.failed'])).map(({ data }) => data)).toEqual([{ hook: 'pre_dial', fault }]);
 
   run.hook.answerWith(allowAll);
   expect(await run.submit(1)).toEqual({ state: 'confirmed' });
   expect(run.posts.map(({ numbers }) => numbers)).toEqual([[first, second, third]]);
-  expect(await run.standing()).toEqual({ silentSince: null, completion: null });
+  expect(await run.standing()).toEqual({ silentSince: null, completion: null, pause: null });
   expect(await run.violations()).toEqual([]);
   expect(run.log()).not.toMatch(/\d555\d{4}|planted|a-secret/);
 });
@@ -114,7 +114,7 @@ test.for(dialects)('a hook that is silent for a quarter of an hour pauses the ca
   expect(await run.submit(1)).toEqual({ state: 'released' });
   expect(await run.plan(2)).toMatchObject({ kind: 'wait', reason: 'paused' });
   expect((await run.recipients()).map(([state]) => state)).toEqual(['waiting', 'waiting', 'waiting']);
-  expect(await run.standing()).toEqual({ silentSince: null, completion: null });
+  expect(await run.standing()).toEqual({ silentSince: null, completion: null, pause: null });
 
   await run.hook.startAgain();
   await run.activities.changeState({ campaignId, change: 'resume' });
