@@ -74,7 +74,7 @@ test('dev leaves alone a database whose campaigns or schedules belong to another
   const refused = await world.run('dev', ...anyPorts, '--json');
   expect(refused).toMatchObject({
     code: 2,
-    stdout: expect.stringMatching(/^\{"error":\{"message":.*"exitCode":2\}\}\n$/),
+    stdout: expect.stringMatching(/^\{"error":\{"code":"local_world","message":.*"exitCode":2\}\}\n$/),
   });
   expect(refused.stderr).toMatch(
     /The database \(.*carillon\.db\) has a campaign that has not ended, spring, of the service at http:\/\/service, and not of this sandbox at http:\/\/127\.0\.0\.1:\d+\. Nothing was touched\. .*CARILLON_DB to a new file/,
