@@ -191,6 +191,7 @@ test('a full disk is called full, whatever becomes of the rollback', async () =>
   const error: unknown = await filling.catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'SQLITE_FULL' });
   expect(describeFailure(error, false)).toEqual({
+    code: 'database',
     exitCode: 1,
     message: expect.stringMatching(/the disk is full\. Make room and run the command again/) as string,
   });
