@@ -183,6 +183,19 @@ test('every file outside the sandbox that makes HTTP requests is named where tha
   expect(paths.sort()).toEqual([...new Set(answer.match(/src\/[\w/-]+\.ts/g))].sort());
 });
 
+/** Prose of more than 140 characters a line; rows of tables, code and pictures are as long as they are. */
+function longLines(text: string): string[] {
+  const blank = text.replaceAll(/^ *```.*?^ *```$/gms, '');
+  return blank.split('\n').filter((line) => line.length > 140 && !/^(?:\||!\[)/.test(line));
+}
+
+test('lines of the documents end at 140 characters', () => {
+  const generated = ['docs/parity.md', 'docs/proof.md'];
+  const written = [...documents].filter(([path]) => !generated.includes(path));
+  expect(written.flatMap(([path, text]) => longLines(text).map((line) => `${path}: ${line}`))).toEqual([]);
+  expect(longLines(`${'word '.repeat(30)}\n| ${'cell '.repeat(30)}|\n`)).toHaveLength(1);
+});
+
 // package.json
 
 function undocumentedDependencies(
