@@ -119,6 +119,7 @@ function strayFunctions(text: string): string[] {
   const pairs = [
     ...joined.matchAll(/`(\w+)` \(`((?:src|activities|workflows)\/[\w./-]+\.ts)`/g),
     ...joined.matchAll(/`(\w+)` in `((?:src|activities|workflows)\/[\w./-]+\.ts)`/g),
+    ...joined.matchAll(/\[`(\w+)`\]\(\.\.\/((?:src|activities|workflows)\/[\w./-]+\.ts)\)/g),
   ];
   return pairs
     .filter(([, name = '', path = '']) => existsSync(join(root, path)) && !new RegExp(`\\b${name}\\b`).test(read(path)))
@@ -130,6 +131,69 @@ test('every function in the documents is in the file that is named with it', () 
   expect(strayFunctions('then `noSuchFunction` (`src/ledger/collect/sweeps.ts`)')).toEqual([
     'noSuchFunction in src/ledger/collect/sweeps.ts',
   ]);
+  expect(strayFunctions('[`noSuchLink`](../src/config.ts)')).toEqual(['noSuchLink in src/config.ts']);
+});
+
+// Architecture
+
+const architecture = read('docs/architecture.md');
+
+function stationsOf(text: string): string[] {
+  const section = /^## One call\n(.*?)^## /ms.exec(text)?.[1] ?? '';
+  return section.split(/^\d+\. /m).slice(1);
+}
+
+test('one call is followed in at most 25 stations, and each links to its file', () => {
+  const stations = stationsOf(architecture);
+  expect(stations.length).toBeGreaterThan(15);
+  expect(stations.length).toBeLessThanOrEqual(25);
+  const withoutLink = stations.filter((station) => !/\]\(\.\.\/[\w./-]+\.ts\)/.test(station));
+  expect(withoutLink).toEqual([]);
+});
+
+test('the questions that people ask first are answered by one path each', () => {
+  const section = /^## Where to look\n(.*?)^## /ms.exec(architecture)?.[1] ?? '';
+  const answers = [...section.matchAll(/^\| ([^|]+\?) +\|([^|]+)\|$/gm)].map(([, question = '', answer = '']) => ({
+    question,
+    paths: answer.match(/\]\(/g)?.length,
+  }));
+  expect(answers).toEqual(
+    [
+      'Where is the calling window decided?',
+      'What may call `fetch`?',
+      'Where would a new command go?',
+      'Who writes an event?',
+      'What does a retry wait for?',
+    ].map((question) => ({ question, paths: 1 })),
+  );
+});
+
+/** What runs on a machine of ours and can make a request over HTTP: it fetches, or has a client of undici or Node. */
+function makesRequests(text: string): boolean {
+  return /\bfetch\(|^import \{[^}]*\b(?:Client|request|fetch)\b[^}]*\} from '(?:undici|node:https?)'/m.test(text);
+}
+
+test('every file outside the sandbox that makes HTTP requests is named where that is asked', () => {
+  const files = ['src', 'activities', 'workflows'].flatMap((folder) => listFiles(join(root, folder), '.ts'));
+  const paths = files
+    .filter((path) => makesRequests(readFileSync(path, 'utf8')))
+    .map((path) => relative(root, path))
+    .filter((path) => !path.startsWith('src/sandbox/'));
+  const answer = /^- \*\*`fetch`\.\*\*(.*?)^- /ms.exec(architecture)?.[1] ?? '';
+  expect(paths.sort()).toEqual([...new Set(answer.match(/src\/[\w/-]+\.ts/g))].sort());
+});
+
+/** Prose of more than 140 characters a line; rows of tables, code and pictures are as long as they are. */
+function longLines(text: string): string[] {
+  const blank = text.replaceAll(/^ *```.*?^ *```$/gms, '');
+  return blank.split('\n').filter((line) => line.length > 140 && !/^(?:\||!\[)/.test(line));
+}
+
+test('lines of the documents end at 140 characters', () => {
+  const generated = ['docs/parity.md', 'docs/proof.md'];
+  const written = [...documents].filter(([path]) => !generated.includes(path));
+  expect(written.flatMap(([path, text]) => longLines(text).map((line) => `${path}: ${line}`))).toEqual([]);
+  expect(longLines(`${'word '.repeat(30)}\n| ${'cell '.repeat(30)}|\n`)).toHaveLength(1);
 });
 
 // package.json
@@ -176,6 +240,26 @@ test('the two commands of the README are what package.json offers', () => {
   expect([...documents.values()].flatMap(unknownScripts)).toEqual([]);
   expect(unknownScripts('npm run start-it-all && npm test')).toEqual(['start-it-all']);
   expect(read('README.md')).toContain(`Node ${packageFile.engines.node.replace('>=', '')}`);
+});
+
+/** The newest version below `[Unreleased]`, with the headings of its entries; null where the form is another one. */
+function newestRelease(text: string): { version: string; groups: string[] } | null {
+  const release = /^## \[Unreleased\]\n.*?^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}\n(.*?)(?=^## \[|(?![^]))/ms.exec(
+    text,
+  );
+  if (release === null) return null;
+  const [, version = '', entries = ''] = release;
+  return { version, groups: [...entries.matchAll(/^### (.+)$/gm)].map(([, group = '']) => group) };
+}
+
+test("the changelog's newest version is that of the package, in the form of Keep a Changelog", () => {
+  const release = newestRelease(read('CHANGELOG.md'));
+  expect(release?.version).toBe((JSON.parse(read('package.json')) as { version: string }).version);
+  expect(release?.version).toBe((JSON.parse(read('package-lock.json')) as { version: string }).version);
+  const forms = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
+  expect(release?.groups.filter((group) => !forms.includes(group))).toEqual([]);
+  expect(new Set(release?.groups).size).toBe(release?.groups.length);
+  expect(newestRelease('## [Unreleased]\n\n### Added\n')).toBeNull();
 });
 
 // Configuration

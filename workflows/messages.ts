@@ -58,6 +58,7 @@ export interface CampaignTimeouts {
   shortMs: number;
 }
 
+/** What the status query answers: rows by state, and batches submitted in this round. */
 export interface CampaignCounters {
   state: 'verifying' | 'dialling' | 'paused' | 'accounting' | 'closed';
   /** Why dialling waits, as the planner last said. */
@@ -78,11 +79,15 @@ export interface ResumeInput {
 
 /** Each returns after its change is committed to the database; false when the campaign's state does not allow it. */
 export const pauseUpdate = defineUpdate<boolean>('pause');
+/** Continues a paused campaign, as it is sent by hand: without `ResumeInput`. */
 export const resumeUpdate = defineUpdate<boolean>('resume');
 /** The same update, as `carillon resume` sends it. */
 export const knownResumeUpdate = defineUpdate<boolean, [ResumeInput]>('resume');
+/** Ends dialling; open calls are collected, and the campaign counts as completed. Cannot be undone. */
 export const drainUpdate = defineUpdate<boolean>('drain');
+/** Ends dialling; open calls are collected, and the campaign counts as cancelled. Cannot be undone. */
 export const cancelUpdate = defineUpdate<boolean>('cancel');
 /** Something that planning depends on was changed in the database, such as rows or limits. Always true. */
 export const lookAgainUpdate = defineUpdate<boolean>('lookAgain');
+/** Reads counters from the workflow alone; the database has the details. */
 export const statusQuery = defineQuery<CampaignCounters>('status');

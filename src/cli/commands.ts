@@ -11,10 +11,10 @@ export interface CommandEntry {
 }
 
 const groups = {
-  try: 'Try things out:',
+  try: 'Prepare and rehearse:',
   run: 'Run a campaign:',
-  rows: 'Its rows and results:',
-  standing: 'Campaigns that recur, and people who must not be called:',
+  rows: 'Rows and results:',
+  standing: 'Schedules and the do-not-call list:',
   service: 'The service:',
   installation: 'This installation:',
 };
@@ -30,25 +30,25 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'init',
     group: groups.try,
-    summary: 'write a campaign file with comments, a list and an agent to begin with',
+    summary: 'create a commented campaign file, a list and an agent',
     load: async () => (await import('./check/init.ts')).initCommand,
   },
   {
     name: 'check',
     group: groups.try,
-    summary: 'say what a campaign would do, without placing a call',
+    summary: 'show what a campaign would do, without placing a call',
     load: async () => (await import('./check/check.ts')).checkCommand,
   },
   {
     name: 'rehearse',
     group: groups.try,
-    summary: 'play a campaign through against a sandbox of its own, days in minutes',
+    summary: 'simulate a whole campaign on a private sandbox, days in minutes',
     load: async () => (await import('./rehearse/rehearse.ts')).rehearseCommand,
   },
   {
     name: 'test-call',
     group: groups.try,
-    summary: 'call a number of your own as the campaign would',
+    summary: 'call your own number once, as the campaign would',
     load: async () => (await import('./start/test-call.ts')).testCallCommand,
   },
   {
@@ -60,7 +60,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'run',
     group: groups.run,
-    summary: 'start a campaign, or attach to it, and watch it to its end',
+    summary: 'start a campaign or attach to it, and watch it until it ends',
     load: async () => (await import('./start/run.ts')).runCommand,
   },
   {
@@ -72,13 +72,13 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'status',
     group: groups.run,
-    summary: 'show how far a campaign is',
+    summary: 'show the progress of a campaign',
     load: async () => (await import('./watch/status.ts')).statusCommand,
   },
   {
     name: 'events',
     group: groups.run,
-    summary: 'show what a campaign has done, and follow what it does',
+    summary: 'show the event log of a campaign, and follow it',
     load: async () => (await import('./watch/events.ts')).eventsCommand,
   },
   {
@@ -90,31 +90,31 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'resume',
     group: groups.run,
-    summary: 'go on with a paused campaign',
+    summary: 'continue a paused campaign',
     load: async () => (await import('./steer/resume.ts')).resumeCommand,
   },
   {
     name: 'adjust',
     group: groups.run,
-    summary: 'change how fast a campaign goes while it runs',
+    summary: 'change the speed of a running campaign',
     load: async () => (await import('./steer/adjust.ts')).adjustCommand,
   },
   {
     name: 'drain',
     group: groups.run,
-    summary: 'finish with the calls that are open; recipients that wait are not called',
+    summary: 'finish open calls, call no waiting recipients, and complete the campaign',
     load: async () => (await import('./steer/drain.ts')).drainCommand,
   },
   {
     name: 'cancel',
     group: groups.run,
-    summary: 'end a campaign; recipients that wait are not called',
+    summary: 'end a campaign; waiting recipients are not called',
     load: async () => (await import('./steer/cancel.ts')).cancelCommand,
   },
   {
     name: 'resolve',
     group: groups.run,
-    summary: 'decide on calls of which nobody knows whether they were placed',
+    summary: 'resolve calls whose outcome is unknown',
     load: async () => (await import('./rows/resolve.ts')).resolveCommand,
   },
   {
@@ -126,49 +126,49 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'report',
     group: groups.rows,
-    summary: 'count rows and calls: by outcome, attempt, hour, zone, collected value',
+    summary: 'count rows and calls by outcome, attempt, hour, zone and collected value',
     load: async () => (await import('./results/report.ts')).reportCommand,
   },
   {
     name: 'update',
     group: groups.rows,
-    summary: 'add and correct rows of a campaign from a list, while it runs',
+    summary: 'add and correct rows of a running campaign',
     load: async () => (await import('./rows/update.ts')).updateCommand,
   },
   {
     name: 'withdraw',
     group: groups.rows,
-    summary: 'take rows out of a campaign, while it runs',
+    summary: 'remove rows from a running campaign',
     load: async () => (await import('./rows/withdraw.ts')).withdrawCommand,
   },
   {
     name: 'retry',
     group: groups.rows,
-    summary: 'call rows of an ended campaign again, in a new round',
+    summary: 'call rows of an ended campaign again in a new round',
     load: async () => (await import('./rows/retry.ts')).retryCommand,
   },
   {
     name: 'verify',
     group: groups.rows,
-    summary: 'prove from the event log that the promises were kept',
+    summary: 'prove that every promise was kept',
     load: async () => (await import('./watch/verify.ts')).verifyCommand,
   },
   {
     name: 'schedule',
     group: groups.standing,
-    summary: 'run a campaign again and again, each time over a fresh list',
+    summary: 'run a campaign on a schedule, each time with a fresh list',
     load: async () => (await import('./schedule/schedule.ts')).scheduleCommand,
   },
   {
     name: 'suppress',
     group: groups.standing,
-    summary: 'keep the do-not-call list',
+    summary: 'manage the do-not-call list',
     load: async () => (await import('./suppress/suppress.ts')).suppressCommand,
   },
   {
     name: 'agents',
     group: groups.service,
-    summary: 'list, show, create, change and delete agents of the service',
+    summary: 'list, show, create, change and delete agents',
     load: async () => (await import('./service/agents.ts')).agentsCommand,
   },
   {
@@ -186,31 +186,31 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'sandbox',
     group: groups.service,
-    summary: 'run the service itself on this machine, with simulated calls',
+    summary: 'run the service locally with simulated calls',
     load: async () => (await import('./sandbox/sandbox.ts')).sandboxCommand,
   },
   {
     name: 'worker',
     group: groups.installation,
-    summary: 'do the work of campaigns until stopped',
+    summary: 'run campaigns until stopped',
     load: async () => (await import('./local/worker.ts')).workerCommand,
   },
   {
     name: 'doctor',
     group: groups.installation,
-    summary: 'say what works here, what does not, and what to do about it',
+    summary: 'diagnose this installation and suggest fixes',
     load: async () => (await import('./local/doctor.ts')).doctorCommand,
   },
   {
     name: 'schema',
     group: groups.installation,
-    summary: 'write the JSON Schema of the campaign file, for editors',
+    summary: 'print the JSON Schema of the campaign file, for editors',
     load: async () => (await import('./check/schema.ts')).schemaCommand,
   },
   {
     name: 'completion',
     group: groups.installation,
-    summary: 'write a script by which bash, zsh or fish completes commands and flags',
+    summary: 'print a completion script for bash, zsh or fish',
     load: async () => (await import('./completion.ts')).completionCommand,
   },
 ];

@@ -6,7 +6,7 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
 const examples = `
-The script holds the names of this version; write it again after an update. It completes ./carillon as well.
+The script contains the commands of this version; print it again after an update. It completes ./carillon, too.
 
 Examples:
   carillon completion bash > ~/.local/share/bash-completion/completions/carillon
@@ -15,7 +15,7 @@ Examples:
 
 export function completionCommand(io: Io): Command {
   return new Command('completion')
-    .description('Write a script by which a shell completes commands and flags')
+    .description('Print a completion script for a shell')
     .addArgument(new Argument('<shell>').choices(shells))
     .addHelpText('after', examples)
     .action(async (shell: Shell) => {

@@ -8,11 +8,11 @@ import { readVersion } from './terminal/version.ts';
 
 const examples = `
 Examples:
-  carillon demo                                   a complete rehearsal, nothing to set up
-  carillon init reminders                         a campaign file to begin with
-  carillon check campaign.yaml                    what would happen, without a call
+  carillon demo                                   a complete rehearsal without any setup
+  carillon init reminders                         create a campaign file
+  carillon check campaign.yaml                    show what would happen, without a call
   carillon run campaign.yaml                      start the campaign and watch it
-  carillon results <campaign>                     one line per row of the list, as a file
+  carillon results <campaign>                     write a file with one line per row of the list
 
 Settings are environment variables: docs/configuration.md lists them.`;
 
@@ -59,12 +59,12 @@ function writeError(io: Io, { code, message, exitCode }: Failure): void {
 
 async function buildProgram(args: readonly string[], io: Io, entries: readonly CommandEntry[]): Promise<Command> {
   const program = new Command('carillon')
-    .description('Durable outbound call campaigns: a list goes in, and every row comes out with one outcome.')
+    .description('Durable outbound call campaigns: every row of a list ends with exactly one outcome.')
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', examples)
-    .showHelpAfterError('(carillon --help, or carillon <command> --help, says what there is)')
+    .showHelpAfterError('Run carillon --help, or carillon <command> --help, for usage.')
     .exitOverride()
     .configureHelp({ optionDescription: describeOption })
     .configureOutput({

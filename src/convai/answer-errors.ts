@@ -24,6 +24,7 @@ const refusals: Readonly<Record<number, string>> = {
   422: 'Check the request against the contract.',
 };
 
+/** What an error says about the request it belongs to. `origin` is scheme, host and port of the service. */
 export interface AnswerContext {
   request: RequestFacts;
   origin: string;

@@ -1,5 +1,6 @@
 import { ConvaiOptionsError } from './errors.ts';
 
+/** An address of the service that `parseBaseUrl` accepted, in the parts that requests need. */
 export interface BaseUrl {
   /** Scheme, host and port. */
   origin: string;

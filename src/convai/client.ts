@@ -8,6 +8,7 @@ import * as requests from './schemas-requests.ts';
 import * as responses from './schemas-responses.ts';
 import { createTransport, type RequestInfo, type Success, type WriteRequest } from './transport.ts';
 
+/** Options of `createConvaiClient`. Only `baseUrl` and `apiKey` are required; times are real milliseconds. */
 export interface ConvaiClientOptions {
   /** May have a path prefix and a trailing slash. `http://` only for loopback hosts unless `allowInsecure`. */
   baseUrl: string;
@@ -33,11 +34,13 @@ export interface ServiceDate {
   receivedAtMs: number;
 }
 
+/** Options of operations that read a whole list (2, 7 and 11). */
 export interface ListOptions {
   /** Told of each page that has entries which do not fit the contract how many it has. They are left out. */
   onUnusable?: (entries: number) => void;
 }
 
+/** One page of operation 7, with the entries that do not fit the contract apart. */
 export interface ConversationPage {
   conversations: responses.ConversationEntry[];
   /** Entries that do not fit the contract, as they came: what they are of is not known, so they may be of any call. */
@@ -48,6 +51,7 @@ export interface ConversationPage {
   serviceDate: ServiceDate | null;
 }
 
+/** Answer of operation 14: the service accepted the batch. It does not say which conversation belongs to which call. */
 export interface BatchPlaced {
   batchId: string;
   /** Calls that the service says it queued; may be less than were sent. */
@@ -55,6 +59,7 @@ export interface BatchPlaced {
   serviceDate: ServiceDate | null;
 }
 
+/** Options of operation 14. The request is sent at most once; the service has no idempotency key. */
 export interface PlaceBatchOptions {
   /** Sent as `x-request-id`. */
   requestId: string;

@@ -12,6 +12,7 @@ export interface ClockReading {
   tripMs: number;
 }
 
+/** What all answers so far have shown of the service's clock; ages are real milliseconds. */
 export interface ServiceReadings {
   /** Null: no answer has told the time, or none since a connection failed. */
   last: ClockReading | null;

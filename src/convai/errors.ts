@@ -11,6 +11,7 @@ export type Knowledge = 'not_sent' | 'queued_nothing' | 'refused' | 'read_failed
 /** How far a request had come. Until `connecting` ends nothing was written. */
 export type ExchangePhase = 'connecting' | 'awaiting_response' | 'reading_body' | 'answered';
 
+/** What every failure says about its request. Holds neither query nor body, so neither key nor phone number. */
 export interface RequestFacts {
   method: string;
   /** Path without the query. */

@@ -1,8 +1,10 @@
 import type { Dispatcher } from 'undici';
 import type { ExchangePhase } from './errors.ts';
 
+/** Headers of an answer, by lower-case name; a repeated header is an array. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
+/** One request as it goes on the wire. Times are real milliseconds. */
 export interface ExchangeRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Path with prefix and query. */
@@ -20,6 +22,7 @@ export interface ExchangeRequest {
   onSending?: () => void;
 }
 
+/** A whole answer, whatever its status. Times are real epoch milliseconds on the clock of this process. */
 export interface Answer {
   kind: 'answer';
   status: number;
@@ -29,6 +32,7 @@ export interface Answer {
   receivedAtMs: number;
 }
 
+/** A request without a whole answer. With `phase` `connecting`, nothing was written. */
 export interface ExchangeFailure {
   kind: 'failure';
   phase: Exclude<ExchangePhase, 'answered'>;

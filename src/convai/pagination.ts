@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 
+/** One page of a list of the service. The contract names `has_more`, not the cursor (see docs/assumptions.md). */
 export interface Page<Item> {
   items: Item[];
   /** Null when the list does not say. */

@@ -1,3 +1,4 @@
+/** The service's own words about a refusal. They may echo what was sent: keep them out of logs and messages. */
 export interface RefusalDetail {
   /** The service's machine word, such as `invalid_api_key`. */
   code: string | null;
@@ -40,6 +41,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Whether a parsed value is a JSON object; arrays and null are not. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

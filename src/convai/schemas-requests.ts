@@ -77,35 +77,45 @@ const newConversationConfig = z.looseObject({
     .optional(),
 });
 
+/** Body of operation 1. Unknown fields are refused before anything is sent. */
 export const createAgentRequest = z.strictObject({
   name: nonEmpty,
   tags: z.array(z.string()).optional(),
   conversation_config: newConversationConfig.optional(),
   platform_settings: platformSettings.optional(),
 });
+/** Body of operation 1; only `name` is required. */
 export type CreateAgentRequest = z.input<typeof createAgentRequest>;
 
+/** Body of operation 4. A field that is missing keeps its value; null clears a field of `conversation_config`. */
 export const updateAgentRequest = z.strictObject({
   name: nonEmpty.optional(),
   tags: z.array(z.string()).optional(),
   conversation_config: configChange.optional(),
   platform_settings: platformSettings.optional(),
 });
+/** Body of operation 4: the settings that change. */
 export type UpdateAgentRequest = z.input<typeof updateAgentRequest>;
 
+/** Body of operation 12; all fields are required. */
 export const importPhoneNumberRequest = z.strictObject({
   label: nonEmpty,
   phone_number: e164,
   telephony_account_sid: nonEmpty,
   telephony_auth_token: nonEmpty,
 });
+/** Body of operation 12. `phone_number` is in E.164 form; `telephony_auth_token` is a secret. */
 export type ImportPhoneNumberRequest = z.input<typeof importPhoneNumberRequest>;
 
+/** Body of operation 13. */
 export const assignPhoneNumberRequest = z.strictObject({ agent_id: nonEmpty });
+/** Body of operation 13: the agent that answers calls to the number from now on. */
 export type AssignPhoneNumberRequest = z.input<typeof assignPhoneNumberRequest>;
 
+/** Settings of one call in place of those of its agent (operation 14). */
 export type ConversationConfigOverride = z.input<typeof configOverride>;
 
+/** One call of operation 14. `to_phone_number` is in E.164 form. */
 export interface BatchCall {
   to_phone_number: string;
   conversation_config_override?: ConversationConfigOverride;
@@ -116,6 +126,7 @@ export interface BatchCall {
   [variablesKey: string]: unknown;
 }
 
+/** Body of operation 14: one agent, one caller number, at least one call. */
 export interface BatchCallsRequest {
   agent_id: string;
   from_phone_number_id: string;
@@ -124,6 +135,7 @@ export interface BatchCallsRequest {
 
 const variables = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 
+/** Checks the body of operation 14 before it is sent; `calls` may not be empty. */
 export const batchCallsRequest = z.strictObject({
   agent_id: nonEmpty,
   from_phone_number_id: nonEmpty,

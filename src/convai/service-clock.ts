@@ -28,6 +28,7 @@ const health = z.looseObject({
   }),
 });
 
+/** Options of `readServiceClock`. */
 export interface ServiceClockOptions {
   /** Real epoch milliseconds; default `Date.now`. */
   nowReal?: () => number;

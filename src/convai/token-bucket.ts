@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Spaces out the reads of one client; writes do not pass through it. */
 export interface TokenBucket {
   /** Resolves when the next request may start, in the order of the calls. Rejects when the bucket is closed first. */
   take(): Promise<void>;
   close(): void;
 }
 
+/** `perSecond` is per real second and above 0; clock and sleep are replaced in tests. */
 export interface TokenBucketOptions {
   perSecond: number;
   /** How many may start at once after a quiet time. Default: one second's worth, at least 1. */

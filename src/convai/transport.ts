@@ -6,6 +6,7 @@ import { ConvaiOptionsError, NotSentError, OutcomeUnknownError, type RequestFact
 import { codeOf, exchange, timeoutCode, type Answer, type ExchangeFailure, type ExchangeRequest } from './exchange.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
+/** What requests to one service share. Times are real milliseconds; `readsPerSecond` bounds all reads together. */
 export interface TransportOptions {
   baseUrl: string;
   /** Null: requests carry no key. */
@@ -20,6 +21,7 @@ export interface TransportOptions {
   onRequest?: ((info: RequestInfo) => void) | undefined;
 }
 
+/** One request on the wire, for logs: no query, body, key or phone number. `status` is null without an answer. */
 export interface RequestInfo {
   method: string;
   path: string;
@@ -28,6 +30,7 @@ export interface RequestInfo {
   requestId: string | null;
 }
 
+/** A request that changes something. `mayBegin` and `onSending` are those of `PlaceBatchOptions`. */
 export interface WriteRequest {
   method: 'POST' | 'PATCH' | 'DELETE';
   path: string;
@@ -42,6 +45,7 @@ export interface Success extends Answer {
   request: RequestFacts;
 }
 
+/** Sends requests to one service and turns every failure into a `ConvaiError`. */
 export interface Transport {
   /** GET, at most twice: again after a failed connection, a broken one, or 5xx. */
   read(path: string, query?: Record<string, string | undefined>): Promise<Success>;
@@ -57,6 +61,7 @@ export interface Transport {
 const maxResponseSize = 16 * 1024 * 1024;
 const maxReadConnections = 32;
 
+/** Opens no connection before the first request. Throws ConvaiOptionsError when address or key cannot be used. */
 export function createTransport(options: TransportOptions): Transport {
   const { origin, prefix } = parseBaseUrl(options.baseUrl, options.allowInsecure);
   const { apiKey, timeouts, nowReal, monotonicMs = () => performance.now() } = options;

@@ -19,6 +19,7 @@ export interface CallerWish {
   regions: readonly string[] | null;
 }
 
+/** Which of several numbers calls somebody who was never called (`caller_choice`); `region` is the default. */
 export type CallerChoice = 'region' | 'rotation';
 
 /**
@@ -112,6 +113,7 @@ export function explainFaults(standings: readonly CallerStanding[]): string {
     : `The service has no phone number ${id}: import the number, or write another from_phone_number_id (a started campaign keeps its own)`;
 }
 
+/** Why a number may not call, as a predicate for sentences to operators. */
 export const faultWords: Readonly<Record<CallerFault, string>> = {
   unknown: 'is not known to the service',
   not_verified: 'is not verified',

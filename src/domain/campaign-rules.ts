@@ -2,7 +2,9 @@ import type { JsonObject } from './conversation-override.ts';
 import type { Disposition } from './disposition.ts';
 import type { FrequencyCap } from './frequency-caps.ts';
 
+/** In the order of ISO 8601, by the names of the campaign file. */
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+/** A day of the week in local time. */
 export type Weekday = (typeof weekdays)[number];
 
 /** One interval of a local day, in minutes since local midnight; `to` is exclusive, at most 1440, and above `from`. */
@@ -43,6 +45,7 @@ export interface LegalHours extends CallingCalendar {
   source: string;
 }
 
+/** Results after which a recipient may be dialled again; all others are final. */
 export type RetryDisposition = Extract<
   Disposition,
   'busy' | 'no_answer' | 'unreached' | 'voicemail' | 'failed' | 'unknown'

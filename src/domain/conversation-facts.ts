@@ -1,4 +1,6 @@
+/** Status of a conversation as the service words it. Only `done` and `failed` end it. */
 export type ConversationStatus = 'initiated' | 'in-progress' | 'processing' | 'done' | 'failed';
+/** The carrier's word on a call. The contract promises none; only some services show it (see docs/assumptions.md). */
 export type CallResult = 'answered' | 'voicemail' | 'busy' | 'no_answer' | 'failed';
 
 /**
@@ -45,4 +47,5 @@ export interface RecordPointers {
   values: readonly string[];
 }
 
+/** For agents whose campaign files name no pointers. */
 export const noPointers: RecordPointers = { calleeNumber: [], batchId: [], reference: [], values: [] };

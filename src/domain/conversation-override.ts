@@ -1,4 +1,6 @@
+/** Whatever survives a JSON round trip. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+/** A JSON object, such as the settings of one call. */
 export type JsonObject = { [key: string]: Json };
 
 /** A mapping of settings, as opposed to a value or a list. */

@@ -13,6 +13,7 @@ export const dispositions = [
   'opted_out',
   'unknown',
 ] as const;
+/** Result of one attempt, as results and reports show it. */
 export type Disposition = (typeof dispositions)[number];
 
 /** Detail of a call whose record could not be told apart from those of others: only a person releases its row. */
@@ -21,6 +22,7 @@ export const notToldApart = 'records_not_told_apart';
 /** Detail of a call that was taken for not placed, until an answer or a record showed that it was. */
 export const acceptedLate = 'accepted_late';
 
+/** Result of one attempt as `readDisposition` reads it. Equal facts always give an equal result. */
 export interface AttemptResult {
   disposition: Disposition;
   /** `silent`: the line was answered but only the agent spoke. */
@@ -110,6 +112,7 @@ export function isFinished(facts: ConversationFacts, reads: RecordReads): boolea
   return reads.unchangedReads >= steadyReads && reads.unchangedForMs >= steadyForMs;
 }
 
+/** What decides whether a record is read again. Times are milliseconds of service time. */
 export interface FinalityContext {
   reads: RecordReads;
   /** Service milliseconds since a read first showed the call over or finished; 0 at that read. */

@@ -1,3 +1,4 @@
+/** Names of the task queues of one database; all workers and workflows of the database share them. */
 export interface CampaignQueues {
   campaign: string;
   /** POSTs only: the server limits how many start per second. */
@@ -11,14 +12,17 @@ export function campaignQueues(prefix: string, ledgerId: string): CampaignQueues
   return { campaign: name('campaign'), submit: name('submit'), collect: name('collect') };
 }
 
+/** Workflow id of a round. Temporal runs one workflow per id at a time, so no round runs twice at once. */
 export function campaignWorkflowId(campaignId: string, round: number): string {
   return `campaign/${campaignId}/${round}`;
 }
 
+/** Workflow id of the notice of the end of a round: one per round. */
 export function completionNoticeId(campaignId: string, round: number): string {
   return `${campaignWorkflowId(campaignId, round)}/notice`;
 }
 
+/** Workflow id of the notice of a pause: one per round and instant. `pausedAt` is epoch milliseconds in service time. */
 export function pauseNoticeId(campaignId: string, round: number, pausedAt: number): string {
   return `${campaignWorkflowId(campaignId, round)}/paused/${new Date(pausedAt).toISOString()}`;
 }

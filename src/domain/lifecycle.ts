@@ -13,6 +13,7 @@ export const campaignStates = [
   'cancelled',
   'failed',
 ] as const;
+/** State of a campaign (docs/lifecycle.md); `campaignTransitions` lists the legal changes. */
 export type CampaignState = (typeof campaignStates)[number];
 
 /** Legal changes of a campaign. Whatever is not listed never happens, not even by hand. */
@@ -35,6 +36,7 @@ export const pausedByPerson = 'paused by a person';
 
 /** Why a campaign drains, which decides what becomes of those who still wait and how it ends. */
 export const drainReasons = ['cancelled', 'drained', 'campaign_end'] as const;
+/** Why a campaign drains; `campaign_end`: its `ends_at` has passed. */
 export type DrainReason = (typeof drainReasons)[number];
 
 /** The outcome of those who still wait when a campaign drains. */

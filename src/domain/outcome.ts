@@ -10,6 +10,7 @@ export const outcomes = [
   'cancelled',
   'unresolved',
 ] as const;
+/** Final result of a recipient, as the results show it. */
 export type Outcome = (typeof outcomes)[number];
 
 /** Why a row was refused at import; stands in the results as the reason of outcome `rejected`. */
@@ -26,4 +27,5 @@ export const rejectionReasons = [
   'duplicate_phone',
   'duplicate_id',
 ] as const;
+/** Why a row of the list was refused at import. */
 export type RejectionReason = (typeof rejectionReasons)[number];

@@ -28,6 +28,7 @@ export class TemplateError extends Error {
   }
 }
 
+/** The words of one call, or why the row cannot be called. A missing value never becomes an empty word in a call. */
 export type RenderedRow =
   | {
       ok: true;
@@ -44,6 +45,7 @@ export type RenderedRow =
       problem: string | null;
     };
 
+/** The compiled templates of a campaign. Rendering is pure and does no I/O. */
 export interface Personalisation {
   /** Columns that the templates read, each once, as the list writes them where it is known. */
   readonly columns: readonly string[];

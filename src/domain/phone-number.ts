@@ -1,5 +1,6 @@
 import { isSupportedCountry, parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/max';
 
+/** A phone cell as `readPhoneNumber` reads it. It never throws. */
 export type PhoneReading =
   | {
       ok: true;

@@ -26,6 +26,7 @@ export function writeScreening(verdict: ScreeningVerdict, askedAt: number): stri
   }
 }
 
+/** The hook's stored answer about one attempt; `screenedAt` is epoch milliseconds in service time. */
 export interface Screened {
   /** As `writeScreening` wrote it; null: never asked. */
   screened: string | null;
@@ -37,6 +38,7 @@ export function needsScreening({ screened, screenedAt }: Screened, now: number):
   return screened === null || screenedAt === null || now - screenedAt >= askAgainAfterMs;
 }
 
+/** What the hook's answer allows at an instant; `until` is service time. */
 export type ScreeningStand =
   | { kind: 'dial' }
   | { kind: 'refused'; reason: string }

@@ -63,14 +63,14 @@ export interface CheckReport extends PreflightReport {
 }
 
 const examples = `
-The funnel counts every row once. The times are those of a simulation: earliest when everybody answers the first call, slowest when
-nobody ever answers, likely by --answer-rate and --call-seconds. Other campaigns and refusals are left out of it.
+The funnel counts every row once. The times come from a simulation: earliest if everybody answers the first call, slowest if nobody
+ever answers, likely according to --answer-rate and --call-seconds. The simulation ignores other campaigns and refusals.
 
-Agent and caller numbers are asked of the service when SVC_API_KEY is set, the do-not-call list and earlier calls of the database
-when there is one; the report says what was not asked. Nothing is written to either.
+If SVC_API_KEY is set, the service is asked for agent and caller numbers. If there is a database, its do-not-call list and earlier
+calls are used. The report names the sources that were not used. Nothing is written to either.
 
-Exit code 0 when the campaign can start (bad rows are kept and reported), 1 when it could not call everybody before its end or the
-service would refuse it, 2 when the file or its list cannot be used, or ends_at comes before anybody could be called.
+Exit code 0 if the campaign can start (bad rows are kept and reported); 1 if it cannot call everybody before its end or the service
+would refuse it; 2 if the file or its list is invalid, or ends_at comes before anybody can be called.
 
 Examples:
   carillon check campaign.yaml
@@ -87,9 +87,9 @@ export function checkCommand(io: Io): Command {
       '--rows <file>',
       'write one JSON line per data row: row, verdict (accepted, excluded, rejected), reason, e164, zones',
     )
-    .option('--offline', 'ask neither the service nor the database', false)
+    .option('--offline', 'use neither the service nor the database', false)
     .option('--call-seconds <number>', 'mean length of an answered call, for the forecast', readCallSeconds, 90)
-    .option('--answer-rate <share>', 'part of the calls that is answered, 0 to 1, for the forecast', readShare, 0.35)
+    .option('--answer-rate <share>', 'share of calls that are answered, 0 to 1, for the forecast', readShare, 0.35)
     .addHelpText('after', examples)
     .action(
       async (

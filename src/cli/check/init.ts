@@ -9,8 +9,8 @@ import { writeJson } from '../terminal/json-output.ts';
 const files = ['campaign.yaml', 'recipients.csv', 'agent.json'] as const;
 
 const examples = `
-Writes a campaign file that explains its settings, a list of five fictional numbers, and an agent with values to collect and a criterion to
-judge calls by. The campaign is named after the folder. A file that is there already is never written over: then nothing is written.
+Writes a campaign file that explains its settings, a list of five fictional numbers, and an agent with values to collect and an
+evaluation criterion. The campaign is named after the folder. Existing files are never overwritten: if one exists, nothing is written.
 
 Examples:
   carillon init autumn-reminders
@@ -18,8 +18,8 @@ Examples:
 
 export function initCommand(io: Io): Command {
   return new Command('init')
-    .description('Write a campaign file with comments, a list and an agent to begin with')
-    .argument('[folder]', 'where to; it is made if need be', '.')
+    .description('Create a commented campaign file, a list and an agent')
+    .argument('[folder]', 'target folder; created if it does not exist', '.')
     .option('--json', 'print the paths as JSON', false)
     .addHelpText('after', examples)
     .action((folder: string, options: { json: boolean }) => runInit(io, folder, options));

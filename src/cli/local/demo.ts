@@ -23,16 +23,15 @@ import { watchCampaign } from '../access/watch-campaign.ts';
 const defaultSpeed = 120;
 
 const examples = `
-A campaign of 300 rows, some of them bad, with retries, against a service that refuses, breaks off, answers late and loses
-answers: each kind of fault happens at least once. Needs nothing: Temporal, sandbox, database and worker are its own. All files
-go to a new folder demo-<time> here.
+Runs a campaign of 300 rows, some of them bad, with retries, against a service that refuses requests, drops connections, answers
+late and loses answers. Each kind of fault happens at least once. Needs no setup: Temporal, sandbox, database and worker are
+started for the demo. All files go to a new folder demo-<time> in the current folder.
 
-Exit code 0 when the campaign has completed, every row has its outcome, and the service has nothing to hold against its caller;
-else 1.
+Exit code 0 if the campaign completed, every row has its outcome, and the sandbox found no misuse; otherwise 1.
 
 Examples:
   carillon demo
-  carillon demo --keep      and let Temporal, its UI and the sandbox run on for a look, until Ctrl-C`;
+  carillon demo --keep      keep Temporal, its UI and the sandbox running until Ctrl-C`;
 
 export interface DemoOptions {
   keep: boolean;
@@ -45,7 +44,7 @@ export interface DemoOptions {
 export function demoCommand(io: Io): Command {
   return new Command('demo')
     .description('Rehearse a whole campaign on this machine: Temporal, sandbox, worker, results')
-    .option('--keep', 'let everything run on afterwards, until Ctrl-C', false)
+    .option('--keep', 'keep everything running afterwards, until Ctrl-C', false)
     .option('--speed <factor>', `service seconds per real second (default: ${defaultSpeed})`, readFactor)
     .addHelpText('after', examples)
     .action(async (options: DemoOptions) => {

@@ -14,18 +14,17 @@ import { accountIdOf } from '../access/service.ts';
 const ports = { sandbox: 4010, temporal: 7233, ui: 8233 };
 
 const examples = `
-One process: a Temporal dev server with its web UI (or the server that TEMPORAL_ADDRESS names), the sandbox, and a worker on
-the database of CARILLON_DB or DATABASE_URL. Temporal keeps its data in XDG_STATE_HOME/carillon, else in .carillon here; the
-database is kept too; the sandbox forgets everything. A database with a schedule, or with a campaign that has not
-ended, of another service is refused. Where a usual port is taken, another one is used. Log lines are errors
-only unless CARILLON_LOG_LEVEL is set.
+Runs in one process: a Temporal dev server with its web UI (or the server at TEMPORAL_ADDRESS), the sandbox, and a worker for the
+database of CARILLON_DB or DATABASE_URL. Temporal keeps its data in XDG_STATE_HOME/carillon, or in .carillon in the current folder;
+the database is kept, too; the sandbox keeps nothing. A database that holds a schedule or an unfinished campaign of another
+service is refused. If a default port is taken, another port is used. Only errors are logged unless CARILLON_LOG_LEVEL is set.
 
-Ctrl-C stops all of it in order. Exit code 0 then, and 1 when a part has ended by itself.
+Ctrl-C stops all parts in order with exit code 0. Exit code 1 if a part ended by itself.
 
 Examples:
   carillon dev
-  carillon dev --speed 60          an hour of calls in a minute
-  carillon dev --dialect spec      a service that tells nothing beyond its contract`;
+  carillon dev --speed 60          one hour of calls in one minute
+  carillon dev --dialect spec      a service that returns nothing beyond its contract`;
 
 export interface DevOptions {
   port?: number;
@@ -38,10 +37,10 @@ export interface DevOptions {
 export function devCommand(io: Io): Command {
   return new Command('dev')
     .description('Run Temporal, the sandbox and a worker together until Ctrl-C')
-    .option('--port <number>', `port of the sandbox (default: ${ports.sandbox}, or any)`, readPort)
-    .option('--temporal-port <number>', `port of Temporal (default: ${ports.temporal}, or any)`, readPort)
+    .option('--port <number>', `port of the sandbox (default: ${ports.sandbox}, or any free port)`, readPort)
+    .option('--temporal-port <number>', `port of Temporal (default: ${ports.temporal}, or any free port)`, readPort)
     .option('--speed <factor>', 'service seconds per real second (default: 1)', readFactor)
-    .addOption(new Option('--dialect <name>', 'what the sandbox tells').choices(['spec', 'extended']))
+    .addOption(new Option('--dialect <name>', 'which fields the sandbox returns').choices(['spec', 'extended']))
     .option('--json', 'print one JSON line on standard output when ready', false)
     .addHelpText('after', examples)
     .action(async (options: DevOptions) => {

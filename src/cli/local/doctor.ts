@@ -14,11 +14,11 @@ type DoctorIo = Pick<Io, 'stdout' | 'env' | 'colour' | 'now' | 'exitCode'>;
 
 export function doctorCommand(io: DoctorIo): Command {
   return new Command('doctor')
-    .description('Say what works here, what does not, and what to do about it. Changes nothing and places no call.')
+    .description('Diagnose this installation and suggest fixes. Changes nothing and places no call.')
     .option('--json', 'print the findings as JSON', false)
     .addHelpText(
       'after',
-      '\nExit code 1 when a fault keeps Carillon from working, else 0.\n\nExample:\n  carillon doctor --json',
+      '\nExit code 1 if a fault keeps Carillon from working, otherwise 0.\n\nExample:\n  carillon doctor --json',
     )
     .action(async (options: { json: boolean }) => {
       await runDoctor(io, options);

@@ -14,11 +14,11 @@ import { readVersion } from '../terminal/version.ts';
 
 const examples = `
 Needs Temporal (TEMPORAL_ADDRESS, default localhost:7233), the database (CARILLON_DB or DATABASE_URL) and the service
-(SVC_BASE_URL, SVC_API_KEY). A SQLite file takes one worker; PostgreSQL takes any number. A worker may be killed at any
-moment: another one goes on where it stopped, and no call is placed twice.
+(SVC_BASE_URL, SVC_API_KEY). A SQLite file allows one worker; PostgreSQL allows any number. A worker may be killed at any
+time: another worker continues where it stopped, and no call is placed twice.
 
-Ctrl-C or SIGTERM: no new work is taken, a request that is under way ends, then it exits with 0. A second signal ends it at
-once. What it says is JSON on standard error, from the first line: at info, what its campaigns do (CARILLON_LOG_LEVEL).
+On Ctrl-C or SIGTERM the worker takes no new work, finishes the request in progress, and exits with code 0. A second signal ends it
+at once. It logs JSON to standard error; CARILLON_LOG_LEVEL=info shows what its campaigns do.
 
 Examples:
   carillon worker
@@ -26,7 +26,7 @@ Examples:
 
 export function workerCommand(io: Io): Command {
   return new Command('worker')
-    .description('Do the work of campaigns until stopped')
+    .description('Run campaigns until stopped')
     .option('--json', 'print one JSON line on standard output when ready', false)
     .addHelpText('after', examples)
     .action(async (options: { json: boolean }) => {

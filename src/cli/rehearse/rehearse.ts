@@ -30,16 +30,17 @@ const defaultSpeed = 600;
 const updateLimitMs = 20_000;
 
 const examples = `
-Plays the campaign through, days in minutes, against a sandbox of its own with people drawn at random. Temporal, database and worker are its own
-as well: settings such as SVC_BASE_URL, DATABASE_URL and TEMPORAL_ADDRESS are not used, the real service is never asked, and the do-not-call list of the real
-database is not looked at. Every number is replaced by a fictional one before anything is stored; hours, holidays and law are those of the real number.
+Runs the campaign on a private sandbox whose callees are drawn at random, with a private Temporal server, database and worker.
+SVC_BASE_URL, DATABASE_URL, TEMPORAL_ADDRESS and similar settings are ignored. The real service is never contacted, and the real
+do-not-call list is not read. Every number is replaced by a fictional one before anything is stored; calling hours, holidays and
+law follow the real number.
 
-Afterwards: outcomes, the forecast of carillon check beside what happened, what happened when, the judge over the event log (as carillon
-verify), and what the service has to say about its caller. Exit code 0 when the campaign has completed and both are content; else 1.
+The report shows outcomes, the forecast of carillon check next to the actual course, a timeline, the result of carillon verify, and
+the sandbox's report on its client. Exit code 0 if the campaign completed and both checks passed, otherwise 1.
 
 Examples:
   carillon rehearse reminders.yaml
-  carillon rehearse reminders.yaml --start-at 2030-03-08T14:00:00Z    over a change of clocks
+  carillon rehearse reminders.yaml --start-at 2030-03-08T14:00:00Z    across a daylight-saving change
   carillon rehearse reminders.yaml --rows 200 --pause-after 20h --pause-for 3h
   carillon rehearse reminders.yaml --json > rehearsal.json`;
 
@@ -57,25 +58,25 @@ interface RehearseFlags {
 
 export function rehearseCommand(io: Io): Command {
   return new Command('rehearse')
-    .description('Play a campaign through against a sandbox of its own: days in minutes')
+    .description('Simulate a whole campaign on a private sandbox, days in minutes')
     .argument('<campaign.yaml>', 'campaign file')
     .option('--speed <factor>', 'service seconds per real second', readFactor, defaultSpeed)
     .option(
       '--start-at <instant>',
-      'when it begins, such as 2030-01-15T14:00:00Z (default: now, or at starts_at)',
+      'start of the campaign, such as 2030-01-15T14:00:00Z (default: now, or starts_at)',
       readInstant,
     )
     .option('--rows <number>', 'rehearse a sample of this many rows (default: all)', readRows)
-    .option('--seed <text>', 'who picks up, and which rows are sampled', 'carillon')
+    .option('--seed <text>', 'decides who picks up and which rows are sampled', 'carillon')
     .addOption(
-      new Option('--dialect <name>', 'what the service tells about calls')
+      new Option('--dialect <name>', 'which fields the service returns about calls')
         .choices(['spec', 'extended'])
         .default('extended'),
     )
     .option('--pause-after <duration>', 'pause the campaign this long after its start, such as 20h', readSpan)
-    .option('--pause-for <duration>', 'with --pause-after: go on after this long (default: 1h)', readSpan)
-    .option('--keep <folder>', 'keep database, log and results in a new folder (default: all is deleted)')
-    .option('--json', 'the report as one JSON object', false)
+    .option('--pause-for <duration>', 'with --pause-after: resume after this long (default: 1h)', readSpan)
+    .option('--keep <folder>', 'keep database, log and results in this new folder (default: delete them)')
+    .option('--json', 'print the report as one JSON object', false)
     .addHelpText('after', examples)
     .action((path: string, flags: RehearseFlags) => runRehearse(io, path, flags));
 }

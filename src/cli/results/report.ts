@@ -9,21 +9,20 @@ import { readNames } from './flags.ts';
 import { terminalWidth } from '../terminal/table.ts';
 
 const examples = `
-Tables of rows by outcome; of calls by how they ended, by number of the attempt, by the hour of the dial in the recipient's own
-time and by time zone; and of conversations by each collected value and each evaluation. Each table of calls tells how many a
-person took (those who then asked not to be called again included), their share of the calls that have ended, and the time on
-the line where the records have durations.
+Prints tables of rows by outcome; of calls by disposition, attempt number, hour of the dial in the recipient's local time, and time
+zone; and of conversations by each collected value and evaluation. Each table of calls shows how many were answered by a human
+(including those who then opted out), their share of the ended calls, and the time on the line if the records have durations.
 
 Examples:
   carillon report reminders
   carillon report reminders --by attempt,hour
-  carillon report reminders --json                 all values, for programs`;
+  carillon report reminders --json                 all values as JSON`;
 
 export function reportCommand(io: Io): Command {
   return new Command('report')
-    .description('Count rows and calls: by outcome, attempt, hour, zone, collected value, evaluation')
+    .description('Count rows and calls by outcome, attempt, hour, zone, collected value and evaluation')
     .argument('<campaign>', 'id of the campaign')
-    .option('--by <names>', `only these tables, apart by commas: ${reportDimensions.join(', ')}`)
+    .option('--by <names>', `only these comma-separated tables: ${reportDimensions.join(', ')}`)
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
     .action((campaignId: string, flags: { by?: string; json: boolean }) =>

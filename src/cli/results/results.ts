@@ -20,22 +20,21 @@ import { fetchTranscripts } from './transcripts.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 const examples = `
-One line per row of the list, in its order: the original columns, then outcome, reason, attempts, disposition, detail,
-conversation_id, times, duration, audio, and a column for each collected value and each evaluation. While the campaign runs,
-rows without an outcome read "in_progress". A file appears whole or not at all, and replaces only earlier results of the same
-campaign in the same format.
+Writes one line per row, in list order: the original columns, then outcome, reason, attempts, disposition, detail, conversation_id,
+times, duration, audio, and one column per collected value and evaluation. While the campaign runs, rows without an outcome show
+"in_progress". The file is written completely or not at all, and replaces only earlier results of the same campaign in the same format.
 
-For Excel take .xlsx, where nothing is ever run as a formula. In CSV the added cells are made safe, and those of the list stay as they
-were; a file that somebody opens in a spreadsheet should be written with --safe-cells, and with --bom.
+For Excel use .xlsx, in which nothing can run as a formula. In CSV, added cells are made safe and the list's own cells are unchanged;
+if the file is meant for a spreadsheet, add --safe-cells and --bom.
 
---outcome, --disposition (of the latest call) and --reason take names apart by commas; a row has to meet every filter. --since
-keeps rows that changed since a time (of the service's clock). Each run with it, and each before the end of the campaign, tells
-where the next --since should begin: a job that goes on from there misses no change, and may see one twice.
+--outcome, --disposition (of the latest call) and --reason accept comma-separated names; a row must match every filter. --since keeps
+rows that changed since a time on the service's clock. Every run with --since, and every run before the end of the campaign, prints
+where the next --since should begin. A job that continues there misses no change, and may see one twice.
 
-Transcripts are not kept in the database: --transcripts reads those of all rows from the service, one file per conversation named
-<row>-<conversation id>.txt. Files that are there already are not fetched again.
+Transcripts are not kept in the database. --transcripts reads them from the service for all rows and writes one file per conversation,
+<row>-<conversation id>.txt. Existing files are not fetched again.
 
-Exit code 0 when the results are written; 1 when they could not be, or were left with Ctrl-C; 2 for a flag or file that cannot be used.
+Exit code 0 if the results were written; 1 if they could not be written, or you left with Ctrl-C; 2 for an invalid flag or file.
 
 Examples:
   carillon results reminders                                 writes reminders-results.csv
@@ -44,30 +43,30 @@ Examples:
   carillon results reminders --outcome exhausted,unresolved  only these rows, to reminders-results-part.csv
   carillon results reminders --since 2h --output new.jsonl   what changed in the last two hours, one JSON object per row
   carillon results reminders --json -o r.csv                 CSV, and a summary with nextSinceAt as JSON on standard output
-  carillon results reminders --wait                          when the campaign has ended
-  carillon results reminders --transcripts transcripts/      and what was said`;
+  carillon results reminders --wait                          waits until the campaign has ended
+  carillon results reminders --transcripts transcripts/      also writes transcripts`;
 
 export function resultsCommand(io: Io): Command {
   return new Command('results')
     .description('Write the results file: one line per row of the list')
     .argument('<campaign>', 'id of the campaign')
-    .option('-o, --output <file>', 'where to write; - for standard output (default: <campaign>-results.csv)')
-    .option('--format <format>', 'csv, jsonl or xlsx (default: by the name of the file, else csv)')
+    .option('-o, --output <file>', 'output file; - for standard output (default: <campaign>-results.csv)')
+    .option('--format <format>', 'csv, jsonl or xlsx (default: by file name, otherwise csv)')
     .option(
       '--safe-cells',
-      "CSV: an apostrophe before what a spreadsheet would run, in the list's own cells as well",
+      "CSV: prefix cells that a spreadsheet would run with an apostrophe, also in the list's columns",
       false,
     )
-    .option('--bom', 'CSV: begin with a byte order mark, by which Excel knows accented letters', false)
-    .option('--outcome <names>', 'only rows with one of these outcomes; in_progress for those without')
-    .option('--disposition <names>', 'only rows whose latest call ended so')
-    .option('--reason <names>', 'only rows with one of these reasons')
-    .option('--since <when>', 'only rows that changed since a time with offset, or in the last 2h')
+    .option('--bom', 'CSV: begin with a byte order mark, so that Excel reads accented letters', false)
+    .option('--outcome <names>', 'only rows with one of these comma-separated outcomes; in_progress for none yet')
+    .option('--disposition <names>', 'only rows whose latest call has one of these comma-separated dispositions')
+    .option('--reason <names>', 'only rows with one of these comma-separated reasons')
+    .option('--since <when>', 'only rows that changed since a time with UTC offset, or within a duration such as 2h')
     .option('--wait', 'wait until the campaign has ended, then write', false)
-    .option('--transcripts <folder>', "write what was said, from the service's records")
+    .option('--transcripts <folder>', "write transcripts, read from the service's records")
     .option(
       '--json',
-      'a summary as JSON; rows as JSON Lines where neither --format nor the name of the file says otherwise',
+      'print a summary as JSON; rows are JSON Lines unless --format or the file name says otherwise',
       false,
     )
     .addHelpText('after', examples)

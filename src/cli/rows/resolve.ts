@@ -18,28 +18,28 @@ import { setGoing } from '../access/set-going.ts';
 import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
 
 const examples = `
-A recipient is unresolved when nobody can know whether the call was made, or whose record is whose: the answer to a batch was
-lost, or a record may be that of several calls. Carillon never calls such a recipient again by itself; you decide.
+A recipient is unresolved if it cannot be known whether the call was placed, or which record belongs to it: the answer to a batch was
+lost, or a record may belong to several calls. Carillon never calls such a recipient again by itself; you decide.
 
-  --redial    those without a record wait again and are dialled. If a lost batch was carried out after all, they are called
-              twice. Rows whose records cannot be told apart are left: decide about them with --candidates.
+  --redial    recipients without a record wait again and are dialled. If a lost batch was carried out after all, they are called
+              twice. Rows whose records cannot be told apart are skipped; decide about them with --candidates.
   --give-up   they keep the outcome "unresolved".
 
-  --candidates FILE   row by row, with the records that may be theirs. FILE does not exist: it is written as CSV. Fill in its
-                      column "decision" and run the same command again: all of it is done, or nothing.
-                        theirs      this conversation is the row's call: the row ends as the record says
-                        not_theirs  it is not
-                        redial      none of the row's records is its call: dial the row again
+  --candidates FILE   every doubtful row with its candidate records. If FILE does not exist, it is written as CSV. Fill in its
+                      column "decision" and run the same command again. All decisions are applied, or none.
+                        theirs      this conversation is the row's call; the row ends as the record says
+                        not_theirs  this conversation is not the row's call
+                        redial      none of the row's records is its call; dial the row again
                         give_up     leave the row as it is
                       An empty decision changes nothing.
   --row N             one row of the list, with --conversation ID (theirs), --not ID, --redial or --give-up
 
-Redialling after the campaign's end starts its next round; it is refused while the campaign drains, and once its ends_at has
-passed. Batches that something may still be heard of are left alone.
+If the campaign has ended, redialling starts its next round. Redialling is refused while the campaign drains and after its ends_at.
+Batches whose outcome may still become known are left alone.
 
-  --give-up --open   calls whose end can no longer be learnt, because the service has not let its records be read for an hour
-                     (the agent was deleted there, the key was withdrawn): they become "unresolved" too, so that the
-                     campaign can end.
+  --give-up --open   also ends calls whose outcome can no longer be learned, because the service has not let their records be read
+                     for an hour (the agent was deleted, the key was withdrawn). They become "unresolved", so that the campaign
+                     can end.
 
 Examples:
   carillon resolve reminders --redial
@@ -73,21 +73,18 @@ class DecisionError extends Error {
 
 export function resolveCommand(io: Io, input: PersonInput = processInput()): Command {
   return new Command('resolve')
-    .description('Decide on calls of which nobody knows whether they were placed')
+    .description('Resolve calls whose outcome is unknown')
     .argument('<campaign>', 'id of the campaign')
     .addOption(new Option('--redial', 'dial them again').conflicts('giveUp'))
     .option('--give-up', 'leave them as they are')
-    .option('--open', 'with --give-up: open calls, too, that the service can no longer be asked about', false)
-    .option('-y, --yes', 'do not ask; needed for --redial where nobody can be asked', false)
+    .option('--open', 'with --give-up: include open calls whose records can no longer be read', false)
+    .option('-y, --yes', 'do not ask for confirmation; required for --redial without a terminal', false)
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .option(
-      '--candidates <file>',
-      'write the rows in doubt with the records that may be theirs, or take the edited file back',
-    )
+    .option('--candidates <file>', 'write the doubtful rows with their candidate records, or apply the edited file')
     .option('--row <number>', 'decide about one row of the list')
-    .option('--conversation <id>', 'with --row: this conversation is the record of its call')
-    .option('--not <id>', 'with --row: this conversation is not')
+    .option('--conversation <id>', 'with --row: this conversation belongs to its call')
+    .option('--not <id>', 'with --row: this conversation does not belong to its call')
     .action((campaignId: string, flags: Flags) => decide(io, input, campaignId, flags));
 }
 

@@ -18,14 +18,14 @@ import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 const examples = `
-Puts rows of an ended campaign back in line and starts its next round, under the rules with which it was started. Each row
-gets its budget of attempts anew; its history stays, attempt numbers go on, and frequency caps still count every call.
+Starts the next round of an ended campaign with these rows, under the rules the campaign was started with. Each row gets a new
+attempt budget and keeps its history; attempt numbers continue, and frequency caps still count every call.
 
-  exhausted    all attempts were used up
+  exhausted    all attempts were used
   expired      the campaign ended before an attempt
   cancelled    the campaign was cancelled before an attempt
-  undialable   no open window, no known zone, an invalid number: worth it once something has changed
-  unresolved   nobody knows whether they were called: they may be called twice
+  undialable   no open window, no known time zone, or an invalid number; useful once something has changed
+  unresolved   it is unknown whether they were called; they may be called twice
 
 Examples:
   carillon retry reminders --outcome exhausted
@@ -39,10 +39,10 @@ export interface RetryFlags {
 
 export function retryCommand(io: Io, input: PersonInput = processInput()): Command {
   return new Command('retry')
-    .description('Call rows of an ended campaign again, in a new round')
+    .description('Call rows of an ended campaign again in a new round')
     .argument('<campaign>', 'id of the campaign')
-    .requiredOption('--outcome <outcomes>', `which rows: ${retriableOutcomes.join(', ')}, with commas between them`)
-    .option('-y, --yes', 'do not ask', false)
+    .requiredOption('--outcome <outcomes>', `comma-separated outcomes: ${retriableOutcomes.join(', ')}`)
+    .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
     .action((campaignId: string, flags: RetryFlags) => runRetry(io, input, campaignId, flags));

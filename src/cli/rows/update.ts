@@ -26,17 +26,18 @@ import { updateRows } from './update-rows.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 const examples = `
-Reads a list again, corrected or with more rows, while the campaign is under way. Rows are matched by the column that list.id of the
-campaign file names; the rules are those with which the campaign was started. Each row of the file ends as one of
+Reads a corrected or extended list into a campaign that has not ended. Rows are matched by the column that list.id names in the
+campaign file; the rules are those the campaign was started with. Each row of the file ends as one of
 
-  accepted    a new id: added after the last row of the campaign
-  corrected   a known id with other cells, another number or place; a row that was rejected or undialable goes back in line
+  accepted    a new id; added after the last row of the campaign
+  corrected   a known id with other cells, another number or place; a rejected or undialable row waits to be called again
   unchanged   as it was
-  failed      call_open: a call is planned or open, upload it again later; already_ended: it has its outcome;
-              withdrawn: --restore puts it back; duplicate_phone: another row has the number; or what is wrong with the row
+  failed      call_open: a call is planned or open, upload the row again later; already_ended: it has its outcome;
+              withdrawn: --restore puts it back; duplicate_phone: another row has the number; or the fault in the row
 
-A row that failed leaves the campaign's row as it was, old number and all: of those that still wait, and may be called so, it warns.
-Rows that the file does not have are left alone. Exit code 1 when a row failed; the others are done. Repeating it is harmless.
+A failed row leaves the campaign's row unchanged, including its old number. The command warns about such rows if they may still be
+called. Rows that are missing from the file are left alone. Exit code 1 if a row failed; the other rows are changed. Repeating the
+command is harmless.
 
 Examples:
   carillon update reminders corrected.csv --dry-run
@@ -59,18 +60,18 @@ export interface UpdateFlags {
 
 export function updateCommand(io: Io, input: PersonInput = processInput()): Command {
   return new Command('update')
-    .description('Add and correct rows of a campaign from a list, while it runs')
+    .description('Add and correct rows of a running campaign')
     .argument('<campaign>', 'id of the campaign')
-    .argument('<list>', 'the list: CSV or Excel workbook, with the columns of the campaign')
-    .option('--dry-run', 'say what would be done, and change nothing', false)
-    .option('--add', 'the list is meant for this campaign, although it looks like that of another one', false)
-    .option('--restore', 'put rows back in line that were withdrawn', false)
-    .option('--withdraw-missing', 'withdraw the rows that the list does not have', false)
+    .argument('<list>', 'CSV file or Excel workbook with the columns of the campaign')
+    .option('--dry-run', 'show what would be done; change nothing', false)
+    .option('--add', 'use the list even if it looks like the list of another campaign', false)
+    .option('--restore', 'restore withdrawn rows', false)
+    .option('--withdraw-missing', 'withdraw the rows that are missing from the list', false)
     .option('--report <file>', 'write a CSV file with one line per row of the list')
-    .option('--delimiter <character>', 'what separates the columns (default: found in the list)')
+    .option('--delimiter <character>', 'column separator (default: detected)')
     .option('--sheet <name>', 'sheet of the workbook (default: the first)')
     .option('--json', 'print the counts as JSON', false)
-    .option('-y, --yes', 'do not ask before rows are withdrawn', false)
+    .option('-y, --yes', 'do not ask for confirmation before withdrawing rows', false)
     .addHelpText('after', examples)
     .action((campaignId: string, path: string, flags: UpdateFlags) => runUpdate(io, input, campaignId, path, flags));
 }

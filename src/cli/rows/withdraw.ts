@@ -15,11 +15,11 @@ import { renderTable, terminalWidth } from '../terminal/table.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 const examples = `
-Takes rows out of a campaign that has not ended: who waits is not called any more, and ends as cancelled, reason withdrawn. A call
-that is planned or open goes on, and is reported as call_open; rows that have an outcome keep it. Nobody is put on the
-do-not-call list: that is carillon suppress. carillon update --restore puts withdrawn rows back.
+Removes rows from a campaign that has not ended. Waiting recipients are not called and end as cancelled, reason withdrawn. A planned
+or open call continues and is reported as call_open; rows with an outcome keep it. Nobody is added to the do-not-call list (use
+carillon suppress). carillon update --restore restores withdrawn rows.
 
-Exit code 1 when a row that was named is not there, or has a call planned or open.
+Exit code 1 if a named row does not exist, or has a planned or open call.
 
 Examples:
   carillon withdraw reminders --id A17,A18 --reason "moved away"
@@ -38,15 +38,15 @@ export interface WithdrawFlags {
 
 export function withdrawCommand(io: Io, input: PersonInput = processInput()): Command {
   return new Command('withdraw')
-    .description('Take rows out of a campaign, while it runs')
+    .description('Remove rows from a running campaign')
     .argument('<campaign>', 'id of the campaign')
-    .addOption(new Option('--id <ids>', "the rows' ids, with commas between them").argParser(readNames))
-    .addOption(new Option('--row <rows>', 'row numbers as the results count them').argParser(readRows))
-    .option('--file <ids.csv>', 'a file with the ids: in the column of the campaign, or in its only column')
-    .option('--reason <text>', 'why, for those who look later')
-    .option('--dry-run', 'say what would be done, and change nothing', false)
-    .option('--json', 'print as JSON', false)
-    .option('-y, --yes', 'do not ask', false)
+    .addOption(new Option('--id <ids>', 'comma-separated ids of the rows').argParser(readNames))
+    .addOption(new Option('--row <rows>', 'comma-separated row numbers, as in the results').argParser(readRows))
+    .option('--file <ids.csv>', "file with the ids, in the campaign's id column or in its only column")
+    .option('--reason <text>', 'reason, recorded for later')
+    .option('--dry-run', 'show what would be done; change nothing', false)
+    .option('--json', 'print JSON', false)
+    .option('-y, --yes', 'do not ask for confirmation', false)
     .addHelpText('after', examples)
     .action((campaignId: string, flags: WithdrawFlags) => runWithdraw(io, input, campaignId, flags));
 }

@@ -36,16 +36,16 @@ function controlCommand(name: string, what: string, example: string): Command {
   return new Command(name)
     .description(what)
     .option('--url <address>', 'address of the sandbox (default: SVC_BASE_URL)')
-    .option('--control-token-file <file>', 'the token that it was started with (default: CARILLON_SANDBOX_TOKEN)')
-    .option('--json', 'print what it answers', false)
+    .option('--control-token-file <file>', 'control token of the sandbox (default: CARILLON_SANDBOX_TOKEN)')
+    .option('--json', 'print the response', false)
     .addHelpText('after', `\nExample:\n  ${example}`);
 }
 
 function advanceCommand(io: ControlIo): Command {
-  return controlCommand('advance', 'Move the time of a running sandbox forward', 'carillon sandbox advance 2h')
-    .argument('[span]', 'how far, such as 90s, 5m or 2h; or a time such as 2030-01-15T12:00:00Z')
-    .option('--until <end>', 'idle: until no call is open, none waits and no webhook is on its way; or a time')
-    .addHelpText('after', '  carillon sandbox advance --until idle      (code 1 when it does not get there)')
+  return controlCommand('advance', 'Advance the clock of a running sandbox', 'carillon sandbox advance 2h')
+    .argument('[span]', 'duration such as 90s, 5m or 2h, or a time such as 2030-01-15T12:00:00Z')
+    .option('--until <end>', 'a time, or idle: until no call is open or waiting and no webhook is pending')
+    .addHelpText('after', '  carillon sandbox advance --until idle      (exit code 1 if it does not become idle)')
     .action(async (text: string | undefined, { until }: { until?: string }, self: Command) => {
       const flags = flagsOf(self);
       const to = text ?? until;
@@ -80,10 +80,10 @@ function stillUnderWay(answer: Record<string, unknown>): string {
 function faultsCommand(io: ControlIo): Command {
   return controlCommand(
     'faults',
-    'Show, add or remove the faults that a running sandbox commits',
+    'Show, add or remove fault rules of a running sandbox',
     'carillon sandbox faults faults.json',
   )
-    .argument('[file]', 'JSON file with one rule or a list of them, which are added')
+    .argument('[file]', 'JSON file with one rule or a list of rules to add')
     .option('--clear', 'remove all rules first', false)
     .action(async (file: string | undefined, _own: ControlFlags, self: Command) => {
       const flags = flagsOf(self);
@@ -101,7 +101,7 @@ function faultsCommand(io: ControlIo): Command {
 }
 
 function fixtureCommand(io: ControlIo): Command {
-  const what = 'Add agents, numbers, webhooks, people and faults to a running sandbox, all of a file or nothing';
+  const what = 'Add agents, numbers, webhooks, callees and faults to a running sandbox, all or none';
   return controlCommand('fixture', what, 'carillon sandbox fixture fixture.yaml')
     .argument('<file>', 'YAML or JSON file, as for --fixture')
     .action(async (file: string, _own: ControlFlags, self: Command) => {
@@ -112,7 +112,7 @@ function fixtureCommand(io: ControlIo): Command {
 }
 
 function resetCommand(io: ControlIo): Command {
-  return controlCommand('reset', 'Put a running sandbox back to its start', 'carillon sandbox reset').action(
+  return controlCommand('reset', 'Reset a running sandbox to its initial state', 'carillon sandbox reset').action(
     async (_own: ControlFlags, self: Command) => {
       const flags = flagsOf(self);
       told(io, flags, await ask(io, flags, 'POST', 'reset'), 'It is as at its start.');
@@ -123,11 +123,11 @@ function resetCommand(io: ControlIo): Command {
 function snapshotCommand(io: ControlIo): Command {
   return controlCommand(
     'snapshot',
-    'Keep the whole state of a running sandbox, or go back to one that was kept',
+    'Save the state of a running sandbox, or restore a saved one',
     'carillon sandbox snapshot before-the-storm',
   )
-    .argument('[name]', 'what to call it')
-    .option('--restore <id>', 'go back to this one')
+    .argument('[name]', 'name of the snapshot')
+    .option('--restore <id>', 'restore this snapshot')
     .action(async (name: string | undefined, _own: ControlFlags, self: Command) => {
       const flags = flagsOf(self);
       const { restore } = flags;

@@ -33,9 +33,9 @@ export interface ExecIo {
 }
 
 const examples = `
-The command finds the sandbox in SVC_BASE_URL, SVC_API_KEY and CARILLON_SANDBOX_URL. The conduct report goes to stderr, since stdout is
-the command's. The exit code is the command's own, or 1 when that is 0 and the conduct report has violations, or nothing to judge because
-no request came; 2 when the command could not be run.
+The command finds the sandbox through SVC_BASE_URL, SVC_API_KEY and CARILLON_SANDBOX_URL. The conduct report goes to stderr; stdout
+belongs to the command. The exit code is the command's own; 1 if the command succeeded but the conduct report has violations or no
+request arrived; 2 if the command could not be run.
 
 Examples:
   carillon sandbox exec -- npm test
@@ -48,12 +48,12 @@ const nothingObserved =
 /** `carillon sandbox exec`: a command with a sandbox of its own. `end` is told the exit code. */
 export function execCommand(end: (code: number) => void): Command {
   return addSandboxFlags(new Command('exec'), '0')
-    .description('Run a command against a sandbox of its own, and judge how it used the service')
+    .description('Run a command against a private sandbox, and judge how it used the service')
     .usage('[options] -- <command> [arguments...]')
-    .argument('<command...>', 'what to run, with its arguments')
-    .option('--report <format>', 'text, json or junit (default: by the name of the file, or text)')
-    .option('--json', 'the conduct report as JSON, as --report json', false)
-    .option('--report-file <file>', 'write the conduct report there; .json and .xml choose the format')
+    .argument('<command...>', 'command to run, with its arguments')
+    .option('--report <format>', 'text, json or junit (default: by file name, otherwise text)')
+    .option('--json', 'same as --report json', false)
+    .option('--report-file <file>', 'write the conduct report to this file; .json and .xml select the format')
     .passThroughOptions()
     .addHelpText('after', examples)
     .action(async (command: string[], _flags: ExecFlags, self: Command) => {

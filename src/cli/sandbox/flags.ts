@@ -56,45 +56,45 @@ export function addSandboxFlags(command: Command, usualPort: string): Command {
   return command
     .option(
       '--host <address>',
-      'what to listen on, such as 0.0.0.0 for containers and other machines, which takes a control token (default: 127.0.0.1)',
+      'address to listen on, such as 0.0.0.0 for containers and other machines; requires a control token (default: 127.0.0.1)',
     )
-    .option('--port <number>', `0 for any free one (default: ${usualPort})`)
+    .option('--port <number>', `0 for any free port (default: ${usualPort})`)
     .option(
       '--dialect <name>',
-      'spec: only what the contract promises; extended: likely inner fields beside it (default: extended)',
+      'spec: only what the contract promises; extended: also likely inner fields (default: extended)',
     )
     .option('--speed <factor>', 'service seconds per real second (default: 1)')
     .option(
       '--clock <mode>',
-      'realtime, manual (it stands until it is moved), or a factor such as 60x; instead of --speed',
+      'realtime, manual (stands still until advanced), or a factor such as 60x; replaces --speed',
     )
-    .option('--data <file>', 'keep the state in this file, and its key in a file beside it (default: in memory only)')
+    .option('--data <file>', 'keep the state in this file, and its key in a file next to it (default: in memory)')
     .option(
       '--control-token-file <file>',
-      'a token that the page and everything under /_sandbox but health ask for (default: CARILLON_SANDBOX_TOKEN)',
+      'token required for the page and everything under /_sandbox except health (default: CARILLON_SANDBOX_TOKEN)',
     )
-    .option('--seed <text>', 'same seed, same calls (default: carillon)')
-    .option('--plan <name>', `limits of an account: ${planNames.join(', ')} (default: ${defaultPlan})`)
-    .option('--concurrency <calls>', 'calls on the line at once (default: as the plan says)')
+    .option('--seed <text>', 'the same seed gives the same calls (default: carillon)')
+    .option('--plan <name>', `account limits: ${planNames.join(', ')} (default: ${defaultPlan})`)
+    .option('--concurrency <calls>', 'concurrent calls (default: by plan)')
     .option(
       '--retry-after <style>',
-      'how a request over the limit is told to wait: seconds, date or none (default: seconds)',
+      'form of Retry-After for requests over the limit: seconds, date or none (default: seconds)',
     )
-    .option('--fixture <file>', 'YAML or JSON file of agents, numbers, webhooks, people and fault rules to start with')
-    .option('--faults <file>', 'JSON file of fault rules')
-    .option('--world <file>', 'YAML file of the people behind the numbers')
+    .option('--fixture <file>', 'YAML or JSON file with initial agents, numbers, webhooks, callees and fault rules')
+    .option('--faults <file>', 'JSON file with fault rules')
+    .option('--world <file>', 'YAML file with the callees behind the numbers')
     .option(
       '--calling-hours <from-to>',
-      'when people may be called, on their own clocks, like 08:00-21:00; the conduct report judges it',
+      'permitted calling hours in local time, such as 08:00-21:00; checked by the conduct report',
     )
-    .option('--loose', 'accept unknown request fields, and answers asked for with the header x-sandbox-prefer')
-    .option('--no-unanswered-records', 'calls that nobody answers leave no conversation record')
+    .option('--loose', 'accept unknown request fields, and responses requested with the header x-sandbox-prefer')
+    .option('--no-unanswered-records', 'create no conversation record for unanswered calls')
     .option(
       '--allow-outbound <host>',
-      "a host, or host:port, beside this machine's own that may be connected to; may be given again (default: none)",
+      'host or host:port outside this machine that may be contacted; repeat for more (default: none)',
       (host: string, hosts: string[] | undefined) => [...(hosts ?? []), host],
     )
-    .option('--no-model-stream', "ask agents' own models for answers in one piece")
+    .option('--no-model-stream', "request unstreamed responses from agents' custom models")
     .option(
       '--model-latency <kind>',
       "how long agents' own models are heard to think: measured, or drawn from the seed (default: measured)",
@@ -103,7 +103,7 @@ export function addSandboxFlags(command: Command, usualPort: string): Command {
       '--socket-pacing <kind>',
       "how sockets send the agent's audio: realtime, or fast, as quickly as it is read (default: realtime)",
     )
-    .option('--no-speech', 'recordings are tones instead of voices');
+    .option('--no-speech', 'use tones instead of voices in recordings');
 }
 
 /** Whether an error says that the sandbox cannot start as asked; its message is for people. */

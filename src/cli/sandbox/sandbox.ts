@@ -21,16 +21,16 @@ Examples:
   carillon sandbox                               on port ${defaultPort}, in real time
   carillon sandbox --port 0 --json               on any free port; one JSON line on stdout when ready
   carillon sandbox --speed 120 --seed 7          two hours of calls in a minute, the same calls every time
-  carillon sandbox --dialect spec                nothing but what the contract promises
-  carillon sandbox exec -- npm test              a command with a sandbox of its own, judged at the end
+  carillon sandbox --dialect spec                only what the contract promises
+  carillon sandbox exec -- npm test              run a command with a private sandbox and judge it at the end
   carillon sandbox --faults faults.json          with [{"operation":14,"nth":2,"effect":{"type":"reset","when":"after"}}]
-  carillon sandbox --world people.yaml           with the people of that file behind the numbers
-  carillon sandbox --fixture fixture.yaml        with agents, numbers, webhooks, people and faults of that file
+  carillon sandbox --world people.yaml           with the callees of this file
+  carillon sandbox --fixture fixture.yaml        with agents, numbers, webhooks, callees and faults of this file
   carillon sandbox --host 0.0.0.0                for containers and other machines, with a control token
-  carillon sandbox advance 2h                    moves the time of one that runs; faults, fixture, reset, snapshot, too
+  carillon sandbox advance 2h                    advance a running sandbox; see also faults, fixture, reset, snapshot
 
-While it runs: GET /_sandbox/conduct?format=text judges the caller, /_sandbox/calls lists what was dialled,
-/_sandbox/journal what was asked, /_sandbox/faults holds the fault rules. None of these needs a key.`;
+While it runs, GET /_sandbox/conduct?format=text judges the client, /_sandbox/calls lists calls, /_sandbox/journal lists requests,
+and /_sandbox/faults lists fault rules. None of these needs a key.`;
 
 /** `carillon sandbox`: the service on this machine, until interrupted. */
 export function sandboxCommand(io?: Pick<Io, 'exitCode' | 'stdout' | 'env'>): Command {
@@ -38,7 +38,7 @@ export function sandboxCommand(io?: Pick<Io, 'exitCode' | 'stdout' | 'env'>): Co
     (io ?? process).exitCode = code;
   };
   const command = addSandboxFlags(new Command('sandbox'), String(defaultPort))
-    .description('Run the voice-agent service locally, with a simulated phone network')
+    .description('Run the voice-agent service locally with a simulated phone network')
     .option('--json', 'print one JSON line to stdout when ready')
     .enablePositionalOptions()
     .helpCommand(false)

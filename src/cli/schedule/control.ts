@@ -114,7 +114,7 @@ async function refuseBeside({ store }: ScheduleSession, schedule: Schedule): Pro
 
 /**
  * Goes on with the campaign of the last firing whose workflow was ended by hand or lost with its server, as `carillon start` does for a
- * campaign with a file of its own. Harmless while it runs. Throws ScheduleMessageError.
+ * campaign with a file of its own. Harmless if the campaign is running. Throws ScheduleMessageError.
  */
 export async function continueSchedule(io: Io, campaignId: string, flags: { json: boolean }): Promise<void> {
   await withSchedules(io, async (session) => {

@@ -6,8 +6,8 @@ import { createScheduleFrom, type CreateFlags } from './create.ts';
 import { describeOneSchedule, listAllSchedules } from './list.ts';
 
 const examples = `
-Each firing reads the list of the hour and starts a campaign of its own, such as reminders-2026-11-21t0900. While that one still
-runs, the next firing is skipped. Temporal fires; a worker reads the list and does the calls.
+Each run reads the current list and starts a campaign of its own, such as reminders-2026-11-21t0900. While that campaign is running,
+the next run is skipped. Temporal keeps the times; a worker reads the list and places the calls.
 
 Examples:
   carillon schedule create campaign.yaml --cron "0 9 * * mon-fri" --timezone America/New_York --list "lists/{{ date }}.csv"
@@ -17,11 +17,11 @@ Examples:
   carillon schedule delete reminders`;
 
 const createExamples = `
-The campaign file is kept as it is now: a firing later dials by it, whatever has become of the file. --list may hold
-{{ date }}, {{ time }}, {{ year }}, {{ month }}, {{ day }}, {{ hour }}, {{ minute }} and {{ weekday }}, the local time of the firing; a path
-counts from the folder of the campaign file, on the machine of the worker. Without --list each firing reads the list that the
-campaign file names. A signed URL stands in a variable or a file of the worker: --list env://CARILLON_URL_<NAME>, or
---list url-file:///run/secrets/list-url. In cron, a day of the month and a day of the week must both fit.
+The schedule keeps the campaign file as it is now; later changes to the file have no effect. --list may contain {{ date }}, {{ time }},
+{{ year }}, {{ month }}, {{ day }}, {{ hour }}, {{ minute }} and {{ weekday }}, the local time of the run. A path is relative to the
+folder of the campaign file, on the worker's machine. Without --list each run reads the list named in the campaign file. Keep a
+signed URL in a variable or a file of the worker: --list env://CARILLON_URL_<NAME>, or --list url-file:///run/secrets/list-url. In
+cron, a day of the month and a day of the week must both match.
 
 Examples:
   carillon schedule create campaign.yaml --cron "0 9 * * mon-fri" --timezone America/New_York --list "lists/{{ date }}.csv"
@@ -31,74 +31,74 @@ Examples:
 /** `carillon schedule`: campaigns that recur. */
 export function scheduleCommand(io: Io, input: PersonInput = processInput()): Command {
   const command = new Command('schedule')
-    .description('Run a campaign again and again, each time over a fresh list')
+    .description('Run a campaign on a schedule, each time with a fresh list')
     .addHelpText('after', examples);
   command
     .command('create')
-    .description('Make a schedule of a campaign file')
+    .description('Create a schedule for a campaign file')
     .argument('<campaign.yaml>', 'campaign file')
     .option('--cron <expression>', 'five fields: minute, hour, day of the month, month, day of the week')
-    .option('--every <duration>', 'instead: an interval such as 1d, counted from --start-at or from now')
-    .requiredOption('--timezone <zone>', 'zone of the times, such as America/New_York')
-    .option('--list <path or URL>', 'where each firing takes its list from')
-    .option('--catch-up <duration>', 'a firing that is later than this is left out', '10m')
-    .option('--start-at <time>', 'no firing before it, such as 2030-11-30T09:00')
-    .option('--end-at <time>', 'no firing after it')
-    .option('--note <text>', 'for those who look later; kept in Temporal')
+    .option('--every <duration>', 'instead of --cron: an interval such as 1d, from --start-at or from now')
+    .requiredOption('--timezone <zone>', 'time zone of the schedule, such as America/New_York')
+    .option('--list <path or URL>', 'list of each run')
+    .option('--catch-up <duration>', 'skip a run that is later than this', '10m')
+    .option('--start-at <time>', 'no run before this time, such as 2030-11-30T09:00')
+    .option('--end-at <time>', 'no run after this time')
+    .option('--note <text>', 'note, kept in Temporal')
     .option('--json', 'print the schedule as JSON', false)
     .addHelpText('after', createExamples)
     .action((path: string, flags: CreateFlags) => createScheduleFrom(io, path, flags));
   command
     .command('list')
-    .description('Show all schedules: when they fire next, and what came of the last firing')
-    .option('--json', 'as JSON', false)
+    .description('List all schedules with their next and last runs')
+    .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule list --json')
     .action((flags: { json: boolean }) => listAllSchedules(io, flags));
   command
     .command('describe')
-    .description('Show one schedule with everything that is known of it')
-    .argument('<campaign>', 'id in the campaign file')
-    .option('--json', 'as JSON', false)
+    .description('Show all details of one schedule')
+    .argument('<campaign>', 'id from the campaign file')
+    .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule describe reminders')
     .action((campaignId: string, flags: { json: boolean }) => describeOneSchedule(io, campaignId, flags));
   command
     .command('pause')
-    .description('Let it fire no more until it is resumed; a campaign that runs goes on')
-    .argument('<campaign>', 'id in the campaign file')
-    .option('--note <text>', 'why; kept in Temporal')
+    .description('Pause a schedule; a running campaign continues')
+    .argument('<campaign>', 'id from the campaign file')
+    .option('--note <text>', 'reason, kept in Temporal')
     .option('--json', 'print the schedule as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule pause reminders --note "no list this week"')
     .action((campaignId: string, flags: { note?: string; json: boolean }) => pauseSchedule(io, campaignId, flags));
   command
     .command('resume')
-    .description('Let it fire again; what was missed is not made up for')
-    .argument('<campaign>', 'id in the campaign file')
-    .option('--note <text>', 'why; kept in Temporal')
+    .description('Resume a schedule; missed runs are not made up')
+    .argument('<campaign>', 'id from the campaign file')
+    .option('--note <text>', 'reason, kept in Temporal')
     .option('--json', 'print the schedule as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule resume reminders')
     .action((campaignId: string, flags: { note?: string; json: boolean }) => resumeSchedule(io, campaignId, flags));
   command
     .command('trigger')
-    .description('Fire once now, with the list of this minute; not while its last campaign still runs')
-    .argument('<campaign>', 'id in the campaign file')
+    .description('Run once now with the current list, unless its last campaign is still running')
+    .argument('<campaign>', 'id from the campaign file')
     .option('--json', 'print one JSON object', false)
     .addHelpText(
       'after',
-      '\nA schedule that is paused can be triggered, too.\n\nExample:\n  carillon schedule trigger reminders',
+      '\nA paused schedule can be triggered, too.\n\nExample:\n  carillon schedule trigger reminders',
     )
     .action((campaignId: string, flags: { json: boolean }) => triggerSchedule(io, campaignId, flags));
   command
     .command('continue')
-    .description('Go on with the campaign of the last firing, where its workflow was lost or ended by hand')
-    .argument('<campaign>', 'id in the campaign file')
+    .description('Continue the campaign of the last run after its workflow was lost or terminated')
+    .argument('<campaign>', 'id from the campaign file')
     .option('--json', 'print one JSON object', false)
-    .addHelpText('after', '\nHarmless while it runs.\n\nExample:\n  carillon schedule continue reminders')
+    .addHelpText('after', '\nHarmless if the campaign is running.\n\nExample:\n  carillon schedule continue reminders')
     .action((campaignId: string, flags: { json: boolean }) => continueSchedule(io, campaignId, flags));
   command
     .command('delete')
-    .description('Remove a schedule; campaigns that it has started go on')
-    .argument('<campaign>', 'id in the campaign file')
-    .option('-y, --yes', 'do not ask', false)
+    .description('Delete a schedule; campaigns it has started continue')
+    .argument('<campaign>', 'id from the campaign file')
+    .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', '\nExample:\n  carillon schedule delete reminders --yes')
     .action((campaignId: string, flags: { yes: boolean; json: boolean }) =>

@@ -39,19 +39,19 @@ const places: readonly (readonly [TextFlag, string, readonly string[]])[] = [
 
 export function addAgentFlags(command: Command): Command {
   return command
-    .option('-f, --file <file>', 'the settings as JSON or YAML, - for standard input; flags change them')
-    .option('--name <text>', 'what lists show')
-    .addOption(new Option('--tag <text>', 'a tag; repeat it for more').argParser(collect))
-    .option('--first-message <text>', 'what the agent says first')
-    .option('--prompt <text>', 'who it is, what it wants, what it must not do')
-    .option('--voice <id>', 'the voice')
-    .option('--voice-model <id>', 'the text-to-speech model')
-    .option('--model <id>', 'the language model; custom for one of your own, with --llm-url')
+    .option('-f, --file <file>', 'settings as JSON or YAML, - for standard input; flags override them')
+    .option('--name <text>', 'name shown in lists')
+    .addOption(new Option('--tag <text>', 'tag; repeat for more').argParser(collect))
+    .option('--first-message <text>', 'opening line of the agent')
+    .option('--prompt <text>', 'role, goal and limits of the agent')
+    .option('--voice <id>', 'voice')
+    .option('--voice-model <id>', 'text-to-speech model')
+    .option('--model <id>', 'language model; custom for your own model, with --llm-url')
     .addOption(new Option('--temperature <number>', 'from 0.0 to 1.0').argParser(readTemperature))
     .option('--llm-url <address>', 'address of your own language model')
-    .addOption(new Option('--llm-header <name>', 'a header for it, whose value is asked for').argParser(collect))
+    .addOption(new Option('--llm-header <name>', 'header for it; the command prompts for the value').argParser(collect))
     .addOption(
-      new Option('--llm-header-file <name=file>', 'a header for it, whose value is in a file').argParser(collect),
+      new Option('--llm-header-file <name=file>', 'header for it, with its value in a file').argParser(collect),
     );
 }
 

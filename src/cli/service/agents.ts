@@ -21,10 +21,10 @@ Examples:
   carillon agents update agent_reminders --temperature 0.3
   carillon agents delete agent_reminders
 
-SVC_BASE_URL and SVC_API_KEY say which service.`;
+SVC_BASE_URL and SVC_API_KEY select the service.`;
 
 const createExamples = `
-Values of headers are secrets: they are asked for, or read from a file, and never stand on the command line.
+Header values are secrets: the command prompts for them or reads them from a file, and never takes them on the command line.
 
 Examples:
   carillon agents create --name Reminders --voice voice_calm --prompt "You remind people of an appointment."
@@ -32,7 +32,7 @@ Examples:
   carillon agents create --name Own --llm-url http://127.0.0.1:8080/v1 --llm-header-file authorization=key.txt`;
 
 const updateExamples = `
-Only what is given changes. In a file, null clears a field and a list replaces the list.
+Only the given settings change. In a file, null clears a field and a list replaces the existing list.
 
 Examples:
   carillon agents update agent_reminders --first-message "Good morning!"
@@ -42,35 +42,35 @@ Examples:
 /** `carillon agents`: operations 1 to 5. */
 export function agentsCommand(io: Io, input: PersonInput = processInput()): Command {
   const command = new Command('agents')
-    .description('List, show, create, change and delete agents of the service')
+    .description('List, show, create, change and delete agents')
     .addHelpText('after', examples);
   addLimitFlags(command.command('list').description('List agents'))
-    .option('--json', 'as JSON', false)
+    .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon agents list --all --json')
     .action((flags: LimitFlags & { json: boolean }) => listAgents(io, flags));
   command
     .command('get')
     .description('Show one agent')
     .argument('<agent>', 'id of the agent')
-    .option('--json', 'all that the service says of it, as JSON', false)
+    .option('--json', 'print all fields as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon agents get agent_reminders')
     .action((agentId: string, flags: { json: boolean }) => getAgent(io, agentId, flags.json));
   addAgentFlags(command.command('create').description('Create an agent; prints its id'))
-    .option('--json', 'the answer as JSON', false)
+    .option('--json', 'print the response as JSON', false)
     .addHelpText('after', createExamples)
     .action((flags: AgentFlags & { json: boolean }) => createAgent(io, input, flags));
   addAgentFlags(command.command('update').description('Change some settings of an agent'))
     .argument('<agent>', 'id of the agent')
-    .option('--clear <field>', 'clear a field of conversation_config; repeat it for more', collect)
-    .option('--json', 'the changed agent as JSON', false)
+    .option('--clear <field>', 'clear a field of conversation_config; repeat for more', collect)
+    .option('--json', 'print the changed agent as JSON', false)
     .addHelpText('after', updateExamples)
     .action((agentId: string, flags: AgentFlags & { json: boolean }) => updateAgent(io, input, agentId, flags));
   command
     .command('delete')
-    .description('Delete an agent for good; numbers assigned to it are no longer answered')
+    .description('Delete an agent permanently; numbers assigned to it are no longer answered')
     .argument('<agent>', 'id of the agent')
-    .option('-y, --yes', 'do not ask', false)
-    .option('--json', 'what was done, as JSON', false)
+    .option('-y, --yes', 'do not ask for confirmation', false)
+    .option('--json', 'print the result as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon agents delete agent_reminders --yes')
     .action((agentId: string, flags: { yes: boolean; json: boolean }) => deleteAgent(io, input, agentId, flags));
   return command;

@@ -20,10 +20,10 @@ Examples:
   carillon conversations signed-url agent_reminders
   carillon conversations token agent_reminders
 
-SVC_BASE_URL and SVC_API_KEY say which service.`;
+SVC_BASE_URL and SVC_API_KEY select the service.`;
 
 const credentialNote = `
-What it prints is a credential: it works once, for a short time, without an API key. Hand it to one browser or device.
+The output is a credential: it works once, for a short time, without an API key. Give it to one browser or device only.
 
 Example:
   carillon conversations`;
@@ -36,40 +36,40 @@ interface ListFlags extends LimitFlags {
 /** `carillon conversations`: operations 6 to 10. */
 export function conversationsCommand(io: Io, input: PersonInput = processInput()): Command {
   const command = new Command('conversations')
-    .description('List, read and delete conversations, and open new ones to a browser or device')
+    .description('List, read and delete conversations, and open new ones for a browser or device')
     .addHelpText('after', examples);
   addLimitFlags(command.command('list').description("List conversations, in the service's order"))
-    .option('--agent <id>', 'only those of this agent')
-    .option('--json', 'as JSON', false)
+    .option('--agent <id>', 'only conversations of this agent')
+    .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon conversations list --agent agent_reminders --all --json')
     .action((flags: ListFlags) => listConversations(io, flags));
   command
     .command('get')
-    .description('Show what was said, collected and found in one conversation')
+    .description('Show transcript, collected values and evaluation of a conversation')
     .argument('<conversation>', 'id of the conversation')
-    .option('--json', 'the whole record, as JSON', false)
+    .option('--json', 'print the whole record as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon conversations get <conversation>')
     .action((id: string, flags: { json: boolean }) => getConversation(io, id, flags.json));
   command
     .command('delete')
-    .description('Delete a conversation for good, with its recording and transcript')
+    .description('Delete a conversation permanently, with its recording and transcript')
     .argument('<conversation>', 'id of the conversation')
-    .option('-y, --yes', 'do not ask', false)
-    .option('--json', 'what was done, as JSON', false)
+    .option('-y, --yes', 'do not ask for confirmation', false)
+    .option('--json', 'print the result as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon conversations delete <conversation> --yes')
     .action((id: string, flags: { yes: boolean; json: boolean }) => deleteConversation(io, input, id, flags));
   command
     .command('signed-url')
     .description('Print a WebSocket address that opens one conversation with an agent')
     .argument('<agent>', 'id of the agent')
-    .option('--json', 'as JSON', false)
+    .option('--json', 'print JSON', false)
     .addHelpText('after', `${credentialNote} signed-url agent_reminders`)
     .action((agentId: string, flags: { json: boolean }) => printSignedUrl(io, agentId, flags.json));
   command
     .command('token')
     .description('Print a token that opens one WebRTC conversation with an agent')
     .argument('<agent>', 'id of the agent')
-    .option('--json', 'as JSON', false)
+    .option('--json', 'print JSON', false)
     .addHelpText('after', `${credentialNote} token agent_reminders`)
     .action((agentId: string, flags: { json: boolean }) => printToken(io, agentId, flags.json));
   return command;

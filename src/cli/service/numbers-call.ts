@@ -23,11 +23,11 @@ export interface CallFlags {
 
 export function addCallFlags(command: Command): Command {
   return command
-    .option('-f, --file <file>', 'the whole request as JSON or YAML, - for standard input; flags change it')
+    .option('-f, --file <file>', 'the whole request as JSON or YAML, - for standard input; flags override it')
     .option('--agent <id>', 'the agent that conducts the calls')
     .option('--from <number>', 'id of the number to call from, such as pn_main')
-    .addOption(new Option('--to <number>', 'whom to call, in E.164 form; repeat it for more').argParser(collect))
-    .option('--first-message <text>', 'what the agent says first in these calls; not together with --file');
+    .addOption(new Option('--to <number>', 'number to call, in E.164 form; repeat for more').argParser(collect))
+    .option('--first-message <text>', 'opening line of these calls; not with --file');
 }
 
 const warning =

@@ -23,9 +23,9 @@ export interface ImportFlags {
 export function addImportFlags(command: Command): Command {
   return (
     command
-      .option('-f, --file <file>', 'the fields of the request as JSON or YAML, - for standard input; flags change them')
+      .option('-f, --file <file>', 'request fields as JSON or YAML, - for standard input; flags override them')
       .option('--phone-number <number>', 'in E.164 form, such as +12125550123')
-      .option('--label <text>', 'what lists show')
+      .option('--label <text>', 'name shown in lists')
       .option('--account-sid <sid>', "the account's id at the telephony provider")
       .option('--auth-token-file <file>', "file with the account's auth token, - for standard input")
       // Who expects this flag would otherwise read the token back in the message about an unknown option.

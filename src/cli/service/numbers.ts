@@ -16,20 +16,20 @@ Examples:
   carillon numbers assign pn_main --agent agent_reminders
   carillon numbers call --agent agent_reminders --from pn_main --to +12125550100
 
-SVC_BASE_URL and SVC_API_KEY say which service.`;
+SVC_BASE_URL and SVC_API_KEY select the service.`;
 
 const importExamples = `
-The auth token is asked for without being shown, or read from a file. It never stands on the command line, where others
-could read it.
+The command prompts for the auth token without showing it, or reads it from a file. It never takes it on the command line, where
+others could read it.
 
 Examples:
   carillon numbers import --phone-number +12125550123 --label "Main line" --account-sid <sid>
   carillon numbers import --phone-number +12125550123 --label "Main line" --account-sid <sid> --auth-token-file -`;
 
 const callExamples = `
-This places real calls at once. Nothing protects them: no ledger against calling somebody twice, no calling hours, no
-do-not-call list, no record of the outcome. For more than a test use a campaign (carillon run). When it is not known
-whether the service took the request, the command says so and ends with code 1: the calls may have been placed.
+Places real calls immediately, without protection: no ledger against calling somebody twice, no calling hours, no do-not-call list,
+no record of the outcome. For more than a test, use a campaign (carillon run). If it is unknown whether the service accepted the
+request, the command says so and ends with code 1: the calls may have been placed.
 
 In YAML, write numbers in quotes.
 
@@ -46,25 +46,25 @@ export function numbersCommand(io: Io, input: PersonInput = processInput()): Com
   command
     .command('list')
     .description('List imported numbers')
-    .option('--agent <id>', 'only those assigned to this agent')
-    .option('--json', 'as JSON', false)
+    .option('--agent <id>', 'only numbers assigned to this agent')
+    .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon numbers list --json')
     .action((flags: { agent?: string; json: boolean }) => listNumbers(io, flags));
-  addImportFlags(command.command('import').description("Import a number of your telephony provider's account"))
-    .option('--json', 'the answer as JSON', false)
+  addImportFlags(command.command('import').description("Import a number from your telephony provider's account"))
+    .option('--json', 'print the response as JSON', false)
     .addHelpText('after', importExamples)
     .action((flags: ImportFlags) => importNumber(io, input, flags));
   command
     .command('assign')
-    .description('Let an agent answer the calls to a number, from now on')
+    .description('Assign an agent that answers calls to a number')
     .argument('<number>', 'id of the number, such as pn_main')
     .requiredOption('--agent <id>', 'id of the agent')
-    .option('--json', 'the changed number as JSON', false)
+    .option('--json', 'print the changed number as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon numbers assign pn_main --agent agent_reminders')
     .action((id: string, flags: { agent: string; json: boolean }) => assignNumber(io, id, flags));
-  addCallFlags(command.command('call').description('Call people now, without the protection of a campaign'))
-    .option('-y, --yes', 'do not ask', false)
-    .option('--json', 'the answer as JSON', false)
+  addCallFlags(command.command('call').description('Place calls now, without the protection of a campaign'))
+    .option('-y, --yes', 'do not ask for confirmation', false)
+    .option('--json', 'print the response as JSON', false)
     .addHelpText('after', callExamples)
     .action((flags: CallFlags) => placeCalls(io, input, flags));
   return command;

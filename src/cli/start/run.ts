@@ -14,11 +14,10 @@ import { superviseCampaign } from '../access/supervision.ts';
 import { watchCampaign } from '../access/watch-campaign.ts';
 
 const examples = `
-What carillon start refuses is refused here, too.
-Ctrl-C leaves; the campaign goes on. Run the same command again to watch it further.
+Refuses whatever carillon start refuses. Ctrl-C leaves and the campaign continues; run the same command to watch it again.
 
-Exit code 0 when the campaign has completed; 1 when it was cancelled, could not be started, or was left before its end;
-2 when file or list cannot be used.
+Exit code 0 if the campaign completed; 1 if it was cancelled, could not be started, or you left before its end; 2 if the file or
+the list is invalid.
 
 Examples:
   carillon run campaign.yaml
@@ -30,10 +29,10 @@ export interface RunOptions extends StartOptions {
 
 export function runCommand(io: Io): Command {
   return new Command('run')
-    .description('Start a campaign, or attach to it, and watch it to its end')
+    .description('Start a campaign or attach to it, and watch it until it ends')
     .argument('<campaign.yaml>', 'campaign file')
-    .option('--no-check', 'do not ask the service about agent and caller number first')
-    .option('--allow-partial', 'start although there is not time enough to call everybody before the end', false)
+    .option('--no-check', 'do not ask the service for agent and caller number first')
+    .option('--allow-partial', 'start even if there is not enough time to call everybody before the end', false)
     .option('--json', 'print the final status as JSON', false)
     .addHelpText('after', examples)
     .action(async (campaignPath: string, options: { check: boolean; allowPartial: boolean; json: boolean }) => {

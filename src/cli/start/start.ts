@@ -6,12 +6,12 @@ import type { Io } from '../terminal/io.ts';
 import { superviseCampaign } from '../access/supervision.ts';
 
 const examples = `
-The campaign file, its list, the service's key, agent and caller number are checked first; when one of them is wrong,
-nothing is imported. Running it again is harmless: a campaign of the same id and files is attached to, and one whose
-files have changed is refused. So is one whose ends_at, or list.expires_at, leaves somebody without a call even when all answer the first
-one (carillon check tells what it needs); --allow-partial starts it all the same, unless nobody can be called.
+Checks the campaign file, its list, the API key, the agent and the caller number first; if one of them is wrong, nothing is
+imported. Repeating the command is harmless: it attaches to a campaign with the same id and files. It refuses a campaign whose files
+have changed, and one whose ends_at or list.expires_at leaves somebody without a call even if everybody answers the first one
+(carillon check shows what is needed). --allow-partial starts such a campaign anyway, unless nobody can be called.
 
-Exit code 0 when it runs or has ended, 1 when it could not be started, 2 when file or list cannot be used.
+Exit code 0 if the campaign runs or has ended, 1 if it could not be started, 2 if the file or the list is invalid.
 
 Examples:
   carillon start campaign.yaml            import, start, return
@@ -19,10 +19,10 @@ Examples:
 
 export function startCommand(io: Io): Command {
   return new Command('start')
-    .description('Start a campaign, or attach to it, and return; a worker does the rest')
+    .description('Start a campaign or attach to it, and return; a worker does the rest')
     .argument('<campaign.yaml>', 'campaign file')
-    .option('--no-check', 'do not ask the service about agent and caller number first')
-    .option('--allow-partial', 'start although there is not time enough to call everybody before the end', false)
+    .option('--no-check', 'do not ask the service for agent and caller number first')
+    .option('--allow-partial', 'start even if there is not enough time to call everybody before the end', false)
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', examples)
     .action(async (campaignPath: string, options: { check: boolean; allowPartial: boolean; json: boolean }) => {

@@ -25,15 +25,15 @@ import { refuseForbiddenCall } from './test-call-refusal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 const examples = `
-The call goes the way of every call of the campaign: planned, checked again in the dial transaction, sent, collected, settled. It is a campaign
-of its own with one row, <campaign>-test-1 and so on, and stands in the database and its log like any other. The words are those of a row
-of the list; the number is yours. It is attempted once. Needs Temporal and a worker, as carillon run does.
+The call is handled like every call of the campaign: planned, checked again in the dial transaction, sent, collected and settled. It
+is a separate campaign with one row, <campaign>-test-1 and so on, and is recorded in the database and its log like any other. The
+text comes from a row of the list; the number is yours. There is one attempt. Needs Temporal and a worker, like carillon run.
 
-Do-not-call list, calling hours, law and frequency caps hold, by the time zones of the number. --any-hour leaves out hours and law: only for a
-phone of your own, and never to be used on anybody else's.
+The do-not-call list, calling hours, law and frequency caps apply, in the time zones of the number. --any-hour ignores hours and
+law. Use it for your own phone only, never for anybody else's.
 
-Exit code 0 when the call was placed and its end is known, 1 when it was not placed, refused or left before its end, 2 when
-file, list or number cannot be used.
+Exit code 0 if the call was placed and its outcome is known; 1 if it was refused, not placed, or left before its end; 2 if the file,
+the list or the number is invalid.
 
 Examples:
   carillon test-call campaign.yaml --to +12125550123
@@ -51,13 +51,13 @@ export interface TestCallOptions {
 
 export function testCallCommand(io: Io, input: PersonInput = processInput()): Command {
   return new Command('test-call')
-    .description('Call a number of your own once, as the campaign would call a row of its list')
+    .description('Call your own number once, as the campaign would call a row of its list')
     .argument('<campaign.yaml>', 'campaign file')
-    .requiredOption('--to <number>', 'a phone of your own, in E.164 form')
-    .option('--row <n>', 'row of the list whose words are spoken (default: the first accepted one)', readRowNumber)
-    .option('--any-hour', 'leave out calling hours and law, for a phone of your own', false)
-    .option('-y, --yes', 'do not ask', false)
-    .option('--json', 'the end of the call as one JSON object', false)
+    .requiredOption('--to <number>', 'your own phone number, in E.164 form')
+    .option('--row <n>', 'row whose text is spoken (default: the first accepted row)', readRowNumber)
+    .option('--any-hour', 'ignore calling hours and law; for your own phone only', false)
+    .option('-y, --yes', 'do not ask for confirmation', false)
+    .option('--json', 'print the outcome of the call as one JSON object', false)
     .addHelpText('after', examples)
     .action(async (campaignPath: string, flags: Omit<TestCallOptions, 'campaignPath' | 'row'> & { row?: number }) => {
       await runTestCall(io, input, { ...flags, campaignPath, row: flags.row ?? null });

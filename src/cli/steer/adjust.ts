@@ -27,12 +27,13 @@ import { accountIdOf, readClockOrReal } from '../access/service.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 const examples = `
-Changes how fast a campaign goes, from its next batch on; open calls go on. The campaign file and its hash stay as they are, and
---reset brings back what the file says. With --account it sets what all campaigns of this database at SVC_BASE_URL may use together,
-and how much of that is left to other traffic. Without any change it shows what holds now.
+Changes the limits of a campaign from its next batch on; open calls continue. The campaign file and its hash do not change, and
+--reset restores the limits from the file. With --account the command sets the limits shared by all campaigns of this database at
+SVC_BASE_URL, and the share left to other traffic. Without any change it shows the current limits.
 
---moved-from: the service has moved, with all its calls and records, from that address to SVC_BASE_URL; its campaigns go on there.
-Never for another service: calls that are open would look as if they had never been placed, and people would be called twice.
+Use --moved-from only if the service, with all its calls and records, has moved from that address to SVC_BASE_URL; its campaigns
+continue there. Never use it for a different service: open calls would look as if they had never been placed, and recipients would
+be called twice.
 
 Examples:
   carillon adjust reminders --max-concurrent-calls 40
@@ -46,17 +47,17 @@ const clockLimitMs = 3_000;
 /** `carillon adjust`: limits of a campaign that runs, or of the account that campaigns share. */
 export function adjustCommand(io: Io, input: PersonInput = processInput()): Command {
   return new Command('adjust')
-    .description('Change how fast a campaign goes while it runs, or what all of an account may use')
-    .argument('[campaign]', 'id of the campaign; none with --account')
-    .option('--account', 'the limits that all campaigns of the account share', false)
-    .option('--max-concurrent-calls <count>', 'calls on the line at once; none with --account: no limit')
-    .option('--starts-per-minute <count>', 'calls begun in any 60 seconds, or none')
+    .description('Change the speed of a running campaign, or the limits of the account')
+    .argument('[campaign]', 'id of the campaign; omit it with --account')
+    .option('--account', 'change the limits shared by all campaigns of the account', false)
+    .option('--max-concurrent-calls <count>', 'concurrent calls; with --account, none removes the limit')
+    .option('--starts-per-minute <count>', 'calls started in any 60 seconds, or none for no limit')
     .option('--batch-size <count>', 'calls per request')
     .option('--priority <weight>', 'weight among campaigns that share an account, 1 to 100')
-    .option('--keep-free <share>', 'with --account: the part that is left to others, such as 30%')
-    .option('--moved-from <address>', 'with --account: the service has moved from there to SVC_BASE_URL')
-    .option('-y, --yes', 'with --moved-from: do not ask', false)
-    .option('--reset', 'what the campaign file says holds again', false)
+    .option('--keep-free <share>', 'with --account: share left to other traffic, such as 30%')
+    .option('--moved-from <address>', 'with --account: the service has moved from this address to SVC_BASE_URL')
+    .option('-y, --yes', 'with --moved-from: do not ask for confirmation', false)
+    .option('--reset', 'restore the limits from the campaign file', false)
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
     .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, input, campaignId ?? null, flags));

@@ -5,8 +5,8 @@ import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 
 const examples = `
-Recipients that wait get the outcome "cancelled" and are not called; open calls go on, and their results are still
-collected. It cannot be undone. On a terminal it asks first.
+Waiting recipients get the outcome "cancelled" and are not called. Open calls continue, and their results are collected. This cannot
+be undone. On a terminal the command asks for confirmation.
 
 Examples:
   carillon cancel reminders
@@ -21,9 +21,9 @@ export interface CancelOptions {
 
 export function cancelCommand(io: Io): Command {
   return new Command('cancel')
-    .description('End a campaign; recipients that wait are not called')
+    .description('End a campaign; waiting recipients are not called')
     .argument('<campaign>', 'id of the campaign')
-    .option('-y, --yes', 'do not ask', false)
+    .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
     .action(async (campaignId: string, options: { yes: boolean; json: boolean }) => {

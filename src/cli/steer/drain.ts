@@ -5,9 +5,9 @@ import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 
 const examples = `
-Recipients that wait get the outcome "cancelled" and are not called; open calls go on, and their results are still
-collected. The campaign then ends as completed, with what it has; to end it as cancelled: carillon cancel. It cannot be
-undone. On a terminal it asks first.
+Waiting recipients get the outcome "cancelled" and are not called. Open calls continue, and their results are collected. The campaign
+then ends as completed; to end it as cancelled, use carillon cancel. This cannot be undone. On a terminal the command asks for
+confirmation.
 
 Examples:
   carillon drain reminders
@@ -22,9 +22,9 @@ export interface DrainOptions {
 
 export function drainCommand(io: Io): Command {
   return new Command('drain')
-    .description('Finish a campaign with the calls that are open; recipients that wait are not called')
+    .description('Finish open calls, call no waiting recipients, and complete the campaign')
     .argument('<campaign>', 'id of the campaign')
-    .option('-y, --yes', 'do not ask', false)
+    .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
     .action(async (campaignId: string, options: { yes: boolean; json: boolean }) => {

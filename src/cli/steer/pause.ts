@@ -12,9 +12,8 @@ import { openTemporal } from '../access/temporal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 const examples = `
-Returns when the pause is committed: no call is placed after it, apart from a batch that was on its way to the service in
-that moment. Open calls go on, and their results are still collected. Needs the database alone: neither Temporal, nor a worker,
-nor the service has to be there.
+Returns when the pause is committed. No call is placed after that, except a batch that was on its way to the service at that
+moment. Open calls continue, and their results are collected. Needs only the database; Temporal, worker and service may be down.
 
 Example:
   carillon pause reminders`;

@@ -4,14 +4,14 @@ import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 
 const examples = `
-A campaign that has paused by itself says why in carillon status; mend that first, or it pauses again.
+If the campaign paused by itself, carillon status shows the reason. Fix it first, or the campaign pauses again.
 
 Example:
   carillon resume reminders`;
 
 export function resumeCommand(io: Io): Command {
   return new Command('resume')
-    .description('Go on with a paused campaign')
+    .description('Continue a paused campaign')
     .argument('<campaign>', 'id of the campaign')
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)

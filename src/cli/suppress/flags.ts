@@ -20,12 +20,12 @@ export interface EntryFlags {
 /** The flags of whatever makes entries. */
 export function addEntryFlags(command: Command): Command {
   return command
-    .option('--campaign <id>', 'for this campaign only; without it for all of this database')
+    .option('--campaign <id>', 'only for this campaign (default: all campaigns of the database)')
     .option('--region <country>', 'country of numbers without +, such as US')
-    .option('--reason <text>', 'why, for those who look later')
+    .option('--reason <text>', 'reason, recorded for later')
     .option(
       '--expires <when>',
-      'a duration such as 90d, or the last day, such as 2030-12-31, to its end everywhere on earth; without it for ever',
+      'a duration such as 90d, or a last day such as 2030-12-31, until that day has ended in every time zone (default: permanent)',
     );
 }
 

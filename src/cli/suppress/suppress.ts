@@ -12,8 +12,8 @@ import { listEntries, renderEntries, type ListFlags } from './list.ts';
 import { addEntryFlags, nowOf, readEntryFlags, readNumbers, requireScope, type EntryFlags } from './flags.ts';
 
 const examples = `
-Whoever is on this list is not called: it is asked when a batch is planned and once more in the transaction before each
-request, so that an entry made now stops calls which are planned already. An opt-out heard in a call is added by itself.
+Numbers on this list are not called. The list is checked when a batch is planned and again in the transaction before each request, so
+an entry added now stops calls that are already planned. Opt-outs heard in calls are added automatically.
 
 Examples:
   carillon suppress add +12125550100 --reason "asked by letter"
@@ -25,49 +25,47 @@ Examples:
 
 /** `carillon suppress`: the do-not-call list of a database. */
 export function suppressCommand(io: Io, input: PersonInput = processInput()): Command {
-  const command = new Command('suppress')
-    .description('Keep the do-not-call list: add, remove, list, import, check')
-    .addHelpText('after', examples);
-  addEntryFlags(command.command('add').description('Never call these numbers, or not for a while'))
+  const command = new Command('suppress').description('Manage the do-not-call list').addHelpText('after', examples);
+  addEntryFlags(command.command('add').description('Add numbers, permanently or for a while'))
     .argument('<numbers...>', 'phone numbers')
-    .option('--json', 'the counts as JSON', false)
+    .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon suppress add +12125550100 +12125550101 --reason "asked by letter"')
     .action((numbers: string[], flags: EntryFlags & { json: boolean }) => addNumbers(io, numbers, flags));
   addEntryFlags(command.command('import').description('Add every number of a CSV file or an Excel workbook (.xlsx)'))
     .argument('<file>', 'CSV file or Excel workbook (.xlsx), with or without a header')
-    .option('--column <name>', 'column of the numbers; not needed when there is only one')
-    .option('--delimiter <character>', 'what separates the columns; found when left out')
-    .option('--json', 'the counts as JSON', false)
+    .option('--column <name>', 'column of the numbers; not needed if there is only one column')
+    .option('--delimiter <character>', 'column separator (default: detected)')
+    .option('--json', 'print the counts as JSON', false)
     .addHelpText(
       'after',
-      '\nBad lines are told and left out, and repeating the import changes nothing. A list that has to be renewed is imported without\n--expires and again at least every 31 days: entries that run out let everybody on them be called, if the renewal is forgotten.\n\nExample:\n  carillon suppress import do-not-call.csv --column phone --region US',
+      '\nInvalid lines are reported and skipped, and repeating the import changes nothing. Import a list that must be renewed without\n--expires, and again at least every 31 days: if a renewal is forgotten, expired entries allow calls to everybody on them.\n\nExample:\n  carillon suppress import do-not-call.csv --column phone --region US',
     )
     .action((file: string, flags: ImportFlags) => importNumbers(io, file, flags));
   command
     .command('remove')
     .description('Allow calls to these numbers again')
     .argument('<numbers...>', 'phone numbers')
-    .option('--campaign <id>', 'the entries of this campaign instead of those for all')
+    .option('--campaign <id>', 'remove the entries of this campaign instead of the general ones')
     .option('--region <country>', 'country of numbers without +, such as US')
-    .option('-y, --yes', 'do not ask', false)
-    .option('--json', 'the counts as JSON', false)
+    .option('-y, --yes', 'do not ask for confirmation', false)
+    .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon suppress remove +12125550100')
     .action((numbers: string[], flags: RemoveFlags) => removeNumbers(io, input, numbers, flags));
   command
     .command('check')
-    .description('Say whether and why these numbers are not called')
+    .description('Show whether and why these numbers are not called')
     .argument('<numbers...>', 'phone numbers')
     .option('--region <country>', 'country of numbers without +, such as US')
-    .option('--json', 'as JSON', false)
+    .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon suppress check +12125550100')
     .action((numbers: string[], flags: EntryFlags & { json: boolean }) => checkNumbers(io, numbers, flags));
   command
     .command('list')
     .description('List the entries')
-    .option('--campaign <id>', 'only those of this campaign')
-    .option('--limit <count>', 'at most so many', '50')
-    .option('--all', 'all of them', false)
-    .option('--json', 'one JSON object per line', false)
+    .option('--campaign <id>', 'only entries of this campaign')
+    .option('--limit <count>', 'show at most this many', '50')
+    .option('--all', 'show all entries', false)
+    .option('--json', 'print one JSON object per line', false)
     .addHelpText('after', '\nExample:\n  carillon suppress list --all --json')
     .action((flags: ListFlags) => listEntries(io, flags));
   return command;

@@ -10,8 +10,9 @@ import type { Io } from '../terminal/io.ts';
 import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
 
 const examples = `
-Times are those of the service. The log is in the database: Temporal, service and worker are not asked. With --json every event is one
-line of JSON with its type and ids; without it, those that tell a person something. No line holds a number or what was said.
+Times are service time. The log is read from the database alone; Temporal, service and worker are not needed. With --json every
+event is one line of JSON with its type and ids; otherwise only events that matter to an operator are shown. No line contains a
+phone number or what was said.
 
 Examples:
   carillon events reminders
@@ -26,10 +27,10 @@ interface Flags {
 /** `carillon events`: what a campaign has done, and does. */
 export function eventsCommand(io: Io): Command {
   return new Command('events')
-    .description('Show what a campaign has done, from its event log')
+    .description('Show the event log of a campaign')
     .argument('<campaign>', 'id of the campaign')
-    .option('-f, --follow', 'go on showing what it does until it has ended', false)
-    .option('--json', 'one JSON object per line, all events', false)
+    .option('-f, --follow', 'keep showing new events until the campaign has ended', false)
+    .option('--json', 'print all events, one JSON object per line', false)
     .addHelpText('after', examples)
     .action((campaignId: string, flags: Flags) => showEvents(io, campaignId, flags));
 }

@@ -29,17 +29,17 @@ import { lookAtWorkflow } from '../access/workflow-look.ts';
 const limitMs = 2_000;
 
 const examples = `
-Read from the database; the workflow is asked as well when Temporal answers within ${limitMs / 1000} s.
+Reads the database, and asks the workflow as well if Temporal answers within ${limitMs / 1000} s.
 
 Examples:
   carillon status                     all campaigns of the database
-  carillon status reminders           one of them
-  carillon status reminders --json    for programs`;
+  carillon status reminders           one campaign
+  carillon status reminders --json    as JSON`;
 
 export function statusCommand(io: Io): Command {
   return new Command('status')
-    .description('Show how far a campaign is, or list all campaigns')
-    .argument('[campaign]', 'id of a campaign; without it all are listed')
+    .description('Show the progress of a campaign, or list all campaigns')
+    .argument('[campaign]', 'id of the campaign (default: list all)')
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
     .action(async (campaignId: string | undefined, options: { json: boolean }) => {

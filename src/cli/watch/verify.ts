@@ -12,13 +12,13 @@ import { RowProgress } from '../terminal/row-progress.ts';
 import { accountIdOf, explainServiceFault, openService } from '../access/service.ts';
 
 const examples = `
-Judges the append-only event log by rules of its own, then the tables and results by the log, then the service's own list of
-conversations where it can be read: nobody called twice, no call outside hours, after an opt-out or beyond caps and budget,
-one outcome for every row. Every line that breaks a promise is named. Exit code 1 when there is one. Changes nothing.
+Checks the append-only event log against rules of its own, then tables and results against the log, then the service's list of
+conversations if it can be read: nobody was called twice, outside hours, after an opt-out, or beyond caps and budgets, and every row
+has one outcome. Names every line that breaks a promise, and then ends with exit code 1. Changes nothing.
 
 Examples:
   carillon verify reminders
-  carillon verify --offline         without asking the service
+  carillon verify --offline         without contacting the service
   carillon verify --json            all campaigns of the database`;
 
 interface Flags {
@@ -28,10 +28,10 @@ interface Flags {
 
 export function verifyCommand(io: Io): Command {
   return new Command('verify')
-    .description('Prove from log, tables and service that the promises were kept')
-    .argument('[campaign]', 'id of the campaign; without it all of the database')
-    .option('--offline', 'leave the service alone', false)
-    .option('--json', 'the report as JSON', false)
+    .description('Prove from log, tables and service that every promise was kept')
+    .argument('[campaign]', 'id of the campaign (default: all)')
+    .option('--offline', 'do not contact the service', false)
+    .option('--json', 'print the report as JSON', false)
     .addHelpText('after', examples)
     .action((campaignId: string | undefined, flags: Flags) => runVerify(io, campaignId ?? null, flags));
 }

@@ -6,6 +6,7 @@ export const numberBusyRecheckMs = 60_000;
 /** Hours that are open by one clock only are looked at again after this long at least (service time). */
 const hoursRecheckMs = 60_000;
 
+/** What decides whether a recipient may be dialled. Instants are epoch milliseconds in service time; null: no limit. */
 export interface EligibilityInput {
   /** Service time of the decision. */
   at: number;
@@ -33,6 +34,7 @@ export interface EligibilityInput {
   attempted: boolean;
 }
 
+/** `wait`: ask again at `until` (service time). `final`: the recipient ends so, and is never dialled in this round. */
 export type Eligibility =
   | { verdict: 'dial' }
   | {

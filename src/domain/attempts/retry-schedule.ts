@@ -23,6 +23,7 @@ function isGivenUp({ disposition, detail }: AttemptResult): boolean {
   return disposition === 'unknown' && detail === givenUp;
 }
 
+/** A call whose result is known, and the history that decides what follows. */
 export interface SettledAttempt {
   result: AttemptResult;
   /** Counted attempts of the recipient, this one included when `result.counted`. */

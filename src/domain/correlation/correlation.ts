@@ -16,6 +16,7 @@ import { hasNearLine, isNearLine, wordingOf } from './line-words.ts';
 
 export type { CorrelationAttempt, CorrelationClock };
 
+/** A record found to belong to an attempt, and the strongest evidence for it; strongest first in the type. */
 export interface ConversationMatch {
   attemptId: string;
   conversationId: string;

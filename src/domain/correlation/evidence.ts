@@ -29,6 +29,7 @@ export interface CorrelationAttempt {
   rangAt: number | null;
 }
 
+/** How the service's clock differs from this machine's; times of records are corrected by it. */
 export interface CorrelationClock {
   /** Service Date minus worker clock. */
   offsetMs: number;
@@ -136,6 +137,7 @@ export function wordsAgainst(attempt: CorrelationAttempt, line: string | null): 
   return sharesFewWords(shown, own) ? 'few_shared' : null;
 }
 
+/** An opening line in Unicode NFC with single spaces; null when nothing is left to compare. */
 export function comparableLine(line: string | null): string | null {
   if (line === null) return null;
   // Most lines are plain already, and there may be thousands.

@@ -11,6 +11,7 @@ export const recordedTalk = {
   ringing: 2,
   maybe: 3,
 } as const;
+/** A stored value of `recordedTalk`; the larger, the less a record proves that nobody spoke. */
 export type RecordedTalk = (typeof recordedTalk)[keyof typeof recordedTalk];
 
 /** `final`: the record tells no more. Whatever else it holds of a talk (a recording, a collected value) speaks against silence. */

@@ -35,6 +35,7 @@ export interface Course {
   retryAt: (retry: number, endedAt: number, zones: readonly string[]) => number;
 }
 
+/** What `forecast` simulates: rows in groups that behave alike, and the limits. Times are milliseconds of service time. */
 export interface ForecastInput {
   groups: readonly ForecastGroup[];
   course: Course;
@@ -48,6 +49,7 @@ export interface ForecastInput {
   caps: readonly FrequencyCap[];
 }
 
+/** Course of one simulation. It bounds nothing: other campaigns and refusals are not part of it. */
 export interface Forecast {
   /** End of the last call; null when there is none, or not within a year. */
   finishesAt: number | null;

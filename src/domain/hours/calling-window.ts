@@ -11,6 +11,7 @@ const wholeDay: readonly DailyWindow[] = [{ from: 0, to: 1440 }];
 /** A calendar, and the local dates between which it has a say. */
 export type DatedCalendar = CallingCalendar & { from?: string | null; until?: string | null };
 
+/** Calendars, zones and instant of one decision about the calling window. */
 export interface WindowInput {
   /** All that apply to the recipient, campaign's and law's; every one must be open. None: open at any hour. */
   calendars: readonly DatedCalendar[];
@@ -23,6 +24,7 @@ export interface WindowInput {
   endsAt: number | null;
 }
 
+/** Whether the calling window is open, and when that changes. Instants are epoch milliseconds in service time. */
 export type WindowState =
   | {
       open: true;

@@ -13,6 +13,7 @@ export const firingWords = {
   weekday: 'sat',
 } as const;
 
+/** A name that the list of a schedule may hold between braces. */
 export type FiringWord = keyof typeof firingWords;
 
 /** A campaign that recurs under this id leaves room for the time of a firing within the 64 characters of an id. */

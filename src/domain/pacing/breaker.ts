@@ -3,6 +3,7 @@ import type { Disposition } from '../disposition.ts';
 
 /** Results that no callee is the reason of: many of them mean that something is wrong with the campaign, the service or the carrier. */
 export const failedDispositions = ['failed', 'invalid_number', 'unknown'] as const satisfies Disposition[];
+/** A result that counts against the campaign in its breaker. */
 export type FailedDisposition = (typeof failedDispositions)[number];
 
 /** Calls that ended within the window. */

@@ -9,6 +9,7 @@ export interface Pace {
   cutAt: number;
 }
 
+/** The pace at which limits hold unchanged, in thousandths. */
 export const fullPace = 1000;
 
 /** One refusal is told several times: by each batch that was on its way, and by each repetition. */

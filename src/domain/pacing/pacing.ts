@@ -1,5 +1,6 @@
 const minuteMs = 60_000;
 
+/** What decides the size of the next batch; counts are attempts of one campaign. */
 export interface PacingInput {
   /** Attempts that hold a slot. */
   open: number;

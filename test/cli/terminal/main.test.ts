@@ -53,11 +53,11 @@ test('help has its commands in groups', async () => {
   expect(await runCli(['--help'], io)).toBe(0);
   const { stdout } = io.written();
   const places = [
-    'Try things out:',
+    'Prepare and rehearse:',
     'demo ',
     'Run a campaign:',
     'pause ',
-    'Its rows and results:',
+    'Rows and results:',
     'update ',
     'The service:',
     'sandbox ',

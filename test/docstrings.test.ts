@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseSync } from 'oxc-parser';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Names that a source declares and exports without a docstring right above them. */
+function undocumented(path: string, source: string): string[] {
+  const { program, comments } = parseSync(path, source);
+  return program.body.flatMap((node) => {
+    if (node.type !== 'ExportNamedDeclaration' || node.declaration === null) return [];
+    const documented = comments.some(
+      ({ type, value, end }) =>
+        type === 'Block' && value.startsWith('*') && end <= node.start && source.slice(end, node.start).trim() === '',
+    );
+    const name = /(?:type|interface|const|function\*?|class) (\w+)/.exec(source.slice(node.start))?.[1] ?? '';
+    return documented ? [] : [name];
+  });
+}
+
+test.each(['src/convai', 'src/domain', 'workflows'])('every export of %s has a docstring', (folder) => {
+  const paths = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(root, folder, name));
+  expect(paths.length).toBeGreaterThan(5);
+  const missing = paths.flatMap((path) =>
+    undocumented(path, readFileSync(path, 'utf8')).map((name) => `${relative(root, path)}: ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('an export without a docstring is found, also below one that is documented', () => {
+  const source =
+    '/** Said. */\nexport const first = 1;\nexport type Second = 1;\n// Not said.\nexport function third() {}\n';
+  expect(undocumented('example.ts', source)).toEqual(['Second', 'third']);
+});

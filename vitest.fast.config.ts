@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config';
+
+/** For every save: the rules, the ledger on SQLite, lists and the client. They need neither Temporal nor PostgreSQL nor a build. */
+export default defineConfig({
+  test: {
+    include: ['test/{domain,ledger,list,convai}/**/*.test.ts'],
+    // Long walks, lists of hundreds of thousands of rows, and tests that start processes of their own: `npm test` has them.
+    exclude: [
+      'test/ledger/random-walk.test.ts',
+      'test/ledger/rows/rings-under-caps.test.ts',
+      'test/ledger/worker-lock.test.ts',
+      'test/list/list-limits.test.ts',
+      'test/convai/library.test.ts',
+    ],
+    env: { DIALECTS: 'sqlite' },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
+    pool: 'forks',
+    // Files share the modules that a worker has loaded: loading them takes as long as the tests.
+    isolate: false,
+    maxWorkers: 2,
+  },
+});
