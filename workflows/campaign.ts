@@ -39,7 +39,9 @@ const retryForEver = { initialInterval: 1_000, backoffCoefficient: 2, maximumInt
 
 /** Activities by timeout class; each class has its own queue where its pace or its worker differs. */
 function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
-  const short = proxyActivities<Pick<Activities, 'verify' | 'plan' | 'recordPostVerdict' | 'changeState' | 'account'>>({
+  const short = proxyActivities<
+    Pick<Activities, 'checkCallers' | 'plan' | 'recordPostVerdict' | 'changeState' | 'closeRound'>
+  >({
     taskQueue: queues.campaign,
     startToCloseTimeout: timeouts.shortMs,
     retry: retryForEver,
@@ -60,12 +62,12 @@ function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
   return { short, posting, collecting };
 }
 
-/** One round of a campaign: verify agent and caller number, dial while collecting, then close the books. */
+/** One round of a campaign: check agent and caller number, dial while collecting, then close the books. */
 export async function campaign(input: CampaignInput): Promise<CampaignCounters> {
   const { campaignId, round } = input;
   const { short, posting, collecting } = proxies(input.queues, input.timeouts);
   const counters: CampaignCounters = {
-    state: input.verified ? 'dialling' : 'verifying',
+    state: input.callersChecked ? 'dialling' : 'checking',
     waitingFor: null,
     submitted: input.submitted,
     total: 0,
@@ -144,16 +146,15 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
   };
 
   /** Agent and caller number must be fit to call; where they are not, the campaign is paused until a person has mended it. */
-  const verify = async (): Promise<void> => {
-    while (!input.verified) {
+  const checkCallers = async (): Promise<void> => {
+    while (!input.callersChecked) {
       const seen = changes;
-      const checked = await short.verify({ campaignId });
+      const checked = await short.checkCallers({ campaignId });
       if (checked.ok) return;
       tell('paused', 'paused');
       await tellPause(checked.pausedAt);
-      // Histories of earlier versions have no time in it.
-      await waitForChange(seen, checked.inMs ?? null);
-      tell('verifying');
+      await waitForChange(seen, checked.inMs);
+      tell('checking');
     }
   };
 
@@ -187,9 +188,9 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
         return;
       }
       const seen = changes;
-      const n = counters.submitted + 1;
-      const summary = last === '' ? `plans batch ${n}` : `plans batch ${n}, after ${last}`;
-      const planned = await short.plan.executeWithOptions({ summary }, [{ campaignId, round, n }]);
+      const batchNumber = counters.submitted + 1;
+      const summary = last === '' ? `plans batch ${batchNumber}` : `plans batch ${batchNumber}, after ${last}`;
+      const planned = await short.plan.executeWithOptions({ summary }, [{ campaignId, round, batchNumber }]);
       const step = nextStep(planned);
       if (step.kind === 'dial') {
         tell('dialling');
@@ -218,17 +219,16 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     }
   };
 
-  await verify();
+  await checkCallers();
   tell('dialling');
   for (;;) {
     dialled = 'no';
     await Promise.all([dial(), collect()]);
     if (rolling) break;
-    tell('accounting');
-    const { closed, progress, end } = await short.account({ campaignId, round });
+    tell('closing');
+    const { closed, progress, end } = await short.closeRound({ campaignId, round });
     Object.assign(counters, progress);
-    // Earlier versions had no hook to tell, and no command for it in their histories.
-    if (closed && end != null)
+    if (closed && end !== null)
       await startNotice({ campaignId, round, end, queues: input.queues, timeouts: input.timeouts });
     if (closed) break;
     log.info('the books cannot be closed yet', { campaignId, round });
@@ -236,6 +236,6 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
   }
   if (!rolling) tell('closed');
   await condition(allHandlersFinished);
-  if (rolling) await continueAsNew<typeof campaign>({ ...input, submitted: counters.submitted, verified: true });
+  if (rolling) await continueAsNew<typeof campaign>({ ...input, submitted: counters.submitted, callersChecked: true });
   return counters;
 }

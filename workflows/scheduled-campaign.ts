@@ -58,7 +58,7 @@ export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<
           queues,
           timeouts,
           submitted: 0,
-          verified: false,
+          callersChecked: false,
         },
       ],
     });

@@ -28,7 +28,7 @@ export async function withCampaign(
     queues: { campaign: taskQueue, submit: taskQueue, collect: taskQueue },
     timeouts: { heartbeatMs: 10_000, submitHeartbeatMs: 10_000, submitMs: 60_000, collectMs: 60_000, shortMs: 60_000 },
     submitted: 0,
-    verified: false,
+    callersChecked: false,
   };
   await worker.runUntil(async () =>
     work(client, await client.workflow.start('campaign', { workflowId: 'spring', taskQueue, args: [input] })),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ChangeStateInput } from '../../activities/account.ts';
+import type { ChangeStateInput } from '../../activities/change-state.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
@@ -17,7 +17,7 @@ test('a reset of the workflow does not grant an old resume again and undo a paus
   const own = createActivities({ store, serviceClock: async () => clock } as ActivityDependencies);
   const told: ChangeStateInput[] = [];
   const activities: Partial<Activities> = {
-    verify: async () => ({ ok: true }),
+    checkCallers: async () => ({ ok: true }),
     plan: async () => ({ kind: 'wait', reason: 'paused', inMs: null, outstanding: false }),
     changeState: async (input) => {
       const result = await own.changeState(input);
@@ -57,8 +57,9 @@ test('a submit whose word the database took late is made again when nothing was 
   let submits = 0;
   const verdict = { batchId: 'spring/1/1', k: 1, verdict: 'not_sent', now: noon } as const;
   const activities: Partial<Activities> = {
-    verify: async () => ({ ok: true }),
-    plan: async ({ n }) => (n === 1 ? { kind: 'batch', batchId: 'spring/1/1', size: 6 } : { kind: 'done' }),
+    checkCallers: async () => ({ ok: true }),
+    plan: async ({ batchNumber }) =>
+      batchNumber === 1 ? { kind: 'batch', batchId: 'spring/1/1', size: 6 } : { kind: 'done' },
     submit: async () => ({ kind: 'unrecorded', verdict }),
     recordPostVerdict: async () => {
       submits += 1;
@@ -70,7 +71,7 @@ test('a submit whose word the database took late is made again when nothing was 
       state: 'running',
       progress: { total: 6, done: 6, open: 0, waiting: 0, unresolved: 0 },
     }),
-    account: async () => ({
+    closeRound: async () => ({
       closed: true,
       progress: { total: 6, done: 6, open: 0, waiting: 0, unresolved: 0 },
       end: null,
