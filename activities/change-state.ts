@@ -8,6 +8,8 @@ import { toFailure } from './failures.ts';
 export interface ChangeStateInput {
   campaignId: string;
   change: WishedChange;
+  /** Of a drain, as the log shows it; absent: a person wished it. */
+  reason?: string;
   /** Absent: made here and now. */
   wish?: Omit<Wish, 'waitedMs'>;
 }
@@ -27,7 +29,7 @@ export async function changeState(deps: ActivityDependencies, input: ChangeState
       case 'resume':
         return { changed: await resumeCampaign(deps.store, campaignId, now, wish) };
       case 'drain':
-        return { changed: await endCampaign(deps.store, campaignId, 'drained', now, wish) };
+        return { changed: await endCampaign(deps.store, campaignId, 'drained', now, wish, input.reason) };
       case 'cancel':
         return { changed: await endCampaign(deps.store, campaignId, 'cancelled', now, wish) };
     }

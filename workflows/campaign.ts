@@ -30,7 +30,7 @@ import {
 } from './messages.ts';
 import { startNotice } from './start-notice.ts';
 
-type StateChange = Parameters<Activities['changeState']>[0]['change'];
+type StateChange = Pick<Parameters<Activities['changeState']>[0], 'change' | 'reason'>;
 
 /** Events after which a run continues as new: well below where the server suggests it, since steps under way still add theirs. */
 const mostEvents = 3_500;
@@ -46,7 +46,6 @@ function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
     startToCloseTimeout: timeouts.shortMs,
     retry: retryForEver,
   });
-  // No cancellation: a POST that is under way ends by itself, and the ledger guards against a second one.
   const posting = proxyActivities<Pick<Activities, 'submit'>>({
     taskQueue: queues.submit,
     startToCloseTimeout: timeouts.submitMs,
@@ -62,8 +61,16 @@ function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
   return { short, posting, collecting };
 }
 
-/** One round of a campaign: check agent and caller number, dial while collecting, then close the books. */
+/**
+ * One round of a campaign: check agent and caller number, dial while collecting, then close the books. Nothing of it is cancelled: one that
+ * is cancelled in Temporal drains, as by `carillon drain`. A POST that is under way ends by itself, and the results of open calls are awaited.
+ */
 export async function campaign(input: CampaignInput): Promise<CampaignCounters> {
+  const { cancelRequested } = CancellationScope.current();
+  return CancellationScope.nonCancellable(() => runCampaign(input, cancelRequested));
+}
+
+async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>): Promise<CampaignCounters> {
   const { campaignId, round } = input;
   const { short, posting, collecting } = proxies(input.queues, input.timeouts);
   const counters: CampaignCounters = {
@@ -97,7 +104,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     const id = `${firstExecutionRunId}/${currentUpdateInfo()?.id ?? `${run}/${wishes}`}`;
     const wish = { ...known, id, run, number: wishes };
     const { changed } = await CancellationScope.nonCancellable(() =>
-      short.changeState.executeWithOptions({ summary: wished }, [{ campaignId, change: wished, wish }]),
+      short.changeState.executeWithOptions({ summary: wished.change }, [{ campaignId, ...wished, wish }]),
     );
     changes += 1;
     return changed;
@@ -105,19 +112,23 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
   const refuseAfterEnd = () => {
     if (counters.state === 'closed') throw ApplicationFailure.nonRetryable('The campaign has ended', 'CampaignEnded');
   };
-  setHandler(pauseUpdate, () => change('pause'), {
+  setHandler(pauseUpdate, () => change({ change: 'pause' }), {
     validator: refuseAfterEnd,
     description: 'Place no further calls; open ones are still collected',
   });
-  setHandler<boolean, [ResumeInput], typeof knownResumeUpdate>(knownResumeUpdate, (known) => change('resume', known), {
-    validator: refuseAfterEnd,
-    description: 'Go on with a paused campaign',
-  });
-  setHandler(drainUpdate, () => change('drain'), {
+  setHandler<boolean, [ResumeInput], typeof knownResumeUpdate>(
+    knownResumeUpdate,
+    (known) => change({ change: 'resume' }, known),
+    {
+      validator: refuseAfterEnd,
+      description: 'Go on with a paused campaign',
+    },
+  );
+  setHandler(drainUpdate, () => change({ change: 'drain' }), {
     validator: refuseAfterEnd,
     description: 'Finish with the calls that are open; the campaign counts as completed',
   });
-  setHandler(cancelUpdate, () => change('cancel'), {
+  setHandler(cancelUpdate, () => change({ change: 'cancel' }), {
     validator: refuseAfterEnd,
     description: 'End the campaign; open calls are still collected',
   });
@@ -130,6 +141,19 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     { validator: refuseAfterEnd, description: 'Look at once at rows and limits that were changed in the database' },
   );
   setHandler(statusQuery, () => counters, { description: 'State, what it waits for, and counters' });
+
+  let isCancelled = false;
+  const drained = cancelRequested.catch(() => {
+    isCancelled = true;
+    return change({ change: 'drain', reason: 'its workflow was cancelled in Temporal' });
+  });
+
+  /** Whether this run continues as new: its history has grown long. */
+  const isRolling = (): boolean => {
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    rolling ||= continueAsNewSuggested || historyLength >= mostEvents;
+    return rolling;
+  };
 
   const waitForChange = async (seen: number, atMostMs: number | null): Promise<void> => {
     const changed = () => changes !== seen || rolling;
@@ -145,17 +169,21 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     await startNotice({ campaignId, round, pausedAt, queues: input.queues, timeouts: input.timeouts });
   };
 
-  /** Agent and caller number must be fit to call; where they are not, the campaign is paused until a person has mended it. */
-  const checkCallers = async (): Promise<void> => {
-    while (!input.callersChecked) {
+  /**
+   * Agent and caller number must be fit to call; where they are not, the campaign is paused until a person has mended it. Answers false
+   * when that is left to the next run.
+   */
+  const checkCallers = async (): Promise<boolean> => {
+    while (!isRolling()) {
       const seen = changes;
       const checked = await short.checkCallers({ campaignId });
-      if (checked.ok) return;
+      if (checked.ok) return true;
       tell('paused', 'paused');
       await tellPause(checked.pausedAt);
       await waitForChange(seen, checked.inMs);
       tell('checking');
     }
+    return false;
   };
 
   /** The last batch and what became of it, as summaries name it. */
@@ -164,14 +192,10 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     const batch = `batch ${counters.submitted + 1}`;
     for (;;) {
       const summary = `${batch}, ${size} calls`;
-      const result = await CancellationScope.nonCancellable(() =>
-        posting.submit.executeWithOptions({ summary }, [{ batchId }]),
-      );
+      const result = await posting.submit.executeWithOptions({ summary }, [{ batchId }]);
       last = result.kind === 'verdict' ? `${batch}: ${result.state}` : `${batch}: ${result.verdict.verdict}`;
       if (result.kind === 'verdict') break;
-      const { state } = await CancellationScope.nonCancellable(() =>
-        short.recordPostVerdict.executeWithOptions({ summary: last }, [result.verdict]),
-      );
+      const { state } = await short.recordPostVerdict.executeWithOptions({ summary: last }, [result.verdict]);
       // The batch is still to be submitted, or nobody would ever come back for it.
       if (!undecidedStates.includes(state)) break;
     }
@@ -181,9 +205,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
 
   const dial = async (): Promise<void> => {
     while (dialled === 'no') {
-      const { continueAsNewSuggested, historyLength } = workflowInfo();
-      rolling ||= continueAsNewSuggested || historyLength >= mostEvents;
-      if (rolling) {
+      if (isRolling()) {
         dialled = 'parked';
         return;
       }
@@ -219,9 +241,9 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     }
   };
 
-  await checkCallers();
-  tell('dialling');
-  for (;;) {
+  const callersChecked = input.callersChecked || (await checkCallers());
+  while (!rolling) {
+    tell('dialling');
     dialled = 'no';
     await Promise.all([dial(), collect()]);
     if (rolling) break;
@@ -232,10 +254,10 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
       await startNotice({ campaignId, round, end, queues: input.queues, timeouts: input.timeouts });
     if (closed) break;
     log.info('the books cannot be closed yet', { campaignId, round });
-    tell('dialling');
   }
   if (!rolling) tell('closed');
   await condition(allHandlersFinished);
-  if (rolling) await continueAsNew<typeof campaign>({ ...input, submitted: counters.submitted, callersChecked: true });
+  if (isCancelled) await drained;
+  if (rolling) await continueAsNew<typeof campaign>({ ...input, submitted: counters.submitted, callersChecked });
   return counters;
 }

@@ -2,7 +2,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
 import type { CampaignInput } from '../../workflows/messages.ts';
 
-/** The control of the replay test: plans before it checks agent and callers, which no recorded campaign did. */
+/** The control of the replay test: plans before it checks agent and callers, which no recorded campaign did; nor did anything else. */
 export async function campaign(input: CampaignInput): Promise<void> {
   const { plan, checkCallers } = proxyActivities<Activities>({
     taskQueue: input.queues.campaign,
@@ -11,3 +11,5 @@ export async function campaign(input: CampaignInput): Promise<void> {
   await plan({ campaignId: input.campaignId, round: input.round, batchNumber: 1 });
   await checkCallers({ campaignId: input.campaignId });
 }
+
+export { campaign as completionNotice, campaign as scheduledCampaign };
