@@ -242,7 +242,8 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
   };
 
   const callersChecked = input.callersChecked || (await checkCallers());
-  while (!rolling) {
+  for (;;) {
+    if (rolling) break;
     tell('dialling');
     dialled = 'no';
     await Promise.all([dial(), collect()]);
