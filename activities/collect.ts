@@ -8,6 +8,7 @@ import { readStatus } from '../src/ledger/campaign/campaign-status.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 import { requireOwnAgent, requireOwnService } from './own-service.ts';
+import { longestSweepStepMs, startPulse } from './pulse.ts';
 import { sweepAgent } from './sweep.ts';
 
 export interface CampaignProgress {
@@ -60,33 +61,39 @@ async function collectUntilNeeded(
   deps: ActivityDependencies,
   campaignId: string,
   signal: AbortSignal,
-  heartbeat: () => void,
+  onProgress: () => void,
 ): Promise<CollectResult> {
   const begunReal = deps.nowReal();
-  const pause = (ms: number) =>
-    sleep(Math.min(ms, Math.max(shortestPauseMs, begunReal + deps.limits.collectMaxMs - deps.nowReal())), undefined, {
-      signal: AbortSignal.any([signal, deps.stopping]),
-    }).catch((error: unknown) => {
-      if (signal.aborted) throw error;
-    });
+  const { collectMaxMs, heartbeatEveryMs } = deps.limits;
+  /** In parts, each of them a step: whoever waits on purpose is not stuck. */
+  const pause = async (ms: number) => {
+    let leftMs = Math.min(ms, Math.max(shortestPauseMs, begunReal + collectMaxMs - deps.nowReal()));
+    for (; leftMs > 0 && !deps.stopping.aborted; leftMs -= heartbeatEveryMs) {
+      onProgress();
+      await sleep(Math.min(leftMs, heartbeatEveryMs), undefined, {
+        signal: AbortSignal.any([signal, deps.stopping]),
+      }).catch((error: unknown) => {
+        if (signal.aborted) throw error;
+      });
+    }
+  };
   let before = await requireCampaign(deps, campaignId);
   let failures = 0;
   await pause(await untilNextSweepMs(deps, before));
   for (;;) {
-    heartbeat();
+    onProgress();
     const campaign = await requireCampaign(deps, campaignId);
     const clock = await deps.serviceClock();
     const { timing, agentId } = campaign.rules;
     await requireOwnAgent(deps, agentId);
-    const sweep = await sweepAgent(deps, clock, agentId, timing, heartbeat);
+    const sweep = await sweepAgent(deps, clock, agentId, timing, onProgress);
     failures = sweep.kind === 'failed' ? failures + 1 : 0;
     if (before.state !== campaign.state) return finish(deps, campaign, 'state');
     before = campaign;
     if (!isOutstanding(await countOutstanding(deps.store.db, campaignId)))
       return finish(deps, campaign, 'nothing_outstanding');
     if (await isPlanReady(deps.store, campaignId, serviceNow(clock))) return finish(deps, campaign, 'plan');
-    if (deps.stopping.aborted || deps.nowReal() - begunReal >= deps.limits.collectMaxMs)
-      return finish(deps, campaign, 'time');
+    if (deps.stopping.aborted || deps.nowReal() - begunReal >= collectMaxMs) return finish(deps, campaign, 'time');
     const backoff = Math.min(2 ** failures, longestBackoff);
     const pauseMs = Math.max(shortestPauseMs, sweep.waitMs, clock.toRealMs(timing.pollMs) * backoff);
     await pause(pauseMs);
@@ -96,18 +103,18 @@ async function collectUntilNeeded(
 
 /**
  * Collects results until dialling can go on: sweeps the agent's list at the campaign's pace and returns when a batch can be
- * planned, the campaign's state changed, nothing is left to collect, or its time is up. Heartbeats all the while.
+ * planned, the campaign's state changed, nothing is left to collect, or its time is up. Heartbeats as long as it gets on.
  */
 export async function collect(deps: ActivityDependencies, input: { campaignId: string }): Promise<CollectResult> {
   const context = Context.current();
-  const heartbeat = () => context.heartbeat();
-  const beat = setInterval(heartbeat, deps.limits.heartbeatEveryMs);
+  const everyMs = deps.limits.heartbeatEveryMs;
+  const pulse = startPulse(() => context.heartbeat(), { everyMs, longestStepMs: longestSweepStepMs(deps.limits) });
   try {
-    return await collectUntilNeeded(deps, input.campaignId, context.cancellationSignal, heartbeat);
+    return await collectUntilNeeded(deps, input.campaignId, context.cancellationSignal, pulse.step);
   } catch (error) {
     if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
     throw toFailure(error);
   } finally {
-    clearInterval(beat);
+    pulse.stop();
   }
 }

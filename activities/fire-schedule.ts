@@ -13,7 +13,7 @@ import { campaignHash } from '../src/campaign-file/campaign-hash.ts';
 import { hasAnEnd } from '../src/preflight/end-check.ts';
 import { CampaignFileError, ListFileError } from '../src/input/input-error.ts';
 import { FunnelCounter } from '../src/preflight/funnel.ts';
-import { downloadList, ListDownloadError } from '../src/list/download.ts';
+import { downloadList, listDownloadLimits, ListDownloadError } from '../src/list/download.ts';
 import { readHeader } from '../src/list/header.ts';
 import { KeptUrlError } from '../src/input/kept-url.ts';
 import {
@@ -35,6 +35,7 @@ import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src
 import { campaignWorkflowId } from '../src/domain/ids.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
+import { startPulse } from './pulse.ts';
 
 export interface FireScheduleInput {
   scheduleId: string;
@@ -56,15 +57,17 @@ export interface FiredSchedule {
  */
 export async function fireSchedule(deps: ActivityDependencies, input: FireScheduleInput): Promise<FiredSchedule> {
   const context = Context.current();
-  const beat = setInterval(() => context.heartbeat(), deps.limits.heartbeatEveryMs);
+  // No step is as long as the download, which ends at its own limit.
+  const limits = { everyMs: deps.limits.heartbeatEveryMs, longestStepMs: listDownloadLimits.totalTimeoutMs };
+  const pulse = startPulse(() => context.heartbeat(), limits);
   const signal = AbortSignal.any([context.cancellationSignal, deps.stopping]);
   try {
-    return await fire(deps, input, signal);
+    return await fire(deps, { ...input, onRows: pulse.step }, signal);
   } catch (error) {
     if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
     throw toFailure(error);
   } finally {
-    clearInterval(beat);
+    pulse.stop();
   }
 }
 
@@ -87,7 +90,9 @@ export async function noteFiringFailure(
   }
 }
 
-async function fire(deps: ActivityDependencies, input: FireScheduleInput, signal: AbortSignal): Promise<FiredSchedule> {
+type WatchedFiring = FireScheduleInput & { onRows: () => void };
+
+async function fire(deps: ActivityDependencies, input: WatchedFiring, signal: AbortSignal): Promise<FiredSchedule> {
   const { scheduleId, scheduledAt, timeZone } = input;
   const schedule = await findSchedule(deps.store.db, scheduleId);
   if (schedule === undefined) throw comesToNothing(`The database has no schedule ${scheduleId}: it was deleted.`);
@@ -132,7 +137,7 @@ async function refuseBeside(deps: ActivityDependencies, schedule: Schedule): Pro
   );
 }
 
-type Firing = FireScheduleInput & { schedule: Schedule; campaignId: string };
+type Firing = WatchedFiring & { schedule: Schedule; campaignId: string };
 
 async function importFiring(deps: ActivityDependencies, firing: Firing, signal: AbortSignal): Promise<void> {
   const { schedule } = firing;
@@ -191,7 +196,7 @@ async function fetchList(url: string, target: string, signal: AbortSignal): Prom
 
 async function importList(
   deps: ActivityDependencies,
-  { campaignId }: Firing,
+  { campaignId, onRows }: Firing,
   file: CampaignFile,
   place: ListPlace,
   signal: AbortSignal,
@@ -203,7 +208,7 @@ async function importList(
     const rules = campaignRules(file, header.columns, now);
     refuseEndedCampaign(file, now);
     const funnel = hasAnEnd(rules) ? new FunnelCounter(rules, dialsFrom(rules, now)) : null;
-    const rows = readDialable(readRecipients(file, header, rules), funnel, async () => {
+    const rows = readDialable(watch(readRecipients(file, header, rules), onRows), funnel, async () => {
       if ((await campaignHash(file)) !== before)
         throw comesToNothing(`The list ${place.name} was changed while it was read.`, true);
       signal.throwIfAborted();
@@ -212,6 +217,13 @@ async function importList(
     await importCampaign(deps.store, input, rows, now);
   } catch (error) {
     throw explainListFault(error, file, place, now);
+  }
+}
+
+async function* watch(chunks: AsyncGenerator<ListRow[]>, onRows: () => void): AsyncGenerator<ListRow[]> {
+  for await (const rows of chunks) {
+    onRows();
+    yield rows;
   }
 }
 

@@ -1,7 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { isSameService, otherServiceText } from '../src/domain/service-address.ts';
-import type { Campaign } from '../src/ledger/rows/campaigns.ts';
+import { findCampaign, type Campaign } from '../src/ledger/rows/campaigns.ts';
+import { campaignIdOf } from '../src/ledger/ledger-older.ts';
 import { findOpenElsewhere } from '../src/ledger/campaign/service-move.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
@@ -20,12 +21,7 @@ export function requireOwnService(
 
 /** The same, for the campaign of a batch; one that is not there is left to whoever asks the ledger for it. */
 export async function requireOwnBatch(deps: Own, batchId: string): Promise<void> {
-  const campaign = await deps.store.db
-    .selectFrom('batches')
-    .innerJoin('campaigns', 'campaigns.campaign_id', 'batches.campaign_id')
-    .select(['campaigns.campaign_id as campaignId', 'campaigns.account_id as accountId'])
-    .where('batches.batch_id', '=', batchId)
-    .executeTakeFirst();
+  const campaign = await findCampaign(deps.store.db, campaignIdOf(batchId));
   if (campaign !== undefined) requireOwnService(deps, campaign);
 }
 

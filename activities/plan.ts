@@ -14,15 +14,15 @@ export interface PlanActivityInput {
   campaignId: string;
   round: number;
   /** Counter of the round's batches, from 1. */
-  n: number;
+  batchNumber: number;
 }
 
 export type PlanActivityResult = Planned & {
-  /** A pause of its own that a hook wants to know of. Absent in histories of earlier versions, and when it is not paused. */
+  /** A pause of its own that a hook wants to know of. Absent when it is not paused. */
   pausedAt?: number | null;
 };
 
-/** The next batch of a round, or why there is none. Idempotent in `n`. */
+/** The next batch of a round, or why there is none. Idempotent in `batchNumber`. */
 export async function plan(deps: ActivityDependencies, input: PlanActivityInput): Promise<PlanActivityResult> {
   try {
     const clock = await deps.serviceClock();
@@ -31,7 +31,8 @@ export async function plan(deps: ActivityDependencies, input: PlanActivityInput)
     requireOwnService(deps, campaign);
     await lookAtCallers(deps, clock, campaign);
     const now = serviceNow(clock);
-    const result = await planBatch(deps.store, { ...input, now, render: renderWith(campaign.rules) });
+    const { campaignId, round, batchNumber: n } = input;
+    const result = await planBatch(deps.store, { campaignId, round, n, now, render: renderWith(campaign.rules) });
     switch (result.kind) {
       case 'batch':
         return { kind: 'batch', batchId: result.batchId, size: result.size };

@@ -27,7 +27,7 @@ export async function screen(
   if (batch === null) return;
   const { campaign, preDial, calls } = batch;
   const began = deps.monotonicMs();
-  // The first beat comes when the answer is late already.
+  // The first beat comes when the answer is late already; the hook's own time limit ends the wait, and the beats with it.
   const beats = setInterval(beat, 2 * slowAnswerMs);
   try {
     const verdicts = await askPreDial(

@@ -26,6 +26,7 @@ import { assumedClock, isBetterReading, readClock } from './clock-reading.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 import { factsOfPage } from './list-entries.ts';
+import { longestSweepStepMs, startPulse } from './pulse.ts';
 import { keepQuiet, quietTime } from './quiet-time.ts';
 import { watchClocks } from './watch-clocks.ts';
 
@@ -236,7 +237,12 @@ export async function sweepAgent(
   const owner = `${deps.workerId}/${randomUUID()}`;
   if (!(await leaseAgent(deps.store, agentId, owner, leaseMs))) return { kind: 'busy', waitMs: 0 };
   const keep = (tx: Queries) => keepLease(tx, deps.store, agentId, owner, leaseMs);
-  const renewal = setInterval(() => void keep(deps.store.db).catch(() => {}), leaseMs / 3);
+  const longestStepMs = longestSweepStepMs(deps.limits);
+  const renewal = startPulse(() => void keep(deps.store.db).catch(() => {}), { everyMs: leaseMs / 3, longestStepMs });
+  const onStep = () => {
+    renewal.step();
+    onProgress();
+  };
   const begunAt = serviceNow(clock);
   try {
     const openSince = await oldestOpenPost(deps.store.db, agentId);
@@ -244,10 +250,10 @@ export async function sweepAgent(
     const until = Math.min(openSince ?? begunAt, begunAt - timing.lateLookbackMs, dueSince ?? begunAt);
     const unownedSince = dueSince === null ? null : until;
     const swept = { agentId, timing, ...(await readAgentRecords(deps.store.db, agentId)) };
-    const read = (offsetMs: number) => readDue(deps, clock, swept, unownedSince, offsetMs, onProgress);
+    const read = (offsetMs: number) => readDue(deps, clock, swept, unownedSince, offsetMs, onStep);
     let walk: ListWalk;
     try {
-      walk = await walkList(deps, clock, swept, until, dueSince !== null, onProgress);
+      walk = await walkList(deps, clock, swept, until, dueSince !== null, onStep);
     } catch (error) {
       // The list of an agent that was deleted is refused for ever; records that are known can still be read one by one.
       if (patienceWith(error) === missingPatienceMs) await read(assumedClock.offsetMs);
@@ -282,7 +288,7 @@ export async function sweepAgent(
     if (!isServiceFault(error)) throw error;
     return { kind: 'failed', waitMs };
   } finally {
-    clearInterval(renewal);
+    renewal.stop();
     await releaseLease(deps.store, agentId, owner).catch(() => {});
   }
 }

@@ -30,7 +30,7 @@ import {
 } from './messages.ts';
 import { startNotice } from './start-notice.ts';
 
-type StateChange = Parameters<Activities['changeState']>[0]['change'];
+type StateChange = Pick<Parameters<Activities['changeState']>[0], 'change' | 'reason'>;
 
 /** Events after which a run continues as new: well below where the server suggests it, since steps under way still add theirs. */
 const mostEvents = 3_500;
@@ -39,12 +39,13 @@ const retryForEver = { initialInterval: 1_000, backoffCoefficient: 2, maximumInt
 
 /** Activities by timeout class; each class has its own queue where its pace or its worker differs. */
 function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
-  const short = proxyActivities<Pick<Activities, 'verify' | 'plan' | 'recordPostVerdict' | 'changeState' | 'account'>>({
+  const short = proxyActivities<
+    Pick<Activities, 'checkCallers' | 'plan' | 'recordPostVerdict' | 'changeState' | 'closeRound'>
+  >({
     taskQueue: queues.campaign,
     startToCloseTimeout: timeouts.shortMs,
     retry: retryForEver,
   });
-  // No cancellation: a POST that is under way ends by itself, and the ledger guards against a second one.
   const posting = proxyActivities<Pick<Activities, 'submit'>>({
     taskQueue: queues.submit,
     startToCloseTimeout: timeouts.submitMs,
@@ -60,12 +61,20 @@ function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
   return { short, posting, collecting };
 }
 
-/** One round of a campaign: verify agent and caller number, dial while collecting, then close the books. */
+/**
+ * One round of a campaign: check agent and caller number, dial while collecting, then close the books. Nothing of it is cancelled: one that
+ * is cancelled in Temporal drains, as by `carillon drain`. A POST that is under way ends by itself, and the results of open calls are awaited.
+ */
 export async function campaign(input: CampaignInput): Promise<CampaignCounters> {
+  const { cancelRequested } = CancellationScope.current();
+  return CancellationScope.nonCancellable(() => runCampaign(input, cancelRequested));
+}
+
+async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>): Promise<CampaignCounters> {
   const { campaignId, round } = input;
   const { short, posting, collecting } = proxies(input.queues, input.timeouts);
   const counters: CampaignCounters = {
-    state: input.verified ? 'dialling' : 'verifying',
+    state: input.callersChecked ? 'dialling' : 'checking',
     waitingFor: null,
     submitted: input.submitted,
     total: 0,
@@ -95,7 +104,7 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     const id = `${firstExecutionRunId}/${currentUpdateInfo()?.id ?? `${run}/${wishes}`}`;
     const wish = { ...known, id, run, number: wishes };
     const { changed } = await CancellationScope.nonCancellable(() =>
-      short.changeState.executeWithOptions({ summary: wished }, [{ campaignId, change: wished, wish }]),
+      short.changeState.executeWithOptions({ summary: wished.change }, [{ campaignId, ...wished, wish }]),
     );
     changes += 1;
     return changed;
@@ -103,19 +112,23 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
   const refuseAfterEnd = () => {
     if (counters.state === 'closed') throw ApplicationFailure.nonRetryable('The campaign has ended', 'CampaignEnded');
   };
-  setHandler(pauseUpdate, () => change('pause'), {
+  setHandler(pauseUpdate, () => change({ change: 'pause' }), {
     validator: refuseAfterEnd,
     description: 'Place no further calls; open ones are still collected',
   });
-  setHandler<boolean, [ResumeInput], typeof knownResumeUpdate>(knownResumeUpdate, (known) => change('resume', known), {
-    validator: refuseAfterEnd,
-    description: 'Go on with a paused campaign',
-  });
-  setHandler(drainUpdate, () => change('drain'), {
+  setHandler<boolean, [ResumeInput], typeof knownResumeUpdate>(
+    knownResumeUpdate,
+    (known) => change({ change: 'resume' }, known),
+    {
+      validator: refuseAfterEnd,
+      description: 'Go on with a paused campaign',
+    },
+  );
+  setHandler(drainUpdate, () => change({ change: 'drain' }), {
     validator: refuseAfterEnd,
     description: 'Finish with the calls that are open; the campaign counts as completed',
   });
-  setHandler(cancelUpdate, () => change('cancel'), {
+  setHandler(cancelUpdate, () => change({ change: 'cancel' }), {
     validator: refuseAfterEnd,
     description: 'End the campaign; open calls are still collected',
   });
@@ -128,6 +141,19 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     { validator: refuseAfterEnd, description: 'Look at once at rows and limits that were changed in the database' },
   );
   setHandler(statusQuery, () => counters, { description: 'State, what it waits for, and counters' });
+
+  let isCancelled = false;
+  const drained = cancelRequested.catch(() => {
+    isCancelled = true;
+    return change({ change: 'drain', reason: 'its workflow was cancelled in Temporal' });
+  });
+
+  /** Whether this run continues as new: its history has grown long. */
+  const isRolling = (): boolean => {
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    rolling ||= continueAsNewSuggested || historyLength >= mostEvents;
+    return rolling;
+  };
 
   const waitForChange = async (seen: number, atMostMs: number | null): Promise<void> => {
     const changed = () => changes !== seen || rolling;
@@ -143,18 +169,21 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     await startNotice({ campaignId, round, pausedAt, queues: input.queues, timeouts: input.timeouts });
   };
 
-  /** Agent and caller number must be fit to call; where they are not, the campaign is paused until a person has mended it. */
-  const verify = async (): Promise<void> => {
-    while (!input.verified) {
+  /**
+   * Agent and caller number must be fit to call; where they are not, the campaign is paused until a person has mended it. Answers false
+   * when that is left to the next run.
+   */
+  const checkCallers = async (): Promise<boolean> => {
+    while (!isRolling()) {
       const seen = changes;
-      const checked = await short.verify({ campaignId });
-      if (checked.ok) return;
+      const checked = await short.checkCallers({ campaignId });
+      if (checked.ok) return true;
       tell('paused', 'paused');
       await tellPause(checked.pausedAt);
-      // Histories of earlier versions have no time in it.
-      await waitForChange(seen, checked.inMs ?? null);
-      tell('verifying');
+      await waitForChange(seen, checked.inMs);
+      tell('checking');
     }
+    return false;
   };
 
   /** The last batch and what became of it, as summaries name it. */
@@ -163,14 +192,10 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     const batch = `batch ${counters.submitted + 1}`;
     for (;;) {
       const summary = `${batch}, ${size} calls`;
-      const result = await CancellationScope.nonCancellable(() =>
-        posting.submit.executeWithOptions({ summary }, [{ batchId }]),
-      );
+      const result = await posting.submit.executeWithOptions({ summary }, [{ batchId }]);
       last = result.kind === 'verdict' ? `${batch}: ${result.state}` : `${batch}: ${result.verdict.verdict}`;
       if (result.kind === 'verdict') break;
-      const { state } = await CancellationScope.nonCancellable(() =>
-        short.recordPostVerdict.executeWithOptions({ summary: last }, [result.verdict]),
-      );
+      const { state } = await short.recordPostVerdict.executeWithOptions({ summary: last }, [result.verdict]);
       // The batch is still to be submitted, or nobody would ever come back for it.
       if (!undecidedStates.includes(state)) break;
     }
@@ -180,16 +205,14 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
 
   const dial = async (): Promise<void> => {
     while (dialled === 'no') {
-      const { continueAsNewSuggested, historyLength } = workflowInfo();
-      rolling ||= continueAsNewSuggested || historyLength >= mostEvents;
-      if (rolling) {
+      if (isRolling()) {
         dialled = 'parked';
         return;
       }
       const seen = changes;
-      const n = counters.submitted + 1;
-      const summary = last === '' ? `plans batch ${n}` : `plans batch ${n}, after ${last}`;
-      const planned = await short.plan.executeWithOptions({ summary }, [{ campaignId, round, n }]);
+      const batchNumber = counters.submitted + 1;
+      const summary = last === '' ? `plans batch ${batchNumber}` : `plans batch ${batchNumber}, after ${last}`;
+      const planned = await short.plan.executeWithOptions({ summary }, [{ campaignId, round, batchNumber }]);
       const step = nextStep(planned);
       if (step.kind === 'dial') {
         tell('dialling');
@@ -218,24 +241,24 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
     }
   };
 
-  await verify();
-  tell('dialling');
+  const callersChecked = input.callersChecked || (await checkCallers());
   for (;;) {
+    if (rolling) break;
+    tell('dialling');
     dialled = 'no';
     await Promise.all([dial(), collect()]);
     if (rolling) break;
-    tell('accounting');
-    const { closed, progress, end } = await short.account({ campaignId, round });
+    tell('closing');
+    const { closed, progress, end } = await short.closeRound({ campaignId, round });
     Object.assign(counters, progress);
-    // Earlier versions had no hook to tell, and no command for it in their histories.
-    if (closed && end != null)
+    if (closed && end !== null)
       await startNotice({ campaignId, round, end, queues: input.queues, timeouts: input.timeouts });
     if (closed) break;
     log.info('the books cannot be closed yet', { campaignId, round });
-    tell('dialling');
   }
   if (!rolling) tell('closed');
   await condition(allHandlersFinished);
-  if (rolling) await continueAsNew<typeof campaign>({ ...input, submitted: counters.submitted, verified: true });
+  if (isCancelled) await drained;
+  if (rolling) await continueAsNew<typeof campaign>({ ...input, submitted: counters.submitted, callersChecked });
   return counters;
 }

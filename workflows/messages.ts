@@ -12,7 +12,7 @@ export interface CampaignInput {
   /** Batches submitted so far; 0 at the start of a round. */
   submitted: number;
   /** Whether agent and caller number have passed their check. */
-  verified: boolean;
+  callersChecked: boolean;
 }
 
 /** What a firing of a recurring campaign is started with. What it dials stands in the database alone. */
@@ -60,7 +60,7 @@ export interface CampaignTimeouts {
 
 /** What the status query answers: rows by state, and batches submitted in this round. */
 export interface CampaignCounters {
-  state: 'verifying' | 'dialling' | 'paused' | 'accounting' | 'closed';
+  state: 'checking' | 'dialling' | 'paused' | 'closing' | 'closed';
   /** Why dialling waits, as the planner last said. */
   waitingFor: string | null;
   submitted: number;

@@ -13,7 +13,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
-import type { campaign } from './campaign.ts';
+import { campaign } from './campaign.ts';
 import { firingTimeOf } from '../src/domain/ids.ts';
 import type { FiringResult, ScheduledCampaignInput } from './messages.ts';
 
@@ -43,7 +43,7 @@ export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<
     const fired = await fireSchedule(firing);
     setCurrentDetails(`campaign ${fired.campaignId}`);
     if (fired.round === null) return { campaignId: fired.campaignId, total: null, done: null };
-    const { total, done } = await executeChild<typeof campaign>('campaign', {
+    const { total, done } = await executeChild(campaign, {
       workflowId: fired.round.workflowId,
       taskQueue: queues.campaign,
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
@@ -58,7 +58,7 @@ export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<
           queues,
           timeouts,
           submitted: 0,
-          verified: false,
+          callersChecked: false,
         },
       ],
     });

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/client';
 import { campaignQueues } from '../domain/ids.ts';
 import type { ScheduledCampaignInput } from '../../workflows/messages.ts';
+import { scheduledCampaign } from '../../workflows/scheduled-campaign.ts';
 import type { Config } from '../config.ts';
 import { campaignTimeouts } from './worker.ts';
 
@@ -97,7 +98,7 @@ export async function createSchedule(
       spec: specOf(recurrence, now),
       action: {
         type: 'startWorkflow',
-        workflowType: 'scheduledCampaign',
+        workflowType: scheduledCampaign,
         // The server puts the time of the firing behind it.
         workflowId: scheduleId,
         taskQueue: queues.campaign,

@@ -7,6 +7,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { campaignQueues, campaignWorkflowId } from '../domain/ids.ts';
+import { campaign as campaignWorkflow } from '../../workflows/campaign.ts';
 import type { CampaignInput } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
 import { serviceAddress } from '../convai/base-url.ts';
@@ -18,7 +19,7 @@ import { findCampaign, reviveCampaign, type Campaign } from '../ledger/rows/camp
 import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
 import type { LedgerOlderError } from '../ledger/ledger-older.ts';
 import type { Store } from '../ledger/open-ledger.ts';
-import { batchIdOf } from '../ledger/plan/planning.ts';
+import { batchIdOf, findBatchState } from '../ledger/plan/planning.ts';
 import { campaignTimeouts } from './worker.ts';
 
 /** Thrown when Temporal has a workflow of that name that does not run this database's campaign. */
@@ -59,11 +60,11 @@ export async function startCampaign(
     queues,
     timeouts: campaignTimeouts(config),
     submitted: 0,
-    verified: false,
+    callersChecked: false,
   };
   await reviveCampaign(store, campaignId, deps.now);
   try {
-    await client.workflow.start('campaign', {
+    await client.workflow.start(campaignWorkflow, {
       taskQueue: queues.campaign,
       workflowId: round.workflowId,
       // A round that has ended stays ended; one whose workflow was terminated by hand may go on: the ledger knows what was sent.
@@ -122,24 +123,18 @@ export function requireService(config: Config, campaign: Campaign): void {
 async function requireLedgerCaughtUp(client: Client, store: Store, round: NamedRound): Promise<void> {
   const lost = await lostBatchOf(client, round.workflowId);
   if (lost === undefined) return;
-  const { missing, submitted = true } = lost;
-  const found =
-    missing === null
-      ? undefined
-      : await store.db
-          .selectFrom('batches')
-          .select('state')
-          .where('batch_id', '=', batchIdOf(round.campaignId, round.round, missing))
-          .executeTakeFirst();
-  if (found !== undefined && !(submitted && unsentStates.includes(found.state))) return;
+  const { missing, submitted } = lost;
+  const batchId = batchIdOf(round.campaignId, round.round, missing ?? 1);
+  const found = missing === null ? undefined : await findBatchState(store.db, batchId);
+  if (found !== undefined && !(submitted && unsentStates.includes(found))) return;
   const what = found === undefined ? 'is missing' : 'is still to be sent in it';
   throw new WorkflowConflictError(
     `Campaign ${round.campaignId} has stopped because this database is older than its progress: batch ${missing ?? 1} ${what}. Restore a newer database; going on with this one could call people twice.`,
   );
 }
 
-/** What a failure for a ledger that is too old tells of it. Those of earlier versions had submitted the batch. */
-type LostBatch = Pick<LedgerOlderError, 'missing'> & Partial<Pick<LedgerOlderError, 'submitted'>>;
+/** What a failure for a ledger that is too old tells of it. */
+type LostBatch = Pick<LedgerOlderError, 'missing' | 'submitted'>;
 
 /** The batch whose absence ended the last run of a workflow, which has failed; undefined when it did not end so. */
 async function lostBatchOf(client: Client, workflowId: string): Promise<LostBatch | undefined> {
@@ -149,7 +144,7 @@ async function lostBatchOf(client: Client, workflowId: string): Promise<LostBatc
     if (!(error instanceof WorkflowFailedError)) throw error;
     for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause) {
       if (!(cause instanceof ApplicationFailure) || cause.type !== failureTypes.ledgerOlder) continue;
-      return (cause.details?.[0] as LostBatch | undefined) ?? { missing: null };
+      return (cause.details?.[0] as LostBatch | undefined) ?? { missing: null, submitted: true };
     }
   }
   return undefined;

@@ -35,12 +35,17 @@ export function httpTimeoutMs(config: Config): number {
   return config.SVC_CONNECT_TIMEOUT_MS + config.SVC_HEADERS_TIMEOUT_MS + config.SVC_BODY_TIMEOUT_MS;
 }
 
+/** The longest that a POST can take from the step before it: it begins within the posting window. */
+function longestPostMs(config: Config): number {
+  return config.CARILLON_POSTING_WINDOW_MS + httpTimeoutMs(config);
+}
+
 /** Timeouts of a campaign's activities, from the settings of the process that starts it. The slack is for transactions, beyond the HTTP limits. */
 export function campaignTimeouts(config: Config): CampaignTimeouts {
   return {
     heartbeatMs: config.CARILLON_HEARTBEAT_TIMEOUT_MS,
     submitHeartbeatMs: config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS,
-    submitMs: config.CARILLON_POSTING_WINDOW_MS + httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
+    submitMs: longestPostMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
     collectMs: config.CARILLON_COLLECT_MAX_MS + 2 * httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
     shortMs: config.CARILLON_SHORT_TIMEOUT_MS,
   };
@@ -74,7 +79,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     monotonicMs: () => performance.now(),
     workerId: `${process.pid}-${randomUUID()}`,
     stopping,
-    openWitness: () => openWitness(beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS)),
+    openWitness: () => openWitness(beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS), longestPostMs(config)),
     limits: {
       postingWindowMs: config.CARILLON_POSTING_WINDOW_MS,
       httpTimeoutMs: httpTimeoutMs(config),

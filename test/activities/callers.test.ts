@@ -60,9 +60,9 @@ class CallerRun {
 
   /** Plans and sends until there is nothing to send, then lets a minute pass and collects. */
   async minute(): Promise<'done' | 'goes on'> {
-    this.#verified ||= (await this.activities.verify({ campaignId })).ok;
+    this.#verified ||= (await this.activities.checkCallers({ campaignId })).ok;
     for (let planned = this.#verified; planned;) {
-      const next = await this.activities.plan({ campaignId, round: 1, n: this.#n });
+      const next = await this.activities.plan({ campaignId, round: 1, batchNumber: this.#n });
       if (next.kind === 'done') return 'done';
       planned = next.kind === 'batch';
       if (next.kind !== 'batch') break;
@@ -82,7 +82,7 @@ class CallerRun {
   async untilEnd(): Promise<void> {
     for (let passed = 0; passed < mostMinutes; passed += 1) {
       if ((await this.minute()) === 'goes on') continue;
-      const { closed } = await this.activities.account({ campaignId, round: 1 });
+      const { closed } = await this.activities.closeRound({ campaignId, round: 1 });
       if (closed) return;
     }
     throw new Error(`it never ends: ${JSON.stringify(await this.campaign())}`);
@@ -189,7 +189,7 @@ const three = ['pn_main', 'pn_second', 'pn_unverified'];
 
 test('before the first call every number is looked up: where it is from, and whether it may call', async () => {
   const run = await begin([...three, 'pn_nowhere']);
-  expect(await run.activities.verify({ campaignId })).toEqual({ ok: true });
+  expect(await run.activities.checkCallers({ campaignId })).toEqual({ ok: true });
   const rows = await run.store.db.selectFrom('callers').selectAll().orderBy('position').execute();
   const facts = rows.map((row) => [row.phone_number_id, row.e164, row.country, row.regions, row.out, row.reason]);
   expect(facts).toEqual([

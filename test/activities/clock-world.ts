@@ -142,7 +142,7 @@ export class ClockWorker {
 
   /** Plans batch n where it is not planned yet, and submits it: its state, or what is waited for. */
   async dial(n: number): Promise<string> {
-    await this.#activities.plan({ campaignId, round: 1, n });
+    await this.#activities.plan({ campaignId, round: 1, batchNumber: n });
     try {
       const result = await this.#activities.submit({ batchId: `${campaignId}/1/${n}` });
       return result.kind === 'verdict' ? result.state : result.kind;

@@ -375,20 +375,20 @@ export class Drive {
     if (campaign.ended) return;
     const { campaignId } = campaign.plan;
     if (!campaign.verified) {
-      const answer = await this.#attempt(({ activities }) => activities.verify({ campaignId }), 0);
+      const answer = await this.#attempt(({ activities }) => activities.checkCallers({ campaignId }), 0);
       campaign.verified = 'result' in answer && answer.result.ok;
       return;
     }
     await this.#dial(campaign);
     await this.#collect(campaign);
-    if (campaign.dialled && !campaign.collecting) await this.#account(campaign);
+    if (campaign.dialled && !campaign.collecting) await this.#closeRound(campaign);
   }
 
   async #dial(campaign: Running): Promise<void> {
     const { campaignId } = campaign.plan;
     if (campaign.submitting !== null) return this.#submit(campaign, campaign.submitting);
     if (campaign.dialled || campaign.planAt === null || campaign.planAt > this.clock.now()) return;
-    const input = { campaignId, round: campaign.round, n: campaign.submitted + 1 };
+    const input = { campaignId, round: campaign.round, batchNumber: campaign.submitted + 1 };
     const answer = await this.#attempt(async ({ activities }) => {
       const planned = await activities.plan(input);
       if (planned.kind !== 'batch' || !this.#chaos.strikes('plan_result_lost')) return planned;
@@ -473,10 +473,10 @@ export class Drive {
     campaign.planAt = Math.min(campaign.planAt ?? Infinity, this.clock.now());
   }
 
-  async #account(campaign: Running): Promise<void> {
+  async #closeRound(campaign: Running): Promise<void> {
     const { campaignId } = campaign.plan;
     const answer = await this.#attempt(
-      ({ activities }) => activities.account({ campaignId, round: campaign.round }),
+      ({ activities }) => activities.closeRound({ campaignId, round: campaign.round }),
       0,
     );
     if ('retryAt' in answer) return;

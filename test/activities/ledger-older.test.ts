@@ -70,6 +70,6 @@ test.for(dialects)('and one of whose request it knows nothing any more: %s', asy
   const result = await worker.submit({ batchId: scenario.batchId(1) });
   if (result.kind !== 'unrecorded') throw new Error('the verdict was written');
   expect(await failureOf(worker.recordPostVerdict(result.verdict))).toEqual(older(true));
-  expect(await failureOf(worker.plan({ campaignId: 'spring', round: 1, n: 2 }))).toEqual(older(true));
+  expect(await failureOf(worker.plan({ campaignId: 'spring', round: 1, batchNumber: 2 }))).toEqual(older(true));
   expect(await scenario.attempts()).toHaveLength(6);
 });

@@ -46,7 +46,7 @@ async function endedCampaign(dialect: TestDialect = 'sqlite', hookSecret: string
   });
   await endCampaign(store, 'spring', 'cancelled', noon);
   await scenario.plan(1);
-  const { closed, end } = await activities.account({ campaignId: 'spring', round: 1 });
+  const { closed, end } = await activities.closeRound({ campaignId: 'spring', round: 1 });
   if (!closed || end == null) throw new Error('the round was not closed, or has nothing to tell');
   const told = async () =>
     (await readEvents(store.db, 'spring', 0, 1000, ['hook.delivered', 'hook.failed'])).map(({ type, data }) => [

@@ -71,8 +71,8 @@ test.for(dialects)(
     const before = await readAllEvents(store.db, 0, 1_000);
     const standings = await scenario.recipients();
     const tries = {
-      verify: () => activities.verify({ campaignId }),
-      plan: () => activities.plan({ campaignId, round: 1, n: 2 }),
+      checkCallers: () => activities.checkCallers({ campaignId }),
+      plan: () => activities.plan({ campaignId, round: 1, batchNumber: 2 }),
       submit: () => activities.submit({ batchId: scenario.batchId(1) }),
       collect: () => asActivity(() => activities.collect({ campaignId })),
     };
@@ -129,6 +129,6 @@ test('the same service under another name of this machine is no other one', asyn
   const scenario = await beginProven(store);
   await store.db.updateTable('campaigns').set({ account_id: 'http://localhost:4010' }).execute();
   const { activities } = workerOf(store, sandbox);
-  expect(await activities.plan({ campaignId, round: 1, n: 1 })).toMatchObject({ kind: 'batch' });
+  expect(await activities.plan({ campaignId, round: 1, batchNumber: 1 })).toMatchObject({ kind: 'batch' });
   expect(await scenario.batch(1)).toMatchObject({ state: 'intent' });
 });

@@ -113,7 +113,7 @@ export class ScreenRun {
   }
 
   plan(n: number) {
-    return this.activities.plan({ campaignId, round: 1, n });
+    return this.activities.plan({ campaignId, round: 1, batchNumber: n });
   }
 
   async submit(n: number): Promise<Submitted> {

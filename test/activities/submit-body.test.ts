@@ -56,7 +56,7 @@ async function submitFirst(yaml: string, list: string): Promise<{ body: unknown;
         leaseMs: 60_000,
       },
     });
-    const planned = await plan({ campaignId: 'test', round: 1, n: 1 });
+    const planned = await plan({ campaignId: 'test', round: 1, batchNumber: 1 });
     if (planned.kind !== 'batch') throw new Error(`planned ${planned.kind}`);
     expect(await submit({ batchId: planned.batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });
     const attempts = await store.db.selectFrom('attempts').select('opening_line').orderBy('attempt_id').execute();

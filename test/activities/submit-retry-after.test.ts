@@ -112,7 +112,7 @@ async function submitLimited(seconds: number): Promise<{ waitMs: number; second:
         leaseMs: 60_000,
       },
     });
-    const planned = await plan({ campaignId: 'limited', round: 1, n: 1 });
+    const planned = await plan({ campaignId: 'limited', round: 1, batchNumber: 1 });
     if (planned.kind !== 'batch') throw new Error(`planned ${planned.kind}`);
     const failure = await submit({ batchId: planned.batchId }).catch((error: unknown) => error);
     if (!(failure instanceof ApplicationFailure)) throw new Error('the first submit did not wait');

@@ -31,7 +31,7 @@ function watched(heartbeatDetails?: unknown) {
     heartbeat: (details: unknown) => void sent.push({ own: details }),
     client: client as unknown as Options['client'],
   } as Options;
-  return { sent, answers, open: () => asActivity(async () => openWitness(1_000), options) };
+  return { sent, answers, open: () => asActivity(async () => openWitness(1_000, 10_000), options) };
 }
 
 test('a POST is noted after every heartbeat before it was taken, and every later one repeats it', async () => {
@@ -110,3 +110,16 @@ test.for(dialects)(
     expect(posts).toEqual([]);
   },
 );
+
+test('a submit that gets nowhere for longer than a POST may take is heard of no more', async () => {
+  const { sent, answers, open } = watched();
+  const witness = await open();
+  const noting = witness.note(1);
+  await vi.advanceTimersByTimeAsync(0);
+  answers[0]?.taken();
+  await noting;
+  await vi.advanceTimersByTimeAsync(60_000);
+  // The note, the worker's own repetition of it, and one a second for ten seconds.
+  expect(sent).toHaveLength(12);
+  witness.close();
+});

@@ -1,12 +1,13 @@
 /**
  * Records the histories that replay.test.ts replays: `npx tsx test/replay/record-histories.ts drained`, say; without a name, all. Run it
- * after a deliberate change of the workflow, and keep the old files while campaigns started with the old code may still be running.
+ * after a deliberate change of the workflow. Campaigns on a sandbox take the usual way; branches.ts leads through the others.
  */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { readConfig } from '../../src/config.ts';
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
@@ -20,6 +21,7 @@ import { startDevServer } from '../../src/temporal/dev-server.ts';
 import { startCampaign } from '../../src/temporal/start-campaign.ts';
 import { startWorker } from '../../src/temporal/worker.ts';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { recordBranches } from './branches.ts';
 import { cancelUpdate, drainUpdate, lookAgainUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
 
 const minuteMs = 60_000;
@@ -140,8 +142,13 @@ const recordings = {
 
 const folder = new URL('./histories/', import.meta.url);
 const wanted = process.argv.slice(2);
+const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
+async function write(name: string, handle: WorkflowHandle): Promise<void> {
+  await writeFile(new URL(`${name}.json`, folder), `${anonymise(historyToJSON(await handle.fetchHistory()))}\n`);
+}
+await recordBranches(isWanted, write);
 for (const [campaignId, { areaCode, more, updates }] of Object.entries(recordings)) {
-  if (wanted.length > 0 && !wanted.includes(campaignId)) continue;
+  if (!isWanted(campaignId)) continue;
   const own: CampaignRules = { ...rules, ...more };
   const paused = own.onPause === null ? null : once(hook, 'request');
   const input = { campaignId, name: null, fileHash: 'recorded', rules: own, accountId: sandbox.url };
@@ -151,7 +158,7 @@ for (const [campaignId, { areaCode, more, updates }] of Object.entries(recording
   await paused;
   for (const update of updates) await handle.executeUpdate(update);
   await handle.result();
-  await writeFile(new URL(`${campaignId}.json`, folder), `${anonymise(historyToJSON(await handle.fetchHistory()))}\n`);
+  await write(campaignId, handle);
 }
 hook.close();
 await worker.stop();

@@ -29,8 +29,20 @@ async function replay(workflowBundle: { code: string }): Promise<{ name: string;
 
 test('every recorded campaign replays with the workflow as it is', async () => {
   const results = await replay(bundle);
-  expect(results.length).toBeGreaterThanOrEqual(2);
+  expect(results.length).toBe(histories.length);
   expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
+});
+
+test.each([
+  { name: 'continued', holds: ['WORKFLOW_EXECUTION_CONTINUED_AS_NEW'] },
+  { name: 'cancelled-in-temporal', holds: ['WORKFLOW_EXECUTION_CANCEL_REQUESTED', 'WORKFLOW_EXECUTION_COMPLETED'] },
+  { name: 'refused', holds: ['START_CHILD_WORKFLOW_EXECUTION_INITIATED', 'WORKFLOW_EXECUTION_UPDATE_COMPLETED'] },
+  { name: 'fired', holds: ['CHILD_WORKFLOW_EXECUTION_COMPLETED'] },
+  { name: 'firing-failed', holds: ['ACTIVITY_TASK_FAILED', 'WORKFLOW_EXECUTION_FAILED'] },
+  { name: 'notice-failed', holds: ['ACTIVITY_TASK_FAILED', 'WORKFLOW_EXECUTION_COMPLETED'] },
+])('the history $name holds what its branch is about', ({ name, holds }) => {
+  const json = readFileSync(new URL(`${name}.json`, folder), 'utf8');
+  for (const event of holds) expect(json).toContain(`"EVENT_TYPE_${event}"`);
 });
 
 test('replaying notices a workflow that does something else', async () => {
@@ -46,7 +58,7 @@ test('recorded histories hold ids and counts, and no phone number', () => {
     const payloads = [...json.matchAll(/"data": "([A-Za-z0-9+/=]+)"/g)].map(([, data]) =>
       Buffer.from(data ?? '', 'base64').toString(),
     );
-    expect(payloads.length).toBeGreaterThan(10);
+    expect(payloads.length).toBeGreaterThan(2);
     expect(payloads.filter((text) => text.includes('555'))).toEqual([]);
   }
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
-import type { ChangeStateInput } from '../../activities/account.ts';
+import type { ChangeStateInput } from '../../activities/change-state.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { countOwnPauses } from '../../src/ledger/wishes.ts';
@@ -17,7 +17,7 @@ test('a resume that the database did not take at first does not undo the pause t
   const told: ChangeStateInput[] = [];
   let isPaused = false;
   const activities: Partial<Activities> = {
-    verify: async () => ({ ok: true }),
+    checkCallers: async () => ({ ok: true }),
     plan: async () => ({ kind: 'wait', reason: 'paused', inMs: null, outstanding: false }),
     changeState: async (input) => {
       told.push(input);
@@ -52,7 +52,7 @@ test('a resume that waited in Temporal for a worker does not undo a pause made i
   const clock = { now: () => noon, speed: 1 } as ServiceClock;
   const own = createActivities({ store, serviceClock: async () => clock } as ActivityDependencies);
   const activities: Partial<Activities> = {
-    verify: async () => ({ ok: true }),
+    checkCallers: async () => ({ ok: true }),
     plan: async () => ({ kind: 'wait', reason: 'paused', inMs: null, outstanding: false }),
     changeState: own.changeState,
   };

@@ -1,38 +1,23 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
 import { onTestFinished } from 'vitest';
 import type { Activities } from '../../activities/index.ts';
-import { readConfig } from '../../src/config.ts';
-import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
-import { startDevServer } from '../../src/temporal/dev-server.ts';
-import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
-import type { CampaignInput } from '../../workflows/messages.ts';
+import type { campaign } from '../../workflows/campaign.ts';
+import { startCampaignServer, timeouts, type CampaignServer } from './campaign-server.ts';
 
-const taskQueue = 'campaigns';
-
-/** Runs the workflow of the campaign `spring` on a server of its own, with these activities, for as long as the work takes. */
+/** Runs the workflow of the campaign `spring` with these activities, for as long as the work takes, on this server or one of its own. */
 export async function withCampaign(
   activities: Partial<Activities>,
-  work: (client: Client, handle: WorkflowHandle) => Promise<void>,
+  work: (client: Client, handle: WorkflowHandle<typeof campaign>) => Promise<void>,
+  known?: CampaignServer,
 ): Promise<void> {
-  const target = await startDevServer({ config: readConfig(), ui: false });
-  onTestFinished(() => target.stop());
-  const config = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
-  const native = await connectTemporalNative(config, { target });
-  const { connection, client } = await connectTemporal(config, { target });
-  const workflowBundle = await bundleWorkflows();
-  const worker = await Worker.create({ connection: native.connection, taskQueue, workflowBundle, activities });
-  const input: CampaignInput = {
-    campaignId: 'spring',
-    round: 1,
-    queues: { campaign: taskQueue, submit: taskQueue, collect: taskQueue },
-    timeouts: { heartbeatMs: 10_000, submitHeartbeatMs: 10_000, submitMs: 60_000, collectMs: 60_000, shortMs: 60_000 },
-    submitted: 0,
-    verified: false,
-  };
-  await worker.runUntil(async () =>
-    work(client, await client.workflow.start('campaign', { workflowId: 'spring', taskQueue, args: [input] })),
-  );
-  await connection.close();
-  await native.connection.close();
+  const server = known ?? (await startCampaignServer());
+  if (known === undefined) onTestFinished(() => server.stop());
+  await server.workWith(activities, async (queues) => {
+    const options = { workflowId: `spring/${queues.campaign}`, taskQueue: queues.campaign };
+    const input = { campaignId: 'spring', round: 1, queues, timeouts, submitted: 0, callersChecked: false };
+    await work(
+      server.client,
+      await server.client.workflow.start<typeof campaign>('campaign', { ...options, args: [input] }),
+    );
+  });
 }

@@ -29,7 +29,7 @@ test('the pause hook hears once of each pause that a campaign makes by itself, a
   const own = createActivities(deps);
   let plans = 0;
   const activities: Partial<Activities> = {
-    verify: async () => ({ ok: true }),
+    checkCallers: async () => ({ ok: true }),
     plan: async () => {
       plans += 1;
       const pausedAt = await pauseToTell(deps, 'spring');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ChangeStateInput } from '../../activities/account.ts';
+import type { ChangeStateInput } from '../../activities/change-state.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
@@ -17,7 +17,7 @@ test('a reset of the workflow does not grant an old resume again and undo a paus
   const own = createActivities({ store, serviceClock: async () => clock } as ActivityDependencies);
   const told: ChangeStateInput[] = [];
   const activities: Partial<Activities> = {
-    verify: async () => ({ ok: true }),
+    checkCallers: async () => ({ ok: true }),
     plan: async () => ({ kind: 'wait', reason: 'paused', inMs: null, outstanding: false }),
     changeState: async (input) => {
       const result = await own.changeState(input);
@@ -35,7 +35,7 @@ test('a reset of the workflow does not grant an old resume again and undo a paus
     const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
     const reset: { runId: string } = await client.workflow.workflowService.resetWorkflowExecution({
       namespace: client.options.namespace,
-      workflowExecution: { workflowId: 'spring' },
+      workflowExecution: { workflowId: handle.workflowId },
       workflowTaskFinishEventId: first?.eventId ?? null,
       requestId: 'reset-once',
       reason: 'an operator tries it',
@@ -45,39 +45,9 @@ test('a reset of the workflow does not grant an old resume again and undo a paus
     expect(runs.size).toBe(2);
     expect(runs).toContain(reset.runId);
     expect(await scenario.campaign()).toMatchObject(paused);
-    const again = client.workflow.getHandle('spring');
+    const again = client.workflow.getHandle(handle.workflowId);
     expect(await again.executeUpdate(resumeUpdate)).toBe(true);
     expect(await scenario.campaign()).toMatchObject({ state: 'running' });
     await again.terminate();
   });
-});
-
-test('a submit whose word the database took late is made again when nothing was sent', async () => {
-  const states = ['intent', 'not_sent', 'posting', 'confirmed'] as const;
-  let submits = 0;
-  const verdict = { batchId: 'spring/1/1', k: 1, verdict: 'not_sent', now: noon } as const;
-  const activities: Partial<Activities> = {
-    verify: async () => ({ ok: true }),
-    plan: async ({ n }) => (n === 1 ? { kind: 'batch', batchId: 'spring/1/1', size: 6 } : { kind: 'done' }),
-    submit: async () => ({ kind: 'unrecorded', verdict }),
-    recordPostVerdict: async () => {
-      submits += 1;
-      return { state: states[submits - 1] ?? 'confirmed' };
-    },
-    collect: async () => ({
-      reason: 'nothing_outstanding',
-      outstanding: false,
-      state: 'running',
-      progress: { total: 6, done: 6, open: 0, waiting: 0, unresolved: 0 },
-    }),
-    account: async () => ({
-      closed: true,
-      progress: { total: 6, done: 6, open: 0, waiting: 0, unresolved: 0 },
-      end: null,
-    }),
-  };
-  await withCampaign(activities, async (_client, handle) => {
-    await handle.result();
-  });
-  expect(submits).toBe(states.length);
 });

@@ -1,7 +1,7 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import type { Activities } from '../../activities/index.ts';
-import { lookAgainUpdate, type CampaignCounters } from '../../workflows/messages.ts';
+import { lookAgainUpdate } from '../../workflows/messages.ts';
 import { withCampaign } from './one-campaign.ts';
 
 interface Metadata {
@@ -13,14 +13,14 @@ test("Temporal's UI shows state, reason and counters while a campaign waits, eac
   const progress = { total: 5, done: 2, open: 3, waiting: 0, unresolved: 0 };
   let mayEnd = false;
   const activities: Partial<Activities> = {
-    verify: async () => ({ ok: true }),
-    plan: async ({ n }) => {
-      if (n === 1) return { kind: 'batch', batchId: 'spring/1/1', size: 3 };
+    checkCallers: async () => ({ ok: true }),
+    plan: async ({ batchNumber }) => {
+      if (batchNumber === 1) return { kind: 'batch', batchId: 'spring/1/1', size: 3 };
       return mayEnd ? { kind: 'done' } : { kind: 'wait', reason: 'due', inMs: 3_600_000, outstanding: false };
     },
     submit: async () => ({ kind: 'verdict', state: 'confirmed' }),
     collect: async () => ({ outstanding: false, progress, reason: 'nothing_outstanding', state: 'running' }),
-    account: async () => ({ closed: true, progress, end: null }),
+    closeRound: async () => ({ closed: true, progress, end: null }),
   };
   await withCampaign(activities, async (_client, handle) => {
     const ask = () => handle.query<Metadata>('__temporal_workflow_metadata');
@@ -40,7 +40,7 @@ test("Temporal's UI shows state, reason and counters while a campaign waits, eac
     expect(undescribed).toEqual([]);
     mayEnd = true;
     await handle.executeUpdate(lookAgainUpdate);
-    expect((await handle.result()) as CampaignCounters).toMatchObject({ state: 'closed', waitingFor: null, done: 2 });
+    expect(await handle.result()).toMatchObject({ state: 'closed', waitingFor: null, done: 2 });
     const { events } = await handle.fetchHistory();
     const summaries = (events ?? []).flatMap(({ userMetadata }) =>
       userMetadata?.summary == null ? [] : [defaultPayloadConverter.fromPayload<string>(userMetadata.summary)],

@@ -50,6 +50,12 @@ export function batchIdOf(campaignId: string, round: number, n: number): string 
   return `${campaignId}/${round}/${n}`;
 }
 
+/** How far a batch has come, or undefined when the database has none of that id. */
+export async function findBatchState(db: Queries, batchId: string): Promise<BatchState | undefined> {
+  const batch = await db.selectFrom('batches').select('state').where('batch_id', '=', batchId).executeTakeFirst();
+  return batch?.state;
+}
+
 async function findPlanned(tx: Queries, input: PlanInput): Promise<Plan | undefined> {
   const id = batchIdOf(input.campaignId, input.round, input.n);
   const stored = await tx
@@ -59,14 +65,10 @@ async function findPlanned(tx: Queries, input: PlanInput): Promise<Plan | undefi
     .executeTakeFirst();
   if (stored !== undefined) return { kind: 'batch', batchId: stored.batch_id, state: stored.state, size: stored.size };
   if (input.n === 1) return undefined;
-  const previous = await tx
-    .selectFrom('batches')
-    .select('state')
-    .where('batch_id', '=', batchIdOf(input.campaignId, input.round, input.n - 1))
-    .executeTakeFirst();
+  const previous = await findBatchState(tx, batchIdOf(input.campaignId, input.round, input.n - 1));
   if (previous === undefined) throw olderBeforePlanning(input.campaignId, input.n - 1, 'missing');
   // Whoever asks for a batch has submitted the one before it, and knows its verdict.
-  if (previous.state === 'posting' || unsentStates.includes(previous.state))
+  if (previous === 'posting' || unsentStates.includes(previous))
     throw olderBeforePlanning(input.campaignId, input.n - 1, 'undecided');
   return undefined;
 }

@@ -131,8 +131,14 @@ async function moveCampaign(
 }
 
 /** From here on nobody new is dialled. Those who wait get their outcome from the planner, open calls from the collector. */
-export async function drainCampaign(tx: Queries, campaignId: string, why: DrainReason, now: number): Promise<boolean> {
-  if (!(await changeCampaignState(tx, campaignId, 'draining', drainWords[why], now))) return false;
+export async function drainCampaign(
+  tx: Queries,
+  campaignId: string,
+  why: DrainReason,
+  now: number,
+  reason = drainWords[why],
+): Promise<boolean> {
+  if (!(await changeCampaignState(tx, campaignId, 'draining', reason, now))) return false;
   const update = tx.updateTable('campaigns').set({ draining: why }).where('campaign_id', '=', campaignId);
   // One that drains already goes on doing so for its first reason, unless a person cancels it.
   await (why === 'cancelled' ? update : update.where('draining', 'is', null)).execute();
@@ -213,11 +219,12 @@ export async function endCampaign(
   why: Extract<DrainReason, 'cancelled' | 'drained'>,
   now: number,
   wish?: Wish,
+  reason?: string,
 ): Promise<boolean> {
   const change = why === 'cancelled' ? 'cancel' : 'drain';
   return store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);
-    return grantWish(tx, { campaignId, change, now }, wish, () => drainCampaign(tx, campaignId, why, now));
+    return grantWish(tx, { campaignId, change, now }, wish, () => drainCampaign(tx, campaignId, why, now, reason));
   });
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import { verify } from '../../activities/verify.ts';
+import { checkCallers } from '../../activities/check-callers.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { closeRound } from '../../src/ledger/campaign/rounds.ts';
@@ -27,9 +27,9 @@ test.for(dialects)(
     };
     const deps = { store, accountId: 'http://service', serviceClock: async () => clock } as ActivityDependencies;
     await pauseCampaign(store, campaignId, 'the number is not verified', noon);
-    expect(await verify(deps, { campaignId })).toEqual({ ok: false, inMs: hourMs / 60 });
+    expect(await checkCallers(deps, { campaignId })).toEqual({ ok: false, inMs: hourMs / 60, pausedAt: null });
     now = endsAt;
-    expect(await verify(deps, { campaignId })).toEqual({ ok: true });
+    expect(await checkCallers(deps, { campaignId })).toEqual({ ok: true });
     expect(await scenario.plan(1, now)).toEqual({ kind: 'done' });
     expect(await closeRound(store, campaignId, 1, now)).toBe(true);
     const outcomes = new Set((await scenario.recipients()).map(({ outcome }) => outcome));
@@ -43,5 +43,5 @@ test('without an end only a person helps', async () => {
   const clock = { now: () => noon } as ServiceClock;
   await pauseCampaign(store, campaignId, 'the number is not verified', noon);
   const deps = { store, accountId: 'http://service', serviceClock: async () => clock } as ActivityDependencies;
-  expect(await verify(deps, { campaignId })).toEqual({ ok: false, inMs: null });
+  expect(await checkCallers(deps, { campaignId })).toEqual({ ok: false, inMs: null, pausedAt: null });
 });

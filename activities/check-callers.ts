@@ -7,23 +7,26 @@ import { toFailure } from './failures.ts';
 import { requireOwnService } from './own-service.ts';
 import { pauseToTell } from './pause-to-tell.ts';
 
-export type VerifyResult =
+export type CheckCallersResult =
   | { ok: true }
   /**
    * `inMs`: real milliseconds until the campaign comes to its end, whoever resumes it or not; null: it has none. `pausedAt`: a pause of its
    * own that a hook wants to know of.
    */
-  | { ok: false; inMs: number | null; pausedAt?: number | null };
+  | { ok: false; inMs: number | null; pausedAt: number | null };
 
 /**
  * Checks agent and caller numbers with the service before the first dial. Numbers that may not call are taken out; where none is left
  * or something else is wrong, pauses the campaign with the reason and answers false; resuming checks again.
  */
-export async function verify(deps: ActivityDependencies, input: { campaignId: string }): Promise<VerifyResult> {
+export async function checkCallers(
+  deps: ActivityDependencies,
+  input: { campaignId: string },
+): Promise<CheckCallersResult> {
   try {
     const clock = await deps.serviceClock();
     const campaign = await findCampaign(deps.store.db, input.campaignId);
-    if (campaign === undefined) return { ok: false, inMs: null };
+    if (campaign === undefined) return { ok: false, inMs: null, pausedAt: null };
     requireOwnService(deps, campaign);
     const { endsAt } = campaign.rules;
     const leftMs = endsAt === null ? null : endsAt - serviceNow(clock);

@@ -1,17 +1,15 @@
 import { Context } from '@temporalio/activity';
 import { pausedByPerson } from '../src/domain/lifecycle.ts';
-import { endCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../src/ledger/rows/campaigns.ts';
-import { readStatus } from '../src/ledger/campaign/campaign-status.ts';
-import { readRoundEnd, type RoundEnd } from '../src/ledger/campaign/round-end.ts';
-import { closeRound } from '../src/ledger/campaign/rounds.ts';
+import { endCampaign, pauseCampaign, resumeCampaign } from '../src/ledger/rows/campaigns.ts';
 import type { Wish, WishedChange } from '../src/ledger/wishes.ts';
-import type { CampaignProgress } from './collect.ts';
-import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import type { ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 
 export interface ChangeStateInput {
   campaignId: string;
   change: WishedChange;
+  /** Of a drain, as the log shows it; absent: a person wished it. */
+  reason?: string;
   /** Absent: made here and now. */
   wish?: Omit<Wish, 'waitedMs'>;
 }
@@ -31,7 +29,7 @@ export async function changeState(deps: ActivityDependencies, input: ChangeState
       case 'resume':
         return { changed: await resumeCampaign(deps.store, campaignId, now, wish) };
       case 'drain':
-        return { changed: await endCampaign(deps.store, campaignId, 'drained', now, wish) };
+        return { changed: await endCampaign(deps.store, campaignId, 'drained', now, wish, input.reason) };
       case 'cancel':
         return { changed: await endCampaign(deps.store, campaignId, 'cancelled', now, wish) };
     }
@@ -44,31 +42,4 @@ export async function changeState(deps: ActivityDependencies, input: ChangeState
 function waitedMs(): number {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
   return attempt === 1 ? 0 : Math.max(1, currentAttemptScheduledTimestampMs - scheduledTimestampMs);
-}
-
-export interface AccountResult {
-  /** False when something turned up that is still to be done. */
-  closed: boolean;
-  progress: CampaignProgress;
-  /** What the completion hook is told; null when there is none. Absent in histories of earlier versions. */
-  end?: RoundEnd | null;
-}
-
-/** Closes the round's books: every recipient has its outcome, every batch its verdict. Idempotent. */
-export async function account(
-  deps: ActivityDependencies,
-  input: { campaignId: string; round: number },
-): Promise<AccountResult> {
-  try {
-    const now = serviceNow(await deps.serviceClock());
-    const closed = await closeRound(deps.store, input.campaignId, input.round, now);
-    const campaign = await findCampaign(deps.store.db, input.campaignId);
-    if (campaign === undefined) throw new Error('campaign not found');
-    const { total, done, open, waiting, unresolved } = await readStatus(deps.store.db, campaign);
-    const told = closed && campaign.rules.onCompletion !== null;
-    const end = told ? await readRoundEnd(deps.store.db, campaign, input.round) : null;
-    return { closed, progress: { total, done, open, waiting, unresolved }, end };
-  } catch (error) {
-    throw toFailure(error);
-  }
 }

@@ -1,0 +1,34 @@
+import { findCampaign } from '../src/ledger/rows/campaigns.ts';
+import { readStatus } from '../src/ledger/campaign/campaign-status.ts';
+import { readRoundEnd, type RoundEnd } from '../src/ledger/campaign/round-end.ts';
+import { closeRound as closeBooks } from '../src/ledger/campaign/rounds.ts';
+import type { CampaignProgress } from './collect.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { toFailure } from './failures.ts';
+
+export interface CloseRoundResult {
+  /** False when something turned up that is still to be done. */
+  closed: boolean;
+  progress: CampaignProgress;
+  /** What the completion hook is told; null when there is none. */
+  end: RoundEnd | null;
+}
+
+/** Closes the round's books: every recipient has its outcome, every batch its verdict. Idempotent. */
+export async function closeRound(
+  deps: ActivityDependencies,
+  input: { campaignId: string; round: number },
+): Promise<CloseRoundResult> {
+  try {
+    const now = serviceNow(await deps.serviceClock());
+    const closed = await closeBooks(deps.store, input.campaignId, input.round, now);
+    const campaign = await findCampaign(deps.store.db, input.campaignId);
+    if (campaign === undefined) throw new Error('campaign not found');
+    const { total, done, open, waiting, unresolved } = await readStatus(deps.store.db, campaign);
+    const told = closed && campaign.rules.onCompletion !== null;
+    const end = told ? await readRoundEnd(deps.store.db, campaign, input.round) : null;
+    return { closed, progress: { total, done, open, waiting, unresolved }, end };
+  } catch (error) {
+    throw toFailure(error);
+  }
+}

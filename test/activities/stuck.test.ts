@@ -1,0 +1,67 @@
+import { pino } from 'pino';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { collect } from '../../activities/collect.ts';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import type { ServiceClock } from '../../src/convai/service-clock.ts';
+import { leaseAgent } from '../../src/ledger/collect/sweeps.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { agentId, beginProven, noon } from '../ledger/scenario.ts';
+import { asActivity, openNoWitness } from '../support/activity-context.ts';
+import { until } from '../support/until.ts';
+
+/** A collect of a campaign with calls open, in a world whose timers run when the test says so. */
+async function startCollect(listConversationsPage: () => Promise<never>) {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const store = await openCleanStore('sqlite');
+  const scenario = await beginProven(store);
+  await scenario.dial(1);
+  const clock = { speed: 1, now: () => noon, toRealMs: (ms: number) => ms } as ServiceClock;
+  let realMs = 0;
+  const timed = { ...store, now: async () => realMs };
+  const deps = {
+    store: timed,
+    client: { listConversationsPage } as unknown as ActivityDependencies['client'],
+    accountId: (await scenario.campaign()).accountId,
+    serviceClock: async () => clock,
+    logger: pino({ level: 'silent' }),
+    nowReal: () => noon + realMs,
+    monotonicMs: () => realMs,
+    workerId: 'stuck',
+    stopping: new AbortController().signal,
+    openWitness: openNoWitness,
+    limits: { postingWindowMs: 60_000, httpTimeoutMs: 60_000, collectMaxMs: 300_000, heartbeatEveryMs: 1_000, leaseMs: 30_000 },
+  } satisfies ActivityDependencies;
+  let beats = 0;
+  const work = asActivity(() => collect(deps, { campaignId: 'spring' }), { heartbeat: () => (beats += 1) });
+  return {
+    store: timed,
+    work,
+    /** Heartbeats while so much real time passes. */
+    beatsIn: async (ms: number) => {
+      const before = beats;
+      for (let passed = 0; passed < ms; passed += 1_000) {
+        realMs += 1_000;
+        await vi.advanceTimersByTimeAsync(1_000);
+      }
+      return beats - before;
+    },
+  };
+}
+
+test('a collect whose request never ends is heard of no more, and its list may be read by another worker', async () => {
+  let isAsked = false;
+  let fail!: (error: Error) => void;
+  const run = await startCollect(() => {
+    isAsked = true;
+    return new Promise((_, reject) => (fail = reject));
+  });
+  await until('the service is asked', () => isAsked);
+  // Twice the limits of a request: its answer, and whatever keeps it from being sent.
+  expect(await run.beatsIn(120_000)).toBe(120);
+  expect(await leaseAgent(run.store, agentId, 'other', 1_000)).toBe(false);
+  expect(await run.beatsIn(120_000)).toBe(0);
+  expect(await leaseAgent(run.store, agentId, 'other', 1_000)).toBe(true);
+  fail(new Error('the test is over'));
+  await expect(run.work).rejects.toThrow();
+});

@@ -1,0 +1,296 @@
+import { Context } from '@temporalio/activity';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { createActivities } from '../../activities/index.ts';
+import type { ServiceClock } from '../../src/convai/service-clock.ts';
+import type { Planned } from '../../src/domain/next-step.ts';
+import type { RoundEnd } from '../../src/ledger/campaign/round-end.ts';
+import { drainUpdate, pauseUpdate, resumeUpdate, statusQuery } from '../../workflows/messages.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { beginProven, noon } from '../ledger/scenario.ts';
+import { until } from '../support/until.ts';
+import { startCampaignServer, type CampaignServer } from './campaign-server.ts';
+import { fakeActivities, progress } from './fake-activities.ts';
+import { withCampaign } from './one-campaign.ts';
+
+const hourMs = 3_600_000;
+const waiting = { kind: 'wait', reason: 'due', inMs: hourMs, outstanding: false } satisfies Planned;
+const paused = { kind: 'wait', reason: 'paused', inMs: null, outstanding: false } satisfies Planned;
+/** Events after which the server wants a run to continue as new. */
+const longAfter = 150;
+
+let server: CampaignServer;
+beforeAll(async () => {
+  server = await startCampaignServer({ longAfter });
+});
+afterAll(() => server.stop());
+
+/** Which run of the workflow has called the activity. */
+const runOf = (): string => Context.current().info.workflowExecution?.runId ?? '';
+
+/** A promise, and what settles it. */
+function gate() {
+  let open!: () => void;
+  const passed = new Promise<void>((resolve) => (open = resolve));
+  return { passed, open };
+}
+
+test('a verdict that the database did not take is written by itself, and its batch is not submitted again', async () => {
+  const verdict = { batchId: 'spring/1/1', k: 1, verdict: 'confirmed', now: noon } as const;
+  const submitted: string[] = [];
+  const recorded: unknown[] = [];
+  const activities = fakeActivities(
+    {
+      submit: async ({ batchId }) => {
+        submitted.push(batchId);
+        return batchId === verdict.batchId ? { kind: 'unrecorded', verdict } : { kind: 'verdict', state: 'confirmed' };
+      },
+      recordPostVerdict: async (told) => {
+        recorded.push(told);
+        return { state: 'confirmed' };
+      },
+    },
+    2,
+  );
+  await withCampaign(
+    activities,
+    async (_client, handle) => {
+      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 2 });
+    },
+    server,
+  );
+  expect(recorded).toEqual([verdict]);
+  expect(submitted).toEqual(['spring/1/1', 'spring/1/2']);
+});
+
+test('a submit whose word the database took late is made again when nothing was sent', async () => {
+  const states = ['intent', 'not_sent', 'posting', 'confirmed'] as const;
+  let submits = 0;
+  const verdict = { batchId: 'spring/1/1', k: 1, verdict: 'not_sent', now: noon } as const;
+  const activities = fakeActivities({
+    submit: async () => ({ kind: 'unrecorded', verdict }),
+    recordPostVerdict: async () => ({ state: states[submits++] ?? 'confirmed' }),
+  });
+  await withCampaign(
+    activities,
+    async (_client, handle) => {
+      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1, done: 6 });
+    },
+    server,
+  );
+  // Also one in `posting`: the submit is what makes it unknown.
+  expect(submits).toBe(4);
+});
+
+test('a campaign that waits for an hour hears a pause at once, and goes on with its resume', async () => {
+  let state: 'running' | 'paused' | 'resumed' = 'running';
+  const activities = fakeActivities({
+    plan: async () => ({ running: waiting, paused, resumed: { kind: 'done' } as const })[state],
+    changeState: async ({ change }) => {
+      state = change === 'pause' ? 'paused' : 'resumed';
+      return { changed: true };
+    },
+  });
+  await withCampaign(
+    activities,
+    async (_client, handle) => {
+      const ask = () => handle.query(statusQuery);
+      await expect.poll(ask).toMatchObject({ state: 'dialling', waitingFor: 'due' });
+      expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
+      await expect.poll(ask).toMatchObject({ state: 'paused', waitingFor: 'paused' });
+      expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
+      expect(await handle.result()).toMatchObject({ state: 'closed' });
+    },
+    server,
+  );
+});
+
+test('a long run continues as new only after the update that is under way, with its count of batches', async () => {
+  const taken = gate();
+  const plans: { run: string; batchNumber: number }[] = [];
+  let checks = 0;
+  const activities = fakeActivities({
+    checkCallers: async () => {
+      checks += 1;
+      return { ok: true };
+    },
+    plan: async ({ batchNumber }) => {
+      const run = runOf();
+      plans.push({ run, batchNumber });
+      if (run !== plans[0]?.run) return { kind: 'done' };
+      return batchNumber === 1
+        ? { kind: 'batch', batchId: 'spring/1/1', size: 6 }
+        : { kind: 'wait', reason: 'due', inMs: 1, outstanding: false };
+    },
+    changeState: async () => {
+      await taken.passed;
+      return { changed: true };
+    },
+  });
+  await withCampaign(
+    activities,
+    async (_client, handle) => {
+      const update = await handle.startUpdate(drainUpdate, { waitForStage: 'ACCEPTED' });
+      await until('the history is long', async () => (await handle.describe()).historyLength >= longAfter);
+      // A run that goes on plans again within milliseconds.
+      let seen = -1;
+      const isQuiet = () => {
+        const before = seen;
+        seen = plans.length;
+        return seen === before;
+      };
+      await until('nothing is planned any more', isQuiet, { everyMs: 250 });
+      expect(plans.every(({ run }) => run === plans[0]?.run)).toBe(true);
+      taken.open();
+      expect(await update.result()).toBe(true);
+      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1 });
+    },
+    server,
+  );
+  expect(plans.at(-1)).toMatchObject({ batchNumber: 2 });
+  expect(plans.at(-1)?.run).not.toBe(plans[0]?.run);
+  expect(checks).toBe(1);
+});
+
+test('a check of agent and callers that fails for ever does not make one history without end', async () => {
+  const runs = new Set<string>();
+  const activities = fakeActivities({
+    checkCallers: async () => {
+      runs.add(runOf());
+      return runs.size === 1 ? { ok: false, inMs: 1, pausedAt: null } : { ok: true };
+    },
+  });
+  await withCampaign(
+    activities,
+    async (_client, handle) => {
+      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1 });
+    },
+    server,
+  );
+  expect(runs.size).toBe(2);
+});
+
+test('a campaign whose callers were refused dials when they are mended and it is resumed, and its hook hears of the pause once', async () => {
+  let mended = false;
+  const told: unknown[] = [];
+  const activities = fakeActivities({
+    checkCallers: async () => (mended ? { ok: true } : { ok: false, inMs: null, pausedAt: noon }),
+    notifyPause: async (pause) => {
+      told.push(pause);
+    },
+  });
+  await withCampaign(
+    activities,
+    async (_client, handle) => {
+      await expect.poll(() => handle.query(statusQuery)).toMatchObject({ state: 'paused', submitted: 0 });
+      // Resumed too early, it stays paused.
+      expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
+      await expect.poll(() => handle.query(statusQuery)).toMatchObject({ state: 'paused', submitted: 0 });
+      await until('the hook was told', () => told.length > 0);
+      mended = true;
+      expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
+      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1 });
+    },
+    server,
+  );
+  expect(told).toEqual([{ campaignId: 'spring', round: 1, pausedAt: noon }]);
+});
+
+test('a round whose books cannot be closed yet is dialled on, and the hook hears of the end of the one that is closed', async () => {
+  const end = { endedAt: noon } as RoundEnd;
+  const batches: number[] = [];
+  const told: unknown[] = [];
+  let closings = 0;
+  const activities = fakeActivities({
+    plan: async ({ batchNumber }) => {
+      batches.push(batchNumber);
+      const isDue = batchNumber === 1 || (batchNumber === 2 && closings === 1);
+      return isDue ? { kind: 'batch', batchId: `spring/1/${batchNumber}`, size: 3 } : { kind: 'done' };
+    },
+    closeRound: async () => {
+      closings += 1;
+      return { closed: closings === 2, progress, end: closings === 2 ? end : null };
+    },
+    notify: async (notice) => {
+      told.push(notice);
+    },
+  });
+  await withCampaign(
+    activities,
+    async (_client, handle) => {
+      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 2 });
+      await until('the hook was told', () => told.length > 0);
+    },
+    server,
+  );
+  expect(batches).toEqual([1, 2, 2, 3]);
+  expect(told).toEqual([{ campaignId: 'spring', round: 1, end }]);
+});
+
+test.each([
+  { where: 'waits for the next call to be due', refuses: false },
+  { where: 'is paused since its callers were refused', refuses: true },
+])(
+  '`temporal workflow cancel` of a campaign that $where drains it, and the database says where that came from',
+  async ({ refuses }) => {
+    const scenario = await beginProven(await openCleanStore('sqlite'));
+    const clock = { now: () => noon, speed: 1 } as ServiceClock;
+    const { store } = scenario;
+    const { changeState } = createActivities({ store, serviceClock: async () => clock } as ActivityDependencies);
+    const drains = async () => (await scenario.campaign()).state === 'draining';
+    const activities = fakeActivities({
+      checkCallers: async () =>
+        refuses && !(await drains()) ? { ok: false, inMs: null, pausedAt: null } : { ok: true },
+      plan: async () => ((await drains()) ? { kind: 'done' } : waiting),
+      changeState,
+    });
+    await withCampaign(
+      activities,
+      async (_client, handle) => {
+        const waits = { state: refuses ? 'paused' : 'dialling', waitingFor: refuses ? 'paused' : 'due' };
+        await expect.poll(() => handle.query(statusQuery)).toMatchObject(waits);
+        await handle.cancel();
+        expect(await handle.result()).toMatchObject({ state: 'closed' });
+        expect((await handle.describe()).status.name).toBe('COMPLETED');
+      },
+      server,
+    );
+    expect(await scenario.campaign()).toMatchObject({
+      state: 'draining',
+      draining: 'drained',
+      stateReason: 'its workflow was cancelled in Temporal',
+    });
+  },
+);
+
+test('`temporal workflow cancel` does not break off the request that is under way, and its verdict counts', async () => {
+  const begun = gate();
+  const answered = gate();
+  let broken: boolean | undefined;
+  let isDraining = false;
+  const activities = fakeActivities({
+    submit: async () => {
+      begun.open();
+      await answered.passed;
+      Context.current().heartbeat();
+      broken = Context.current().cancellationSignal.aborted;
+      return { kind: 'verdict', state: 'confirmed' };
+    },
+    changeState: async ({ change }) => {
+      isDraining = change === 'drain';
+      return { changed: true };
+    },
+  });
+  await withCampaign(
+    activities,
+    async (_client, handle) => {
+      await begun.passed;
+      await handle.cancel();
+      await until('it drains', () => isDraining);
+      answered.open();
+      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1 });
+    },
+    server,
+  );
+  expect(broken).toBe(false);
+});
