@@ -10,7 +10,7 @@ import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { readResultConversations, type ResultConversation } from '../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
-import { count, plural } from '../terminal/printable.ts';
+import { count, plural } from '../../input/figures.ts';
 import { explainServiceFault, openService } from '../access/service.ts';
 import { renderTranscript } from '../words/transcript.ts';
 

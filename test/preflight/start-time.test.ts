@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { campaignRules } from '../../../src/campaign-file/campaign-file.ts';
-import { StartTime } from '../../../src/cli/start/start-time.ts';
-import { importList, minimalCampaign } from '../../list/campaign-folder.ts';
-import { numberAt } from '../campaign-world.ts';
+import { campaignRules } from '../../src/campaign-file/campaign-file.ts';
+import { StartTime } from '../../src/preflight/start-time.ts';
+import { importList, minimalCampaign } from '../list/campaign-folder.ts';
+import { numberAt } from '../cli/campaign-world.ts';
 
 /** A Monday, 15:00 UTC: 10:00 in New York. */
 const monday = Date.UTC(2026, 0, 5, 15);
