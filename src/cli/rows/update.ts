@@ -90,7 +90,7 @@ async function runUpdate(
   }
   if (flags.withdrawMissing && !flags.yes && !flags.dryRun && !input.isInteractive)
     throw new UsageError(
-      '--withdraw-missing asks first, and there is nobody here to ask: add --yes.',
+      '--withdraw-missing: Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.',
     );
   const config = readConfig(io.env);
   const store = await openExistingLedger(config);

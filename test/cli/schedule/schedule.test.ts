@@ -114,7 +114,7 @@ test('a schedule is created, listed, paused, resumed and deleted', { timeout }, 
 
   expect(await world.run('schedule', 'delete', world.id)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('add --yes'),
+    stderr: expect.stringContaining('run again with --yes'),
   });
   expect(await world.run('schedule', 'delete', world.id, '--yes')).toMatchObject({ code: 0 });
   expect(JSON.parse((await world.run('schedule', 'list', '--json')).stdout)).toEqual({ schedules: [] });
