@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request, type Dispatcher } from 'undici';
-import { isLoopback } from './source.ts';
+import { isLoopback } from '../convai/base-url.ts';
 
 /** Limits of a download; times in milliseconds. */
 export interface DownloadLimits {
@@ -97,7 +97,7 @@ async function follow(first: string, dispatcher: Dispatcher, signal: AbortSignal
     if (!URL.canParse(location, url.href))
       throw new ListDownloadError(`The list could not be fetched: ${host} redirects to what is no URL.`, false);
     const next = new URL(location, url);
-    const isSafe = next.protocol === 'https:' || (next.protocol === url.protocol && isLoopback(next.hostname));
+    const isSafe = next.protocol === 'https:' || (next.protocol === url.protocol && isLoopback(next));
     if (next.host !== host || !isSafe) {
       throw new ListDownloadError(
         `The list could not be fetched: ${host} redirects to ${next.protocol}//${next.host}, which is not followed. Create the schedule with that address if it is right.`,

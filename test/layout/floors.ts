@@ -13,7 +13,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/input': [],
   'src/place': ['src/domain/**', 'src/input'],
   'src/convai': ['src/domain'],
-  'src/campaign-file': ['src/domain/**', 'src/input', 'src/place'],
+  'src/campaign-file': ['src/convai', 'src/domain/**', 'src/input', 'src/place'],
   'src/hooks': ['src/campaign-file', 'src/domain/**', 'src/input'],
   src: ['src/hooks'],
 
@@ -51,7 +51,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 
   'src/list/format': ['src/input'],
   'src/list/format/xlsx': ['src/input', 'src/list/format'],
-  'src/list': ['src/campaign-file', 'src/domain/**', 'src/input', 'src/list/format/**', 'src/place'],
+  'src/list': ['src/campaign-file', 'src/convai', 'src/domain/**', 'src/input', 'src/list/format/**', 'src/place'],
   'src/preflight': ['src/campaign-file', 'src/convai', 'src/domain/**', 'src/input', 'src/list/**', 'src/place'],
   'src/results': ['src/domain/**', 'src/input', 'src/ledger/**', 'src/list/**'],
   'src/import': ['src/campaign-file', 'src/domain/**', 'src/input', 'src/ledger/**', 'src/list/**', 'src/preflight'],
