@@ -24,6 +24,7 @@ import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src
 import { campaignWorkflowId } from '../src/domain/ids.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
+import { codeOf } from '../src/input/error-code.ts';
 
 export interface FireScheduleInput {
   scheduleId: string;
@@ -206,17 +207,13 @@ async function importFrom(
 function explainListFault(error: unknown, place: ListPlace): unknown {
   if (error instanceof ListChangedError)
     return comesToNothing(`The list ${place.name} was changed while it was read.`, true);
-  if (error instanceof ListFileError && isMissing(error)) return comesToNothing(`There is no list ${place.name}.`);
+  if (error instanceof ListFileError && ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? ''))
+    return comesToNothing(`There is no list ${place.name}.`);
   if (error instanceof ListFileError || error instanceof CampaignFileError) {
     const how = 'carillon check with this list in the campaign file says what is wrong';
     return comesToNothing(`The list ${place.name} cannot be used with this campaign file: ${how}.`);
   }
   return error;
-}
-
-function isMissing({ cause }: Error): boolean {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : '';
-  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 /** Holds no number: it stands in the history of a workflow. */

@@ -19,7 +19,7 @@ export type ListPlace = { kind: 'path'; path: string; name: string } | { kind: '
 /** Thrown when a list source cannot be used as it is written. */
 export class ListSourceError extends Error {
   override readonly name = 'ListSourceError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 const word = /\{\{\s*(\w*)\s*\}\}/g;

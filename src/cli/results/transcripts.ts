@@ -115,7 +115,7 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, 1, { cause: error });
+    throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, { cause: error });
   }
 }
 
