@@ -3,18 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import {
-  campaignRules,
-  readCampaignFile,
-  refuseEndedCampaign,
-  type CampaignFile,
-} from '../src/campaign-file/campaign-file.ts';
-import { campaignHash } from '../src/campaign-file/campaign-hash.ts';
-import { hasAnEnd } from '../src/preflight/end-check.ts';
+import { readCampaignFile, type CampaignFile } from '../src/campaign-file/campaign-file.ts';
 import { CampaignFileError, ListFileError } from '../src/input/input-error.ts';
-import { FunnelCounter } from '../src/preflight/funnel.ts';
 import { downloadList, listDownloadLimits, ListDownloadError } from '../src/list/download.ts';
-import { readHeader } from '../src/list/header.ts';
 import { KeptUrlError } from '../src/input/kept-url.ts';
 import {
   openListSource,
@@ -23,18 +14,17 @@ import {
   type ListPlace,
   type OpenListSource,
 } from '../src/list/source.ts';
-import { readRecipients, type ListRow } from '../src/list/recipients.ts';
-import { dialsFrom } from '../src/domain/campaign-rules.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { firingCampaignId } from '../src/domain/hours/firing-time.ts';
 import { isSameService } from '../src/domain/service-address.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
-import { importCampaign } from '../src/ledger/campaign/import-campaign.ts';
+import { importList, ListChangedError, readCampaign } from '../src/import/import-list.ts';
 import { openRound } from '../src/ledger/campaign/rounds.ts';
 import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
 import { campaignWorkflowId } from '../src/domain/ids.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
+import { codeOf } from '../src/input/error-code.ts';
 import { startPulse } from './pulse.ts';
 
 export interface FireScheduleInput {
@@ -148,14 +138,14 @@ async function importFiring(deps: ActivityDependencies, firing: Firing, signal: 
   });
   const kept = await readKeptFile(schedule);
   if (place.kind === 'path') {
-    await importList(deps, firing, withList(kept, firing, place.path), place, signal);
+    await importFrom(deps, firing, withList(kept, firing, place, place.path), place, signal);
     return;
   }
   const folder = await mkdtemp(join(tmpdir(), 'carillon-list-'));
   try {
     const target = join(folder, 'list');
     await fetchList(place.url, target, signal);
-    await importList(deps, firing, withList(kept, firing, target), place, signal);
+    await importFrom(deps, firing, withList(kept, firing, place, target), place, signal);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -181,8 +171,9 @@ async function readKeptFile({ filePath, content }: Schedule): Promise<CampaignFi
   }
 }
 
-function withList(kept: CampaignFile, { campaignId }: Firing, listPath: string): CampaignFile {
-  return { ...kept, id: campaignId, listPath };
+function withList(kept: CampaignFile, { campaignId }: Firing, { name }: ListPlace, listPath: string): CampaignFile {
+  const { settings } = kept;
+  return { ...kept, id: campaignId, listPath, settings: { ...settings, list: { ...settings.list, file: name } } };
 }
 
 async function fetchList(url: string, target: string, signal: AbortSignal): Promise<void> {
@@ -194,82 +185,42 @@ async function fetchList(url: string, target: string, signal: AbortSignal): Prom
   }
 }
 
-async function importList(
+async function importFrom(
   deps: ActivityDependencies,
-  { campaignId, onRows }: Firing,
+  { onRows }: Firing,
   file: CampaignFile,
   place: ListPlace,
   signal: AbortSignal,
 ): Promise<void> {
+  const { store, accountId } = deps;
   const now = serviceNow(await deps.serviceClock());
+  if ((file.settings.ends_at ?? Infinity) <= now)
+    throw comesToNothing('The end of the campaign (ends_at) has passed: delete the schedule.');
+  const read = await readCampaign(file, now).catch((error: unknown) => {
+    throw explainListFault(error, place);
+  });
   try {
-    const before = await campaignHash(file);
-    const header = await readHeader(file);
-    const rules = campaignRules(file, header.columns, now);
-    refuseEndedCampaign(file, now);
-    const funnel = hasAnEnd(rules) ? new FunnelCounter(rules, dialsFrom(rules, now)) : null;
-    const rows = readDialable(watch(readRecipients(file, header, rules), onRows), funnel, async () => {
-      if ((await campaignHash(file)) !== before)
-        throw comesToNothing(`The list ${place.name} was changed while it was read.`, true);
-      signal.throwIfAborted();
-    });
-    const input = { campaignId, name: file.name, fileHash: before, rules, accountId: deps.accountId };
-    await importCampaign(deps.store, input, rows, now);
+    // With time for some only it goes on: nobody is there to decide.
+    const input = { store, read, accountId, now, allowPartial: true, onProgress: onRows, signal };
+    const warnings = await importList(input);
+    for (const warning of warnings) deps.logger.warn({ campaignId: file.id }, warning);
   } catch (error) {
-    throw explainListFault(error, file, place, now);
+    if (!(error instanceof CampaignFileError)) throw explainListFault(error, place);
+    throw comesToNothing(error.problems.map(({ path, message }) => `${path}: ${message}.`).join('\n'));
   }
-}
-
-async function* watch(chunks: AsyncGenerator<ListRow[]>, onRows: () => void): AsyncGenerator<ListRow[]> {
-  for await (const rows of chunks) {
-    onRows();
-    yield rows;
-  }
-}
-
-/**
- * All rows; refuses, before the import becomes visible, a list without a row to dial, or without one that can be called in time; `funnel`: null
- * where time cannot run out. With time for some only the firing goes on, since nobody is there to decide. `atEnd` may refuse as well.
- */
-async function* readDialable(
-  chunks: AsyncGenerator<ListRow[]>,
-  funnel: FunnelCounter | null,
-  atEnd: () => Promise<void>,
-): AsyncGenerator<ListRow[]> {
-  let accepted = 0;
-  let total = 0;
-  for await (const rows of chunks) {
-    total += rows.length;
-    for (const row of rows) {
-      if (row.verdict === 'accepted') accepted += 1;
-      funnel?.add(row, null);
-    }
-    yield rows;
-  }
-  if (accepted === 0) throw comesToNothing(`None of the ${total} rows of the list can be dialled.`);
-  if (funnel?.counts().dialable === 0)
-    throw comesToNothing(
-      `None of the ${total} rows of the list can be called before ends_at of the campaign file, or before the row ends (list.expires_at).`,
-    );
-  await atEnd();
 }
 
 /** The list's own words stay here: a message about a header may quote a number. */
-function explainListFault(error: unknown, file: CampaignFile, place: ListPlace, now: number): unknown {
-  const { ends_at: endsAt } = file.settings;
-  if (error instanceof CampaignFileError && endsAt !== undefined && endsAt <= now)
-    return comesToNothing('The end of the campaign (ends_at) has passed: delete the schedule.');
-  if (error instanceof ListFileError && isMissing(error)) return comesToNothing(`There is no list ${place.name}.`);
+function explainListFault(error: unknown, place: ListPlace): unknown {
+  if (error instanceof ListChangedError)
+    return comesToNothing(`The list ${place.name} was changed while it was read.`, true);
+  if (error instanceof ListFileError && ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? ''))
+    return comesToNothing(`There is no list ${place.name}.`);
   if (error instanceof ListFileError || error instanceof CampaignFileError) {
     const how = 'carillon check with this list in the campaign file says what is wrong';
     return comesToNothing(`The list ${place.name} cannot be used with this campaign file: ${how}.`);
   }
   return error;
-}
-
-function isMissing({ cause }: Error): boolean {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : '';
-  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 /** Holds no number: it stands in the history of a workflow. */

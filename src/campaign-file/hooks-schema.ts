@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopback } from '../convai/base-url.ts';
 import { isKeptUrl } from '../input/kept-url.ts';
 import { duration, readBy } from './setting-kinds.ts';
 
@@ -7,7 +8,6 @@ import { duration, readBy } from './setting-kinds.ts';
 const longestUrl = 2000;
 const urlFix =
   'write an address such as https://hooks.example.com/carillon, without user and password; http only for this machine (127.0.0.1); or where it stands, env://CARILLON_URL_<NAME>';
-const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** The address of a hook as it may be used; null for any other. */
 export function parseHookUrl(value: unknown): string | null {
@@ -15,7 +15,7 @@ export function parseHookUrl(value: unknown): string | null {
   if (isKeptUrl(value)) return value;
   const url = new URL(value);
   if (url.username !== '' || url.password !== '' || url.hash !== '') return null;
-  const allowed = url.protocol === 'https:' || (url.protocol === 'http:' && loopback.has(url.hostname));
+  const allowed = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
   return allowed ? url.href : null;
 }
 

@@ -30,7 +30,7 @@ export function parseBaseUrl(value: string, allowInsecure: boolean): BaseUrl {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new ConvaiOptionsError(`The base URL ${url.href} must begin with https:// or http://.`);
   }
-  if (url.protocol === 'http:' && !allowInsecure && !isLoopback(url.hostname)) {
+  if (url.protocol === 'http:' && !allowInsecure && !isLoopback(url)) {
     throw new ConvaiOptionsError(
       `The base URL ${url.href} would send the API key unencrypted. Use https://, or allow it where the network is trusted.`,
     );
@@ -44,11 +44,7 @@ export function serviceAddress(value: string): string {
   return `${origin}${prefix}`;
 }
 
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127(\.\d+){3}$/.test(hostname)
-  );
+/** Whether an address is this machine's own: 127.0.0.0/8, ::1, the one written as the other, and localhost with names below it. */
+export function isLoopback({ hostname }: URL): boolean {
+  return /^(?:(?:.+\.)?localhost\.?|127(?:\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]+\])$/.test(hostname);
 }

@@ -1,5 +1,6 @@
 import { Client } from 'undici';
 import { parseHookUrl } from '../campaign-file/hooks-schema.ts';
+import { codeOf } from '../input/error-code.ts';
 import { isKeptUrl, KeptUrlError, revealUrl } from '../input/kept-url.ts';
 import { HookError } from './errors.ts';
 import { readSigningKeys, signedHeaders } from './signature.ts';
@@ -83,13 +84,5 @@ function asHookError(error: unknown, post: SignedPost, timeout: AbortSignal): Ho
     return new HookError('timeout', `it did not answer within ${post.timeoutMs / 1000} s`);
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
     return new HookError('too_large', `its answer is larger than ${post.longestAnswerBytes} bytes`);
-  return new HookError('no_connection', `no connection, or it broke${code === '' ? '' : ` (${code})`}`);
-}
-
-/** A code of a socket or of the client; the message may hold what came over the wire. */
-function codeOf(error: unknown): string {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if ('code' in cause && typeof cause.code === 'string') return cause.code;
-  }
-  return '';
+  return new HookError('no_connection', `no connection, or it broke${code === null ? '' : ` (${code})`}`);
 }

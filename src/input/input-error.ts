@@ -1,3 +1,5 @@
+import { codeOf } from './error-code.ts';
+
 /** One thing that is wrong with a campaign file: where it stands, and a sentence that says what and how to mend it. */
 export interface CampaignProblem {
   /** Line in the file, from 1; null when the file could not be read as text. */
@@ -15,7 +17,7 @@ const mostProblemsShown = 30;
  */
 export class CampaignFileError extends Error {
   override readonly name = 'CampaignFileError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
   readonly path: string;
   readonly problems: readonly CampaignProblem[];
 
@@ -32,7 +34,7 @@ export class CampaignFileError extends Error {
 /** Thrown when a recipient list as a whole cannot be used. A single bad row never throws: it is kept and reported. */
 export class ListFileError extends Error {
   override readonly name = 'ListFileError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
   readonly path: string;
   /** The message without the path. */
   readonly reason: string;
@@ -47,13 +49,14 @@ export class ListFileError extends Error {
 /** Thrown when a file cannot be written. What stood at the path before is untouched. */
 export class OutputFileError extends Error {
   override readonly name = 'OutputFileError' as const;
-  readonly exitCode: 1 | 2;
+  /** Whether another path would do; else the disk is at fault. */
+  readonly isBadInput: boolean;
   readonly path: string;
 
-  constructor(path: string, message: string, exitCode: 1 | 2, options?: ErrorOptions) {
+  constructor(path: string, message: string, options: ErrorOptions & { isBadInput?: boolean } = {}) {
     super(`${path}: ${message}`, options);
     this.path = path;
-    this.exitCode = exitCode;
+    this.isBadInput = options.isBadInput ?? false;
   }
 }
 
@@ -75,8 +78,7 @@ const faults: Readonly<Record<string, string>> = {
 
 /** What the operating system's error code means for somebody who has named a file. */
 export function describeFileError(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return faults[code] ?? (error instanceof Error ? error.message : String(error));
+  return faults[codeOf(error) ?? ''] ?? (error instanceof Error ? error.message : String(error));
 }
 
 function describeProblem(file: string, problem: CampaignProblem): string {

@@ -6,3 +6,8 @@ export function parseInstant(value: unknown): number | null {
   const instant = DateTime.fromISO(value, { setZone: true });
   return instant.isValid ? instant.toMillis() : null;
 }
+
+/** `2026-11-30 17:05 UTC`. */
+export function instantText(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
+import { codeOf } from './error-code.ts';
 
 /**
  * Where an address stands that is a secret itself: `env://CARILLON_URL_…`, a variable of the worker, or `url-file:///path`, a file on its
@@ -42,7 +43,7 @@ async function readText(path: string, reference: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const code = codeOf(error) ?? 'unknown error';
     throw new KeptUrlError(`${reference} cannot be read by this worker (${code})`, { cause: error });
   }
 }

@@ -2,7 +2,8 @@ import { createWriteStream } from 'node:fs';
 import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request, type Dispatcher } from 'undici';
-import { isLoopback } from './source.ts';
+import { isLoopback } from '../convai/base-url.ts';
+import { codeOf } from '../input/error-code.ts';
 
 /** Limits of a download; times in milliseconds. */
 export interface DownloadLimits {
@@ -68,7 +69,9 @@ export async function downloadList(input: {
   } catch (error) {
     if (error instanceof ListDownloadError) throw error;
     input.signal?.throwIfAborted();
-    const reason = total.aborted ? `it took longer than ${limits.totalTimeoutMs / 1000} s` : codeOf(error);
+    const reason = total.aborted
+      ? `it took longer than ${limits.totalTimeoutMs / 1000} s`
+      : (codeOf(error) ?? 'the connection broke');
     throw new ListDownloadError(`The list could not be fetched from ${host} (${reason}).`, true, { cause: error });
   } finally {
     await agent.destroy();
@@ -97,7 +100,7 @@ async function follow(first: string, dispatcher: Dispatcher, signal: AbortSignal
     if (!URL.canParse(location, url.href))
       throw new ListDownloadError(`The list could not be fetched: ${host} redirects to what is no URL.`, false);
     const next = new URL(location, url);
-    const isSafe = next.protocol === 'https:' || (next.protocol === url.protocol && isLoopback(next.hostname));
+    const isSafe = next.protocol === 'https:' || (next.protocol === url.protocol && isLoopback(next));
     if (next.host !== host || !isSafe) {
       throw new ListDownloadError(
         `The list could not be fetched: ${host} redirects to ${next.protocol}//${next.host}, which is not followed. Create the schedule with that address if it is right.`,
@@ -133,10 +136,4 @@ class Counter extends Transform {
 
 function tooLarge(host: string, { maxBytes }: DownloadLimits): ListDownloadError {
   return new ListDownloadError(`The list from ${host} is larger than ${maxBytes} bytes: split it.`, false);
-}
-
-/** Machine words of an error: its own message may hold the URL. */
-function codeOf(error: unknown): string {
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown error';
 }

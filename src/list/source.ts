@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { isLoopback } from '../convai/base-url.ts';
 import { firingWords, wordsOfFiring, type FiringWord } from '../domain/hours/firing-time.ts';
 import { isKeptUrl, keptUrlFix, KeptUrlError, revealUrl, type KeptUrl } from '../input/kept-url.ts';
 import { nearestName } from '../input/nearest-name.ts';
@@ -18,7 +19,7 @@ export type ListPlace = { kind: 'path'; path: string; name: string } | { kind: '
 /** Thrown when a list source cannot be used as it is written. */
 export class ListSourceError extends Error {
   override readonly name = 'ListSourceError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 const word = /\{\{\s*(\w*)\s*\}\}/g;
@@ -90,16 +91,11 @@ function requireUsableUrl(text: string): void {
   const url = new URL(text);
   if (url.username !== '' || url.password !== '')
     refuse('holds a user name or password', 'use a URL that needs none, such as one that is signed');
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url)))
     refuse(
       `begins with ${url.protocol}//`,
       'use https://, since a list is personal data; http:// is for this machine alone',
     );
-}
-
-/** Whether a host is this machine, to which plain HTTP may go. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
 function refuse(fault: string, fix: string): never {

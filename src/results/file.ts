@@ -43,7 +43,7 @@ export async function writeResults(input: WriteResultsInput): Promise<number> {
   } catch (error) {
     if (!isTooLarge(error)) throw error;
     const advice = 'the results are more than the 4 GiB that a sheet of Excel can hold; write CSV or JSON Lines';
-    throw new OutputFileError(input.path, advice, 2, { cause: error });
+    throw new OutputFileError(input.path, advice, { isBadInput: true, cause: error });
   }
   return counter.rows;
 }
@@ -66,7 +66,7 @@ function requireFittingSheet({ path, columns, collectedKeys, evaluationKeys }: W
   throw new OutputFileError(
     path,
     `the results have more columns than a sheet of Excel can hold (${String(mostSheetColumns)}); write CSV or JSON Lines`,
-    2,
+    { isBadInput: true },
   );
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describeFileError, OutputFileError } from '../input/input-error.ts';
+import { codeOf } from '../input/error-code.ts';
 
 /**
  * Writes a file so that it appears whole or not at all: into a temporary file of the same folder, flushed to disk, then
@@ -39,15 +40,15 @@ export async function writeWholeFile(path: string, chunks: AsyncIterable<string 
 export async function refuseToOverwrite(path: string, inputs: readonly string[]): Promise<void> {
   const target = await identify(path);
   if (target === null) return;
-  if (target.kind === 'folder') throw new OutputFileError(path, 'this is a folder; name a file inside it', 2);
-  if (target.kind === 'other') throw new OutputFileError(path, 'this is not a regular file; name another one', 2);
+  if (target.kind === 'folder')
+    throw new OutputFileError(path, 'this is a folder; name a file inside it', { isBadInput: true });
+  if (target.kind === 'other')
+    throw new OutputFileError(path, 'this is not a regular file; name another one', { isBadInput: true });
   for (const input of inputs) {
     if ((await identify(input))?.identity !== target.identity) continue;
-    throw new OutputFileError(
-      path,
-      'this is an input of the campaign and will not be overwritten; name another file',
-      2,
-    );
+    throw new OutputFileError(path, 'this is an input of the campaign and will not be overwritten; name another file', {
+      isBadInput: true,
+    });
   }
 }
 
@@ -55,9 +56,8 @@ async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const isFolderMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    const reason = isFolderMissing ? 'its folder does not exist; make that first' : describeFileError(error);
-    throw new OutputFileError(path, `the file was not written: ${reason}`, 1, { cause: error });
+    const reason = codeOf(error) === 'ENOENT' ? 'its folder does not exist; make that first' : describeFileError(error);
+    throw new OutputFileError(path, `the file was not written: ${reason}`, { cause: error });
   }
 }
 

@@ -22,7 +22,7 @@ async function problemsOf(yaml: string | Uint8Array): Promise<string[]> {
     await readYaml(yaml);
   } catch (error) {
     if (!(error instanceof CampaignFileError)) throw error;
-    expect(error.exitCode).toBe(2);
+    expect(error.isBadInput).toBe(true);
     return error.problems.map(({ line, path, message }) => `${String(line)} ${path}: ${message}`);
   }
   throw new Error('the file was accepted');

@@ -3,6 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { processInput } from '../../src/cli/terminal/person-input.ts';
 import { createWorld, numberAt, until, type CampaignWorld } from './campaign-world.ts';
 
 let server: DevServer;
@@ -139,7 +140,7 @@ test('pause, resume and cancel return when the change is committed', async () =>
   expect(await world.run('pause', world.id)).toMatchObject({ code: 0 });
   expect(await world.run('resume', world.id)).toMatchObject({ code: 0 });
   expect(await statusOf(world)).toMatchObject({ state: 'running' });
-  expect(await world.run('cancel', world.id)).toMatchObject({ code: 0 });
+  expect(await world.run('cancel', world.id, '--yes')).toMatchObject({ code: 0 });
 
   // Attaching shows it to its end, which was not a completed one.
   const watched = await world.run('run', path, '--json');
@@ -168,14 +169,29 @@ test('without a worker a wish says so and changes nothing that is known, and sta
   );
 });
 
-test('an unanswered or refused question leaves the campaign alone', async () => {
+test('cancel and drain ask before they end a campaign: a no, or nobody there to ask, leaves it alone; pause asks nobody', async () => {
   const world = await createWorld(server.address);
   await world.run('start', world.writeCampaign({}));
-  const { runCancel } = await import('../../src/cli/steer/cancel.ts');
-  const io = world.terminal();
-  await runCancel(io, { campaignId: world.id, yes: false }, () => Promise.resolve(false));
-  expect(io).toMatchObject({ exitCode: 1 });
+  const { cancelCommand } = await import('../../src/cli/steer/cancel.ts');
+  const { drainCommand } = await import('../../src/cli/steer/drain.ts');
+  const sayNo = { ...processInput(), isInteractive: true, confirm: () => Promise.resolve(false) };
+  for (const command of [cancelCommand, drainCommand]) {
+    const io = world.terminal();
+    await command(io, sayNo).parseAsync([world.id], { from: 'user' });
+    expect(io).toMatchObject({ exitCode: 1 });
+    expect(io.written().stderr).toBe('Nothing was changed.\n');
+  }
+  for (const name of ['cancel', 'drain'])
+    expect(await world.run(name, world.id)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /Not a terminal, cannot ask for confirmation\. Nothing was changed; run again with --yes\.\n$/,
+      ),
+    });
   expect(await statusOf(world)).toMatchObject({ state: 'running' });
+  await world.work();
+  expect(await world.run('pause', world.id)).toMatchObject({ code: 0 });
 });
 
 test('Ctrl-C leaves a campaign that goes on', async () => {

@@ -150,7 +150,9 @@ test('what cannot be updated is refused, and nothing is written', async () => {
   expect(await run('update', 'spring', path('none.csv'))).toEqual(refused(/none\.csv: there is no such file/));
   expect(await run('update', 'spring', 'campaign.yaml')).toEqual(refused(/is a campaign file; name the list/));
   expect(await run('update', 'spring', list, '--report', list)).toEqual(refused(/will not be overwritten/));
-  expect(await run('update', 'spring', list, '--withdraw-missing')).toEqual(refused(/nobody here to ask: add --yes/));
+  expect(await run('update', 'spring', list, '--withdraw-missing')).toEqual(
+    refused(/cannot ask for confirmation.*run again with --yes/),
+  );
   expect(await run('withdraw', 'spring')).toEqual(refused(/one of --id, --row and --file/));
   expect(await run('withdraw', 'spring', '--id', 'a', '--row', '1')).toEqual(refused(/one of --id, --row and --file/));
   expect(await run('withdraw', 'spring', '--row', '0')).toEqual(refused(/row numbers from 1/));

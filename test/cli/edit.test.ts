@@ -79,7 +79,7 @@ test(
     const waiting = (await resultsOf(world)).filter((row) => row['outcome'] === 'in_progress').map((row) => row['id']);
     expect(waiting).toContain('a');
     const asked = await world.run('withdraw', world.id, '--id', waiting.join(','));
-    expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes') });
+    expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('run again with --yes') });
     const withdrawn = await world.run('withdraw', world.id, '--id', waiting.join(','), '--yes', '--reason', 'moved');
     expect(withdrawn).toMatchObject({ code: 0, stderr: '' });
     await until(async () => (await statusOf(world))['state'] === 'completed');

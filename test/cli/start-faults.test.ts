@@ -100,7 +100,9 @@ test('a list of which no row can be dialled starts no campaign, and a mended one
   const path = world.writeCampaign({ lines: ['nonsense,A', ',B'] });
   expect(await world.run('start', path)).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/none of the 2 rows of list\.csv can be dialled: carillon check/),
+    stderr: expect.stringMatching(
+      /none of the 2 rows taken from list\.csv can be dialled \(invalid_phone 1, missing_phone 1\)/,
+    ),
   });
   await expectNothingImported(world);
   world.writeCampaign({ rows: 2 });

@@ -13,7 +13,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/input': [],
   'src/place': ['src/domain/**', 'src/input'],
   'src/convai': ['src/domain'],
-  'src/campaign-file': ['src/domain/**', 'src/input', 'src/place'],
+  'src/campaign-file': ['src/convai', 'src/domain/**', 'src/input', 'src/place'],
   'src/hooks': ['src/campaign-file', 'src/domain/**', 'src/input'],
   src: ['src/hooks'],
 
@@ -51,9 +51,10 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 
   'src/list/format': ['src/input'],
   'src/list/format/xlsx': ['src/input', 'src/list/format'],
-  'src/list': ['src/campaign-file', 'src/domain/**', 'src/input', 'src/list/format/**', 'src/place'],
+  'src/list': ['src/campaign-file', 'src/convai', 'src/domain/**', 'src/input', 'src/list/format/**', 'src/place'],
   'src/preflight': ['src/campaign-file', 'src/convai', 'src/domain/**', 'src/input', 'src/list/**', 'src/place'],
   'src/results': ['src/domain/**', 'src/input', 'src/ledger/**', 'src/list/**'],
+  'src/import': ['src/campaign-file', 'src/domain/**', 'src/input', 'src/ledger/**', 'src/list/**', 'src/preflight'],
   'src/verify': ['src/ledger/**'],
 
   activities: [
@@ -62,6 +63,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/convai',
     'src/domain/**',
     'src/hooks',
+    'src/import',
     'src/input',
     'src/ledger/**',
     'src/list/**',
@@ -80,6 +82,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/convai',
     'src/domain/**',
     'src/hooks',
+    'src/input',
     'src/ledger/**',
     'src/preflight',
   ],
@@ -122,6 +125,7 @@ function commandGroups(groups: Record<string, readonly string[]>): Record<string
     'src/cli/words',
     'src/convai',
     'src/domain/**',
+    'src/import',
     'src/input',
     'src/ledger/**',
     'src/list/**',

@@ -50,7 +50,7 @@ test.each([
   { source: 'http://lists.example/a.csv', says: /use https/ },
 ])('$source is refused', ({ source, says }) => {
   expect(() => readListSource(source)).toThrow(says);
-  expect(() => readListSource(source)).toThrow(expect.objectContaining({ exitCode: 2 }));
+  expect(() => readListSource(source)).toThrow(expect.objectContaining({ isBadInput: true }));
 });
 
 test('a signed list URL is no argument and is not kept: what is written down says where it stands', async () => {

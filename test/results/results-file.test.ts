@@ -227,7 +227,7 @@ test('the list is never overwritten, under whatever name', async () => {
   for (const name of ['list.csv', 'symlink.csv', 'hardlink.csv', './list.csv']) {
     const error: unknown = await write({ path: `${folder}/${name}`, listPath }).catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(OutputFileError);
-    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining('will not be overwritten') });
+    expect(error).toMatchObject({ isBadInput: true, message: expect.stringContaining('will not be overwritten') });
   }
   expect(await readFile(listPath, 'utf8')).toBe('phone\n');
 });

@@ -4,7 +4,7 @@ import type { CampaignEvent } from '../../ledger/events.ts';
 import { campaignTitle, dispositionCounts, outcomeCounts, pauseLines, stateText } from '../words/campaign.ts';
 import type { Snapshot } from './campaign-snapshot.ts';
 import type { Io } from '../terminal/io.ts';
-import { count, plural, span } from '../terminal/printable.ts';
+import { count, plural, span } from '../../input/figures.ts';
 
 /** Shows a campaign as it goes on. */
 export interface CampaignView {

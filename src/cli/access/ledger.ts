@@ -4,7 +4,7 @@ import { requireDatabaseAddress, type Config } from '../../config.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { openStore, type Store } from '../../ledger/open-ledger.ts';
 import { lockSqliteFile } from '../../ledger/worker-lock.ts';
-import { plural } from '../terminal/printable.ts';
+import { plural } from '../../input/figures.ts';
 
 /** Thrown when a command names a campaign that the database does not have; its message names those it has. */
 export class UnknownCampaignError extends Error {

@@ -10,7 +10,7 @@ import { readCaps } from '../../ledger/limits/placed-calls.ts';
 import { countImportedEndings, findSuppressed } from '../../ledger/rows/suppressions.ts';
 import { describeFailure } from '../terminal/failure.ts';
 import { openExistingLedger } from '../access/ledger.ts';
-import { plural } from '../terminal/printable.ts';
+import { plural } from '../../input/figures.ts';
 import { accountIdOf } from '../access/service.ts';
 
 /** Whether the do-not-call list and earlier calls could be looked at, and where or why not. */

@@ -29,7 +29,7 @@ export function initCommand(io: Io): Command {
 export async function runInit(io: Io, folder: string, { json }: { json: boolean }): Promise<void> {
   const id = idFrom(basename(resolve(folder)));
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, 1, { cause: error });
+    throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, { cause: error });
   });
   const source = join(packageFolder('examples'), 'starter');
   const texts = await Promise.all(
@@ -41,7 +41,7 @@ export async function runInit(io: Io, folder: string, { json }: { json: boolean 
   await requireFree(texts.map(({ path }) => path));
   for (const { path, text } of texts) {
     await writeFile(path, text, { flag: 'wx' }).catch((error: unknown) => {
-      throw new OutputFileError(path, `it was not written: ${describeFileError(error)}`, 1, { cause: error });
+      throw new OutputFileError(path, `it was not written: ${describeFileError(error)}`, { cause: error });
     });
   }
   const paths = texts.map(({ path }) => path);
@@ -62,7 +62,10 @@ async function requireFree(paths: readonly string[]): Promise<void> {
       () => true,
       (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
     );
-    if (taken) throw new OutputFileError(path, 'it is there already, so nothing was written. Name another folder', 2);
+    if (taken)
+      throw new OutputFileError(path, 'it is there already, so nothing was written. Name another folder', {
+        isBadInput: true,
+      });
   }
 }
 

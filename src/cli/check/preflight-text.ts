@@ -6,9 +6,11 @@ import { zoneDataRelease } from '../../domain/time-zone.ts';
 import type { LedgerState } from './check-ledger.ts';
 import type { CheckReport } from './check.ts';
 import type { ServiceState } from './check-service.ts';
-import { cannotFinishLine, instantText, renderForecast } from '../words/forecast.ts';
+import { instantText } from '../../input/instant.ts';
+import { cannotFinishLine, renderForecast } from '../words/forecast.ts';
 import { renderLaw } from '../words/law.ts';
-import { count, printable } from '../terminal/printable.ts';
+import { count } from '../../input/figures.ts';
+import { printable } from '../terminal/printable.ts';
 import { renderOpeningLines } from './words-text.ts';
 import { wrapped } from '../terminal/wrapped.ts';
 

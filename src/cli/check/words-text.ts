@@ -1,6 +1,7 @@
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import type { CheckReport } from './check.ts';
-import { count, plural, printable, span } from '../terminal/printable.ts';
+import { count, plural, span } from '../../input/figures.ts';
+import { printable } from '../terminal/printable.ts';
 import { wrapped } from '../terminal/wrapped.ts';
 
 type Told = Pick<CheckReport, 'accepted' | 'openingLines' | 'records' | 'words'>;

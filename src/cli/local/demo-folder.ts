@@ -2,6 +2,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describeFileError, OutputFileError } from '../../input/input-error.ts';
 import { packageFolder } from '../../input/package-folder.ts';
+import { codeOf } from '../../input/error-code.ts';
 
 export interface DemoFolder {
   /** Also the campaign's id. */
@@ -42,9 +43,8 @@ async function makeFreshFolder(parent: string, wanted: string): Promise<string> 
       await mkdir(resolve(parent, name));
       return name;
     } catch (error) {
-      const taken = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-      if (taken && tries < mostTries) continue;
-      throw new OutputFileError(resolve(parent, name), `the folder was not made: ${describeFileError(error)}`, 1, {
+      if (codeOf(error) === 'EEXIST' && tries < mostTries) continue;
+      throw new OutputFileError(resolve(parent, name), `the folder was not made: ${describeFileError(error)}`, {
         cause: error,
       });
     }

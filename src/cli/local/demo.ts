@@ -8,7 +8,9 @@ import { connectTemporal } from '../../temporal/connection.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
 import { tellStart } from '../start/campaign-session.ts';
 import { CampaignReader, type Snapshot } from '../access/campaign-snapshot.ts';
-import { readCampaign, startFromFile } from '../start/campaign-start.ts';
+import { readCampaignFile } from '../../campaign-file/campaign-file.ts';
+import { readCampaign } from '../../import/import-list.ts';
+import { startFromFile } from '../start/campaign-start.ts';
 import { renderOutcomes } from '../words/campaign.ts';
 import { createCampaignView } from '../access/campaign-view.ts';
 import { demoFaults, demoLimits } from './demo-faults.ts';
@@ -16,7 +18,7 @@ import { createDemoFolder, type DemoFolder } from './demo-folder.ts';
 import { readFactor } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
 import { LocalWorldError, startLocalWorld, untilAborted, type LocalWorld } from '../access/local-world.ts';
-import { plural, span } from '../terminal/printable.ts';
+import { plural, span } from '../../input/figures.ts';
 import { writeCampaignResults } from '../results/results.ts';
 import { watchCampaign } from '../access/watch-campaign.ts';
 
@@ -116,7 +118,7 @@ async function playCampaign(io: Io, world: LocalWorld, folder: DemoFolder, leave
   );
   const view = createCampaignView(io, io.stdout, 'Ctrl-C stops it.');
   try {
-    const read = await readCampaign(folder.campaignPath, io.now());
+    const read = await readCampaign(await readCampaignFile(folder.campaignPath), io.now());
     const connect = () => Promise.resolve(client);
     const result = await startFromFile(io, read, { config, store, connect, check: true });
     io.stdout.write(tellStart(result));

@@ -1,3 +1,5 @@
+import { codeOf } from '../../input/error-code.ts';
+
 /** One thing that `carillon doctor` looked at. A fault keeps Carillon from working; a warning does not. */
 export interface Finding {
   name: string;
@@ -23,6 +25,5 @@ export function fault(name: string, detail: string, advice: string): Finding {
 /** The first line of what an error says, or its code where it says nothing. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  return error.message.split('\n')[0] || code;
+  return error.message.split('\n')[0] || (codeOf(error) ?? error.name);
 }

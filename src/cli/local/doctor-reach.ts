@@ -7,6 +7,7 @@ import type { Config } from '../../config.ts';
 import { refuseInTheClear } from '../../ledger/postgres-dialect.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import { fault, ok, reasonOf, type Finding } from './doctor-finding.ts';
+import { codeOf } from '../../input/error-code.ts';
 
 const limitMs = 5_000;
 
@@ -70,9 +71,7 @@ function readSqlite(name: string, path: string): Finding {
     database.exec('ROLLBACK');
     return ok(name, `SQLite ${path}, writable`);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) {
-      return ok(name, `SQLite ${path}, in use by another process`);
-    }
+    if (codeOf(error)?.startsWith('SQLITE_BUSY') === true) return ok(name, `SQLite ${path}, in use by another process`);
     throw error;
   } finally {
     database.close();

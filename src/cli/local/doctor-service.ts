@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts';
+import { isLoopback } from '../../convai/base-url.ts';
 import { createConvaiClient, type ServiceDate } from '../../convai/client.ts';
 import { NotSentError, RefusedError } from '../../convai/errors.ts';
 import { readServiceClock, type ServiceClock } from '../../convai/service-clock.ts';
@@ -35,16 +36,12 @@ export async function checkService(config: Config): Promise<Finding[]> {
 }
 
 function describeUnreachable(name: string, url: string, error: unknown): Finding {
-  if (error instanceof NotSentError && isLoopback(url)) {
+  if (error instanceof NotSentError && isLoopback(new URL(url))) {
     const advice =
       'carillon demo and dev start a sandbox of their own; for a worker start carillon sandbox, or set SVC_BASE_URL.';
     return warning(name, `nothing listens at ${url}`, advice);
   }
   return fault(name, `${url} cannot be used: ${reasonOf(error)}`, 'Check SVC_BASE_URL, the network and the proxy.');
-}
-
-function isLoopback(url: string): boolean {
-  return ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname);
 }
 
 async function checkKey(config: Config, apiKey: string, clock: ServiceClock): Promise<Finding[]> {

@@ -4,7 +4,7 @@ import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-
 import type { Store } from '../../ledger/open-ledger.ts';
 import { outcomeCounts, stateText } from '../words/campaign.ts';
 import type { Io } from '../terminal/io.ts';
-import { count } from '../terminal/printable.ts';
+import { count } from '../../input/figures.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 
 /** When a rehearsed campaign is paused by a person, and for how long; service time. */
@@ -107,9 +107,9 @@ export function progressLine(at: number, campaign: Campaign, status: CampaignSta
     ...(campaign.state === 'running' ? [] : [stateText(campaign)]),
     ...(status.open > 0 || status.nextDueAt === null || status.nextDueAt <= at
       ? []
-      : [`next at ${instantText(status.nextDueAt)}`]),
+      : [`next at ${dayTimeText(status.nextDueAt)}`]),
   ];
-  return `${instantText(at)} UTC  ${parts.join(', ')}`;
+  return `${dayTimeText(at)} UTC  ${parts.join(', ')}`;
 }
 
 const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
@@ -122,6 +122,6 @@ export function dayText(instant: number): string {
 }
 
 /** `Tue 24 Nov 14:10`. */
-export function instantText(instant: number): string {
+export function dayTimeText(instant: number): string {
   return `${dayText(instant)} ${new Date(instant).toISOString().slice(11, 16)}`;
 }

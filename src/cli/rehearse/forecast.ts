@@ -4,8 +4,9 @@ import { Preflight } from '../../preflight/preflight.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import { lookAhead } from '../../preflight/words-outlook.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { endText, instantText } from '../words/forecast.ts';
-import { count } from '../terminal/printable.ts';
+import { instantText } from '../../input/instant.ts';
+import { endText } from '../words/forecast.ts';
+import { count, percent } from '../../input/figures.ts';
 import type { Timeline } from './timeline.ts';
 
 /** Forecasts what `carillon check` would for the rows that are rehearsed. */
@@ -21,11 +22,9 @@ export class RehearsalForecaster {
   }
 
   /** Hands the rows on as they are. */
-  async *observe(chunks: AsyncIterable<ListRow[]>): AsyncGenerator<ListRow[]> {
-    for await (const rows of chunks) {
-      this.#preflight.add(rows, null);
-      yield rows;
-    }
+  observe(rows: ListRow[]): ListRow[] {
+    this.#preflight.add(rows, null);
+    return rows;
   }
 
   /** Null when nobody can be called. */
@@ -49,7 +48,7 @@ export function renderComparison(
   const line = (label: string, ends: string, calls: number): string =>
     `  ${label.padEnd(12)} ${ends.padEnd(24)}${count(calls).padStart(10)}`;
   const { calls, answered } = totalsOf(timeline);
-  const share = calls === 0 ? '' : `; here ${shareText(answered / calls)} were`;
+  const share = calls === 0 ? '' : `; here ${percent(answered / calls)} were`;
   return [
     pc.createColors(colour).bold('What carillon check forecasts, and what happened'),
     `  ${''.padEnd(12)} ${'ends'.padEnd(24)}${'calls'.padStart(10)}`,
@@ -57,7 +56,7 @@ export function renderComparison(
     line('likely', endText(forecast.likely, rules.endsAt), forecast.calls.likely),
     line('slowest', endText(forecast.slowest, rules.endsAt), forecast.slowest.calls),
     line('rehearsed', timeline.endedAt === null ? 'not at its end' : instantText(timeline.endedAt), calls),
-    `  Likely supposes that ${shareText(forecast.assumptions.answerRate)} of the calls are answered${share}.`,
+    `  Likely supposes that ${percent(forecast.assumptions.answerRate)} of the calls are answered${share}.`,
     ...(timeline.pauses.length === 0 ? [] : ['  Of the pauses below the forecast knows nothing.']),
     '',
   ];
@@ -86,8 +85,4 @@ export function comparisonJson(forecast: CampaignForecast, timeline: Timeline): 
 function totalsOf({ hours }: Timeline): { calls: number; answered: number } {
   const sum = (key: 'calls' | 'answered'): number => hours.reduce((total, hour) => total + hour[key], 0);
   return { calls: sum('calls'), answered: sum('answered') };
-}
-
-function shareText(share: number): string {
-  return `${Number((share * 100).toFixed(0))} %`;
 }

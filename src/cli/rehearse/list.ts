@@ -1,11 +1,7 @@
-import type { ReadCampaign } from '../start/campaign-start.ts';
-import { CampaignFileError } from '../../input/input-error.ts';
-import { FictionalNumbers } from '../../list/fictional-numbers.ts';
-import { describeImpossible, refuseImpossible } from '../../preflight/impossible-text.ts';
-import { WindowCensus } from '../../preflight/impossible-windows.ts';
-import { unruledWarnings } from '../../preflight/unruled-countries.ts';
+import type { ReadCampaign } from '../../import/import-list.ts';
+import type { FictionalNumbers } from '../../list/fictional-numbers.ts';
 import { readListRecords } from '../../list/records.ts';
-import { readRecipients, type ListRow } from '../../list/recipients.ts';
+import type { ListRow } from '../../list/recipients.ts';
 import { Random } from '../../sandbox/random.ts';
 
 /** How much of a list is rehearsed. */
@@ -14,16 +10,6 @@ export interface RehearsedRows {
   inList: number;
   /** Rows that take part: a sample when there are fewer of them. */
   rehearsed: number;
-}
-
-export interface RehearsedListInput {
-  numbers: FictionalNumbers;
-  seed: string;
-  /** When the rehearsal begins, epoch milliseconds of service time. */
-  startAt: number;
-  warn: (text: string) => void;
-  /** Told how many rows of the list were read. */
-  onProgress?: (rows: number) => void;
 }
 
 const rowsPerChunk = 1000;
@@ -44,44 +30,26 @@ export async function countRows(
 }
 
 /**
- * The rows that take part, judged by the real list's rules and with the place of the real number, but with a fictional number in its stead,
- * in the phone cell as well: what is dialled, stored and told is never a real one.
- * @throws CampaignFileError at the end when none of them can be dialled, or nobody of the list in any week, as a start would.
+ * Takes the rows that take part out of each chunk of the list: with a fictional number instead of the real one, in the phone cell as well, so
+ * that what is dialled, stored and told is never a real one. Place and verdict stay those of the real number.
  */
-export async function* readRehearsedRows(
-  { file, header, rules }: ReadCampaign,
+export function drawRehearsedRows(
+  { header, rules }: ReadCampaign,
   { inList, rehearsed }: RehearsedRows,
-  { numbers, seed, startAt, warn, onProgress = () => {} }: RehearsedListInput,
-): AsyncGenerator<ListRow[]> {
+  { numbers, seed }: { numbers: FictionalNumbers; seed: string },
+): (rows: ListRow[]) => ListRow[] {
   const draw = new Random(seed, 'rehearsed rows');
   const phoneIndex = header.columns.indexOf(rules.list.phoneColumn);
   let seen = 0;
   let taken = 0;
-  let accepted = 0;
-  const census = new WindowCensus(rules);
-  for await (const chunk of census.count(readRecipients(file, header, rules))) {
-    const rows: ListRow[] = [];
-    for (const row of chunk) {
-      // Each sample of that size is as likely as any other, and rows stay in their order.
-      const isTaken = draw.next() * (inList - seen) < rehearsed - taken;
-      seen += 1;
-      if (!isTaken) continue;
-      taken += 1;
-      if (row.verdict === 'accepted') accepted += 1;
-      rows.push(disguise(row, phoneIndex, numbers));
-    }
-    onProgress(seen);
-    if (rows.length > 0) yield rows;
-  }
-  if (accepted > 0) {
-    const impossible = census.find(startAt);
-    refuseImpossible(file, rules, impossible);
-    for (const warning of [...describeImpossible(impossible), ...unruledWarnings(rules, census.unruled())])
-      warn(warning);
-    return;
-  }
-  const message = `none of the ${taken} rehearsed rows of ${file.settings.list.file} can be dialled: carillon check ${file.path} says why`;
-  throw new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
+  // Each sample of that size is as likely as any other, and rows stay in their order.
+  const isTaken = (): boolean => {
+    const takes = draw.next() * (inList - seen) < rehearsed - taken;
+    seen += 1;
+    if (takes) taken += 1;
+    return takes;
+  };
+  return (rows) => rows.filter(isTaken).map((row) => disguise(row, phoneIndex, numbers));
 }
 
 function disguise(row: ListRow, phoneIndex: number, numbers: FictionalNumbers): ListRow {

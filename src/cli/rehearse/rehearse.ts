@@ -1,23 +1,23 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { refuseEndedCampaign } from '../../campaign-file/campaign-file.ts';
+import { readCampaignFile, refuseEndedCampaign } from '../../campaign-file/campaign-file.ts';
 import { parseDuration } from '../../input/duration.ts';
 import { FictionalNumbers } from '../../list/fictional-numbers.ts';
 import { dialsFrom } from '../../domain/campaign-rules.ts';
-import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import { startCampaign } from '../../temporal/start-campaign.ts';
 import { verifyLog } from '../../verify/verify-log.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { sendUpdate, type Wish } from '../access/campaign-message.ts';
-import { readCampaign, type ReadCampaign } from '../start/campaign-start.ts';
+import { importList, readCampaign, type ReadCampaign } from '../../import/import-list.ts';
+import type { ListRow } from '../../list/recipients.ts';
 import { readFactor } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { LocalWorldError, type LocalWorld } from '../access/local-world.ts';
-import { count, plural } from '../terminal/printable.ts';
+import { count, plural } from '../../input/figures.ts';
 import { followRehearsal, type PlannedPause } from './follow.ts';
 import { RehearsalForecaster } from './forecast.ts';
-import { countRows, readRehearsedRows, type RehearsedRows } from './list.ts';
+import { countRows, drawRehearsedRows, type RehearsedRows } from './list.ts';
 import { findFaults, rehearsalJson, renderRehearsal, type Rehearsal } from './report.ts';
 import { readTimeline } from './timeline.ts';
 import { createRehearsalFolder, rehearsalRules, startRehearsalWorld, type RehearsalSettings } from './world.ts';
@@ -88,7 +88,7 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
       '--pause-for says how long a pause lasts: say with --pause-after when it begins, such as 20h.',
     );
   const beganAt = performance.now();
-  const read = await readCampaign(path, flags.startAt ?? io.now());
+  const read = await readCampaign(await readCampaignFile(path), flags.startAt ?? io.now());
   const startAt = flags.startAt ?? dialsFrom(read.rules, io.now());
   refuseEndedCampaign(read.file, startAt);
   const settings: RehearsalSettings = { speed: flags.speed, startAt, seed: flags.seed, dialect: flags.dialect };
@@ -163,20 +163,16 @@ async function play(io: Io, world: LocalWorld, input: Play, leave: AbortSignal) 
   const access = await connectTemporal(config, temporal.target === null ? {} : { target: temporal.target });
   try {
     const now = (): number => Math.round(sandbox.clock.now());
-    const importInput = {
-      campaignId: read.file.id,
-      name: read.file.name,
-      fileHash: read.hash,
-      rules: read.rules,
-      accountId: accountIdOf(config),
-    };
-    const warn = (text: string): void => void io.stderr.write(`Warning: ${text}.\n`);
     const progress = new RowProgress(io, 'read');
-    const onProgress = (seen: number): void => progress.update(seen);
-    const list = readRehearsedRows(read, rows, { numbers, ...settings, warn, onProgress });
-    await importCampaign(store, importInput, forecaster.observe(list), settings.startAt).finally(() =>
-      progress.clear(),
-    );
+    const draw = drawRehearsedRows(read, rows, { numbers, seed: settings.seed });
+    let seen = 0;
+    const select = (chunk: ListRow[]): ListRow[] => {
+      progress.update((seen += chunk.length));
+      return forecaster.observe(draw(chunk));
+    };
+    const beginning = { now: settings.startAt, allowPartial: true, accountId: accountIdOf(config) };
+    const warnings = await importList({ store, read, ...beginning, select }).finally(() => progress.clear());
+    for (const warning of warnings) io.stderr.write(`Warning: ${warning}.\n`);
     await sandbox.advance(Math.max(0, settings.startAt - now()));
     await startCampaign({ config, store, client: access.client, now: now() }, read.file.id);
     const tell = async (wish: Wish): Promise<void> => {

@@ -6,8 +6,9 @@ import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { LogReport } from '../../verify/verify-log.ts';
 import { renderOutcomes } from '../words/campaign.ts';
-import { count, plural, printable, span } from '../terminal/printable.ts';
-import { dayText, instantText } from './follow.ts';
+import { count, plural, span } from '../../input/figures.ts';
+import { printable } from '../terminal/printable.ts';
+import { dayText, dayTimeText } from './follow.ts';
 import { comparisonJson, renderComparison } from './forecast.ts';
 import type { RehearsedRows } from './list.ts';
 import type { Timeline } from './timeline.ts';
@@ -70,7 +71,7 @@ function renderTimeline(timeline: Timeline): string[] {
   const { startedAt, firstCallAt, lastCallAt, endedAt, hours, callees, quiet, pauses, waits, released } = timeline;
   const most = Math.max(1, ...hours.map(({ calls }) => calls));
   const told = (name: string, instant: number | null): string =>
-    `  ${name.padEnd(12)} ${instant === null ? 'never' : instantText(instant)}`;
+    `  ${name.padEnd(12)} ${instant === null ? 'never' : dayTimeText(instant)}`;
   let day = '';
   const rows = hours.map(({ at, calls, answered, rowsDone }) => {
     const shownDay = dayText(at) === day ? '' : dayText(at);
@@ -98,12 +99,12 @@ function renderTimeline(timeline: Timeline): string[] {
 }
 
 function tellQuiet({ from, until, paused }: Timeline['quiet'][number]): string {
-  return `${instantText(from)} to ${instantText(until)}   ${span(until - from)}${paused ? ', paused for a part of it' : ''}`;
+  return `${dayTimeText(from)} to ${dayTimeText(until)}   ${span(until - from)}${paused ? ', paused for a part of it' : ''}`;
 }
 
 function tellPause({ from, until, reason }: Timeline['pauses'][number]): string {
   const why = reason === null ? '' : `   ${printable(reason)}`;
-  return `${instantText(from)} to ${until === null ? 'the end' : instantText(until)}${why}`;
+  return `${dayTimeText(from)} to ${until === null ? 'the end' : dayTimeText(until)}${why}`;
 }
 
 function countLines(counts: Record<string, number>): string[] {

@@ -61,10 +61,10 @@ async function makeEmpty(folder: string): Promise<string> {
     await mkdir(folder, { recursive: true });
     names = await readdir(folder);
   } catch (error) {
-    throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, 1, { cause: error });
+    throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, { cause: error });
   }
   if (names.length === 0) return folder;
-  throw new OutputFileError(folder, 'the folder of --keep is not empty; name a new one', 2);
+  throw new OutputFileError(folder, 'the folder of --keep is not empty; name a new one', { isBadInput: true });
 }
 
 /**

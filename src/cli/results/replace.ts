@@ -24,7 +24,7 @@ export async function refuseOtherFile(path: string, campaign: Campaign, format: 
   throw new OutputFileError(
     path,
     `this file holds something else than results of ${campaign.campaignId} as ${format}, perhaps its list, and will not be overwritten; name another file`,
-    2,
+    { isBadInput: true },
   );
 }
 

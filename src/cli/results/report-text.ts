@@ -1,7 +1,7 @@
 import pc from 'picocolors';
 import { campaignTitle, stateText } from '../words/campaign.ts';
 import { causeText } from '../words/doubts.ts';
-import { count, plural } from '../terminal/printable.ts';
+import { count, percentCell, plural } from '../../input/figures.ts';
 import type { CallLine, CountLine, Report } from './report-model.ts';
 import { renderTable, type Column } from '../terminal/table.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
@@ -43,7 +43,7 @@ function summary({ rows, calls }: Report): string {
     parts.push(
       calls.open === 0 ? plural(calls.calls, 'call') : `${plural(calls.calls, 'call')}, ${count(calls.open)} open`,
     );
-    if (calls.answerRate !== null) parts.push(`${count(calls.answered)} answered (${percent(calls.answerRate)})`);
+    if (calls.answerRate !== null) parts.push(`${count(calls.answered)} answered (${percentCell(calls.answerRate)})`);
     if (calls.talkSeconds !== null) parts.push(`${clockSpan(calls.talkSeconds)} on the line`);
   }
   return parts.join(' · ');
@@ -70,7 +70,7 @@ function callColumns(title: string): Column<CallLine>[] {
     },
     numbers('calls', ({ calls }) => count(calls)),
     numbers('answered', ({ answered }) => count(answered)),
-    numbers('rate', ({ answerRate }) => (answerRate === null ? '' : percent(answerRate))),
+    numbers('rate', ({ answerRate }) => (answerRate === null ? '' : percentCell(answerRate))),
     numbers('on the line', ({ talkSeconds }) => (talkSeconds === null ? '' : clockSpan(talkSeconds))),
   ];
 }
@@ -79,7 +79,7 @@ function countColumns(title: string, noun: string): Column<CountLine>[] {
   return [
     { title, value: ({ value }) => value, flexible: true },
     numbers(noun, (line) => count(line.count)),
-    numbers('share', ({ share }) => percent(share)),
+    numbers('share', ({ share }) => percentCell(share)),
   ];
 }
 
@@ -91,10 +91,6 @@ function numbers<Line>(title: string, value: (line: Line) => string): Column<Lin
 
 function hourText(hour: number): string {
   return `${String(hour).padStart(2, '0')}:00`;
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
 }
 
 /** `1:02:03`: hours, minutes, seconds. */

@@ -9,7 +9,7 @@ import type { Store } from '../../ledger/open-ledger.ts';
 import { everyResult, lastChange, readReasons, readResultKeys, readResults } from '../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
 import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
-import { plural } from '../terminal/printable.ts';
+import { plural } from '../../input/figures.ts';
 import { nextSince } from './delta.ts';
 import { readResultsFlags, type ResultsFlags, type ResultsOptions } from './flags.ts';
 import { refuseOtherFile } from './replace.ts';

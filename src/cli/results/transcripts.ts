@@ -10,7 +10,7 @@ import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { readResultConversations, type ResultConversation } from '../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
-import { count, plural } from '../terminal/printable.ts';
+import { count, plural } from '../../input/figures.ts';
 import { explainServiceFault, openService } from '../access/service.ts';
 import { renderTranscript } from '../words/transcript.ts';
 
@@ -115,7 +115,7 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, 1, { cause: error });
+    throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, { cause: error });
   }
 }
 

@@ -19,7 +19,7 @@ import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
-import { plural } from '../terminal/printable.ts';
+import { plural } from '../../input/figures.ts';
 import { readClock } from '../access/service.ts';
 import { setGoing } from '../access/set-going.ts';
 import { openTemporal, type TemporalAccess } from '../access/temporal.ts';

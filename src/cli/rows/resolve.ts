@@ -11,7 +11,7 @@ import { mayBegin } from '../terminal/irreversible.ts';
 import { withInstants, writeJson } from '../terminal/json-output.ts';
 import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
-import { plural, span } from '../terminal/printable.ts';
+import { plural, span } from '../../input/figures.ts';
 import { resolveCandidates, resolveRow, type RowDecision } from './resolve-candidates.ts';
 import { readClock } from '../access/service.ts';
 import { setGoing } from '../access/set-going.ts';

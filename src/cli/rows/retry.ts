@@ -12,7 +12,7 @@ import { writeJson } from '../terminal/json-output.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
-import { plural } from '../terminal/printable.ts';
+import { plural } from '../../input/figures.ts';
 import { readClock } from '../access/service.ts';
 import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
 import { UsageError } from '../terminal/usage-error.ts';

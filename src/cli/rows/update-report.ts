@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { guardCell } from '../../results/text.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 import type { Io } from '../terminal/io.ts';
-import { count, plural } from '../terminal/printable.ts';
+import { count, plural } from '../../input/figures.ts';
 
 /** What became of one row of an upload. */
 export interface UpdatedRow {

@@ -16,7 +16,8 @@ import { mayBegin } from '../terminal/irreversible.ts';
 import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
 import { tellToLook } from '../access/look-again.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
-import { count, plural, printable } from '../terminal/printable.ts';
+import { count, plural } from '../../input/figures.ts';
+import { printable } from '../terminal/printable.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { readClockOrReal } from '../access/service.ts';
 import { nowOf } from '../suppress/flags.ts';
@@ -89,7 +90,9 @@ async function runUpdate(
     );
   }
   if (flags.withdrawMissing && !flags.yes && !flags.dryRun && !input.isInteractive)
-    throw new UsageError('--withdraw-missing asks first, and there is nobody here to ask: add --yes.');
+    throw new UsageError(
+      '--withdraw-missing: Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.',
+    );
   const config = readConfig(io.env);
   const store = await openExistingLedger(config);
   try {

@@ -9,7 +9,7 @@ import { mayBegin } from '../terminal/irreversible.ts';
 import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
 import { tellToLook } from '../access/look-again.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
-import { plural } from '../terminal/printable.ts';
+import { plural } from '../../input/figures.ts';
 import { nowOf } from '../suppress/flags.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 import { UsageError } from '../terminal/usage-error.ts';

@@ -8,7 +8,7 @@ import { readControlToken } from './control-token.ts';
 import { FixtureError, readFixture } from '../../sandbox/fixture/check-fixture.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
-import { count, span } from '../terminal/printable.ts';
+import { count, span } from '../../input/figures.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Thrown when a sandbox could not be told what to do; says what it answered. */

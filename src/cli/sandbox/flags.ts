@@ -13,6 +13,7 @@ import type { CallingHours, SandboxOptions } from '../../sandbox/settings.ts';
 import { SandboxStartError } from '../../sandbox/start-error.ts';
 import { readControlToken } from './control-token.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { codeOf } from '../../input/error-code.ts';
 
 /** Flags as typed. */
 export interface SandboxFlags {
@@ -239,7 +240,7 @@ async function readText(flag: string, path: string, kind: string): Promise<strin
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    const code = codeOf(error) ?? 'unreadable';
     throw new FlagError(`${flag} ${path}: the file cannot be read (${code}). Give the path of a ${kind}.`, {
       cause: error,
     });

@@ -1,7 +1,8 @@
 import { listSchedules } from '../../ledger/campaign/schedules.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
-import { count, plural, printable, span } from '../terminal/printable.ts';
+import { count, plural, span } from '../../input/figures.ts';
+import { printable } from '../terminal/printable.ts';
 import { requireSchedule, withSchedules } from './access.ts';
 import { inZone, localMinute, readScheduleView, type LastFiring, type ScheduleView } from './view.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';

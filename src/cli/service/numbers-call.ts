@@ -7,7 +7,8 @@ import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
-import { plural, printable } from '../terminal/printable.ts';
+import { plural } from '../../input/figures.ts';
+import { printable } from '../terminal/printable.ts';
 import { askService } from '../access/service-operation.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 

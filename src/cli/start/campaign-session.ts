@@ -1,9 +1,11 @@
 import { readConfig, type Config } from '../../config.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
-import { readCampaign, startFromFile, type StartResult } from './campaign-start.ts';
+import { readCampaignFile } from '../../campaign-file/campaign-file.ts';
+import { readCampaign } from '../../import/import-list.ts';
+import { startFromFile, type StartResult } from './campaign-start.ts';
 import type { Io } from '../terminal/io.ts';
 import { openLedger } from '../access/ledger.ts';
-import { count, plural } from '../terminal/printable.ts';
+import { count, plural } from '../../input/figures.ts';
 import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
 
 export interface StartOptions {
@@ -27,7 +29,7 @@ export interface CampaignSession {
 /** Starts the campaign of a file with the settings of `io`, or attaches to it. Close the session. */
 export async function openCampaignSession(io: Io, options: StartOptions): Promise<CampaignSession> {
   const config = readConfig(io.env);
-  const read = await readCampaign(options.campaignPath, io.now());
+  const read = await readCampaign(await readCampaignFile(options.campaignPath), io.now());
   const store = await openLedger(config);
   let temporal: TemporalAccess | null = null;
   const close = async (): Promise<void> => {

@@ -1,28 +1,15 @@
 import type { Client } from '@temporalio/client';
 import { checkCaller } from '../../preflight/caller-check.ts';
-import {
-  campaignRules,
-  readCampaignFile,
-  refusePassedTimes,
-  type CampaignFile,
-} from '../../campaign-file/campaign-file.ts';
-import { campaignWarnings } from '../../campaign-file/warnings.ts';
-import { campaignHash } from '../../campaign-file/campaign-hash.ts';
-import { CampaignFileError, ListFileError } from '../../input/input-error.ts';
-import { describeImpossible, refuseImpossible } from '../../preflight/impossible-text.ts';
-import { WindowCensus } from '../../preflight/impossible-windows.ts';
-import { readHeader, type ListHeader } from '../../list/header.ts';
-import { readRecipients, type ListRow } from '../../list/recipients.ts';
-import { unruledWarnings } from '../../preflight/unruled-countries.ts';
+import { refusePassedTimes } from '../../campaign-file/campaign-file.ts';
+import { CampaignFileError } from '../../input/input-error.ts';
+import { importList, type ListImport, type ReadCampaign } from '../../import/import-list.ts';
 import type { Config } from '../../config.ts';
 import type { CallerStanding } from '../../domain/caller-choice.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { requireHookSecret } from '../../temporal/hook-secret.ts';
-import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
 import { findCampaign, toCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { nextDueAt } from '../../ledger/limits/counters.ts';
-import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import type { Round } from '../../ledger/campaign/rounds.ts';
 import { requireStartable, startCampaign } from '../../temporal/start-campaign.ts';
@@ -37,18 +24,9 @@ import {
   readClockOrReal,
   ServiceUnusableError,
 } from '../access/service.ts';
-import { StartTime } from './start-time.ts';
 
 /** With `--no-check`, at most this long is waited for the service's clock. */
 const clockLimitMs = 2_000;
-
-/** A campaign file with its list's header: valid as far as that tells, its rows not read yet. */
-export interface ReadCampaign {
-  file: CampaignFile;
-  header: ListHeader;
-  rules: CampaignRules;
-  hash: string;
-}
 
 export interface StartInput {
   config: Config;
@@ -72,13 +50,6 @@ export class CallerRefusedError extends Error {
   readonly exitCode = 1;
 }
 
-/** Throws CampaignFileError and ListFileError. `nowMs`: holidays are frozen as of then. */
-export async function readCampaign(path: string, nowMs: number): Promise<ReadCampaign> {
-  const file = await readCampaignFile(path);
-  const header = await readHeader(file);
-  return { file, header, rules: campaignRules(file, header.columns, nowMs), hash: await campaignHash(file) };
-}
-
 /**
  * Imports a campaign if the database does not have it, and starts its workflow or attaches to it. Safe to repeat at any point: what an
  * earlier try has done is not done again. Throws CampaignConflictError when the database has it from another file.
@@ -86,16 +57,10 @@ export async function readCampaign(path: string, nowMs: number): Promise<ReadCam
 export async function startFromFile(io: Io, read: ReadCampaign, input: StartInput): Promise<StartResult> {
   const { config, store } = input;
   const existing = await findCampaign(store.db, read.file.id);
-  const accountId = accountIdOf(config);
-  const importInput = {
-    campaignId: read.file.id,
-    name: read.file.name,
-    fileHash: read.hash,
-    rules: read.rules,
-    accountId,
-  };
+  const listImport = { store, read, accountId: accountIdOf(config), allowPartial: input.allowPartial ?? false };
   if (existing !== undefined) {
-    await importCampaign(store, importInput, noRows(), io.now());
+    // Refuses another file or list under its id, and reads no row.
+    await importList({ ...listImport, now: io.now() });
     const ended = existing.state === 'completed' || existing.state === 'cancelled';
     if (ended && (await nextDueAt(store.db, existing.campaignId)) === null)
       return { kind: 'ended', campaign: existing };
@@ -115,8 +80,7 @@ export async function startFromFile(io: Io, read: ReadCampaign, input: StartInpu
   const now = Math.round(clock.now());
   if (existing === undefined) {
     await requireStartable({ config, store, client }, read.file.id);
-    const accountLines = linesOf(await readAccount(store.db, accountId));
-    await importRows(io, store, read, importInput, { now, accountLines, allowPartial: input.allowPartial ?? false });
+    await importRows(io, { ...listImport, now });
   }
   const started = await startCampaign({ config, store, client, now }, read.file.id);
   const campaign = await findCampaign(store.db, read.file.id);
@@ -165,58 +129,11 @@ export async function requireCaller(config: Config, rules: CampaignRules): Promi
   }
 }
 
-interface Circumstances {
-  now: number;
-  accountLines: number | null;
-  allowPartial: boolean;
-}
-
-async function importRows(
-  io: Io,
-  store: Store,
-  read: ReadCampaign,
-  input: Parameters<typeof importCampaign>[1],
-  circumstances: Circumstances,
-): Promise<void> {
-  for (const note of read.header.notes) io.stderr.write(`List ${read.file.settings.list.file}: ${note}.\n`);
+async function importRows(io: Io, input: ListImport): Promise<void> {
+  const { file, header } = input.read;
+  for (const note of header.notes) io.stderr.write(`List ${file.settings.list.file}: ${note}.\n`);
   const progress = new RowProgress(io, 'imported');
-  try {
-    const rows = readAll(io, read, circumstances);
-    await importCampaign(store, input, rows, circumstances.now, (count) => progress.update(count));
-  } finally {
-    progress.clear();
-  }
+  const onProgress = (count: number): void => progress.update(count);
+  const warnings = await importList({ ...input, onProgress }).finally(() => progress.clear());
+  for (const warning of warnings) io.stderr.write(`Warning: ${warning}.\n`);
 }
-
-/** All rows; refuses, before the import becomes visible, a list without a row to dial, one that changed meanwhile, and an end that comes too soon. */
-async function* readAll(
-  io: Io,
-  { file, header, rules, hash }: ReadCampaign,
-  { now, accountLines, allowPartial }: Circumstances,
-): AsyncGenerator<ListRow[]> {
-  let accepted = 0;
-  let total = 0;
-  const census = new WindowCensus(rules);
-  const time = new StartTime(rules, now);
-  for await (const rows of census.count(readRecipients(file, header, rules))) {
-    time.add(rows);
-    total += rows.length;
-    for (const row of rows) if (row.verdict === 'accepted') accepted += 1;
-    yield rows;
-  }
-  if (accepted === 0) {
-    const message = `none of the ${total} rows of ${file.settings.list.file} can be dialled: carillon check ${file.path} says why`;
-    throw new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
-  }
-  const impossible = census.find(now);
-  refuseImpossible(file, rules, impossible);
-  const shortages = time.judge({ file, rules, accountLines, allowPartial, impossibleRows: impossible.rows });
-  const unruled = unruledWarnings(rules, census.unruled());
-  for (const warning of [...describeImpossible(impossible), ...unruled, ...shortages, ...campaignWarnings(rules)])
-    io.stderr.write(`Warning: ${warning}.\n`);
-  if ((await campaignHash(file)) !== hash) {
-    throw new ListFileError(file.listPath, 'the list was changed while it was read; run the command again');
-  }
-}
-
-async function* noRows(): AsyncGenerator<ListRow[]> {}

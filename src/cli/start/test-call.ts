@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { Command, InvalidArgumentError } from 'commander';
-import { refuseEndedCampaign } from '../../campaign-file/campaign-file.ts';
+import { readCampaignFile, refuseEndedCampaign } from '../../campaign-file/campaign-file.ts';
 import { readTestCallRow, testCallRules, type TestCallRow } from '../../list/test-call-row.ts';
 import { readConfig, type Config } from '../../config.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
@@ -9,10 +10,11 @@ import { readPhoneNumber } from '../../domain/phone-number.ts';
 import { recipientFields } from '../../domain/recipient-fields.ts';
 import { requireHookSecret } from '../../temporal/hook-secret.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
-import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
+import { campaignHash } from '../../campaign-file/campaign-hash.ts';
+import { importList, readCampaign, type ReadCampaign } from '../../import/import-list.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { startCampaign } from '../../temporal/start-campaign.ts';
-import { readCampaign, requireCaller } from './campaign-start.ts';
+import { requireCaller } from './campaign-start.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { openLedger } from '../access/ledger.ts';
@@ -71,7 +73,7 @@ export async function runTestCall(io: Io, input: PersonInput, options: TestCallO
   if (!callee.ok) throw new UsageError(`--to cannot be used: ${callee.hint}. Write it as +12125550123.`);
   const clock = await readClock(config);
   const now = Math.round(clock.now());
-  const { file, header, rules } = await readCampaign(options.campaignPath, now);
+  const { file, header, rules } = await readCampaign(await readCampaignFile(options.campaignPath), now);
   refuseEndedCampaign(file, now);
   const row = await readTestCallRow(file, header, rules, { row: options.row, callee });
   const testRules = testCallRules(rules, options.anyHour);
@@ -85,13 +87,7 @@ export async function runTestCall(io: Io, input: PersonInput, options: TestCallO
     if (!(await mayBegin(io, input, options.yes, question))) return;
     const temporal = await openTemporal(io, config);
     try {
-      const campaignId = await importTestCall(config, store, {
-        id: file.id,
-        hash: file.hash,
-        rules: testRules,
-        row,
-        now,
-      });
+      const campaignId = await importTestCall(config, store, { file, header, rules: testRules, row, now });
       await startCampaign({ config, store, client: temporal.client, now }, campaignId);
       io.stderr.write(`Test call ${campaignId} has been started.\n`);
       await followTestCall(io, { config, store, temporal, campaignId, json: options.json });
@@ -126,18 +122,15 @@ function tellWords(io: Io, { anyHour }: TestCallOptions, rules: CampaignRules, r
 async function importTestCall(
   config: Config,
   store: Store,
-  call: { id: string; hash: string; rules: CampaignRules; row: TestCallRow; now: number },
+  { file, header, rules, row, now }: Omit<ReadCampaign, 'hash'> & { row: TestCallRow; now: number },
 ): Promise<string> {
-  const { id, hash, rules, row, now } = call;
   let n = 1;
-  while ((await findCampaign(store.db, `${id}-test-${n}`)) !== undefined) n += 1;
-  const campaignId = `${id}-test-${n}`;
+  while ((await findCampaign(store.db, `${file.id}-test-${n}`)) !== undefined) n += 1;
+  const campaignId = `${file.id}-test-${n}`;
   // Another test call that takes the same id in this moment has another hash, and one of the two is refused.
-  const fileHash = createHash('sha256').update(`${hash}\n${randomUUID()}`).digest('hex');
-  const description = { campaignId, name: `Test call of ${id}`, fileHash, rules, accountId: accountIdOf(config) };
-  async function* rows(): AsyncGenerator<TestCallRow[]> {
-    yield [row];
-  }
-  await importCampaign(store, description, rows(), now);
+  const own = { ...file, id: campaignId, name: `Test call of ${file.id}`, hash: `${file.hash}\n${randomUUID()}` };
+  const read = { file: own, header, rules, hash: await campaignHash(own) };
+  const rows = Readable.from([[row]]);
+  await importList({ store, read, accountId: accountIdOf(config), now, allowPartial: true, rows });
   return campaignId;
 }

@@ -6,7 +6,7 @@ import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
-import { plural } from '../terminal/printable.ts';
+import { plural } from '../../input/figures.ts';
 import { accountIdOf, readClock } from '../access/service.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 

@@ -22,7 +22,7 @@ import { writeJson } from '../terminal/json-output.ts';
 import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
 import { tellToLook } from '../access/look-again.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
-import { count, percent } from '../terminal/printable.ts';
+import { count, percent } from '../../input/figures.ts';
 import { accountIdOf, readClockOrReal } from '../access/service.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -147,7 +147,7 @@ async function adjustSharedLimits(io: Io, config: Config, store: Store, flags: A
     });
     return;
   }
-  const free = keepFree === 0 ? '' : `, of which ${percent(keepFree)} are kept free`;
+  const free = keepFree === 0 ? '' : `, of which ${percent(keepFree / 1000)} are kept free`;
   const lines = [
     ...changeLines(change, isQuestion),
     `All campaigns at ${accountId} together: ${maxConcurrentCalls === null ? 'no limit of their own' : `${count(maxConcurrentCalls)} concurrent calls${free}`}`,

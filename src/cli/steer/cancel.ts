@@ -1,25 +1,19 @@
 import { Command } from 'commander';
 import { tellCampaign, wishAsJson } from '../access/campaign-message.ts';
-import { confirmOnTerminal, type Confirm } from '../terminal/confirmation.ts';
 import type { Io } from '../terminal/io.ts';
+import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
+import { processInput, type PersonInput } from '../terminal/person-input.ts';
 
 const examples = `
 Waiting recipients get the outcome "cancelled" and are not called. Open calls continue, and their results are collected. This cannot
-be undone. On a terminal the command asks for confirmation.
+be undone. The command asks for confirmation; without a terminal it needs --yes.
 
 Examples:
   carillon cancel reminders
   carillon cancel reminders --yes`;
 
-export interface CancelOptions {
-  campaignId: string;
-  yes: boolean;
-  json?: boolean;
-  limitMs?: number;
-}
-
-export function cancelCommand(io: Io): Command {
+export function cancelCommand(io: Io, input: PersonInput = processInput()): Command {
   return new Command('cancel')
     .description('End a campaign; waiting recipients are not called')
     .argument('<campaign>', 'id of the campaign')
@@ -27,28 +21,19 @@ export function cancelCommand(io: Io): Command {
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
     .action(async (campaignId: string, options: { yes: boolean; json: boolean }) => {
-      await runCancel(io, { campaignId, ...options });
+      await runCancel(io, input, { campaignId, ...options });
     });
 }
 
-export async function runCancel(
+async function runCancel(
   io: Io,
-  options: CancelOptions,
-  confirm: Confirm = confirmOnTerminal(io),
+  input: PersonInput,
+  { campaignId: id, yes, json }: { campaignId: string; yes: boolean; json: boolean },
 ): Promise<void> {
-  const { campaignId: id, yes, json = false, ...limit } = options;
   const question = `End campaign ${id}? Recipients that wait will not be called, and it cannot be undone.`;
-  const campaign = await tellCampaign(io, {
-    ...limit,
-    campaignId: id,
-    wish: 'cancel',
-    ...(yes ? {} : { confirm: () => confirm(question) }),
-  });
-  if (campaign === null) {
-    io.stderr.write('Nothing was changed.\n');
-    io.exitCode = 1;
-    return;
-  }
+  const confirm = (): Promise<boolean> => mayBegin(io, input, yes, question);
+  const campaign = await tellCampaign(io, { campaignId: id, wish: 'cancel', confirm });
+  if (campaign === null) return;
   if (json) {
     writeJson(io, wishAsJson(campaign));
     return;

@@ -1,26 +1,20 @@
 import { Command } from 'commander';
 import { tellCampaign, wishAsJson } from '../access/campaign-message.ts';
-import { confirmOnTerminal, type Confirm } from '../terminal/confirmation.ts';
 import type { Io } from '../terminal/io.ts';
+import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
+import { processInput, type PersonInput } from '../terminal/person-input.ts';
 
 const examples = `
 Waiting recipients get the outcome "cancelled" and are not called. Open calls continue, and their results are collected. The campaign
-then ends as completed; to end it as cancelled, use carillon cancel. This cannot be undone. On a terminal the command asks for
-confirmation.
+then ends as completed; to end it as cancelled, use carillon cancel. This cannot be undone. The command asks for confirmation; without
+a terminal it needs --yes.
 
 Examples:
   carillon drain reminders
   carillon drain reminders --yes`;
 
-export interface DrainOptions {
-  campaignId: string;
-  yes: boolean;
-  json?: boolean;
-  limitMs?: number;
-}
-
-export function drainCommand(io: Io): Command {
+export function drainCommand(io: Io, input: PersonInput = processInput()): Command {
   return new Command('drain')
     .description('Finish open calls, call no waiting recipients, and complete the campaign')
     .argument('<campaign>', 'id of the campaign')
@@ -28,24 +22,19 @@ export function drainCommand(io: Io): Command {
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
     .action(async (campaignId: string, options: { yes: boolean; json: boolean }) => {
-      await runDrain(io, { campaignId, ...options });
+      await runDrain(io, input, { campaignId, ...options });
     });
 }
 
-export async function runDrain(io: Io, options: DrainOptions, confirm: Confirm = confirmOnTerminal(io)): Promise<void> {
-  const { campaignId: id, yes, json = false, ...limit } = options;
+async function runDrain(
+  io: Io,
+  input: PersonInput,
+  { campaignId: id, yes, json }: { campaignId: string; yes: boolean; json: boolean },
+): Promise<void> {
   const question = `Drain campaign ${id}? Recipients that wait will not be called, and it cannot be undone.`;
-  const campaign = await tellCampaign(io, {
-    ...limit,
-    campaignId: id,
-    wish: 'drain',
-    ...(yes ? {} : { confirm: () => confirm(question) }),
-  });
-  if (campaign === null) {
-    io.stderr.write('Nothing was changed.\n');
-    io.exitCode = 1;
-    return;
-  }
+  const confirm = (): Promise<boolean> => mayBegin(io, input, yes, question);
+  const campaign = await tellCampaign(io, { campaignId: id, wish: 'drain', confirm });
+  if (campaign === null) return;
   if (json) {
     writeJson(io, wishAsJson(campaign));
     return;

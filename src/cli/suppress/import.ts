@@ -6,7 +6,7 @@ import { readConfig } from '../../config.ts';
 import { importSuppressions } from '../../ledger/people/suppression-import.ts';
 import type { Io } from '../terminal/io.ts';
 import { openLedger } from '../access/ledger.ts';
-import { count, plural } from '../terminal/printable.ts';
+import { count, plural } from '../../input/figures.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { nowOf, readEntryFlags, requireScope, type EntryFlags } from './flags.ts';
 

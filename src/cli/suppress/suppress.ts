@@ -6,7 +6,7 @@ import { mayBegin } from '../terminal/irreversible.ts';
 import { withInstants, writeJson } from '../terminal/json-output.ts';
 import { openExistingLedger, openLedger } from '../access/ledger.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
-import { plural } from '../terminal/printable.ts';
+import { plural } from '../../input/figures.ts';
 import { importNumbers, type ImportFlags } from './import.ts';
 import { listEntries, renderEntries, type ListFlags } from './list.ts';
 import { addEntryFlags, nowOf, readEntryFlags, readNumbers, requireScope, type EntryFlags } from './flags.ts';

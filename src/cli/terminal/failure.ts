@@ -11,8 +11,8 @@ export interface Failure {
 }
 
 /**
- * The one place that turns errors into exit codes: an error that carries `exitCode` was foreseen and its message is all there is to say; a
- * wrong setting is 2; a fault of disk, database or network is 1; anything else is a defect, told in a sentence, with its stack only when `debug`.
+ * The one place that turns errors into exit codes. An error that carries `isBadInput` (2, else 1) or, of a command's own, `exitCode` was
+ * foreseen and its message is all there is to say; a wrong setting is 2; a fault of disk, database or network is 1; anything else is a defect, told in a sentence, with its stack only when `debug`.
  */
 export function describeFailure(error: unknown, debug: boolean): Failure {
   const failure = judgeFailure(error, debug);
@@ -22,8 +22,9 @@ export function describeFailure(error: unknown, debug: boolean): Failure {
 
 function judgeFailure(error: unknown, debug: boolean): Failure {
   const stack = debug && error instanceof Error && error.stack !== undefined ? `\n${describeStack(error)}` : '';
-  if (isForeseen(error))
-    return { exitCode: error.exitCode, code: codeOfName(error.name), message: `${error.message}${stack}` };
+  const foreseen = foreseenExitCode(error);
+  if (foreseen !== null && error instanceof Error)
+    return { exitCode: foreseen, code: codeOfName(error.name), message: `${error.message}${stack}` };
   if (error instanceof Error && error.name === 'ConfigError')
     return { exitCode: 2, code: 'config', message: `${error.message}${stack}` };
   const outside = describeOutsideFault(error);
@@ -37,8 +38,11 @@ function judgeFailure(error: unknown, debug: boolean): Failure {
   };
 }
 
-function isForeseen(error: unknown): error is Error & { exitCode: number } {
-  return error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number';
+function foreseenExitCode(error: unknown): number | null {
+  if (!(error instanceof Error)) return null;
+  const { exitCode, isBadInput } = error as { exitCode?: unknown; isBadInput?: unknown };
+  if (typeof isBadInput === 'boolean') return isBadInput ? 2 : 1;
+  return typeof exitCode === 'number' ? exitCode : null;
 }
 
 /** `UnknownCampaignError` is `unknown_campaign`. */

@@ -1,6 +1,6 @@
 import { Option, type Command, InvalidArgumentError } from 'commander';
 import type { Io } from './io.ts';
-import { plural } from './printable.ts';
+import { plural } from '../../input/figures.ts';
 
 const usualLimit = 50;
 

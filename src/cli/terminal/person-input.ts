@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
+import { createInterface as createPrompt } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { confirmOnTerminal } from './confirmation.ts';
 import { UsageError } from './usage-error.ts';
 
 /** What a command may ask of whoever called it: standard input, and the person at the terminal if there is one. */
@@ -31,7 +31,7 @@ export interface InputStreams {
 /** The input of this process. */
 export function processInput(): PersonInput {
   const { stdin, stderr } = process;
-  return inputFrom({ stdin, stderr, isInteractive: stdin.isTTY, confirm: confirmOnTerminal({ isTerminal: true }) });
+  return inputFrom({ stdin, stderr, isInteractive: stdin.isTTY, confirm: confirmOnTerminal });
 }
 
 export function inputFrom({ stdin, stderr, isInteractive, confirm }: InputStreams): PersonInput {
@@ -48,6 +48,23 @@ export function inputFrom({ stdin, stderr, isInteractive, confirm }: InputStream
       return Buffer.concat(chunks).toString('utf8');
     },
   };
+}
+
+/** Asks a question on the terminal; true for yes. */
+async function confirmOnTerminal(question: string): Promise<boolean> {
+  const prompt = createPrompt({ input: process.stdin, output: process.stderr });
+  const given = new AbortController();
+  // Ctrl-C and the end of input are a no.
+  for (const event of ['SIGINT', 'close']) prompt.once(event, () => given.abort());
+  try {
+    return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `, { signal: given.signal })).trim());
+  } catch (error) {
+    if (!given.signal.aborted) throw error;
+    process.stderr.write('\n');
+    return false;
+  } finally {
+    prompt.close();
+  }
 }
 
 /** `terminal` makes readline take over the echo, and what it would echo goes nowhere. */

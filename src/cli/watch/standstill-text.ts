@@ -1,8 +1,9 @@
 import type { ServiceClock } from '../../convai/service-clock.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Standstill, StandstillReason } from '../../ledger/plan/standstill.ts';
-import { instantText } from '../words/forecast.ts';
-import { plural, printable, span } from '../terminal/printable.ts';
+import { instantText } from '../../input/instant.ts';
+import { plural, span } from '../../input/figures.ts';
+import { printable } from '../terminal/printable.ts';
 import type { WorkflowLook } from '../access/workflow-look.ts';
 
 /** What is known of a campaign that dials nobody: from its database, and from Temporal. */

@@ -19,7 +19,7 @@ import { hookLines, hooksAsJson } from '../words/hooks.ts';
 import type { Io } from '../terminal/io.ts';
 import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
 import { pacingAsJson, pacingLines } from '../words/pacing.ts';
-import { count, plural, span } from '../terminal/printable.ts';
+import { count, plural, span } from '../../input/figures.ts';
 import { readClockOrReal } from '../access/service.ts';
 import { statusAsJson } from '../access/status-json.ts';
 import { standstillAsJson, standstillText, workflowAsJson, workflowText, type Obstacles } from './standstill-text.ts';

@@ -7,7 +7,7 @@ import { verifyLog, type LogReport } from '../../verify/verify-log.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants, writeJson } from '../terminal/json-output.ts';
 import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
-import { count, plural } from '../terminal/printable.ts';
+import { count, plural } from '../../input/figures.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { accountIdOf, explainServiceFault, openService } from '../access/service.ts';
 

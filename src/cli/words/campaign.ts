@@ -2,8 +2,9 @@ import pc from 'picocolors';
 import { outcomes } from '../../domain/outcome.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
-import { instantText } from './forecast.ts';
-import { count, printable } from '../terminal/printable.ts';
+import { instantText } from '../../input/instant.ts';
+import { count, percentCell } from '../../input/figures.ts';
+import { printable } from '../terminal/printable.ts';
 
 const stateWords: Readonly<Record<Campaign['state'], string>> = {
   importing: 'being imported',
@@ -78,8 +79,8 @@ export function renderOutcomes(campaign: Campaign, status: CampaignStatus, colou
 
 function table(rows: readonly (readonly [string, number])[], status: CampaignStatus): string[] {
   return rows.map(([name, times]) => {
-    const share = status.total === 0 ? 0 : (times / status.total) * 100;
-    return `  ${name.padEnd(16)}${count(times).padStart(9)}${`${share.toFixed(1)} %`.padStart(9)}`;
+    const share = status.total === 0 ? 0 : times / status.total;
+    return `  ${name.padEnd(16)}${count(times).padStart(9)}${percentCell(share).padStart(9)}`;
   });
 }
 

@@ -2,7 +2,8 @@ import { fullPace } from '../../domain/pacing/pace-control.ts';
 import { faultWords, type CallerFault } from '../../domain/caller-choice.ts';
 import type { CampaignEvent, EventType } from '../../ledger/events.ts';
 import { tellHook } from './hooks.ts';
-import { percent, plural, printable, span } from '../terminal/printable.ts';
+import { percent, plural, span } from '../../input/figures.ts';
+import { printable } from '../terminal/printable.ts';
 
 /** What people want to hear of as it happens; what befalls each single recipient is counted instead. */
 export const toldEvents: readonly EventType[] = [
@@ -130,12 +131,13 @@ function tellMove({ to }: Record<string, unknown>): string | null {
 
 function tellLimit(key: string, value: number | null | undefined): string {
   if (value == null) return 'no limit';
-  return key === 'keepFree' ? percent(value) : String(value);
+  return key === 'keepFree' ? percent(value / 1000) : String(value);
 }
 
 /** Of the way back only the end is told. */
 function tellPace(from: number, to: number): string | null {
-  if (to < from) return `the service limits requests: all limits are at ${percent(to)}, and rise as it accepts batches`;
+  if (to < from)
+    return `the service limits requests: all limits are at ${percent(to / 1000)}, and rise as it accepts batches`;
   return to === fullPace ? 'the service has accepted enough batches: all limits are at 100 % again' : null;
 }
 

@@ -3,7 +3,7 @@ import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { hookPlace } from '../../hooks/hook-place.ts';
 import type { CampaignEvent } from '../../ledger/events.ts';
 import type { HookStanding } from '../../ledger/campaign/hook-standing.ts';
-import { plural, span } from '../terminal/printable.ts';
+import { plural, span } from '../../input/figures.ts';
 
 const faultWords: Readonly<Record<string, string>> = {
   no_secret: 'CARILLON_HOOK_SECRET is not set for the worker',

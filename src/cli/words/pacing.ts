@@ -1,7 +1,7 @@
 import type { ServiceClock } from '../../convai/service-clock.ts';
 import { fullPace } from '../../domain/pacing/pace-control.ts';
 import type { LineLimits } from '../../ledger/limits/line-limits.ts';
-import { count, percent, span } from '../terminal/printable.ts';
+import { count, percent, span } from '../../input/figures.ts';
 
 /** How many calls may be on the line, and what holds them down; lines of a status, with their labels. */
 export function pacingLines(limits: LineLimits, clock: ServiceClock, now: number): [label: string, text: string][] {
@@ -9,7 +9,7 @@ export function pacingLines(limits: LineLimits, clock: ServiceClock, now: number
   const reasons = [
     ...(allowed === own ? [] : [`max_concurrent_calls ${count(own)}`]),
     ...(warm === own ? [] : [`warming up: ${count(warm)}`]),
-    ...(pace === fullPace ? [] : [`pace ${percent(pace)}, cut ${span(now - clock.atReal(cutAt))} ago by a 429`]),
+    ...(pace === fullPace ? [] : [`pace ${percent(pace / 1000)}, cut ${span(now - clock.atReal(cutAt))} ago by a 429`]),
     ...(account === null
       ? []
       : [

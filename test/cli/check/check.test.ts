@@ -137,7 +137,7 @@ test('bad files end with exit code 2 and nothing on standard output', async () =
   await writeFile(listPath, '');
   const badList: unknown = await runCheck(io, { ...options, campaignPath }).catch((error: unknown) => error);
   expect(badList).toBeInstanceOf(ListFileError);
-  expect([badColumn, badList]).toMatchObject([{ exitCode: 2 }, { exitCode: 2 }]);
+  expect([badColumn, badList]).toMatchObject([{ isBadInput: true }, { isBadInput: true }]);
   expect(io.written().stdout).toBe('');
 });
 
@@ -176,7 +176,7 @@ test('an end before the hours of everybody is refused, with the first instant at
   const io = captureIo();
   const error: unknown = await runCheck(io, { ...options, campaignPath }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({
-    exitCode: 2,
+    isBadInput: true,
     message: expect.stringMatching(
       /:6: ends_at: 2026-01-06T14:05:00\.000Z is too early: nobody of the list can be called before it\. The first hours open 2026-01-06T14:00:00\.000Z, and a call must begin longer than advanced\.dispatch_margin \(10m\) before the end; write a later time$/,
     ),

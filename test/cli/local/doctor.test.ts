@@ -118,7 +118,7 @@ test('an address at which nothing listens is a warning on this machine and a fau
     status: 'warning',
     advice: expect.stringContaining('carillon sandbox'),
   });
-  const elsewhere = await examine({ SVC_BASE_URL: 'https://127.0.0.2:1' });
+  const elsewhere = await examine({ SVC_BASE_URL: 'https://0.0.0.0:1' });
   expect(elsewhere.findings['Service']).toMatchObject({ status: 'fault' });
   expect(elsewhere.exitCode).toBe(1);
 });

@@ -3,11 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FictionalNumbers } from '../../../src/list/fictional-numbers.ts';
-import { readCampaign } from '../../../src/cli/start/campaign-start.ts';
-import { countRows, readRehearsedRows } from '../../../src/cli/rehearse/list.ts';
+import { readCampaignFile } from '../../../src/campaign-file/campaign-file.ts';
+import { importList, readCampaign, type ReadCampaign } from '../../../src/import/import-list.ts';
+import { countRows, drawRehearsedRows } from '../../../src/cli/rehearse/list.ts';
+import { readRecipients } from '../../../src/list/recipients.ts';
 import { rehearsalRules } from '../../../src/cli/rehearse/world.ts';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import type { ListRow } from '../../../src/list/recipients.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
 import { createTerminal } from '../terminal.ts';
 
 const now = Date.parse('2030-01-15T12:00:00Z');
@@ -45,13 +48,17 @@ const usualRows = [
   '+12125550142,Fay,,',
 ];
 
+async function readTryout(path: string): Promise<ReadCampaign> {
+  return readCampaign(await readCampaignFile(path), now);
+}
+
 async function rehearsedRows(path: string, wanted: number | null, seed = 'a'): Promise<ListRow[]> {
-  const read = await readCampaign(path, now);
+  const read = await readTryout(path);
   const numbers = new FictionalNumbers(seed);
   const count = await countRows(read, wanted, numbers.capacity);
+  const draw = drawRehearsedRows(read, count, { numbers, seed });
   const rows: ListRow[] = [];
-  for await (const chunk of readRehearsedRows(read, count, { numbers, seed, startAt: now, warn: () => {} }))
-    rows.push(...chunk);
+  for await (const chunk of readRecipients(read.file, read.header, read.rules)) rows.push(...draw(chunk));
   expect(rows).toHaveLength(count.rehearsed);
   return rows;
 }
@@ -90,14 +97,26 @@ test('a sample keeps the rows in their order, has the size that was asked for, a
 
 test('there are never more rows than fictional numbers', async () => {
   const { path } = writeFiles();
-  const read = await readCampaign(path, now);
+  const read = await readTryout(path);
   expect(await countRows(read, null, 2)).toEqual({ inList: 6, rehearsed: 2 });
   expect(await countRows(read, 4, 100)).toEqual({ inList: 6, rehearsed: 4 });
 });
 
-test('what has nobody to call says so before anything is started', async () => {
-  const { path } = writeFiles({ rows: ['no number,Eve,,', '12,Bob,,'] });
-  await expect(rehearsedRows(path, null)).rejects.toThrow(/none of the 2 rehearsed rows of list\.csv can be dialled/);
+test('what has nobody to call says so, and what a start would warn of is said', async () => {
+  const store = await openCleanStore('sqlite');
+  const importFrom = async (rows: string[]): Promise<string[]> => {
+    const read = await readTryout(writeFiles({ rows }).path);
+    const numbers = new FictionalNumbers('a');
+    const select = drawRehearsedRows(read, await countRows(read, null, 10), { numbers, seed: 'a' });
+    return importList({ store, read, accountId: 'http://service', now, allowPartial: true, select });
+  };
+  await expect(importFrom(['no number,Eve,,', '12,Bob,,'])).rejects.toThrow(
+    /none of the 2 rows taken from list\.csv can be dialled \(invalid_phone 2\)/,
+  );
+  expect(await importFrom(usualRows)).toEqual([
+    expect.stringContaining('no rule by law is known for GB (1 row)'),
+    expect.stringContaining('a request not to be called again would not be heard'),
+  ]);
 });
 
 test('nobody outside is asked or told, and what differs from the file is said', async () => {
@@ -108,7 +127,7 @@ test('nobody outside is asked or told, and what differs from the file is said', 
       'on_pause: { url: "https://hooks.example.com/told" }',
     ],
   });
-  const { rules } = await readCampaign(path, now);
+  const { rules } = await readTryout(path);
   const rehearsed = rehearsalRules(rules, 600);
   expect(rehearsed.rules).toEqual({
     ...rules,

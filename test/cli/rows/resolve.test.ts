@@ -41,7 +41,7 @@ test('a lost batch is decided on by a person, not too early, and redialled in th
   const unasked = await world.run('resolve', world.id, '--redial');
   expect(unasked).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/nobody here to ask, so nothing was done: add --yes/),
+    stderr: expect.stringMatching(/cannot ask for confirmation\. Nothing was changed; run again with --yes/),
   });
   const early = await world.run('resolve', world.id, '--redial', '--yes');
   expect(early).toMatchObject({

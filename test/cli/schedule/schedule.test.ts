@@ -114,7 +114,7 @@ test('a schedule is created, listed, paused, resumed and deleted', { timeout }, 
 
   expect(await world.run('schedule', 'delete', world.id)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('add --yes'),
+    stderr: expect.stringContaining('run again with --yes'),
   });
   expect(await world.run('schedule', 'delete', world.id, '--yes')).toMatchObject({ code: 0 });
   expect(JSON.parse((await world.run('schedule', 'list', '--json')).stdout)).toEqual({ schedules: [] });
@@ -250,7 +250,7 @@ test.each([
   {
     what: 'a list that nobody can be dialled of',
     list: 'phone,name\nno number,A\n2125550100x,B\n',
-    says: 'None of the 2 rows of the list can be dialled.',
+    says: /^list: none of the 2 rows taken from here\.csv can be dialled \(invalid_phone 2\)/,
   },
   {
     what: 'a list without the columns of the campaign file',
@@ -261,7 +261,7 @@ test.each([
     what: 'a list of which all rows have expired',
     list: `phone,name,until\n${numberAt(1)},Ann,2020-01-01\n${numberAt(2)},Ben,2020-01-02\n`,
     columns: ', expires_at: until',
-    says: /^None of the 2 rows of the list can be called before ends_at of the campaign file, or before the row ends/,
+    says: /^list: none of the rows of here\.csv would be called \(row_expired 2\)/,
   },
 ])('a firing with $what fails, and no number of it is told', { timeout }, async ({ list, columns = '', says }) => {
   const world = await createWorld(server.address);

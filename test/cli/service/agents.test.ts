@@ -135,7 +135,7 @@ test('where nobody can be asked, a deletion needs --yes', async () => {
   const world = await createServiceWorld();
   const refused = await world.run(['agents', 'delete', 'agent_survey']);
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toMatch(/nothing was done: add --yes\.\n$/);
+  expect(refused.stderr).toMatch(/Nothing was changed; run again with --yes\.\n$/);
   expect((await world.get('/v1/convai/agents/agent_survey')).status).toBe(200);
   const done = await world.run(['agents', 'delete', 'agent_survey', '--yes', '--json']);
   expect(done.code).toBe(0);

@@ -116,7 +116,9 @@ test('a no places no call, and where nobody can be asked --yes is needed', async
   expect((await world.run([...call, '--to', '+12125550130'], { says: [false] })).code).toBe(1);
   const unasked = await world.run([...call, '--to', '+12125550130']);
   expect(unasked.code).toBe(2);
-  expect(unasked.stderr).toMatch(/Place 1 call now\? There is nobody here to ask, so nothing was done: add --yes\.\n$/);
+  expect(unasked.stderr).toMatch(
+    /Place 1 call now\? Not a terminal, cannot ask for confirmation\. Nothing was changed; run again with --yes\.\n$/,
+  );
   expect(world.sandbox.calls()).toEqual([]);
 });
 

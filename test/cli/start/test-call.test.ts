@@ -161,7 +161,7 @@ test('outside the hours of the number the call is refused, unless it is a phone 
     'No time zone is known',
   );
   const asked = await world.run('test-call', path, '--to', mine, '--any-hour');
-  expect(asked.stderr).toMatch(/hours and law are left out \(--any-hour\).*add --yes/s);
+  expect(asked.stderr).toMatch(/hours and law are left out \(--any-hour\).*run again with --yes/s);
   await expectNothingDone(world);
 });
 

@@ -79,7 +79,9 @@ test('every failure that is foreseen has its code in docs/json.md', () => {
   const files = (readdirSync(folder, { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'));
   const names = files.flatMap((file) =>
     [
-      ...readFileSync(`${folder}/${file}`, 'utf8').matchAll(/readonly name = '(\w+)' as const;\n\s+readonly exitCode/g),
+      ...readFileSync(`${folder}/${file}`, 'utf8').matchAll(
+        /readonly name = '(\w+)' as const;\n\s+readonly (?:exitCode|isBadInput)/g,
+      ),
     ].map(([, name = '']) => name),
   );
   expect(names.length).toBeGreaterThan(20);

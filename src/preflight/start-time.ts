@@ -1,18 +1,13 @@
-import {
-  forecastCampaign,
-  forecastOutlook,
-  usualAssumptions,
-  type CampaignForecast,
-} from '../../preflight/campaign-forecast.ts';
-import type { CampaignFile } from '../../campaign-file/campaign-file.ts';
-import { hasAnEnd, refuseTooEarlyEnd } from '../../preflight/end-check.ts';
-import { CampaignFileError, type CampaignProblem } from '../../input/input-error.ts';
-import { FunnelCounter, isForWantOfTime, type Funnel } from '../../preflight/funnel.ts';
-import type { ListRow } from '../../list/recipients.ts';
-import { dialsFrom, type CampaignRules } from '../../domain/campaign-rules.ts';
-import type { Forecast } from '../../domain/forecast/forecast.ts';
-import { neverCalledText, shortfallText } from '../words/forecast.ts';
-import { plural } from '../terminal/printable.ts';
+import { forecastCampaign, forecastOutlook, usualAssumptions, type CampaignForecast } from './campaign-forecast.ts';
+import type { CampaignFile } from '../campaign-file/campaign-file.ts';
+import { hasAnEnd, refuseTooEarlyEnd } from './end-check.ts';
+import { CampaignFileError, type CampaignProblem } from '../input/input-error.ts';
+import { FunnelCounter, isForWantOfTime, type Funnel } from './funnel.ts';
+import type { ListRow } from '../list/recipients.ts';
+import { dialsFrom, type CampaignRules } from '../domain/campaign-rules.ts';
+import type { Forecast } from '../domain/forecast/forecast.ts';
+import { neverCalledText, shortfallText } from './shortfall.ts';
+import { plural } from '../input/figures.ts';
 
 export interface StartTimeInput {
   file: CampaignFile;

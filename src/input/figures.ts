@@ -1,0 +1,29 @@
+/** A whole number with thousands apart. */
+export function count(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** `1 row`, `2 rows`. */
+export function plural(value: number, noun: string, nouns = `${noun}s`): string {
+  return `${count(value)} ${value === 1 ? noun : nouns}`;
+}
+
+/** Real milliseconds as people say them: `40 s`, `12 min`, `3 h 5 min`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.round(hours / 24)} days`;
+}
+
+/** A share from 0 to 1 as people say it: `50 %`, `6.2 %`. */
+export function percent(share: number): string {
+  return `${Number((share * 100).toFixed(1))} %`;
+}
+
+/** The same for a column of a table, where digits stand below digits: `50.0 %`. */
+export function percentCell(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
