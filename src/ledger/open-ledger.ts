@@ -90,10 +90,11 @@ export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as
         : createPostgresDialect(location.databaseUrl),
   });
   try {
-    const state = await readSchemaState(db, dialect);
+    const provider = createMigrations(dialect);
+    const state = await readSchemaState(db, dialect, provider);
     if (state !== 'current') {
       if (schema === 'as-is') throw notReadable(state);
-      const { error } = await new Migrator({ db, provider: createMigrations(dialect) }).migrateToLatest();
+      const { error } = await new Migrator({ db, provider }).migrateToLatest();
       if (error !== undefined) throw error;
     }
     const row = await db.selectFrom('meta').select('value').where('key', '=', 'ledger_id').executeTakeFirstOrThrow();

@@ -184,8 +184,8 @@ export interface Database extends ServiceTables {
     /** Last sign that calls of this batch move: the settle deadline is measured from it. */
     progress_at: number | null;
     unknown_since: number | null;
-    /** Id of the number that calls; null in batches of earlier versions. */
-    caller: string | null;
+    /** Id of the number that calls. */
+    caller: string;
   };
   posts: {
     batch_id: string;

@@ -122,7 +122,7 @@ export function requireService(config: Config, campaign: Campaign): void {
 async function requireLedgerCaughtUp(client: Client, store: Store, round: NamedRound): Promise<void> {
   const lost = await lostBatchOf(client, round.workflowId);
   if (lost === undefined) return;
-  const { missing, submitted = true } = lost;
+  const { missing, submitted } = lost;
   const found =
     missing === null
       ? undefined
@@ -138,8 +138,8 @@ async function requireLedgerCaughtUp(client: Client, store: Store, round: NamedR
   );
 }
 
-/** What a failure for a ledger that is too old tells of it. Those of earlier versions had submitted the batch. */
-type LostBatch = Pick<LedgerOlderError, 'missing'> & Partial<Pick<LedgerOlderError, 'submitted'>>;
+/** What a failure for a ledger that is too old tells of it. */
+type LostBatch = Pick<LedgerOlderError, 'missing' | 'submitted'>;
 
 /** The batch whose absence ended the last run of a workflow, which has failed; undefined when it did not end so. */
 async function lostBatchOf(client: Client, workflowId: string): Promise<LostBatch | undefined> {
@@ -149,7 +149,7 @@ async function lostBatchOf(client: Client, workflowId: string): Promise<LostBatc
     if (!(error instanceof WorkflowFailedError)) throw error;
     for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause) {
       if (!(cause instanceof ApplicationFailure) || cause.type !== failureTypes.ledgerOlder) continue;
-      return (cause.details?.[0] as LostBatch | undefined) ?? { missing: null };
+      return (cause.details?.[0] as LostBatch | undefined) ?? { missing: null, submitted: true };
     }
   }
   return undefined;

@@ -80,8 +80,6 @@ export interface CampaignBook {
   firstRow: number;
   rejected: number;
   importedAt: number;
-  /** What this version of the log tells, beyond the first one. */
-  tells: ReadonlySet<unknown>;
   rowBook: RowBook;
   state: string;
   /** The highest time so far. */
@@ -123,7 +121,7 @@ export interface CampaignBook {
 /** The book of a campaign that has just been imported. */
 export function openBook(
   event: CampaignEvent,
-  told: Pick<CampaignBook, 'rules' | 'toldRules' | 'rows' | 'firstRow' | 'rejected' | 'tells' | 'rowBook'>,
+  told: Pick<CampaignBook, 'rules' | 'toldRules' | 'rows' | 'firstRow' | 'rejected' | 'rowBook'>,
 ): CampaignBook {
   return {
     ...told,

@@ -34,10 +34,9 @@ export function dial(
 ): Found {
   const { attemptId = '', at, data = {} } = event;
   const recipientId = rowOf(attemptId);
-  const byRings = campaign.tells.has('rings');
   const found: Found = [
     ...judgeRow(campaign, rowKey, recipientId, event),
-    ...judgeCall(campaign.rules, numbers, event, byRings),
+    ...judgeCall(campaign.rules, numbers, event),
     ...judgeBudget(campaign, numbers, recipientId, event),
     ...judgeWithdrawn(campaign, { ...event, recipientId }),
     ...judgeScreened(campaign, event),
@@ -66,10 +65,9 @@ export function dial(
 /** Whether the call goes where the list said, by the keyed hash of its row. */
 function judgeRow(campaign: CampaignBook, rowKey: string | null, recipientId: string, event: CampaignEvent): Found {
   const row = rowNumber(campaign, recipientId);
-  if (row === null || !campaign.tells.has('rows') || rowKey === null) return [];
+  if (row === null || rowKey === null) return [];
   const { attemptId, data = {} } = event;
   const known = campaign.rowBook.of(row);
-  if (known === null) return [];
   if (known === undefined)
     return [['log_incomplete', `the log has no hash of ${recipientId}, to which ${attemptId} went`]];
   const hash = hashRow(rowKey, recipientId, {

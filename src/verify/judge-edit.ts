@@ -20,7 +20,7 @@ export function judgeEdit(campaign: CampaignBook, event: CampaignEvent): Found {
   }
   if (event.type === 'recipient.added') campaign.rows += 1;
   const row = rowNumber(campaign, recipientId);
-  if (row !== null) campaign.rowBook.change(row, textOf(event.data?.['hash']));
+  if (row !== null) campaign.rowBook.change(row, String(event.data?.['hash']));
   if (event.type === 'recipient.added') {
     edits.added += 1;
     return [];
@@ -68,8 +68,8 @@ function correct(campaign: CampaignBook, event: CampaignEvent, recipientId: stri
       'log_incomplete',
       `${recipientId} was corrected as rejected, and all rejected rows were corrected before`,
     ]);
-  // Another number is called with a budget of its own. Logs of earlier versions do not tell; there every such row had one.
-  if (told === 'undialable' && event.data?.['numberChanged'] !== false) renewBudget(campaign, recipientId);
+  // Another number is called with a budget of its own.
+  if (told === 'undialable' && event.data?.['numberChanged'] === true) renewBudget(campaign, recipientId);
   // One whose number was refused has no delay to wait for.
   else if (told === 'undialable') forgetDelays(campaign, recipientId);
   campaign.outcomes.delete(recipientId);

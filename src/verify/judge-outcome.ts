@@ -8,7 +8,6 @@ import {
   type PendingOutcome,
 } from './campaign-book.ts';
 import type { Found } from './log-rules.ts';
-import { stateNamed } from './transitions.ts';
 
 /** The reason with which a person gives a row up. */
 const givenUp = 'given_up';
@@ -98,8 +97,7 @@ function doubtOf(
   const { endsAt, dispatchMarginMs } = campaign.rules;
   if (reason === 'campaign_end' && (endsAt === null || at + dispatchMarginMs < endsAt))
     return 'the campaign had not come to its end';
-  if ((reason === 'cancelled' || reason === 'drained') && stateNamed(state) !== 'draining')
-    return `the campaign was ${state}`;
+  if ((reason === 'cancelled' || reason === 'drained') && state !== 'draining') return `the campaign was ${state}`;
   if (reason === 'invalid_number' && !ends.includes('invalid_number'))
     return 'no call of it was refused for its number';
   return outcome === 'exhausted' ? doubtOfExhausted(campaign, rowId, ends, reason) : null;

@@ -59,8 +59,8 @@ export function planAttempt(campaign: CampaignBook, event: CampaignEvent): Found
   campaign.open.add(attempt);
   if (batch !== undefined) batch.planned += 1;
   const outcome = campaign.outcomes.get(recipientId);
-  // Of those who were reached the call itself is named. Earlier versions did not tell that an outcome was taken back.
-  if (outcome !== undefined && !reached.includes(outcome) && campaign.tells.has('rows'))
+  // Of those who were reached the call itself is named.
+  if (outcome !== undefined && !reached.includes(outcome))
     found.push(['outcome_changed', `call ${attemptId} was planned although the outcome was ${outcome}`]);
   if (rowNumber(campaign, recipientId) === null)
     found.push(['log_incomplete', `call ${attemptId} was planned for ${recipientId}, which is no row of the list`]);

@@ -12,7 +12,7 @@ import { numberOf, readJudgedRules, textOf } from './judged-rules.ts';
 import type { Found, LogRule, LogViolation } from './log-rules.ts';
 import { NumberBook } from './number-book.ts';
 import { RowBook } from './row-book.ts';
-import { mayCampaignMove, stateNamed } from './transitions.ts';
+import { mayCampaignMove } from './transitions.ts';
 
 type Data = Record<string, unknown>;
 
@@ -101,8 +101,7 @@ export class LogJudge {
       return;
     }
     const count = (name: string, missing: number) => Number(data[name] ?? missing);
-    const tells = new Set(Array.isArray(data['tells']) ? data['tells'] : []);
-    const told = { rules: readJudgedRules(rules), toldRules: rules, tells, rowBook: new RowBook() };
+    const told = { rules: readJudgedRules(rules), toldRules: rules, rowBook: new RowBook() };
     const rows = { rows: count('rows', NaN), firstRow: count('firstRow', 1), rejected: count('rejected', NaN) };
     this.campaigns.set(event.campaignId, openBook(event, { ...told, ...rows }));
   }
@@ -224,7 +223,7 @@ export class LogJudge {
   }
 
   #moveCampaign(campaign: CampaignBook, event: CampaignEvent, to: string, from: string | null): void {
-    if (from !== null && stateNamed(from) !== stateNamed(campaign.state))
+    if (from !== null && from !== campaign.state)
       this.#violate(event, 'cause_missing', `the campaign left ${from}, and the log has it as ${campaign.state}`);
     else if (!mayCampaignMove(campaign.state, to))
       this.#violate(event, 'illegal_change', `the campaign went from ${campaign.state} to ${to}`);

@@ -45,9 +45,6 @@ const cases: { details: object; state: BatchState | null; starts: boolean; what?
   { details: { missing: 1, submitted: true }, state: 'confirmed', starts: true },
   { details: { missing: 1, submitted: false }, state: null, starts: false, what: 'batch 1 is missing' },
   { details: { missing: 1, submitted: false }, state: 'intent', starts: true },
-  // A failure of an earlier version.
-  { details: { missing: 1 }, state: 'intent', starts: false, what: 'batch 1 is still to be sent in it' },
-  { details: { missing: 1 }, state: 'confirmed', starts: true },
   { details: { missing: null, submitted: true }, state: 'confirmed', starts: false, what: 'batch 1 is missing' },
 ];
 

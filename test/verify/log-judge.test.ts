@@ -790,7 +790,7 @@ test('what is allowed is no violation', () => {
   const undialable: Draft[] = [
     ...exhausted.filter(({ type }) => type !== 'round.ended' && type !== 'campaign.state').slice(0, -1),
     outcome('spring/2', ten + hourMs + minuteMs, 'undialable'),
-    edit('recipient.corrected', 2, { outcome: 'undialable' }, ten + hourMs + minuteMs),
+    edit('recipient.corrected', 2, { outcome: 'undialable', numberChanged: true }, ten + hourMs + minuteMs),
     { ...edited(0, 1, 0), at: ten + hourMs + minuteMs },
   ];
   const running = undialable.toSpliced(1, 0, { at: ten, type: 'campaign.state', data: { to: 'running' } });

@@ -7,9 +7,9 @@ import type { Queries } from '../open-ledger.ts';
 const hashBytes = 8;
 const rowsPerEvent = 500;
 
-/** The key of the database for hashes of rows; undefined: it was made without one. */
-export async function readRowKey(db: Queries): Promise<string | undefined> {
-  return (await db.selectFrom('meta').select('value').where('key', '=', 'row_key').executeTakeFirst())?.value;
+/** The key of the database for hashes of rows. */
+export async function readRowKey(db: Queries): Promise<string> {
+  return (await db.selectFrom('meta').select('value').where('key', '=', 'row_key').executeTakeFirstOrThrow()).value;
 }
 
 /** What a row says about whom a call leads to, hashed: a call that went elsewhere shows. */

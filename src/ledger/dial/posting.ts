@@ -78,7 +78,7 @@ async function enter(tx: Queries, store: Store, input: PostingInput, entry: stri
     }
     if (until !== null && unsentStates.includes(batch.state)) return { kind: 'blocked', until };
   }
-  const isOut = (await readCallersOut(tx, campaign)).includes(batch.caller ?? '');
+  const isOut = (await readCallersOut(tx, campaign)).includes(batch.caller);
   if (isOut) return releaseWholeBatch(tx, store, batch, 'caller_out', now);
   const sorted = await sortAttempts(tx, campaign, input);
   if (sorted.dial.length === 0) {
@@ -108,7 +108,7 @@ async function beginPost(
 ): Promise<PostingStep> {
   const { batchId, now } = input;
   const k = batch.posts + 1;
-  const caller = batch.caller ?? campaign.rules.callers.numbers[0] ?? '';
+  const { caller } = batch;
   const deadlineReal = input.nowReal + input.postingWindowMs;
   const answerByMs = Math.ceil((input.postingWindowMs + input.httpTimeoutMs) * input.speed);
   await tx

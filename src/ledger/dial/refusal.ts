@@ -63,7 +63,7 @@ async function splitBatch(tx: Queries, batch: BatchRow, now: number): Promise<vo
       n,
       now,
       agentId: first.agent_id,
-      caller: batch.caller ?? '',
+      caller: batch.caller,
       reference: prefix === null ? null : (attemptId) => `${prefix}${attemptId}`,
       recipients,
       wordsKept: part.some((attempt) => attempt.words_key !== null),

@@ -207,15 +207,14 @@ export async function readCallerUse(db: Queries, { campaignId, rules }: Campaign
     .where('state', 'in', sentStates)
     .groupBy('caller')
     .execute();
-  const callsOf = new Map<string | null, number>(sent.map(({ caller, calls }) => [caller, Number(calls)]));
-  return rules.callers.numbers.map((phoneNumberId, index) => {
+  const callsOf = new Map(sent.map(({ caller, calls }) => [caller, Number(calls)]));
+  return rules.callers.numbers.map((phoneNumberId) => {
     const row = rows.get(phoneNumberId);
     return {
       phoneNumberId,
       out: row?.out === 1 ? (row.reason as CallerFault) : null,
       checkedAt: row?.checked_at ?? null,
-      // Batches of earlier versions name no number: there was only the first.
-      calls: (callsOf.get(phoneNumberId) ?? 0) + (index === 0 ? (callsOf.get(null) ?? 0) : 0),
+      calls: callsOf.get(phoneNumberId) ?? 0,
     };
   });
 }

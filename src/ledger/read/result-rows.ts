@@ -1,7 +1,6 @@
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { readAggregates } from '../aggregates.ts';
-import { withoutSignature } from '../doubt/conversations.ts';
 import type { Queries } from '../open-ledger.ts';
 
 /** One data row of the list with what came of it. Instants are epoch milliseconds of service time. */
@@ -122,8 +121,7 @@ export async function* readResults(
         lastDialedAt: latest?.posted_at ?? null,
         endedAt,
         durationMs: facts?.durationMs ?? null,
-        // A ledger of an earlier version has it with its signature.
-        audio: withoutSignature(facts?.audio ?? null),
+        audio: facts?.audio ?? null,
         candidates: candidatesOf(own.findLast((attempt) => attempt.candidates !== null)).filter((id) => !owned.has(id)),
         collected: facts?.collected ?? null,
         evaluation: facts?.evaluation ?? null,
