@@ -1,7 +1,7 @@
 import { Kysely, Migrator, sql, type Selectable, type Transaction } from 'kysely';
 import { compareAndSetBatch, type CompareAndSetBatch } from './batch-state.ts';
 import { olderWhileSubmitting } from './ledger-older.ts';
-import type { NewEvent } from './events.ts';
+import type { NewEvent } from '../domain/events.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
 import { createPostgresDialect, refuseInTheClear, refuseUnlessPinned } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';

@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import type { Found } from './log-rules.ts';
 import { judgeHours, lawAt, placeOf } from './judge-hours.ts';
 import { textOf, type Cap, type JudgedRules } from './judged-rules.ts';
@@ -6,7 +6,7 @@ import { hourMs } from './local-time.ts';
 import type { NumberBook, PlacedCall } from './number-book.ts';
 
 /** What is wrong with placing this call, apart from what its own campaign had done before. */
-export function judgeCall(rules: JudgedRules, numbers: NumberBook, event: CampaignEvent): Found {
+export function judgeCall(rules: JudgedRules, numbers: NumberBook, event: LoggedEvent): Found {
   const { attemptId, at, campaignId, data = {} } = event;
   const number = String(data['e164']);
   const found: Found = [];
@@ -34,7 +34,7 @@ const aheadMs = 14 * hourMs;
 const behindMs = 12 * hourMs;
 
 /** Every cap that holds for the call: the campaign's, and the law's where and while it may hold. */
-function capsAt(rules: JudgedRules, event: CampaignEvent): Cap[] {
+function capsAt(rules: JudgedRules, event: LoggedEvent): Cap[] {
   const inForce = lawAt(rules, placeOf(event)).filter(
     ({ from, until }) =>
       (from === null || event.at >= Date.parse(from) - aheadMs) &&

@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import { rowNumber, rowOf, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { settleDebt } from './judge-batch.ts';
 import { judgeCall } from './judge-call.ts';
@@ -30,7 +30,7 @@ export function dial(
   { campaign, numbers, rowKey, facts }: Dialling,
   attempt: AttemptBook,
   batch: BatchBook | undefined,
-  event: CampaignEvent,
+  event: LoggedEvent,
 ): Found {
   const { attemptId = '', at, data = {} } = event;
   const recipientId = rowOf(attemptId);
@@ -45,6 +45,7 @@ export function dial(
   if (attempt.state !== null) found.push(['dialled_twice', `call ${attemptId} was placed again after its end`]);
   attempt.postedAt ??= at;
   attempt.overAt = facts?.overAt ?? null;
+  attempt.zones = numbers.sameZones(data['zones']);
   const latest = at + campaign.rules.dispatchMarginMs;
   attempt.call = {
     attemptId,
@@ -63,7 +64,7 @@ export function dial(
 }
 
 /** Whether the call goes where the list said, by the keyed hash of its row. */
-function judgeRow(campaign: CampaignBook, rowKey: string | null, recipientId: string, event: CampaignEvent): Found {
+function judgeRow(campaign: CampaignBook, rowKey: string | null, recipientId: string, event: LoggedEvent): Found {
   const row = rowNumber(campaign, recipientId);
   if (row === null || rowKey === null) return [];
   const { attemptId, data = {} } = event;
@@ -90,7 +91,7 @@ export function settle(
   campaign: CampaignBook,
   numbers: NumberBook,
   attempt: AttemptBook | undefined,
-  event: CampaignEvent,
+  event: LoggedEvent,
 ): Found {
   const { attemptId = '', at, type, data = {} } = event;
   if (attempt?.postedAt == null) return [['log_incomplete', `call ${attemptId} ended and was never placed`]];
@@ -122,7 +123,7 @@ export function settle(
 }
 
 /** Whether a call that was given back on the service's word may have been made: its record shows it, or nobody knows. */
-function mayHaveBeenMade(batch: BatchBook | undefined, attempt: AttemptBook, { data = {} }: CampaignEvent): boolean {
+function mayHaveBeenMade(batch: BatchBook | undefined, attempt: AttemptBook, { data = {} }: LoggedEvent): boolean {
   return batch?.denied === true && (attempt.conversation !== null || data['disposition'] === 'unknown');
 }
 
@@ -131,7 +132,7 @@ export function release(
   campaign: CampaignBook,
   numbers: NumberBook,
   attempt: AttemptBook | undefined,
-  { attemptId = '', at }: CampaignEvent,
+  { attemptId = '', at }: LoggedEvent,
 ): Found {
   if (attempt === undefined) return [['log_incomplete', `call ${attemptId} was given back and never planned`]];
   const found: Found =

@@ -1,11 +1,11 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import { callsOf, rowNumber, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { countOnLine, judgeDelay, limitsOf } from './judge-limits.ts';
 import { reached } from './judge-outcome.ts';
 import type { Found } from './log-rules.ts';
 
 /** Notes a batch that was planned. Those of a round have no gap: one that is missing was taken out of the log. */
-export function planBatch(campaign: CampaignBook, event: CampaignEvent): Found {
+export function planBatch(campaign: CampaignBook, event: LoggedEvent): Found {
   const { batchId = '', at, data = {} } = event;
   const batch: BatchBook = {
     batchId,
@@ -34,7 +34,7 @@ export function planBatch(campaign: CampaignBook, event: CampaignEvent): Found {
 }
 
 /** Notes an attempt that was planned. Those of a row have no gap either. */
-export function planAttempt(campaign: CampaignBook, event: CampaignEvent): Found {
+export function planAttempt(campaign: CampaignBook, event: LoggedEvent): Found {
   const { attemptId = '', recipientId = '', batchId = '' } = event;
   const calls = callsOf(campaign, recipientId);
   const found: Found = [...judgeDelay(campaign, recipientId, event)];

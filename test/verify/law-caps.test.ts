@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LegalHours } from '../../src/domain/campaign-rules.ts';
-import type { CampaignEvent } from '../../src/ledger/events.ts';
+import type { LoggedEvent } from '../../src/verify/logged-event.ts';
 import { judgeCall } from '../../src/verify/judge-call.ts';
 import { readJudgedRules } from '../../src/verify/judged-rules.ts';
 import { NumberBook } from '../../src/verify/number-book.ts';
@@ -42,7 +42,7 @@ function judge(
       counted: true,
     });
   const data = { e164: number, zones: ['America/New_York'], ...place };
-  const event: CampaignEvent = {
+  const event: LoggedEvent = {
     seq: 9,
     campaignId: 'spring',
     type: 'attempt.posted',

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { NewEvent } from '../../src/ledger/events.ts';
 import { LogJudge } from '../../src/verify/log-judge.ts';
+import type { LoggedEvent } from '../../src/verify/logged-event.ts';
 import { logRules, type LogRule } from '../../src/verify/log-rules.ts';
 import { buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
 
@@ -22,7 +22,7 @@ const rules = buildRules({
 });
 const preDial = { url: 'http://127.0.0.1:9/ask', timeoutMs: 1_000 };
 
-type Draft = Omit<NewEvent, 'campaignId' | 'type'> & { campaignId?: string; type: string };
+type Draft = Omit<LoggedEvent, 'campaignId' | 'seq' | 'type'> & { campaignId?: string; type: string };
 type Change = (log: Draft[]) => Draft[];
 
 function hashes(campaignId = 'spring', of: readonly (string | undefined)[] = numbers): string {

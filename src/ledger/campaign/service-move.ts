@@ -60,7 +60,7 @@ export async function moveService(
       if (accountId !== to && isSameService(accountId, from))
         await tx.updateTable('schedules').set({ account_id: to }).where('schedule_id', '=', scheduleId).execute();
     const events = moving.map(({ campaignId, accountId }) => {
-      const data = { from: { service: accountId }, to: { service: to }, by: 'person' };
+      const data = { from: { service: accountId }, to: { service: to }, by: 'person' } as const;
       return { at: now, campaignId, type: 'account.adjusted' as const, data };
     });
     await appendEvents(tx, events);

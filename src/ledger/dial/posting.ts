@@ -6,7 +6,8 @@ import { toCampaign, type Campaign } from '../rows/campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { pauseForClocks } from './clocks.ts';
 import { lockToDial } from '../do-not-call-lock.ts';
-import { appendEvents, type NewEvent } from '../events.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { appendEvents } from '../events.ts';
 import { olderWhileSubmitting } from '../ledger-older.ts';
 import { lockBatch, type Queries, type Store } from '../open-ledger.ts';
 import { releaseBatch } from '../rows/release.ts';
@@ -89,7 +90,7 @@ async function enter(tx: Queries, store: Store, input: PostingInput, entry: stri
       .set({ reason: 'nobody_eligible', verdict_at: now })
       .where('batch_id', '=', batchId)
       .execute();
-    const data = { state: 'released', reason: 'nobody_eligible' };
+    const data = { state: 'released', reason: 'nobody_eligible' } as const;
     await appendEvents(tx, [{ at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId, data }]);
     return { kind: 'verdict', state: 'released' };
   }

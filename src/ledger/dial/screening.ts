@@ -124,7 +124,7 @@ export async function noteSilentHook(
     if (since === null) {
       const reason = `${silentReason}:${now}`;
       await tx.updateTable('batches').set({ reason }).where('batch_id', '=', batchId).execute();
-      const data = { hook: 'pre_dial', fault };
+      const data = { hook: 'pre_dial', fault } as const;
       await appendEvents(tx, [{ at: now, campaignId, type: 'hook.failed', batchId, data }]);
       return false;
     }

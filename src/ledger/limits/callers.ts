@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely';
 import type { Caller, CallerFault, CallerStanding } from '../../domain/caller-choice.ts';
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
-import { appendEvents, type NewEvent } from '../events.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { appendEvents } from '../events.ts';
 import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
 import type { Database } from '../schema.ts';
 

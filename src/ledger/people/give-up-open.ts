@@ -38,7 +38,7 @@ export async function giveUpOpen(store: Store, campaignId: string, agentId: stri
       .execute();
     for (const { batch_id: batchId } of undecided) {
       if (!(await store.compareAndSetBatch(tx, batchId, ['unknown'], 'held'))) continue;
-      const data = { state: 'held', by: 'person' };
+      const data = { state: 'held', by: 'person' } as const;
       await appendEvents(tx, [{ at: now, campaignId, type: 'batch.state', batchId, data }]);
     }
     const open = await tx

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { JsonObject } from '../../domain/conversation-override.ts';
-import { appendEvents, type NewEvent } from '../events.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { appendEvents } from '../events.ts';
 import type { Queries } from '../open-ledger.ts';
 import type { Database } from '../schema.ts';
 

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
-import { appendEvents, type NewEvent } from '../events.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { appendEvents } from '../events.ts';
 import type { Queries, Store } from '../open-ledger.ts';
 import { finishRecipients, requeueRecipient } from './recipients.ts';
 import type { Outcome } from '../../domain/outcome.ts';
@@ -112,7 +113,7 @@ export async function releaseBatch(
   if (!(await store.compareAndSetBatch(tx, batch.batch_id, ['intent', 'not_sent'], 'released'))) return false;
   await tx.updateTable('batches').set({ reason, verdict_at: now }).where('batch_id', '=', batch.batch_id).execute();
   await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, reason, now);
-  const data = { state: 'released', reason };
+  const data = { state: 'released', reason } as const;
   await appendEvents(tx, [
     { at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data },
   ]);

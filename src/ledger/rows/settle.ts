@@ -188,34 +188,24 @@ async function settleOne(
       : []),
     { kind: 'disposition', key: '', value: result.disposition, delta: 1 },
   ]);
+  const { campaign_id: campaignId, recipient_id: recipientId, attempt_id: attemptId, batch_id: batchId } = attempt;
+  const event = { at: now, campaignId, recipientId, attemptId, batchId };
+  const end = { disposition: result.disposition, detail: result.detail, counted: countsAs };
   await appendEvents(tx, [
-    {
-      at: now,
-      campaignId: attempt.campaign_id,
-      type: corrected ? 'attempt.corrected' : 'attempt.settled',
-      recipientId: attempt.recipient_id,
-      attemptId: attempt.attempt_id,
-      batchId: attempt.batch_id,
-      data: {
-        disposition: result.disposition,
-        detail: result.detail,
-        counted: countsAs,
-        ...(corrected ? { from: attempt.disposition } : {}),
-      },
-    },
+    corrected
+      ? { ...event, type: 'attempt.corrected', data: { ...end, from: attempt.disposition } }
+      : { ...event, type: 'attempt.settled', data: end },
   ]);
   if (result.disposition === 'opted_out') {
     const entry = {
       e164: attempt.e164,
       scope: 'account',
-      source: `call:${attempt.attempt_id}`,
+      source: `call:${attemptId}`,
       reason: 'opted out in a call',
       expiresAt: null,
     };
     await addSuppression(tx, entry, now);
     const data = { scope: 'account', e164: attempt.e164 };
-    await appendEvents(tx, [
-      { at: now, campaignId: attempt.campaign_id, type: 'suppression.added', attemptId: attempt.attempt_id, data },
-    ]);
+    await appendEvents(tx, [{ at: now, campaignId, type: 'suppression.added', attemptId, data }]);
   }
 }
