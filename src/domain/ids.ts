@@ -11,6 +11,15 @@ export function campaignQueues(prefix: string, ledgerId: string): CampaignQueues
   return { campaign: name('campaign'), submit: name('submit'), collect: name('collect') };
 }
 
+export function batchIdOf(campaignId: string, round: number, n: number): string {
+  return `${campaignId}/${round}/${n}`;
+}
+
+/** Of the nth attempt of a recipient. */
+export function attemptIdOf(recipientId: string, number: number): string {
+  return `${recipientId}/${number}`;
+}
+
 export function campaignWorkflowId(campaignId: string, round: number): string {
   return `campaign/${campaignId}/${round}`;
 }

@@ -93,7 +93,7 @@ async function createTables(db: Kysely<Database>, dialect: StoreDialect): Promis
       batch_id: 'text', campaign_id: 'text', round: 'integer', n: 'integer', state: 'text', size: 'integer', posts: 'integer',
       planned_at: 'integer', first_submit_at: 'integer?', first_posted_at: 'integer?', hold_after: 'integer?',
       verdict_at: 'integer?', service_batch_id: 'text?', calls_initiated: 'integer?', accepted_by: 'text?', reason: 'text?',
-      progress_at: 'integer?', unknown_since: 'integer?', caller: 'text',
+      progress_at: 'integer?', unknown_since: 'integer?', silent_since: 'integer?', caller: 'text',
     },
     ['batch_id'],
   ); // prettier-ignore

@@ -184,6 +184,8 @@ export interface Database extends ServiceTables {
     /** Last sign that calls of this batch move: the settle deadline is measured from it. */
     progress_at: number | null;
     unknown_since: number | null;
+    /** Since when the pre-dial hook has given no answer about it; null: it has, or was not asked. */
+    silent_since: number | null;
     /** Id of the number that calls. */
     caller: string;
   };

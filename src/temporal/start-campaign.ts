@@ -6,7 +6,7 @@ import {
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { campaignQueues, campaignWorkflowId } from '../domain/ids.ts';
+import { campaignQueues, campaignWorkflowId, batchIdOf } from '../domain/ids.ts';
 import type { CampaignInput } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
 import { serviceAddress } from '../convai/base-url.ts';
@@ -18,7 +18,6 @@ import { findCampaign, reviveCampaign, type Campaign } from '../ledger/rows/camp
 import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
 import type { LedgerOlderError } from '../ledger/ledger-older.ts';
 import type { Store } from '../ledger/open-ledger.ts';
-import { batchIdOf } from '../ledger/plan/planning.ts';
 import { campaignTimeouts } from './worker.ts';
 
 /** Thrown when Temporal has a workflow of that name that does not run this database's campaign. */

@@ -83,7 +83,7 @@ async function enter(tx: Queries, store: Store, input: PostingInput, entry: stri
   if (isOut) return releaseWholeBatch(tx, store, batch, 'caller_out', now);
   const sorted = await sortAttempts(tx, campaign, input);
   if (sorted.dial.length === 0) {
-    if (!(await store.compareAndSetBatch(tx, batchId, ['intent', 'not_sent'], 'released'))) throw new AlreadyEntered();
+    if (!(await store.compareAndSetBatch(tx, batchId, unsentStates, 'released'))) throw new AlreadyEntered();
     await giveBack(tx, batch, sorted, now);
     await tx
       .updateTable('batches')
@@ -94,7 +94,7 @@ async function enter(tx: Queries, store: Store, input: PostingInput, entry: stri
     await appendEvents(tx, [{ at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId, data }]);
     return { kind: 'verdict', state: 'released' };
   }
-  if (!(await store.compareAndSetBatch(tx, batchId, ['intent', 'not_sent'], 'posting'))) throw new AlreadyEntered();
+  if (!(await store.compareAndSetBatch(tx, batchId, unsentStates, 'posting'))) throw new AlreadyEntered();
   await giveBack(tx, batch, sorted, now);
   return beginPost(tx, campaign, batch, sorted, input, entry);
 }

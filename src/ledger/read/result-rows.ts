@@ -1,3 +1,4 @@
+import { requestedAttemptStates } from '../../domain/ledger.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { readAggregates } from '../aggregates.ts';
@@ -87,7 +88,7 @@ export async function* readResults(
         'in',
         recipients.map((row) => row.recipient_id),
       )
-      .where('attempts.state', 'in', ['posting', 'open', 'settled'])
+      .where('attempts.state', 'in', requestedAttemptStates)
       .orderBy('attempts.number')
       .execute();
     const byRecipient = new Map<string, typeof attempts>();

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { hasClosed } from '../../domain/lifecycle.ts';
 import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
 import type { AttemptResult } from '../../domain/disposition.ts';
 import { afterAttempt } from '../../domain/attempts/retry-schedule.ts';
@@ -26,7 +27,7 @@ async function settlingOf(tx: Queries, campaignId: string): Promise<Settling> {
     .select(['rules', 'state'])
     .where('campaign_id', '=', campaignId)
     .executeTakeFirstOrThrow();
-  return { rules: readRules(row.rules), ended: row.state === 'completed' || row.state === 'cancelled' };
+  return { rules: readRules(row.rules), ended: hasClosed(row) };
 }
 
 /** Counts a recipient's attempts afresh from its settled ones: a correction may have changed any of them. */
