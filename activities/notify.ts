@@ -102,7 +102,7 @@ async function tell(deps: ActivityDependencies, notice: Notice, body: () => Prom
       nowReal: deps.nowReal,
       stopping: deps.stopping,
     });
-    await noteNotice(store.db, 'hook.delivered', notice, await instantForLog(deps));
+    await noteNotice(store.db, notice, await instantForLog(deps), null);
   } catch (error) {
     if (!(error instanceof HookError)) throw toFailure(error);
     const { fault, status } = error;
@@ -126,7 +126,7 @@ export async function noteUndelivered(deps: ActivityDependencies, input: Undeliv
       : { hook: 'on_pause', campaignId, round, pausedAt };
   try {
     if ((await standingOf(deps, notice)) !== null) return;
-    await noteNotice(deps.store.db, 'hook.failed', notice, await instantForLog(deps), { fault, status });
+    await noteNotice(deps.store.db, notice, await instantForLog(deps), { fault, status });
   } catch (error) {
     throw toFailure(error);
   }

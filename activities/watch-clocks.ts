@@ -1,13 +1,8 @@
 import type { ClockReading } from '../src/convai/clock-readings.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
+import type { ClockStep } from '../src/domain/events.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
-import {
-  findKeptReading,
-  keepReading,
-  noteSteps,
-  type ClockStep,
-  type ServiceTime,
-} from '../src/ledger/dial/clocks.ts';
+import { findKeptReading, keepReading, noteSteps, type ServiceTime } from '../src/ledger/dial/clocks.ts';
 import { campaignIdOf } from '../src/ledger/ledger-older.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { legalHours, readLegalRules } from '../src/campaign-file/legal-rules.ts';
-import { completeRules, type CampaignRules } from '../src/domain/campaign-rules.ts';
+import type { CampaignRules } from '../src/domain/campaign-rules.ts';
 import { defaultRetryDelays } from '../src/domain/attempts/retry-schedule.ts';
 import { importCampaign } from '../src/ledger/campaign/import-campaign.ts';
 import { openStore, type Store, type StoreLocation } from '../src/ledger/open-ledger.ts';
@@ -23,19 +23,52 @@ const minuteMs = 60_000;
 
 async function buildRules(): Promise<CampaignRules> {
   const day = [{ from: 9 * 60, to: 20 * 60 }];
-  return completeRules({
+  return {
     agentId: 'agent_reminders',
     callers: { numbers: ['pn_main'], choice: 'region' },
-    list: { columns: ['phone', 'name'], phoneColumn: 'phone' },
+    list: {
+      columns: ['phone', 'name'],
+      phoneColumn: 'phone',
+      idColumn: null,
+      timezoneColumn: null,
+      countryColumn: null,
+      regionColumn: null,
+      zipColumn: null,
+      notBeforeColumn: null,
+      expiresAtColumn: null,
+      defaultRegion: null,
+      fallbackTimezone: null,
+    },
     firstMessage: 'Hello {{ name }}',
     variables: null,
     calendar: { hours: { mon: day, tue: day, wed: day, thu: day, fri: day }, closedOn: [] },
     law: legalHours((await readLegalRules(null)).rules, now),
     caps: [{ by: 'number', calls: 3, withinMs: 24 * 60 * minuteMs }],
+    startsAt: null,
     endsAt: null,
-    retry: { maxAttempts: 3, delays: defaultRetryDelays, maxUncounted: 3 },
-    pacing: { maxConcurrentCalls: 100_000, startsPerMinute: null, batchSize, refillThreshold: 20 },
+    retry: {
+      maxAttempts: 3,
+      maxAttemptsPerNumber: null,
+      resetAfterMs: null,
+      jitterMs: 0,
+      delays: defaultRetryDelays,
+      maxUncounted: 3,
+    },
+    pacing: {
+      maxConcurrentCalls: 100_000,
+      startsPerMinute: null,
+      batchSize,
+      refillThreshold: 20,
+      warmUpMs: 0,
+      priority: 10,
+    },
+    breaker: null,
+    preDial: null,
+    onCompletion: null,
+    onPause: null,
     optOut: [],
+    dispositions: [],
+    correlation: { calleeNumber: [], batchId: [], reference: [] },
     timing: {
       dispatchMarginMs: 10 * minuteMs,
       settleMs: 30 * minuteMs,
@@ -46,7 +79,8 @@ async function buildRules(): Promise<CampaignRules> {
       clockToleranceMs: 300_000,
       ringLimitMs: 60_000,
     },
-  });
+    sharedWords: 'wait',
+  };
 }
 
 /** Copies the one row that was imported until there are so many, in four places, with numbers of the unassigned exchange 555. */

@@ -186,43 +186,12 @@ export interface CampaignRules {
   sharedWords: 'wait' | 'unresolved';
 }
 
-/** Rules as a campaign of an earlier version has them stored. */
-type StoredRules = Partial<CampaignRules> & { fromPhoneNumberId?: string };
-
-/** Reads stored rules; what the version that wrote them did not have is as it was then. */
+/** Reads rules as they are stored with a campaign. */
 export function readRules(text: string): CampaignRules {
-  return completeRules(JSON.parse(text) as StoredRules);
+  return JSON.parse(text) as CampaignRules;
 }
-
-const addedToList = { zipColumn: null, notBeforeColumn: null, expiresAtColumn: null };
-const addedToLaw = { caps: [] };
-const addedToRetry = { maxAttemptsPerNumber: null, resetAfterMs: null, jitterMs: 0 };
-const addedToTiming = { clockToleranceMs: 300_000, ringLimitMs: 60_000 };
-const addedToPacing = { warmUpMs: 0, priority: 10 };
 
 /** When a campaign begins to dial, if nothing is dialled before `at`. */
 export function dialsFrom({ startsAt }: Pick<CampaignRules, 'startsAt'>, at: number): number {
   return Math.max(at, startsAt ?? at);
-}
-
-/** Rules of an earlier version with the settings added since, all of them switched off. */
-export function completeRules(stored: object): CampaignRules {
-  const { fromPhoneNumberId, ...rules } = stored as StoredRules & CampaignRules;
-  return {
-    ...rules,
-    callers: rules.callers ?? { numbers: [fromPhoneNumberId ?? ''], choice: 'region' },
-    list: { ...addedToList, ...rules.list },
-    law: rules.law.map((rule) => ({ ...addedToLaw, ...rule })),
-    startsAt: rules.startsAt ?? null,
-    retry: { ...addedToRetry, ...rules.retry },
-    pacing: { ...addedToPacing, ...rules.pacing },
-    breaker: rules.breaker ?? null,
-    preDial: rules.preDial ?? null,
-    onCompletion: rules.onCompletion ?? null,
-    onPause: rules.onPause ?? null,
-    dispositions: rules.dispositions ?? [],
-    correlation: rules.correlation ?? { calleeNumber: [], batchId: [], reference: [] },
-    timing: { ...addedToTiming, ...rules.timing },
-    sharedWords: rules.sharedWords ?? 'wait',
-  };
 }

@@ -12,6 +12,16 @@ export function campaignQueues(prefix: string, ledgerId: string): CampaignQueues
   return { campaign: name('campaign'), submit: name('submit'), collect: name('collect') };
 }
 
+/** Id of a round's batch; the same number always has the same id. */
+export function batchIdOf(campaignId: string, round: number, batchNumber: number): string {
+  return `${campaignId}/${round}/${batchNumber}`;
+}
+
+/** Of the nth attempt of a recipient. */
+export function attemptIdOf(recipientId: string, number: number): string {
+  return `${recipientId}/${number}`;
+}
+
 /** Workflow id of a round. Temporal runs one workflow per id at a time, so no round runs twice at once. */
 export function campaignWorkflowId(campaignId: string, round: number): string {
   return `campaign/${campaignId}/${round}`;

@@ -28,3 +28,12 @@ export type PostVerdict = 'confirmed' | 'refused' | 'not_sent' | 'unknown';
 
 /** `planned → posting → open → settled` or `released`; a released attempt keeps its number and never counts. */
 export type AttemptState = 'planned' | 'posting' | 'open' | 'settled' | 'released';
+
+/** Of an attempt that holds its number and its line: it is to be dialled, or its call has not ended. */
+export const openAttemptStates: readonly AttemptState[] = ['planned', 'posting', 'open'];
+
+/** Of one whose call has been requested and has not ended. */
+export const callingAttemptStates: readonly AttemptState[] = ['posting', 'open'];
+
+/** Of one whose call has been requested, whether it has ended or not. */
+export const requestedAttemptStates: readonly AttemptState[] = [...callingAttemptStates, 'settled'];

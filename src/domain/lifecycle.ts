@@ -44,7 +44,12 @@ export function outcomeOfWaiting(reason: DrainReason): 'cancelled' | 'expired' {
   return reason === 'campaign_end' ? 'expired' : 'cancelled';
 }
 
-/** Nothing happens any more unless a person starts another round. */
-export function hasEnded({ state }: { state: CampaignState }): boolean {
-  return state === 'completed' || state === 'cancelled' || state === 'failed';
+/** Everybody has an outcome, and only another round changes that. One that failed goes on in its round when it is started again. */
+export function hasClosed({ state }: { state: CampaignState }): boolean {
+  return state === 'completed' || state === 'cancelled';
+}
+
+/** Nothing happens any more unless a person starts it again. */
+export function hasEnded(campaign: { state: CampaignState }): boolean {
+  return hasClosed(campaign) || campaign.state === 'failed';
 }

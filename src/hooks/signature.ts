@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 export type SigningKeys = readonly Buffer[];
 
 const prefix = 'whsec_';
-/** As Standard Webhooks wants it; a secret of text, as earlier versions had it, has 16 characters at least. */
+/** As Standard Webhooks wants it; a secret of text has 16 characters at least. */
 const leastBytes = 24;
 const mostBytes = 64;
 

@@ -1,55 +1,7 @@
 import type { Selectable } from 'kysely';
+import type { EventType, NewEvent } from '../domain/events.ts';
 import type { Queries } from './open-ledger.ts';
 import type { Database } from './schema.ts';
-
-export type EventType =
-  | 'campaign.imported'
-  | 'campaign.rows'
-  | 'campaign.state'
-  | 'campaign.edited'
-  | 'campaign.adjusted'
-  | 'account.adjusted'
-  | 'account.pace'
-  | 'round.started'
-  | 'round.ended'
-  | 'batch.planned'
-  | 'batch.screened'
-  | 'batch.posting'
-  | 'batch.state'
-  | 'post.verdict'
-  | 'attempt.planned'
-  | 'attempt.posted'
-  | 'attempt.released'
-  | 'attempt.matched'
-  | 'attempt.settled'
-  | 'attempt.corrected'
-  | 'recipient.deferred'
-  | 'caller.out'
-  | 'caller.in'
-  | 'clock.stepped'
-  | 'recipient.outcome'
-  | 'recipient.retried'
-  | 'recipient.decided'
-  | 'hook.delivered'
-  | 'hook.failed'
-  | 'schedule.fired'
-  | 'schedule.failed'
-  | 'recipient.added'
-  | 'recipient.corrected'
-  | 'recipient.withdrawn'
-  | 'suppression.added'
-  | 'suppression.removed';
-
-export interface NewEvent {
-  /** Service time. */
-  at: number;
-  campaignId: string;
-  type: EventType;
-  recipientId?: string;
-  attemptId?: string;
-  batchId?: string;
-  data?: Record<string, unknown>;
-}
 
 const rowsPerInsert = 500;
 
@@ -79,9 +31,7 @@ export async function appendEvents(tx: Queries, events: readonly NewEvent[]): Pr
   }
 }
 
-export interface CampaignEvent extends NewEvent {
-  seq: number;
-}
+export type CampaignEvent = NewEvent & { seq: number };
 
 /** Events of a campaign after `afterSeq`, oldest first. */
 export async function readEvents(
@@ -120,12 +70,12 @@ function toEvent(row: Selectable<Database['events']>): CampaignEvent {
     seq: row.seq,
     at: row.at,
     campaignId: row.campaign_id,
-    type: row.type as EventType,
+    type: row.type,
     ...(row.recipient_id === null ? {} : { recipientId: row.recipient_id }),
     ...(row.attempt_id === null ? {} : { attemptId: row.attempt_id }),
     ...(row.batch_id === null ? {} : { batchId: row.batch_id }),
-    ...(row.data === null ? {} : { data: JSON.parse(row.data) as Record<string, unknown> }),
-  };
+    ...(row.data === null ? {} : { data: JSON.parse(row.data) as object }),
+  } as CampaignEvent;
 }
 
 /** Where the log of a campaign ends now; 0 when it is empty. */

@@ -1,7 +1,7 @@
 import { Kysely, Migrator, sql, type Selectable, type Transaction } from 'kysely';
 import { compareAndSetBatch, type CompareAndSetBatch } from './batch-state.ts';
 import { olderWhileSubmitting } from './ledger-older.ts';
-import type { NewEvent } from './events.ts';
+import type { NewEvent } from '../domain/events.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
 import { createPostgresDialect, refuseInTheClear, refuseUnlessPinned } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
@@ -90,10 +90,11 @@ export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as
         : createPostgresDialect(location.databaseUrl),
   });
   try {
-    const state = await readSchemaState(db, dialect);
+    const provider = createMigrations(dialect);
+    const state = await readSchemaState(db, dialect, provider);
     if (state !== 'current') {
       if (schema === 'as-is') throw notReadable(state);
-      const { error } = await new Migrator({ db, provider: createMigrations(dialect) }).migrateToLatest();
+      const { error } = await new Migrator({ db, provider }).migrateToLatest();
       if (error !== undefined) throw error;
     }
     const row = await db.selectFrom('meta').select('value').where('key', '=', 'ledger_id').executeTakeFirstOrThrow();

@@ -1,5 +1,5 @@
-import { sql, type Kysely } from 'kysely';
-import { createMigrations, type StoreDialect } from './migrations.ts';
+import { sql, type Kysely, type MigrationProvider } from 'kysely';
+import type { StoreDialect } from './migrations.ts';
 import type { Database } from './schema.ts';
 import { readSqliteTables } from './sqlite-dialect.ts';
 import { StoreError } from './ledger-error.ts';
@@ -27,8 +27,12 @@ export function isLedgerFile(path: string): boolean {
 }
 
 /** Reads how far the schema is, without changing it. Throws StoreError when a newer program has made it, or another one altogether. */
-export async function readSchemaState(db: Kysely<Database>, dialect: StoreDialect): Promise<SchemaState> {
-  const known = Object.keys(await createMigrations(dialect).getMigrations());
+export async function readSchemaState(
+  db: Kysely<Database>,
+  dialect: StoreDialect,
+  provider: MigrationProvider,
+): Promise<SchemaState> {
+  const known = Object.keys(await provider.getMigrations());
   const applied = await readApplied(db, dialect);
   if (applied.length === 0) return 'empty';
   if (applied[0] !== known[0])

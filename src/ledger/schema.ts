@@ -184,8 +184,10 @@ export interface Database extends ServiceTables {
     /** Last sign that calls of this batch move: the settle deadline is measured from it. */
     progress_at: number | null;
     unknown_since: number | null;
-    /** Id of the number that calls; null in batches of earlier versions. */
-    caller: string | null;
+    /** Since when the pre-dial hook has given no answer about it; null: it has, or was not asked. */
+    silent_since: number | null;
+    /** Id of the number that calls. */
+    caller: string;
   };
   posts: {
     batch_id: string;

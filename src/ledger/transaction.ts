@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import { DoNotCallLockNeeded, lockToWrite } from './do-not-call-lock.ts';
-import { collectEvents, type NewEvent } from './events.ts';
+import type { NewEvent } from '../domain/events.ts';
+import { collectEvents } from './events.ts';
 import type { StoreDialect } from './migrations.ts';
 import type { Database } from './schema.ts';
 

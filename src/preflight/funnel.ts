@@ -230,8 +230,7 @@ export function isForWantOfTime(reason: ExclusionReason): boolean {
 }
 
 function exclusionOf(reason: Extract<Eligibility, { verdict: 'final' }>['reason']): ExclusionReason {
-  if (reason === 'already_reached' || reason === 'attempts_used_up')
-    throw new Error('A row that was never called has been neither reached nor called too often.');
+  if (reason === 'attempts_used_up') throw new Error('A row that was never called has not been called too often.');
   return reason;
 }
 

@@ -28,8 +28,6 @@ const resultColumns = [
   'audio',
   'candidates',
 ] as const;
-/** Results of earlier versions end here. */
-const lastOfAll = 'audio';
 
 /** Names of the columns: those of the list, then the added ones. An added one whose name the list uses gets a prefix. */
 export function resultsHeader({ columns, collectedKeys, evaluationKeys }: ResultsTable): string[] {
@@ -49,8 +47,7 @@ export function resultsHeader({ columns, collectedKeys, evaluationKeys }: Result
 
 /** How the header of a campaign's results begins, whatever was collected: by this such a file can be told from any other. */
 export function resultsHeaderStart(columns: readonly string[]): string[] {
-  const header = resultsHeader({ columns, collectedKeys: [], evaluationKeys: [] });
-  return header.slice(0, columns.length + resultColumns.indexOf(lastOfAll) + 1);
+  return resultsHeader({ columns, collectedKeys: [], evaluationKeys: [] });
 }
 
 export interface ResultCells {

@@ -6,7 +6,7 @@ import {
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { campaignQueues, campaignWorkflowId } from '../domain/ids.ts';
+import { batchIdOf, campaignQueues, campaignWorkflowId } from '../domain/ids.ts';
 import { campaign as campaignWorkflow } from '../../workflows/campaign.ts';
 import type { CampaignInput } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
@@ -19,7 +19,7 @@ import { findCampaign, reviveCampaign, type Campaign } from '../ledger/rows/camp
 import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
 import type { LedgerOlderError } from '../ledger/ledger-older.ts';
 import type { Store } from '../ledger/open-ledger.ts';
-import { batchIdOf, findBatchState } from '../ledger/plan/planning.ts';
+import { findBatchState } from '../ledger/plan/planning.ts';
 import { campaignTimeouts } from './worker.ts';
 
 /** Thrown when Temporal has a workflow of that name that does not run this database's campaign. */

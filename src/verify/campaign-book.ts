@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import type { ScreeningBook } from './judge-screening.ts';
 import type { JudgedRules, Limits } from './judged-rules.ts';
 import type { PlacedCall } from './number-book.ts';
@@ -50,7 +50,7 @@ export interface BatchBook {
   /** The state that a verdict asks for and that the log has not told of yet. */
   owes: string | null;
   /** It was confirmed by a record, and none of its calls has one yet. */
-  lacksMatch: CampaignEvent | null;
+  lacksMatch: LoggedEvent | null;
   /** The limits under which it was planned. */
   limits: Limits;
   /** Calls of the campaign on the line when it was planned. */
@@ -59,7 +59,7 @@ export interface BatchBook {
 
 /** An outcome that the log has told of, until the next line of its row shows what it follows from. */
 export interface PendingOutcome {
-  event: CampaignEvent;
+  event: LoggedEvent;
   /** The outcome that the row had before. */
   before: string | null;
   /** Whether a line since that one allows another. */
@@ -80,8 +80,6 @@ export interface CampaignBook {
   firstRow: number;
   rejected: number;
   importedAt: number;
-  /** What this version of the log tells, beyond the first one. */
-  tells: ReadonlySet<unknown>;
   rowBook: RowBook;
   state: string;
   /** The highest time so far. */
@@ -117,13 +115,13 @@ export interface CampaignBook {
   /** Rounds begun so far. */
   rounds: number;
   /** The campaign has ended, and the line of its round has not come yet. */
-  owesRoundEnd: CampaignEvent | null;
+  owesRoundEnd: LoggedEvent | null;
 }
 
 /** The book of a campaign that has just been imported. */
 export function openBook(
-  event: CampaignEvent,
-  told: Pick<CampaignBook, 'rules' | 'toldRules' | 'rows' | 'firstRow' | 'rejected' | 'tells' | 'rowBook'>,
+  event: LoggedEvent,
+  told: Pick<CampaignBook, 'rules' | 'toldRules' | 'rows' | 'firstRow' | 'rejected' | 'rowBook'>,
 ): CampaignBook {
   return {
     ...told,

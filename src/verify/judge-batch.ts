@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import type { BatchBook, CampaignBook } from './campaign-book.ts';
 import { takeBackStarts } from './judge-limits.ts';
 import { numberOf } from './judged-rules.ts';
@@ -15,7 +15,7 @@ const broughtBy: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A request begins. */
-export function beginPost(campaign: CampaignBook, batch: BatchBook, event: CampaignEvent): Found {
+export function beginPost(campaign: CampaignBook, batch: BatchBook, event: LoggedEvent): Found {
   const { batchId, at, data = {} } = event;
   const k = Number(data['k']);
   const found: Found = [...settleDebt(batch, event)];
@@ -53,7 +53,7 @@ export function takeVerdict(
   campaign: CampaignBook,
   batch: BatchBook,
   numbers: NumberBook,
-  event: CampaignEvent,
+  event: LoggedEvent,
 ): { found: Found; unsent: number } {
   const { batchId, data = {} } = event;
   const k = Number(data['k']);
@@ -83,7 +83,7 @@ export function moveBatch(
   campaign: CampaignBook,
   batch: BatchBook,
   numbers: NumberBook,
-  event: CampaignEvent,
+  event: LoggedEvent,
 ): { found: Found; placedAgain: number } {
   const { batchId, at, data = {} } = event;
   const to = String(data['state']);
@@ -110,7 +110,7 @@ export function moveBatch(
   return { found, placedAgain };
 }
 
-function changeState(batch: BatchBook, { batchId }: CampaignEvent, to: string): Found {
+function changeState(batch: BatchBook, { batchId }: LoggedEvent, to: string): Found {
   const from = batch.state;
   batch.state = to;
   if (mayBatchMove(from, to)) return [];
@@ -118,7 +118,7 @@ function changeState(batch: BatchBook, { batchId }: CampaignEvent, to: string): 
 }
 
 /** A verdict changes the batch in the same breath: any other line about it shows that the change was taken out. */
-export function settleDebt(batch: BatchBook, { batchId }: Pick<CampaignEvent, 'batchId'>): Found {
+export function settleDebt(batch: BatchBook, { batchId }: Pick<LoggedEvent, 'batchId'>): Found {
   const { owes } = batch;
   batch.owes = null;
   return owes === null ? [] : [['cause_missing', `batch ${batchId} has the verdict ${owes}, and never became so`]];

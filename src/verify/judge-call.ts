@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import type { Found } from './log-rules.ts';
 import { judgeHours, lawAt, placeOf } from './judge-hours.ts';
 import { textOf, type Cap, type JudgedRules } from './judged-rules.ts';
@@ -6,7 +6,7 @@ import { hourMs } from './local-time.ts';
 import type { NumberBook, PlacedCall } from './number-book.ts';
 
 /** What is wrong with placing this call, apart from what its own campaign had done before. */
-export function judgeCall(rules: JudgedRules, numbers: NumberBook, event: CampaignEvent, byRings: boolean): Found {
+export function judgeCall(rules: JudgedRules, numbers: NumberBook, event: LoggedEvent): Found {
   const { attemptId, at, campaignId, data = {} } = event;
   const number = String(data['e164']);
   const found: Found = [];
@@ -22,7 +22,7 @@ export function judgeCall(rules: JudgedRules, numbers: NumberBook, event: Campai
     found.push(['calls_overlap', `call ${attemptId} began while ${other} to the same number was open`]);
   const broken = capsAt(rules, event).find((cap) => {
     const whom = cap.by === 'number' ? number : textOf(data['person']);
-    return isBroken(cap, numbers.placedTo(cap.by, whom), at, byRings);
+    return isBroken(cap, numbers.placedTo(cap.by, whom), at);
   });
   if (broken !== undefined)
     found.push(['cap_exceeded', `call ${attemptId} was placed before ${describeCap(broken)} allowed it`]);
@@ -34,7 +34,7 @@ const aheadMs = 14 * hourMs;
 const behindMs = 12 * hourMs;
 
 /** Every cap that holds for the call: the campaign's, and the law's where and while it may hold. */
-function capsAt(rules: JudgedRules, event: CampaignEvent): Cap[] {
+function capsAt(rules: JudgedRules, event: LoggedEvent): Cap[] {
   const inForce = lawAt(rules, placeOf(event)).filter(
     ({ from, until }) =>
       (from === null || event.at >= Date.parse(from) - aheadMs) &&
@@ -45,11 +45,11 @@ function capsAt(rules: JudgedRules, event: CampaignEvent): Cap[] {
 
 /**
  * A cap counts rings: an earlier call has its place in it from its request until its phone has rung for the last time that is possible,
- * and the new one rings no sooner than its request. `byRings` false: a log of a version that counted requests.
+ * and the new one rings no sooner than its request.
  */
-function isBroken(cap: Cap, calls: readonly PlacedCall[], at: number, byRings: boolean): boolean {
+function isBroken(cap: Cap, calls: readonly PlacedCall[], at: number): boolean {
   if ('afterTalkMs' in cap) return calls.some((call) => call.talked && call.at > at - cap.afterTalkMs);
-  const recent = calls.filter((call) => (byRings ? call.rangBy : call.at) > at - cap.withinMs);
+  const recent = calls.filter((call) => call.rangBy > at - cap.withinMs);
   return recent.length >= cap.calls;
 }
 

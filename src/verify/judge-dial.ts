@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import { rowNumber, rowOf, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { settleDebt } from './judge-batch.ts';
 import { judgeCall } from './judge-call.ts';
@@ -30,14 +30,13 @@ export function dial(
   { campaign, numbers, rowKey, facts }: Dialling,
   attempt: AttemptBook,
   batch: BatchBook | undefined,
-  event: CampaignEvent,
+  event: LoggedEvent,
 ): Found {
   const { attemptId = '', at, data = {} } = event;
   const recipientId = rowOf(attemptId);
-  const byRings = campaign.tells.has('rings');
   const found: Found = [
     ...judgeRow(campaign, rowKey, recipientId, event),
-    ...judgeCall(campaign.rules, numbers, event, byRings),
+    ...judgeCall(campaign.rules, numbers, event),
     ...judgeBudget(campaign, numbers, recipientId, event),
     ...judgeWithdrawn(campaign, { ...event, recipientId }),
     ...judgeScreened(campaign, event),
@@ -46,6 +45,7 @@ export function dial(
   if (attempt.state !== null) found.push(['dialled_twice', `call ${attemptId} was placed again after its end`]);
   attempt.postedAt ??= at;
   attempt.overAt = facts?.overAt ?? null;
+  attempt.zones = numbers.sameZones(data['zones']);
   const latest = at + campaign.rules.dispatchMarginMs;
   attempt.call = {
     attemptId,
@@ -64,12 +64,11 @@ export function dial(
 }
 
 /** Whether the call goes where the list said, by the keyed hash of its row. */
-function judgeRow(campaign: CampaignBook, rowKey: string | null, recipientId: string, event: CampaignEvent): Found {
+function judgeRow(campaign: CampaignBook, rowKey: string | null, recipientId: string, event: LoggedEvent): Found {
   const row = rowNumber(campaign, recipientId);
-  if (row === null || !campaign.tells.has('rows') || rowKey === null) return [];
+  if (row === null || rowKey === null) return [];
   const { attemptId, data = {} } = event;
   const known = campaign.rowBook.of(row);
-  if (known === null) return [];
   if (known === undefined)
     return [['log_incomplete', `the log has no hash of ${recipientId}, to which ${attemptId} went`]];
   const hash = hashRow(rowKey, recipientId, {
@@ -92,7 +91,7 @@ export function settle(
   campaign: CampaignBook,
   numbers: NumberBook,
   attempt: AttemptBook | undefined,
-  event: CampaignEvent,
+  event: LoggedEvent,
 ): Found {
   const { attemptId = '', at, type, data = {} } = event;
   if (attempt?.postedAt == null) return [['log_incomplete', `call ${attemptId} ended and was never placed`]];
@@ -124,7 +123,7 @@ export function settle(
 }
 
 /** Whether a call that was given back on the service's word may have been made: its record shows it, or nobody knows. */
-function mayHaveBeenMade(batch: BatchBook | undefined, attempt: AttemptBook, { data = {} }: CampaignEvent): boolean {
+function mayHaveBeenMade(batch: BatchBook | undefined, attempt: AttemptBook, { data = {} }: LoggedEvent): boolean {
   return batch?.denied === true && (attempt.conversation !== null || data['disposition'] === 'unknown');
 }
 
@@ -133,7 +132,7 @@ export function release(
   campaign: CampaignBook,
   numbers: NumberBook,
   attempt: AttemptBook | undefined,
-  { attemptId = '', at }: CampaignEvent,
+  { attemptId = '', at }: LoggedEvent,
 ): Found {
   if (attempt === undefined) return [['log_incomplete', `call ${attemptId} was given back and never planned`]];
   const found: Found =

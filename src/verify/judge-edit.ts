@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import { callsOf, forgetDelays, renewBudget, rowNumber, type CampaignBook } from './campaign-book.ts';
 import { textOf } from './judged-rules.ts';
 import type { Found } from './log-rules.ts';
@@ -9,7 +9,7 @@ const correctable: readonly string[] = ['rejected', 'undialable', 'cancelled'];
 const retriable: readonly string[] = ['exhausted', 'unresolved', 'expired', 'cancelled', 'undialable'];
 
 /** Follows a change that a person made to the rows of a campaign, and answers what is wrong with it. */
-export function judgeEdit(campaign: CampaignBook, event: CampaignEvent): Found {
+export function judgeEdit(campaign: CampaignBook, event: LoggedEvent): Found {
   const recipientId = event.recipientId ?? '';
   const { edits } = campaign;
   if (event.type === 'campaign.edited') return judgeCounts(campaign, event);
@@ -20,7 +20,7 @@ export function judgeEdit(campaign: CampaignBook, event: CampaignEvent): Found {
   }
   if (event.type === 'recipient.added') campaign.rows += 1;
   const row = rowNumber(campaign, recipientId);
-  if (row !== null) campaign.rowBook.change(row, textOf(event.data?.['hash']));
+  if (row !== null) campaign.rowBook.change(row, String(event.data?.['hash']));
   if (event.type === 'recipient.added') {
     edits.added += 1;
     return [];
@@ -32,7 +32,7 @@ export function judgeEdit(campaign: CampaignBook, event: CampaignEvent): Found {
 }
 
 /** A person gave the row a budget anew, which only somebody who was not reached may get. */
-export function judgeRetry(campaign: CampaignBook, { recipientId = '' }: CampaignEvent): Found {
+export function judgeRetry(campaign: CampaignBook, { recipientId = '' }: LoggedEvent): Found {
   const outcome = campaign.outcomes.get(recipientId);
   campaign.outcomes.delete(recipientId);
   campaign.requeued.add(recipientId);
@@ -42,19 +42,19 @@ export function judgeRetry(campaign: CampaignBook, { recipientId = '' }: Campaig
 }
 
 /** Nobody is called whom a person took out of the campaign. */
-export function judgeWithdrawn(campaign: CampaignBook, event: CampaignEvent): Found {
+export function judgeWithdrawn(campaign: CampaignBook, event: LoggedEvent): Found {
   if (!campaign.withdrawn.has(event.recipientId ?? '')) return [];
   return [['withdrawn_dialled', `call ${event.attemptId} was placed although ${event.recipientId} was withdrawn`]];
 }
 
-function judgeOpen(campaign: CampaignBook, { recipientId, type }: CampaignEvent): Found {
+function judgeOpen(campaign: CampaignBook, { recipientId, type }: LoggedEvent): Found {
   const last = callsOf(campaign, recipientId ?? '').at(-1);
   if (last === undefined || last.state !== null) return [];
   const what = type === 'recipient.withdrawn' ? 'withdrawn' : 'changed';
   return [['open_changed', `${recipientId} was ${what} while a call to them was planned or open`]];
 }
 
-function correct(campaign: CampaignBook, event: CampaignEvent, recipientId: string): Found {
+function correct(campaign: CampaignBook, event: LoggedEvent, recipientId: string): Found {
   const told = textOf(event.data?.['outcome']);
   const known = campaign.outcomes.get(recipientId) ?? null;
   const found: Found = [];
@@ -68,8 +68,8 @@ function correct(campaign: CampaignBook, event: CampaignEvent, recipientId: stri
       'log_incomplete',
       `${recipientId} was corrected as rejected, and all rejected rows were corrected before`,
     ]);
-  // Another number is called with a budget of its own. Logs of earlier versions do not tell; there every such row had one.
-  if (told === 'undialable' && event.data?.['numberChanged'] !== false) renewBudget(campaign, recipientId);
+  // Another number is called with a budget of its own.
+  if (told === 'undialable' && event.data?.['numberChanged'] === true) renewBudget(campaign, recipientId);
   // One whose number was refused has no delay to wait for.
   else if (told === 'undialable') forgetDelays(campaign, recipientId);
   campaign.outcomes.delete(recipientId);
@@ -77,7 +77,7 @@ function correct(campaign: CampaignBook, event: CampaignEvent, recipientId: stri
   return found;
 }
 
-function judgeCounts({ edits }: CampaignBook, { data = {} }: CampaignEvent): Found {
+function judgeCounts({ edits }: CampaignBook, { data = {} }: LoggedEvent): Found {
   const found = (['added', 'corrected', 'withdrawn'] as const).flatMap((kind): Found => {
     const told = Number(data[kind]);
     return told === edits[kind]

@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import { numberOf, textOf, type Calendar, type JudgedRules, type Law } from './judged-rules.ts';
 import { localTime, minuteMs } from './local-time.ts';
 
@@ -8,7 +8,7 @@ export interface Place {
   regions: readonly string[] | null;
 }
 
-export function placeOf({ data = {} }: CampaignEvent): Place {
+export function placeOf({ data = {} }: LoggedEvent): Place {
   const regions = data['regions'];
   return { country: textOf(data['country']), regions: Array.isArray(regions) ? (regions as string[]) : null };
 }
@@ -33,7 +33,7 @@ export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] 
 }
 
 /** Why a call must not be placed at this time, or null. From the request on, every minute in which the phone may ring is looked at. */
-export function judgeHours(rules: JudgedRules, event: CampaignEvent): string | null {
+export function judgeHours(rules: JudgedRules, event: LoggedEvent): string | null {
   const { at, data = {} } = event;
   const until = at + rules.dispatchMarginMs;
   if (rules.startsAt !== null && at < rules.startsAt) return 'before the campaign was to begin';

@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import { callsOf, countedOf, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { numberOf, type Limits } from './judged-rules.ts';
 import { minuteMs, nextMidnight } from './local-time.ts';
@@ -6,7 +6,7 @@ import type { Found } from './log-rules.ts';
 import type { NumberBook } from './number-book.ts';
 
 /** Whether the budgets of recipient and number had an attempt left when this call was placed. */
-export function judgeBudget(campaign: CampaignBook, numbers: NumberBook, recipientId: string, event: CampaignEvent) {
+export function judgeBudget(campaign: CampaignBook, numbers: NumberBook, recipientId: string, event: LoggedEvent) {
   const { maxAttempts, maxAttemptsPerNumber, resetAfterMs } = campaign.rules.retry;
   const inForce = (at: number): boolean => resetAfterMs === null || at > event.at - resetAfterMs;
   const own = countedOf(campaign, recipientId).filter(({ call, postedAt }) => inForce(call?.at ?? postedAt ?? 0));
@@ -20,7 +20,7 @@ export function judgeBudget(campaign: CampaignBook, numbers: NumberBook, recipie
 }
 
 /** A call that ends without using up the budget has to be one that nobody picked up, or one that a person gives back. */
-export function judgeCounted(campaign: CampaignBook, attempt: AttemptBook, recipientId: string, event: CampaignEvent) {
+export function judgeCounted(campaign: CampaignBook, attempt: AttemptBook, recipientId: string, event: LoggedEvent) {
   const { disposition, counted, by } = event.data ?? {};
   if (counted === true) return [];
   const what = `call ${event.attemptId} ended as ${String(disposition)} and uses up no budget`;
@@ -41,12 +41,7 @@ function nthOf({ attemptId }: AttemptBook): number {
 }
 
 /** Notes when the recipient of a call that has ended, or was corrected, may be called again: jitter only adds to it. */
-export function noteDelay(
-  campaign: CampaignBook,
-  attempt: AttemptBook,
-  recipientId: string,
-  event: CampaignEvent,
-): void {
+export function noteDelay(campaign: CampaignBook, attempt: AttemptBook, recipientId: string, event: LoggedEvent): void {
   const { at, data = {} } = event;
   attempt.retryFrom = null;
   if (data['by'] === 'person') return;
@@ -72,7 +67,7 @@ function nextDay({ zones }: AttemptBook, at: number): number {
 }
 
 /** Whether the delay after the last call to the recipient was over when another was planned. */
-export function judgeDelay(campaign: CampaignBook, recipientId: string, event: CampaignEvent): Found {
+export function judgeDelay(campaign: CampaignBook, recipientId: string, event: LoggedEvent): Found {
   const last = callsOf(campaign, recipientId).findLast(
     ({ state, attemptId }) => state === 'settled' && attemptId !== event.attemptId,
   );
@@ -113,7 +108,7 @@ export function linesBeyond({ onLine, planned, limits }: BatchBook): number {
 }
 
 /** Notes that a call begins, and whether too many have begun in the minute before. */
-export function judgePace(campaign: CampaignBook, attempt: AttemptBook, batch: BatchBook, event: CampaignEvent): Found {
+export function judgePace(campaign: CampaignBook, attempt: AttemptBook, batch: BatchBook, event: LoggedEvent): Found {
   const { startsPerMinute: most } = batch.limits;
   if (most === null) {
     campaign.starts = [];

@@ -1,4 +1,4 @@
-import type { CampaignEvent, EventType } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import {
   callsOf,
   countedOf,
@@ -8,17 +8,16 @@ import {
   type PendingOutcome,
 } from './campaign-book.ts';
 import type { Found } from './log-rules.ts';
-import { stateNamed } from './transitions.ts';
 
 /** The reason with which a person gives a row up. */
 const givenUp = 'given_up';
 /** Lines that stand right behind the outcome that they bring, in the same transaction. */
-const bringsOutcome: readonly EventType[] = ['attempt.settled', 'attempt.corrected', 'attempt.released'];
+const bringsOutcome: readonly LoggedEvent['type'][] = ['attempt.settled', 'attempt.corrected', 'attempt.released'];
 /** Lines after which an outcome may be another one. Logs of the first schema tell in no other way that an outcome was taken back. */
-const mayFollow: readonly EventType[] = ['attempt.planned', 'attempt.settled', 'attempt.corrected'];
+const mayFollow: readonly LoggedEvent['type'][] = ['attempt.planned', 'attempt.settled', 'attempt.corrected'];
 
 /** An outcome that the log tells of is kept until the next line of its row: only then is it known what it follows from. */
-export function noteOutcome(campaign: CampaignBook, event: CampaignEvent): Found {
+export function noteOutcome(campaign: CampaignBook, event: LoggedEvent): Found {
   const { recipientId = '', data = {} } = event;
   if (rowNumber(campaign, recipientId) === null)
     return [['outcome_missing', `${recipientId} has an outcome and is no row of the list`]];
@@ -44,7 +43,7 @@ export function noteOutcome(campaign: CampaignBook, event: CampaignEvent): Found
 export function takePending(
   campaign: CampaignBook,
   rowId: string,
-  event: CampaignEvent,
+  event: LoggedEvent,
 ): { pending: PendingOutcome; brought: boolean } | null {
   const pending = campaign.pending.get(rowId);
   const brought = pending !== undefined && pending.event.at === event.at && bringsOutcome.includes(event.type);
@@ -98,8 +97,7 @@ function doubtOf(
   const { endsAt, dispatchMarginMs } = campaign.rules;
   if (reason === 'campaign_end' && (endsAt === null || at + dispatchMarginMs < endsAt))
     return 'the campaign had not come to its end';
-  if ((reason === 'cancelled' || reason === 'drained') && stateNamed(state) !== 'draining')
-    return `the campaign was ${state}`;
+  if ((reason === 'cancelled' || reason === 'drained') && state !== 'draining') return `the campaign was ${state}`;
   if (reason === 'invalid_number' && !ends.includes('invalid_number'))
     return 'no call of it was refused for its number';
   return outcome === 'exhausted' ? doubtOfExhausted(campaign, rowId, ends, reason) : null;
@@ -129,7 +127,7 @@ export function isTalk({ disposition }: { disposition: string | null }): boolean
 }
 
 /** Nobody is called again who was reached: by the outcome, or by a call whose outcome the log does not tell. */
-export function judgeReached(campaign: CampaignBook, rowId: string, { attemptId }: CampaignEvent): Found {
+export function judgeReached(campaign: CampaignBook, rowId: string, { attemptId }: LoggedEvent): Found {
   const outcome = campaign.outcomes.get(rowId) ?? '';
   if (reached.includes(outcome))
     return [['reached_dialled', `call ${attemptId} was placed although the outcome was ${outcome} already`]];

@@ -1,11 +1,11 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import { callsOf, rowNumber, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { countOnLine, judgeDelay, limitsOf } from './judge-limits.ts';
 import { reached } from './judge-outcome.ts';
 import type { Found } from './log-rules.ts';
 
 /** Notes a batch that was planned. Those of a round have no gap: one that is missing was taken out of the log. */
-export function planBatch(campaign: CampaignBook, event: CampaignEvent): Found {
+export function planBatch(campaign: CampaignBook, event: LoggedEvent): Found {
   const { batchId = '', at, data = {} } = event;
   const batch: BatchBook = {
     batchId,
@@ -34,7 +34,7 @@ export function planBatch(campaign: CampaignBook, event: CampaignEvent): Found {
 }
 
 /** Notes an attempt that was planned. Those of a row have no gap either. */
-export function planAttempt(campaign: CampaignBook, event: CampaignEvent): Found {
+export function planAttempt(campaign: CampaignBook, event: LoggedEvent): Found {
   const { attemptId = '', recipientId = '', batchId = '' } = event;
   const calls = callsOf(campaign, recipientId);
   const found: Found = [...judgeDelay(campaign, recipientId, event)];
@@ -59,8 +59,8 @@ export function planAttempt(campaign: CampaignBook, event: CampaignEvent): Found
   campaign.open.add(attempt);
   if (batch !== undefined) batch.planned += 1;
   const outcome = campaign.outcomes.get(recipientId);
-  // Of those who were reached the call itself is named. Earlier versions did not tell that an outcome was taken back.
-  if (outcome !== undefined && !reached.includes(outcome) && campaign.tells.has('rows'))
+  // Of those who were reached the call itself is named.
+  if (outcome !== undefined && !reached.includes(outcome))
     found.push(['outcome_changed', `call ${attemptId} was planned although the outcome was ${outcome}`]);
   if (rowNumber(campaign, recipientId) === null)
     found.push(['log_incomplete', `call ${attemptId} was planned for ${recipientId}, which is no row of the list`]);

@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import type { CampaignBook } from './campaign-book.ts';
 import { minuteMs } from './local-time.ts';
 import type { Found } from './log-rules.ts';
@@ -10,13 +10,13 @@ export type ScreeningBook = Map<string, { at: number; eligible: ReadonlySet<unkn
 const freshMs = 15 * minuteMs;
 
 /** Notes what the hook said of a batch. */
-export function noteScreening(campaign: CampaignBook, { batchId = '', at, data = {} }: CampaignEvent): void {
+export function noteScreening(campaign: CampaignBook, { batchId = '', at, data = {} }: LoggedEvent): void {
   const { eligible } = data;
   campaign.screened.set(batchId, { at, eligible: new Set(Array.isArray(eligible) ? eligible : []) });
 }
 
 /** Whether the hook allowed a call that was placed, and not too long before. */
-export function judgeScreened(campaign: CampaignBook, event: CampaignEvent): Found {
+export function judgeScreened(campaign: CampaignBook, event: LoggedEvent): Found {
   if (!campaign.rules.screened) return [];
   const { batchId = '', attemptId, at, data = {} } = event;
   const screened = campaign.screened.get(batchId);

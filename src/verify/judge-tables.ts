@@ -17,7 +17,6 @@ import {
   type RecipientRow,
 } from './reader.ts';
 import { hashRow } from './row-book.ts';
-import { stateNamed } from './transitions.ts';
 
 /** A difference between log and tables. While they are being written it need not be one: it is looked at again. */
 export interface Difference {
@@ -122,9 +121,8 @@ function compareRow(campaign: CampaignBook, id: string, row: RecipientRow | unde
   if (number === null) return [['rows_differ', `row ${id} is in the tables, and the log knows of no such row`]];
   const known = campaign.outcomes.get(id) ?? null;
   const found: Found = [];
-  // Of rejected rows the log tells the number only, and earlier versions did not tell that an outcome was taken back.
-  const excused =
-    (known === null && row.outcome === 'rejected') || (row.outcome === null && !campaign.tells.has('rows'));
+  // Of rejected rows the log tells the number only.
+  const excused = known === null && row.outcome === 'rejected';
   if (row.outcome !== known && !excused)
     found.push(['rows_differ', `row ${id} has outcome ${row.outcome} in the tables, and ${known} in the log`]);
   const hash = rowKey === null ? null : campaign.rowBook.of(number);
@@ -208,7 +206,7 @@ async function judgeCampaigns(
       );
       continue;
     }
-    if (stateNamed(row.state) !== stateNamed(campaign.state))
+    if (row.state !== campaign.state)
       differ(`the campaign is ${row.state} in the tables, and ${campaign.state} in the log`);
     if (!isDeepStrictEqual(JSON.parse(row.rules), campaign.toldRules))
       differ('the rules of the campaign in the tables are not those of its import');

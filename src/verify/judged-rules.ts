@@ -54,7 +54,7 @@ export interface JudgedRules {
 
 type Told = Record<string, unknown>;
 
-/** Reads the rules that an import tells. What a log of an earlier version does not have was not held then. */
+/** Reads the rules that an import tells; what it does not tell is not held. */
 export function readJudgedRules(told: object): JudgedRules {
   const rules = told as Told;
   const part = (name: string): Told => (rules[name] ?? {}) as Told;

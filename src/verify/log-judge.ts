@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook } from './campaign-book.ts';
 import { beginPost, moveBatch, takeVerdict } from './judge-batch.ts';
 import { dial, release, settle, type CallFacts } from './judge-dial.ts';
@@ -12,7 +12,7 @@ import { numberOf, readJudgedRules, textOf } from './judged-rules.ts';
 import type { Found, LogRule, LogViolation } from './log-rules.ts';
 import { NumberBook } from './number-book.ts';
 import { RowBook } from './row-book.ts';
-import { mayCampaignMove, stateNamed } from './transitions.ts';
+import { mayCampaignMove } from './transitions.ts';
 
 type Data = Record<string, unknown>;
 
@@ -33,8 +33,7 @@ export class LogJudge {
   readonly #rowKey: string | null;
   readonly #violations: LogViolation[] = [];
   /** Of each number whose person opted out in a call: the lines that tell so, until the number stands on the do-not-call list. */
-  readonly #unlisted = new Map<string, CampaignEvent[]>();
-  readonly #zones = new Map<string, readonly string[]>();
+  readonly #unlisted = new Map<string, LoggedEvent[]>();
   #lastSeq = 0;
   #events = 0;
   #calls = 0;
@@ -44,7 +43,7 @@ export class LogJudge {
   }
 
   /** `facts`: what the tables know of the call that the event begins. */
-  take(event: CampaignEvent, facts?: CallFacts): void {
+  take(event: LoggedEvent, facts?: CallFacts): void {
     this.#events += 1;
     if (event.seq <= this.#lastSeq)
       this.#violate(event, 'log_incomplete', `event ${event.seq} stands after ${this.#lastSeq}`);
@@ -90,7 +89,7 @@ export class LogJudge {
     return { violations, events: this.#events, calls: this.#calls, campaigns: [...this.campaigns.keys()] };
   }
 
-  #open(event: CampaignEvent, data: Data): void {
+  #open(event: LoggedEvent, data: Data): void {
     const rules = data['rules'];
     if (typeof rules !== 'object' || rules === null) {
       this.#violate(event, 'log_incomplete', 'the import does not tell the rules of its campaign');
@@ -101,13 +100,12 @@ export class LogJudge {
       return;
     }
     const count = (name: string, missing: number) => Number(data[name] ?? missing);
-    const tells = new Set(Array.isArray(data['tells']) ? data['tells'] : []);
-    const told = { rules: readJudgedRules(rules), toldRules: rules, tells, rowBook: new RowBook() };
+    const told = { rules: readJudgedRules(rules), toldRules: rules, rowBook: new RowBook() };
     const rows = { rows: count('rows', NaN), firstRow: count('firstRow', 1), rejected: count('rejected', NaN) };
     this.campaigns.set(event.campaignId, openBook(event, { ...told, ...rows }));
   }
 
-  #follow(campaign: CampaignBook, event: CampaignEvent, data: Data, facts: CallFacts | undefined): void {
+  #follow(campaign: CampaignBook, event: LoggedEvent, data: Data, facts: CallFacts | undefined): void {
     this.#noteTime(campaign, event, data);
     const rowId = event.recipientId ?? (event.attemptId === undefined ? undefined : rowOf(event.attemptId));
     const told = rowId === undefined ? null : takePending(campaign, rowId, event);
@@ -116,7 +114,7 @@ export class LogJudge {
     if (told?.brought === true) this.#violateAll(told.pending.event, judgeOutcome(campaign, told.pending, true));
   }
 
-  #noteTime(campaign: CampaignBook, event: CampaignEvent, data: Data): void {
+  #noteTime(campaign: CampaignBook, event: LoggedEvent, data: Data): void {
     const { at } = event;
     campaign.lastSeq = event.seq;
     // Whoever gives a campaign up need not have reached the service, whose clock it is. A step of that clock is told.
@@ -137,9 +135,8 @@ export class LogJudge {
     campaign.lastAt = event.type.startsWith('clock.') ? at : Math.max(campaign.lastAt, at);
   }
 
-  #step(campaign: CampaignBook, event: CampaignEvent, data: Data, facts: CallFacts | undefined): void {
-    // Lines of other kinds, those of later versions too, tell of nothing that is judged.
-    switch (event.type as string) {
+  #step(campaign: CampaignBook, event: LoggedEvent, data: Data, facts: CallFacts | undefined): void {
+    switch (event.type) {
       case 'campaign.rows':
         campaign.rowBook.take(Number(data['from']), String(data['hashes']));
         break;
@@ -184,7 +181,7 @@ export class LogJudge {
         this.#plan(campaign, event);
         break;
       case 'attempt.posted':
-        this.#dial(campaign, event, data, facts);
+        this.#dial(campaign, event, facts);
         break;
       case 'attempt.matched':
         this.#match(campaign, event, data);
@@ -220,11 +217,25 @@ export class LogJudge {
       case 'campaign.edited':
         this.#violateAll(event, judgeEdit(campaign, event));
         break;
+      // They tell of nothing that is judged, or were taken before.
+      case 'account.adjusted':
+      case 'account.pace':
+      case 'clock.stepped':
+      case 'hook.delivered':
+      case 'hook.failed':
+      case 'recipient.decided':
+      case 'recipient.deferred':
+      case 'campaign.imported':
+      case 'schedule.fired':
+      case 'schedule.failed':
+      case 'suppression.added':
+      case 'suppression.removed':
+        break;
     }
   }
 
-  #moveCampaign(campaign: CampaignBook, event: CampaignEvent, to: string, from: string | null): void {
-    if (from !== null && stateNamed(from) !== stateNamed(campaign.state))
+  #moveCampaign(campaign: CampaignBook, event: LoggedEvent, to: string, from: string | null): void {
+    if (from !== null && from !== campaign.state)
       this.#violate(event, 'cause_missing', `the campaign left ${from}, and the log has it as ${campaign.state}`);
     else if (!mayCampaignMove(campaign.state, to))
       this.#violate(event, 'illegal_change', `the campaign went from ${campaign.state} to ${to}`);
@@ -236,13 +247,13 @@ export class LogJudge {
     campaign.requeued.clear();
   }
 
-  #withBatch(campaign: CampaignBook, event: CampaignEvent, judge: (batch: BatchBook) => Found): void {
+  #withBatch(campaign: CampaignBook, event: LoggedEvent, judge: (batch: BatchBook) => Found): void {
     const batch = campaign.batches.get(event.batchId ?? '');
     if (batch === undefined) this.#violate(event, 'log_incomplete', `${event.type} of a batch that was never planned`);
     else this.#violateAll(event, judge(batch));
   }
 
-  #plan(campaign: CampaignBook, event: CampaignEvent): void {
+  #plan(campaign: CampaignBook, event: LoggedEvent): void {
     this.#violateAll(event, planAttempt(campaign, event));
     const batch = campaign.batches.get(event.batchId ?? '');
     const excess = batch === undefined ? 0 : linesBeyond(batch);
@@ -252,7 +263,7 @@ export class LogJudge {
     this.beyondLines.push({ violation, agentId: campaign.rules.agentId, excess });
   }
 
-  #dial(campaign: CampaignBook, event: CampaignEvent, data: Data, facts: CallFacts | undefined): void {
+  #dial(campaign: CampaignBook, event: LoggedEvent, facts: CallFacts | undefined): void {
     this.#calls += 1;
     const attempt = findAttempt(campaign, event.attemptId);
     if (attempt === undefined) {
@@ -262,19 +273,9 @@ export class LogJudge {
     const batch = campaign.batches.get(event.batchId ?? '');
     const dialling = { campaign, numbers: this.numbers, rowKey: this.#rowKey, facts };
     this.#violateAll(event, dial(dialling, attempt, batch, event));
-    attempt.zones = this.#intern(data['zones']);
   }
 
-  /** Many calls go to few places. */
-  #intern(zones: unknown): readonly string[] | null {
-    if (!Array.isArray(zones)) return null;
-    const key = zones.join();
-    const known = this.#zones.get(key) ?? (zones as string[]);
-    this.#zones.set(key, known);
-    return known;
-  }
-
-  #match(campaign: CampaignBook, event: CampaignEvent, data: Data): void {
+  #match(campaign: CampaignBook, event: LoggedEvent, data: Data): void {
     const attempt = findAttempt(campaign, event.attemptId);
     if (attempt?.postedAt == null) {
       this.#violate(event, 'log_incomplete', `call ${event.attemptId} has a record and was never placed`);
@@ -285,11 +286,11 @@ export class LogJudge {
     if (batch !== undefined) batch.lacksMatch = null;
   }
 
-  #violateAll(event: CampaignEvent, found: Found): void {
+  #violateAll(event: LoggedEvent, found: Found): void {
     for (const [rule, what] of found) this.#violate(event, rule, what);
   }
 
-  #violate({ campaignId, seq, at }: CampaignEvent, rule: LogRule, what: string): LogViolation {
+  #violate({ campaignId, seq, at }: LoggedEvent, rule: LogRule, what: string): LogViolation {
     const violation = { rule, campaignId, seq, at, what };
     this.#violations.push(violation);
     return violation;

@@ -17,6 +17,7 @@ const all = 'account';
 
 /** What is known of each number and person over all campaigns: calls, do-not-call entries, and which call is open. */
 export class NumberBook {
+  readonly #zones = new Map<string, readonly string[]>();
   /** By scope and number: when the entry is over. */
   readonly #suppressed = new Map<string, number>();
   readonly #byNumber = new Map<string, PlacedCall[]>();
@@ -82,5 +83,14 @@ export class NumberBook {
 
   closeCall(number: string | null, attemptId: string): void {
     if (number !== null && this.#open.get(number) === attemptId) this.#open.delete(number);
+  }
+
+  /** The zones of a call as they are kept for all calls to the same place, of which there are few; null: the log does not tell. */
+  sameZones(zones: unknown): readonly string[] | null {
+    if (!Array.isArray(zones)) return null;
+    const key = zones.join();
+    const known = this.#zones.get(key) ?? (zones as string[]);
+    this.#zones.set(key, known);
+    return known;
   }
 }

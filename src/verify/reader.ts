@@ -1,4 +1,4 @@
-import type { CampaignEvent } from '../ledger/events.ts';
+import type { LoggedEvent } from './logged-event.ts';
 import type { Queries } from '../ledger/open-ledger.ts';
 import type { CallFacts } from './judge-dial.ts';
 
@@ -7,7 +7,7 @@ const perQuery = 500;
 const perPage = 5_000;
 
 /** Events after a number, in the order of the log. */
-export async function readLog(db: Queries, after: number): Promise<CampaignEvent[]> {
+export async function readLog(db: Queries, after: number): Promise<LoggedEvent[]> {
   const rows = await db
     .selectFrom('events')
     .selectAll()
@@ -19,7 +19,7 @@ export async function readLog(db: Queries, after: number): Promise<CampaignEvent
     seq,
     at,
     campaignId,
-    type: type as CampaignEvent['type'],
+    type: type as LoggedEvent['type'],
     ...(row.recipient_id === null ? {} : { recipientId: row.recipient_id }),
     ...(row.attempt_id === null ? {} : { attemptId: row.attempt_id }),
     ...(row.batch_id === null ? {} : { batchId: row.batch_id }),

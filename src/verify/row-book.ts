@@ -23,19 +23,19 @@ export function hashRow(key: string, recipientId: string, facts: RowFacts): stri
 /** The hashes of the rows of a campaign: eight bytes for each row of the list, and those of rows that were added or corrected. */
 export class RowBook {
   readonly #parts: { from: number; hashes: Buffer }[] = [];
-  readonly #changed = new Map<number, string | null>();
+  readonly #changed = new Map<number, string>();
 
   take(from: number, hashes: string): void {
     this.#parts.push({ from, hashes: Buffer.from(hashes, 'base64url') });
   }
 
-  /** A row that was added or corrected; null: the log does not tell how. */
-  change(row: number, hash: string | null): void {
+  /** A row that was added or corrected. */
+  change(row: number, hash: string): void {
     this.#changed.set(row, hash);
   }
 
-  /** The hash of a row; null: the row was changed by a version that does not tell; undefined: there is none. */
-  of(row: number): string | null | undefined {
+  /** The hash of a row; undefined: there is none. */
+  of(row: number): string | undefined {
     const changed = this.#changed.get(row);
     if (changed !== undefined) return changed;
     let [low, high] = [0, this.#parts.length - 1];

@@ -21,16 +21,8 @@ const campaignMoves: Readonly<Record<string, readonly string[]>> = {
   failed: ['scheduled', 'running'],
 };
 
-/** States by the names that they had in logs of earlier versions. */
-const formerNames: Readonly<Record<string, string>> = { ready: 'draft', cancelling: 'draining' };
-
-/** The state by its present name. */
-export function stateNamed(name: string): string {
-  return formerNames[name] ?? name;
-}
-
 export function mayCampaignMove(from: string, to: string): boolean {
-  return campaignMoves[stateNamed(from)]?.includes(stateNamed(to)) ?? false;
+  return campaignMoves[from]?.includes(to) ?? false;
 }
 
 export function mayBatchMove(from: string, to: string): boolean {

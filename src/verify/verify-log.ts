@@ -99,11 +99,8 @@ async function excusedLines(db: Queries, judge: LogJudge): Promise<Set<LogViolat
   return excused;
 }
 
-function notesOf({ campaigns, falls }: LogJudge): string[] {
+function notesOf({ falls }: LogJudge): string[] {
   const notes: string[] = [];
-  const older = [...campaigns.values()].filter(({ tells }) => !tells.has('rows')).map(({ campaignId }) => campaignId);
-  if (older.length > 0)
-    notes.push(`Numbers and zones of rows were not fixed when they were imported: ${older.slice(0, 5).join(', ')}.`);
   if (falls.count > 0)
     notes.push(
       `${falls.count} times lie up to ${falls.mostMs} ms before the one above them, as clocks of several machines do.`,

@@ -8,6 +8,7 @@ import { createConvaiClient } from '../../src/convai/client.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { readCallerUse } from '../../src/ledger/limits/callers.ts';
 import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
+import type { EventData } from '../../src/domain/events.ts';
 import { readEvents } from '../../src/ledger/events.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
@@ -172,7 +173,10 @@ async function begin(numbers: string[], rules: RulesChanges = {}): Promise<Calle
 
 async function toldOf({ store }: CallerRun) {
   const events = await readEvents(store.db, campaignId, 0, 1000, ['caller.out', 'caller.in']);
-  return events.map(({ type, data }) => [type, data?.['phoneNumberId'], data?.['reason']]);
+  return events.map(({ type, data }) => {
+    const { phoneNumberId, reason } = data as Partial<EventData['caller.out']>;
+    return [type, phoneNumberId, reason];
+  });
 }
 
 /** The numbers from which calls went out, as the service's records tell, from the nth call on. */

@@ -51,7 +51,7 @@ test('a plan that refuses a batch with 429 slows the campaign down, which comes 
   expect(trial.ledger.recipients.every(({ outcome }) => outcome !== null)).toBe(true);
   // Each look at the list before the batch is sent again takes requests of the same budget.
   expect(trial.ledger.posts.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(1);
-  const paces = events.flatMap(({ type, data }) => (type === 'account.pace' ? [Number(data?.['to'])] : []));
+  const paces = events.flatMap(({ type, data }) => (type === 'account.pace' ? [data.to] : []));
   expect(paces[0]).toBe(fullPace / 2);
   expect(paces.at(-1)).toBe(fullPace);
 }, 120_000);

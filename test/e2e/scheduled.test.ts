@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { ScheduleView } from '../../src/cli/schedule/view.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
+import type { Firing } from '../../src/domain/events.ts';
 import { readAllEvents } from '../../src/ledger/events.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
@@ -132,7 +133,7 @@ test('a firing whose campaign is ended by hand says so, and the next one comes',
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
   onTestFinished(() => store.close());
   const told = (await readAllEvents(store.db, 0, 1000)).filter(({ type }) => type.startsWith('schedule.'));
-  expect(told.map(({ type, data }) => [type, data?.['campaignId']])).toEqual([
+  expect(told.map(({ type, data }) => [type, (data as Firing).campaignId])).toEqual([
     ['schedule.fired', campaignId],
     ['schedule.failed', campaignId],
   ]);

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { NewEvent } from '../../src/ledger/events.ts';
 import { LogJudge } from '../../src/verify/log-judge.ts';
+import type { LoggedEvent } from '../../src/verify/logged-event.ts';
 import { logRules, type LogRule } from '../../src/verify/log-rules.ts';
 import { buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
 
@@ -22,12 +22,12 @@ const rules = buildRules({
 });
 const preDial = { url: 'http://127.0.0.1:9/ask', timeoutMs: 1_000 };
 
-type Draft = Omit<NewEvent, 'campaignId' | 'type'> & { campaignId?: string; type: string };
+type Draft = Omit<LoggedEvent, 'campaignId' | 'seq' | 'type'> & { campaignId?: string; type: string };
 type Change = (log: Draft[]) => Draft[];
 
-function hashes(): string {
-  const parts = numbers.map((e164, index) => {
-    const text = JSON.stringify([`spring/${index + 1}`, e164, null, place.zones, 'US', ['NY'], null, null]);
+function hashes(campaignId = 'spring', of: readonly (string | undefined)[] = numbers): string {
+  const parts = of.map((e164, index) => {
+    const text = JSON.stringify([`${campaignId}/${index + 1}`, e164, null, place.zones, 'US', ['NY'], null, null]);
     return createHmac('sha256', key).update(text).digest().subarray(0, 8);
   });
   return Buffer.concat(parts).toString('base64url');
@@ -67,9 +67,9 @@ const outcome = (row: number, at: number, result: string, reason: string | null 
   data: { outcome: result, reason },
 });
 
-/** Ana answers, Ben is busy twice, Cy answers in a batch of his own; the log is as this version writes it. */
+/** Ana answers, Ben is busy twice, Cy answers in a batch of his own; the log is as it is written. */
 const kept: readonly Draft[] = [
-  { at: ten, type: 'campaign.imported', data: { rows: 3, firstRow: 1, rejected: 0, rules, tells: ['rows', 'rings'] } },
+  { at: ten, type: 'campaign.imported', data: { rows: 3, firstRow: 1, rejected: 0, rules } },
   { at: ten, type: 'campaign.rows', data: { from: 1, hashes: hashes() } },
   { at: ten, type: 'campaign.state', data: { from: 'draft', to: 'running' } },
   { at: ten, type: 'round.started', data: { round: 1 } },
@@ -382,6 +382,7 @@ function elsewhere(number: string | undefined, at: number): Draft[] {
   const id = (text: string) => text.replace('spring', 'autumn');
   return [
     { at, type: 'campaign.imported', data: { rows: 1, rejected: 0, rules: own } },
+    { at, type: 'campaign.rows', data: { from: 1, hashes: hashes('autumn', [number]) } },
     { at, type: 'campaign.state', data: { to: 'running' } },
     ...batch(1, at, [['spring/1/1', number]]),
   ].map((event: Draft) => ({

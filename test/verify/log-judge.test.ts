@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CampaignEvent, NewEvent } from '../../src/ledger/events.ts';
+import type { LoggedEvent } from '../../src/verify/logged-event.ts';
 import { LogJudge } from '../../src/verify/log-judge.ts';
 import type { LogRule } from '../../src/verify/log-rules.ts';
 import { buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
@@ -20,7 +20,7 @@ const rules = buildRules({
 const place = { zones: ['America/New_York'], country: 'US', regions: ['NY'] };
 const [ana, ben] = ['+12125550100', '+12125550101'];
 
-type Draft = Omit<NewEvent, 'campaignId'> & { campaignId?: string };
+type Draft = Omit<LoggedEvent, 'campaignId' | 'seq'> & { campaignId?: string };
 
 function batch(n: number, at: number, calls: [attemptId: string, number: string][], round = 1): Draft[] {
   const batchId = `spring/${round}/${n}`;
@@ -124,7 +124,7 @@ test('a log in which every promise was kept is proven, and what there was to jud
 });
 
 const edit = (
-  type: NewEvent['type'],
+  type: LoggedEvent['type'],
   row: number,
   data: Record<string, unknown> = {},
   at = ten + 30 * minuteMs,
@@ -712,7 +712,7 @@ test.each(corruptions)('%s: %s is found', (rule, _what, log) => {
 
 test('events that stand in another order than their numbers are found', () => {
   const log = new LogJudge();
-  for (const seq of [1, 2, 2]) log.take({ seq, campaignId: 'spring', ...kept[Math.min(seq, 2) - 1] } as CampaignEvent);
+  for (const seq of [1, 2, 2]) log.take({ seq, campaignId: 'spring', ...kept[Math.min(seq, 2) - 1] } as LoggedEvent);
   expect(log.finish().violations.map(({ rule, seq }) => [rule, seq])).toContainEqual(['log_incomplete', 2]);
 });
 
@@ -790,7 +790,7 @@ test('what is allowed is no violation', () => {
   const undialable: Draft[] = [
     ...exhausted.filter(({ type }) => type !== 'round.ended' && type !== 'campaign.state').slice(0, -1),
     outcome('spring/2', ten + hourMs + minuteMs, 'undialable'),
-    edit('recipient.corrected', 2, { outcome: 'undialable' }, ten + hourMs + minuteMs),
+    edit('recipient.corrected', 2, { outcome: 'undialable', numberChanged: true }, ten + hourMs + minuteMs),
     { ...edited(0, 1, 0), at: ten + hourMs + minuteMs },
   ];
   const running = undialable.toSpliced(1, 0, { at: ten, type: 'campaign.state', data: { to: 'running' } });

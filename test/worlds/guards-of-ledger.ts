@@ -6,7 +6,7 @@ const matching = 'src/ledger/collect/matching.ts';
 const sharedWords = 'src/ledger/doubt/shared-words.ts';
 
 const noWordingIndex = edit(
-  'src/ledger/third-schema.ts',
+  'src/ledger/migrations.ts',
   'create unique index attempts_one_wording',
   'create index attempts_one_wording',
 );

@@ -1,6 +1,8 @@
 import { DateTime } from 'luxon';
 import { timeZone } from '../../domain/time-zone.ts';
-import { readEvents, type CampaignEvent, type EventType } from '../../ledger/events.ts';
+import type { EventType, NewEvent } from '../../domain/events.ts';
+import { hasEnded, type CampaignState } from '../../domain/lifecycle.ts';
+import { readEvents } from '../../ledger/events.ts';
 import type { Queries } from '../../ledger/open-ledger.ts';
 
 /** What happened when, told from the event log. Instants are service time. */
@@ -52,31 +54,31 @@ class TimelineBook {
   #latest: string | null = null;
   #optOuts = 0;
 
-  readonly #takers: Partial<Record<EventType, (event: CampaignEvent, data: Record<string, unknown>) => void>> = {
+  readonly #takers: { [Type in EventType]?: (event: Extract<NewEvent, { type: Type }>) => void } = {
     'round.started': ({ at }) => {
       this.#startedAt ??= at;
     },
-    'campaign.state': ({ at }, { to, reason }) => this.#noteState(at, textOf(to), reason),
-    'attempt.posted': ({ at }, { zones }) => {
+    'campaign.state': ({ at, data: { to, reason } }) => this.#noteState(at, to, reason),
+    'attempt.posted': ({ at, data: { zones } }) => {
       this.#calls.push(at);
       this.#hour(at).calls += 1;
-      for (const zone of Array.isArray(zones) ? zones : []) this.#noteClock(at, textOf(zone));
+      for (const zone of zones) this.#noteClock(at, zone);
     },
-    'attempt.settled': ({ at }, { disposition }) => {
+    'attempt.settled': ({ at, data: { disposition } }) => {
       if (disposition === 'answered' || disposition === 'opted_out') this.#hour(at).answered += 1;
     },
-    'recipient.outcome': ({ at }, { outcome }) => {
+    'recipient.outcome': ({ at, data: { outcome } }) => {
       if (outcome !== null) this.#hour(at).rowsDone += 1;
     },
-    'recipient.deferred': (_event, { reason, count }) => add(this.#waits, textOf(reason), Number(count ?? 1)),
-    'attempt.released': (_event, { reason }) => add(this.#released, textOf(reason), 1),
+    'recipient.deferred': ({ data: { reason, count } }) => add(this.#waits, reason, count),
+    'attempt.released': ({ data: { reason } }) => add(this.#released, reason, 1),
     'suppression.added': ({ attemptId }) => {
       if (attemptId !== undefined) this.#optOuts += 1;
     },
   };
 
-  take(event: CampaignEvent): void {
-    this.#takers[event.type]?.(event, event.data ?? {});
+  take(event: NewEvent): void {
+    (this.#takers[event.type] as ((event: NewEvent) => void) | undefined)?.(event);
   }
 
   finish(until: number): Timeline {
@@ -98,12 +100,11 @@ class TimelineBook {
     };
   }
 
-  #noteState(at: number, to: string, reason: unknown): void {
+  #noteState(at: number, to: CampaignState, reason: string | null): void {
     const last = this.#pauses.at(-1);
     if (last?.until === null) last.until = at;
-    if (to === 'paused')
-      this.#pauses.push({ from: at, until: null, reason: typeof reason === 'string' ? reason : null });
-    if (to === 'completed' || to === 'cancelled' || to === 'failed') this.#endedAt = at;
+    if (to === 'paused') this.#pauses.push({ from: at, until: null, reason });
+    if (hasEnded({ state: to })) this.#endedAt = at;
   }
 
   #noteClock(at: number, zone: string): void {
@@ -133,8 +134,4 @@ class TimelineBook {
 
 function add(counts: Record<string, number>, key: string, times: number): void {
   counts[key] = (counts[key] ?? 0) + times;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : 'not said';
 }

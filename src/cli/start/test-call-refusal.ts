@@ -60,7 +60,6 @@ function explain(verdict: Exclude<Eligibility, { verdict: 'dial' }>, rules: Camp
       return `The campaign ends ${instantText(rules.endsAt ?? 0)}, and nothing is dialled in the time of advanced.dispatch_margin before that.`;
     case 'capped_until_end':
       return 'The frequency caps of the campaign or of the law allow no call to this number before its end.';
-    case 'already_reached':
     case 'attempts_used_up':
       return 'The budget of attempts to this number is used up.';
   }

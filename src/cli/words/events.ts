@@ -1,6 +1,7 @@
 import { fullPace } from '../../domain/pacing/pace-control.ts';
-import { faultWords, type CallerFault } from '../../domain/caller-choice.ts';
-import type { CampaignEvent, EventType } from '../../ledger/events.ts';
+import { faultWords } from '../../domain/caller-choice.ts';
+import type { EventData, EventType, NewEvent } from '../../domain/events.ts';
+import type { CampaignState } from '../../domain/lifecycle.ts';
 import { tellHook } from './hooks.ts';
 import { percent, plural, span } from '../../input/figures.ts';
 import { printable } from '../terminal/printable.ts';
@@ -30,47 +31,46 @@ export const toldEvents: readonly EventType[] = [
 ];
 
 /** An event of the log in words, without any recipient's data; null when it adds nothing to the one before it. */
-export function tellEvent(event: CampaignEvent): string | null {
-  const data = event.data ?? {};
+export function tellEvent(event: NewEvent): string | null {
   switch (event.type) {
     case 'campaign.imported':
-      return `${plural(number(data['rows']), 'row')} imported, ${number(data['rejected'])} rejected`;
+      return `${plural(event.data.rows, 'row')} imported, ${event.data.rejected} rejected`;
     case 'campaign.edited':
-      return tellEdit(data);
+      return tellEdit(event.data);
     case 'campaign.adjusted':
-      return `a person changed ${tellAdjustment(data)}`;
+      return `a person changed ${tellAdjustment(event.data)}`;
     case 'account.adjusted':
-      return tellMove(data) ?? `a person changed limits of the account: ${tellAdjustment(data)}`;
+      return tellAccount(event.data);
     case 'account.pace':
-      return tellPace(number(data['from']), number(data['to']));
+      return tellPace(event.data);
     case 'campaign.state':
-      return tellState(String(data['to']), data['reason']);
+      return tellState(event.data);
     case 'round.started':
-      return `round ${number(data['round'])} begins`;
+      return `round ${event.data.round} begins`;
     case 'round.ended':
-      return `round ${number(data['round'])} has ended`;
+      return `round ${event.data.round} has ended`;
     case 'caller.out':
-      return `caller number ${callerName(data)} is taken out: it ${faultWords[data['reason'] as CallerFault] ?? 'may not call'}`;
+      return `caller number ${printable(event.data.phoneNumberId)} is taken out: it ${faultWords[event.data.reason]}`;
     case 'caller.in':
-      return `caller number ${callerName(data)} may call again`;
+      return `caller number ${printable(event.data.phoneNumberId)} may call again`;
     case 'clock.stepped':
-      return tellStep(data['clock'] === 'machine' ? "a worker's clock" : "the service's clock", number(data['byMs']));
+      return tellStep(event.data);
     case 'batch.screened':
     case 'hook.delivered':
     case 'hook.failed':
       return tellHook(event, batchName(event));
     case 'batch.posting':
-      return number(data['k']) === 1
+      return event.data.k === 1
         ? null
-        : `${batchName(event)}: sending ${plural(number(data['size']), 'call')} again, POST ${number(data['k'])}`;
+        : `${batchName(event)}: sending ${plural(event.data.size, 'call')} again, POST ${event.data.k}`;
     case 'post.verdict':
-      return tellVerdict(event, String(data['verdict']), data['status']);
+      return tellVerdict(batchName(event), event.data);
     case 'batch.state':
-      return tellBatchState(event, data);
+      return tellBatchState(batchName(event), event.data);
     case 'recipient.decided':
-      return tellDecision(event, data);
+      return `${rowName(event)}: a person said that ${tellDecision(event.data)}`;
     case 'suppression.added':
-      if (typeof data['source'] === 'string' && data['source'].startsWith('possible:'))
+      if (event.data.source?.startsWith('possible:') === true)
         return 'somebody opted out in a record that belongs to nobody: every number it may belong to is called no more';
       return event.attemptId === undefined
         ? 'a number was put on the do-not-call list of this campaign'
@@ -97,10 +97,10 @@ export function tellEvent(event: CampaignEvent): string | null {
   }
 }
 
-function tellEdit(data: Record<string, unknown>): string {
+function tellEdit(data: EventData['campaign.edited']): string {
   const parts = (['added', 'corrected', 'withdrawn'] as const)
-    .filter((kind) => number(data[kind]) > 0)
-    .map((kind) => `${plural(number(data[kind]), 'row')} ${kind}`);
+    .filter((kind) => data[kind] > 0)
+    .map((kind) => `${plural(data[kind], 'row')} ${kind}`);
   return parts.join(', ');
 }
 
@@ -113,19 +113,17 @@ const limitNames: Readonly<Record<string, string>> = {
 };
 
 /** What a person changed: `concurrent calls from 10 to 40`. */
-export function tellAdjustment({ from, to }: Record<string, unknown>): string {
-  const [before, after] = [from, to] as Record<string, number | null>[];
-  return Object.entries(after ?? {})
-    .map(
-      ([key, value]) => `${limitNames[key] ?? key} from ${tellLimit(key, before?.[key])} to ${tellLimit(key, value)}`,
-    )
+export function tellAdjustment({ from, to }: Pick<EventData['campaign.adjusted'], 'from' | 'to'>): string {
+  const before: Record<string, number | null> = from;
+  return Object.entries(to)
+    .map(([key, value]) => `${limitNames[key] ?? key} from ${tellLimit(key, before[key])} to ${tellLimit(key, value)}`)
     .join(', ');
 }
 
-function tellMove({ to }: Record<string, unknown>): string | null {
-  const { service } = (to ?? {}) as { service?: string };
+function tellAccount(data: EventData['account.adjusted']): string {
+  const { service } = data.to;
   return service === undefined
-    ? null
+    ? `a person changed limits of the account: ${tellAdjustment(data)}`
     : `a person moved the campaign to its service's new address, ${printable(service)}`;
 }
 
@@ -135,100 +133,102 @@ function tellLimit(key: string, value: number | null | undefined): string {
 }
 
 /** Of the way back only the end is told. */
-function tellPace(from: number, to: number): string | null {
+function tellPace({ from, to }: EventData['account.pace']): string | null {
   if (to < from)
     return `the service limits requests: all limits are at ${percent(to / 1000)}, and rise as it accepts batches`;
   return to === fullPace ? 'the service has accepted enough batches: all limits are at 100 % again' : null;
 }
 
-function tellStep(whose: string, byMs: number): string {
+function tellStep({ clock, byMs }: EventData['clock.stepped']): string {
+  const whose = clock === 'machine' ? "a worker's clock" : "the service's clock";
   const way = byMs < 0 ? 'back' : 'forward';
   return `${whose} was set ${way} by ${span(Math.abs(byMs))}: calls that were open then end in nothing negative`;
 }
 
-function tellState(to: string, reason: unknown): string {
-  const why = typeof reason === 'string' && reason !== '' ? `: ${printable(reason)}` : '';
-  const words: Readonly<Record<string, string>> = {
-    running: 'dialling',
-    paused: 'paused',
-    scheduled: 'waiting for its start time',
-    draining: 'draining: no further dials, open calls are still collected',
-    failed: 'failed',
-    completed: 'completed',
-    cancelled: 'cancelled',
-  };
-  return `${words[to] ?? to}${why}`;
+const stateWords: Readonly<Record<CampaignState, string>> = {
+  importing: 'importing',
+  draft: 'imported',
+  running: 'dialling',
+  paused: 'paused',
+  scheduled: 'waiting for its start time',
+  draining: 'draining: no further dials, open calls are still collected',
+  failed: 'failed',
+  completed: 'completed',
+  cancelled: 'cancelled',
+};
+
+function tellState({ to, reason }: EventData['campaign.state']): string {
+  return `${stateWords[to]}${reason === null || reason === '' ? '' : `: ${printable(reason)}`}`;
 }
 
-function tellVerdict(event: CampaignEvent, verdict: string, status: unknown): string | null {
-  const name = batchName(event);
-  const code = typeof status === 'number' ? ` (status ${status})` : '';
-  // What follows from it is told with the batch's state.
-  if (verdict === 'confirmed') return null;
-  if (verdict === 'refused') {
-    const next =
-      status === 400 || status === 422
-        ? '; smaller batches will show which of its calls it does not take, once the records bear the refusal out'
-        : '';
-    return `${name}: refused by the service${code}${next}`;
-  }
-  if (verdict === 'not_sent') {
-    return status === 429
-      ? `${name}: told to wait (429), nothing was queued; it will be sent again`
-      : `${name}: no connection, nothing was sent; it will be sent again`;
-  }
-  return `${name}: no answer that can be used${code}; it counts as sent, and nothing more is sent until the records have been looked at`;
-}
-
-function tellBatchState(event: CampaignEvent, data: Record<string, unknown>): string | null {
-  const name = batchName(event);
-  switch (data['state']) {
+function tellVerdict(name: string, { verdict, status }: EventData['post.verdict']): string | null {
+  const code = status === null ? '' : ` (status ${status})`;
+  switch (verdict) {
+    // What follows from it is told with the batch's state.
     case 'confirmed':
-      return data['by'] === 'evidence'
+      return null;
+    case 'refused': {
+      const next =
+        status === 400 || status === 422
+          ? '; smaller batches will show which of its calls it does not take, once the records bear the refusal out'
+          : '';
+      return `${name}: refused by the service${code}${next}`;
+    }
+    case 'not_sent':
+      return status === 429
+        ? `${name}: told to wait (429), nothing was queued; it will be sent again`
+        : `${name}: no connection, nothing was sent; it will be sent again`;
+    case 'unknown':
+      return `${name}: no answer that can be used${code}; it counts as sent, and nothing more is sent until the records have been looked at`;
+  }
+}
+
+function tellBatchState(name: string, data: EventData['batch.state']): string | null {
+  switch (data.state) {
+    case 'confirmed':
+      return data.by === 'evidence'
         ? `${name}: found in the service's records, so it was accepted`
-        : `${name}: ${plural(number(data['calls_initiated']), 'call')} accepted`;
+        : `${name}: ${plural(data.calls_initiated, 'call')} accepted`;
     case 'held':
-      return `${name}: no trace of it in the records; a person has to decide (carillon resolve)`;
+      return data.by === 'person'
+        ? `${name}: a person gave up its records; what became of its calls stays unknown`
+        : `${name}: no trace of it in the records; a person has to decide (carillon resolve)`;
     case 'redial':
-      return data['by'] === 'campaign'
+      return data.by === 'campaign'
         ? `${name}: no trace of it in the records; dialled again, as the campaign file says (on_unknown)`
         : `${name}: a person said to dial again`;
     case 'given_up':
       return `${name}: a person gave it up`;
     case 'released':
       return `${name}: given back, its recipients wait again`;
-    default:
+    case 'refused':
+    case 'unknown':
+    case 'not_sent':
       return null;
   }
 }
 
-function tellDecision(event: CampaignEvent, data: Record<string, unknown>): string {
-  const conversation = printable(String(data['conversation']));
-  const words: Readonly<Record<string, string>> = {
-    theirs: `${conversation} is the record of its call`,
-    not_theirs: `${conversation} is not the record of its call`,
-    redial: 'it is to be dialled again',
-    give_up: 'it is left as it is',
-  };
-  return `${rowName(event)}: a person said that ${words[String(data['decision'])] ?? 'something is so'}`;
+function tellDecision(data: EventData['recipient.decided']): string {
+  switch (data.decision) {
+    case 'theirs':
+      return `${printable(data.conversation)} is the record of its call`;
+    case 'not_theirs':
+      return `${printable(data.conversation)} is not the record of its call`;
+    case 'redial':
+      return 'it is to be dialled again';
+    case 'give_up':
+      return 'it is left as it is';
+  }
 }
 
 /** `batch 3`: the last part of its id. */
-function batchName(event: CampaignEvent): string {
+function batchName(event: NewEvent): string {
   return `batch ${event.batchId?.split('/').at(-1) ?? '?'}`;
 }
 
 /** `row 17`: a recipient's id ends with its row, an attempt's with row and number. */
-function rowName(event: CampaignEvent): string {
+function rowName(event: NewEvent): string {
   const id = event.recipientId ?? event.attemptId ?? '';
   const row = id.slice(event.campaignId.length + 1).split('/')[0];
   return row === undefined || row === '' ? 'a recipient' : `row ${row}`;
-}
-
-function callerName(data: Record<string, unknown>): string {
-  return printable(String(data['phoneNumberId']));
-}
-
-function number(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
 }

@@ -1,7 +1,7 @@
 import type { ServiceClock } from '../../convai/service-clock.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { hookPlace } from '../../hooks/hook-place.ts';
-import type { CampaignEvent } from '../../ledger/events.ts';
+import type { EventData, NewEvent } from '../../domain/events.ts';
 import type { HookStanding } from '../../ledger/campaign/hook-standing.ts';
 import { plural, span } from '../../input/figures.ts';
 
@@ -16,28 +16,28 @@ const faultWords: Readonly<Record<string, string>> = {
   given_up: 'it was tried for a day',
 };
 
-function whyOf(data: Record<string, unknown>): string {
-  const status = typeof data['status'] === 'number' ? `, status ${data['status']}` : '';
-  const fault = String(data['fault']);
-  return `${faultWords[fault] ?? fault}${status}`;
+function whyOf({ fault, status }: EventData['hook.failed']): string {
+  return `${faultWords[fault] ?? fault}${status == null ? '' : `, status ${status}`}`;
 }
+
+type HookEvent = Extract<NewEvent, { type: 'batch.screened' | 'hook.delivered' | 'hook.failed' }>;
 
 /** An event of a hook in words; null when nothing came of it. */
-export function tellHook({ type, data = {} }: CampaignEvent, batch: string): string | null {
-  const [name, what] = data['hook'] === 'on_pause' ? ['pause', 'pause'] : ['completion', 'end'];
-  if (type === 'hook.delivered') return `the ${name} hook was told of the ${what}`;
-  if (type === 'hook.failed') {
-    return data['hook'] === 'pre_dial'
-      ? `${batch}: the pre-dial hook (pre_dial.url) gives no answer (${whyOf(data)}); nobody of it is called until it does`
-      : `the ${name} hook (on_${name}.url) could not be told of the ${what} (${whyOf(data)})`;
+export function tellHook(event: HookEvent, batch: string): string | null {
+  if (event.type === 'batch.screened') {
+    const { refused, later } = event.data;
+    const told = [...tellCount(refused, 'may not be called'), ...tellCount(later, 'may be called later')];
+    return told.length === 0 ? null : `${batch}: the pre-dial hook says that ${told.join(', and ')}`;
   }
-  const parts = [tellCount(data['refused'], 'may not be called'), tellCount(data['later'], 'may be called later')];
-  const told = parts.filter((part) => part !== null);
-  return told.length === 0 ? null : `${batch}: the pre-dial hook says that ${told.join(', and ')}`;
+  const [name, what] = event.data.hook === 'on_pause' ? ['pause', 'pause'] : ['completion', 'end'];
+  if (event.type === 'hook.delivered') return `the ${name} hook was told of the ${what}`;
+  return event.data.hook === 'pre_dial'
+    ? `${batch}: the pre-dial hook (pre_dial.url) gives no answer (${whyOf(event.data)}); nobody of it is called until it does`
+    : `the ${name} hook (on_${name}.url) could not be told of the ${what} (${whyOf(event.data)})`;
 }
 
-function tellCount(count: unknown, what: string): string | null {
-  return typeof count === 'number' && count > 0 ? `${plural(count, 'recipient')} ${what}` : null;
+function tellCount(count: number, what: string): string[] {
+  return count > 0 ? [`${plural(count, 'recipient')} ${what}`] : [];
 }
 
 const noticeWords: Readonly<Record<NonNullable<HookStanding['completion']>, (what: string) => string>> = {

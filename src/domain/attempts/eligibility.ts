@@ -22,8 +22,6 @@ export interface EligibilityInput {
   /** How long hours and campaign must last beyond `at`, since the service may dial later than it accepts. */
   marginMs: number;
   suppressed: boolean;
-  /** The recipient has already been reached, for example by a late record of an earlier attempt. */
-  reached?: boolean;
   /** Another attempt to the same number is open, in whatever campaign. */
   numberBusy: boolean;
   /** The earliest instant at which frequency caps allow one more call; `at` or earlier when they do now. */
@@ -49,7 +47,6 @@ export type Eligibility =
         | 'campaign_end'
         | 'row_expired'
         | 'suppressed'
-        | 'already_reached'
         | 'attempts_used_up'
         | 'unknown_timezone'
         | 'no_open_window_before_end'
@@ -57,8 +54,8 @@ export type Eligibility =
     };
 
 /**
- * Whether a recipient may be dialled now. Rules in order, the first that applies decides: campaign and row end, suppression, already
- * reached, budget of attempts, the row's own beginning, another open call to the number, frequency caps, calling window. A recipient who may not be
+ * Whether a recipient may be dialled now. Rules in order, the first that applies decides: campaign and row end, suppression,
+ * budget of attempts, the row's own beginning, another open call to the number, frequency caps, calling window. A recipient who may not be
  * dialled before the end is `undialable` when it was never dialled, and `expired` when it was: then only the further attempts fell away.
  */
 export function judgeEligibility(input: EligibilityInput): Eligibility {
@@ -69,7 +66,6 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
     return { verdict: 'final', outcome: 'expired', reason };
   }
   if (input.suppressed) return { verdict: 'final', outcome: 'suppressed', reason: 'suppressed' };
-  if (input.reached === true) return { verdict: 'final', outcome: 'completed', reason: 'already_reached' };
   const { budgetAllowsAt } = input;
   if (budgetAllowsAt === null || (endsAt !== null && budgetAllowsAt + marginMs >= endsAt))
     return { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' };

@@ -197,8 +197,7 @@ export async function importCampaign(
     );
   }
   const token = await claimImport(store, input, now);
-  const rowKey = await readRowKey(store.db);
-  const hashes = rowKey === undefined ? null : new RowHashes(rowKey);
+  const hashes = new RowHashes(await readRowKey(store.db));
   let total = 0;
   let firstRow: number | null = null;
   let rejected = 0;
@@ -214,7 +213,7 @@ export async function importCampaign(
       total += 1;
       firstRow ??= row.row;
       if (row.verdict === 'rejected') rejected += 1;
-      hashes?.add(recipientId(input.campaignId, row.row), row);
+      hashes.add(recipientId(input.campaignId, row.row), row);
       pending.push(recipientOf(input.campaignId, row, keyOf, now));
     }
     if (pending.length >= rowsPerCommit) await flush();
@@ -235,11 +234,10 @@ export async function importCampaign(
     await changeAggregates(tx, input.campaignId, [{ kind: 'outcome', key: '', value: 'rejected', delta: rejected }]);
     // The log proves what it tells of without any other table, so it has the rules as well, and which clock changes were known.
     const timeZoneData = zoneDataRelease;
-    const tells = hashes === null ? ['rings'] : ['rows', 'rings'];
-    const data = { hash: input.fileHash, rows: total, firstRow, rejected, rules: input.rules, timeZoneData, tells };
+    const data = { hash: input.fileHash, rows: total, firstRow, rejected, rules: input.rules, timeZoneData };
     await appendEvents(tx, [
       { at: now, campaignId: input.campaignId, type: 'campaign.imported', data },
-      ...(hashes?.events(input.campaignId, now) ?? []),
+      ...hashes.events(input.campaignId, now),
     ]);
   });
   const campaign = await findCampaign(store.db, input.campaignId);

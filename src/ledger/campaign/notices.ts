@@ -1,13 +1,11 @@
-import { appendEvents, type EventType } from '../events.ts';
+import type { NoticeFacts } from '../../domain/events.ts';
+import { appendEvents } from '../events.ts';
 import type { Queries } from '../open-ledger.ts';
 
-/** Something that a hook is told: the end of a round, or a pause that the campaign made by itself. */
-export type Notice =
-  | { hook: 'on_completion'; campaignId: string; round: number }
-  | { hook: 'on_pause'; campaignId: string; round: number; pausedAt: number };
+/** Something that a hook is told, and of which campaign. */
+export type Notice = NoticeFacts & { campaignId: string };
 
-type ToldType = Extract<EventType, 'hook.delivered' | 'hook.failed'>;
-const toldTypes: readonly ToldType[] = ['hook.delivered', 'hook.failed'];
+const toldTypes = ['hook.delivered', 'hook.failed'] as const;
 
 /** Hardly anything is logged after the end of a round. */
 const latestEvents = 200;
@@ -41,15 +39,19 @@ export async function findNotice(
 /** Notes in the log whether the hook was told, and why it was not. */
 export async function noteNotice(
   db: Queries,
-  type: ToldType,
   notice: Notice,
   now: number,
-  fault: { fault?: string; status?: number | null } = {},
+  fault: { fault: string; status: number | null } | null,
 ): Promise<void> {
-  const { campaignId } = notice;
-  await appendEvents(db, [{ at: now, campaignId, type, data: { ...factsOf(notice), ...fault } }]);
+  const event = { at: now, campaignId: notice.campaignId };
+  const data = factsOf(notice);
+  await appendEvents(db, [
+    fault === null
+      ? { ...event, type: 'hook.delivered', data }
+      : { ...event, type: 'hook.failed', data: { ...data, ...fault } },
+  ]);
 }
 
-function factsOf({ campaignId: _campaign, ...facts }: Notice): Record<string, unknown> {
+function factsOf({ campaignId: _campaign, ...facts }: Notice): NoticeFacts {
   return facts;
 }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { NewEvent } from '../events.ts';
+import type { NewEvent } from '../../domain/events.ts';
 import type { ImportRow } from './import-campaign.ts';
 import type { Queries } from '../open-ledger.ts';
 
@@ -7,9 +7,9 @@ import type { Queries } from '../open-ledger.ts';
 const hashBytes = 8;
 const rowsPerEvent = 500;
 
-/** The key of the database for hashes of rows; undefined: it was made without one. */
-export async function readRowKey(db: Queries): Promise<string | undefined> {
-  return (await db.selectFrom('meta').select('value').where('key', '=', 'row_key').executeTakeFirst())?.value;
+/** The key of the database for hashes of rows. */
+export async function readRowKey(db: Queries): Promise<string> {
+  return (await db.selectFrom('meta').select('value').where('key', '=', 'row_key').executeTakeFirstOrThrow()).value;
 }
 
 /** What a row says about whom a call leads to, hashed: a call that went elsewhere shows. */
@@ -20,10 +20,9 @@ function digest(key: string, recipientId: string, row: ImportRow): Buffer {
 }
 
 /** Hashes rows that are added or corrected, for their events. */
-export async function rowHasher(db: Queries): Promise<(recipientId: string, row?: ImportRow) => { hash?: string }> {
+export async function rowHasher(db: Queries): Promise<(recipientId: string, row: ImportRow) => string> {
   const key = await readRowKey(db);
-  return (id, row) =>
-    key === undefined || row === undefined ? {} : { hash: digest(key, id, row).toString('base64url') };
+  return (id, row) => digest(key, id, row).toString('base64url');
 }
 
 /** The hashes of a list, 500 to an event: a million rows are eight megabytes. */

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { CampaignState } from '../../domain/lifecycle.ts';
 import { listCampaigns, type Campaign } from '../rows/campaigns.ts';
+import type { Firing } from '../../domain/events.ts';
 import { appendEvents, type CampaignEvent } from '../events.ts';
 import type { Queries, Store } from '../open-ledger.ts';
 import type { Database } from '../schema.ts';
@@ -61,24 +62,13 @@ export async function removeSchedule(store: Store, scheduleId: string): Promise<
   await store.transaction((tx) => tx.deleteFrom('schedules').where('schedule_id', '=', scheduleId).execute());
 }
 
-/** What came of one firing: a campaign of its own, or the reason why there is none. */
-export interface Firing {
-  scheduleId: string;
-  /** The campaign that it is to start. */
-  campaignId: string;
-  /** Real time at which it was due. */
-  scheduledAt: number;
-  /** Null when the campaign was started. Holds no number and no cell of a list. */
-  failure: string | null;
-}
-
 /** Adds a firing to the event log, under the schedule's own campaign id. Idempotent: the same end of the same firing is told once. */
 export async function noteFiring(store: Store, parentId: string, firing: Firing, now: number): Promise<void> {
   await store.transaction(async (tx) => {
     const last = await lastFiring(tx, parentId, firing.scheduleId);
     if (last?.campaignId === firing.campaignId && (last.failure === null) === (firing.failure === null)) return;
     const type = firing.failure === null ? 'schedule.fired' : 'schedule.failed';
-    await appendEvents(tx, [{ at: now, campaignId: parentId, type, data: { ...firing } }]);
+    await appendEvents(tx, [{ at: now, campaignId: parentId, type, data: firing }]);
   });
 }
 

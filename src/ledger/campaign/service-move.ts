@@ -1,3 +1,4 @@
+import { callingAttemptStates } from '../../domain/ledger.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { isSameService } from '../../domain/service-address.ts';
 import { lockAccount } from '../limits/account-pace.ts';
@@ -31,7 +32,7 @@ export async function findOpenElsewhere(
     .select(['campaigns.campaign_id as campaignId', 'campaigns.account_id as accountId'])
     .distinct()
     .where('attempts.agent_id', '=', agentId)
-    .where('attempts.state', 'in', ['posting', 'open'])
+    .where('attempts.state', 'in', callingAttemptStates)
     .execute();
   return rows.find(({ accountId }) => !isSameService(accountId, address));
 }
@@ -60,7 +61,7 @@ export async function moveService(
       if (accountId !== to && isSameService(accountId, from))
         await tx.updateTable('schedules').set({ account_id: to }).where('schedule_id', '=', scheduleId).execute();
     const events = moving.map(({ campaignId, accountId }) => {
-      const data = { from: { service: accountId }, to: { service: to }, by: 'person' };
+      const data = { from: { service: accountId }, to: { service: to }, by: 'person' } as const;
       return { at: now, campaignId, type: 'account.adjusted' as const, data };
     });
     await appendEvents(tx, events);

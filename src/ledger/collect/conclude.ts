@@ -152,7 +152,7 @@ async function hold(
   ]);
   if (rules.retry.delays.unknown !== 'never') {
     await store.compareAndSetBatch(tx, batch.batch_id, ['held'], 'redial');
-    const data = { state: 'redial', by: 'campaign' };
+    const data = { state: 'redial', by: 'campaign' } as const;
     await appendEvents(tx, [
       { at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data },
     ]);

@@ -1,4 +1,5 @@
 import { settleFromRecord } from './record-results.ts';
+import { openAttemptStates, callingAttemptStates } from '../../domain/ledger.ts';
 import { type CampaignRules } from '../../domain/campaign-rules.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import {
@@ -62,7 +63,7 @@ export async function oldestOpenPost(db: Queries, agentId: string): Promise<numb
     .selectFrom('attempts')
     .select((eb) => eb.fn.min('posted_at').as('oldest'))
     .where('agent_id', '=', agentId)
-    .where('state', 'in', ['planned', 'posting', 'open'])
+    .where('state', 'in', openAttemptStates)
     .where('conversation_id', 'is', null)
     .executeTakeFirst();
   return row?.oldest ?? null;
@@ -199,7 +200,7 @@ async function settleLeftOpen(tx: Queries, agentId: string, now: number): Promis
     .innerJoin('conversations', 'conversations.conversation_id', 'attempts.conversation_id')
     .selectAll('conversations')
     .where('attempts.agent_id', '=', agentId)
-    .where('attempts.state', 'in', ['posting', 'open'])
+    .where('attempts.state', 'in', callingAttemptStates)
     .where('conversations.final', '=', 1)
     .execute();
   for (const row of left) {

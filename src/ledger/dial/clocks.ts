@@ -1,5 +1,6 @@
 import { isSameService } from '../../domain/service-address.ts';
 import { lockAccount, readAccount, writeAccount } from '../limits/account-pace.ts';
+import type { ClockStep } from '../../domain/events.ts';
 import { appendEvents } from '../events.ts';
 import type { Queries, Store } from '../open-ledger.ts';
 
@@ -68,12 +69,6 @@ export async function keepReading(
   for (const accountId of await accountsAt(store.db, address)) await writeAccount(store.db, accountId, changes);
 }
 
-export interface ClockStep {
-  clock: 'service' | 'machine';
-  /** Milliseconds on that clock; negative when it was set back. */
-  byMs: number;
-}
-
 /** Writes to the log of every campaign at work that a clock was set, and to the account since when that is known (service time). */
 export async function noteSteps(
   store: Store,
@@ -94,7 +89,7 @@ export async function noteSteps(
         .orderBy('campaign_id')
         .execute();
       const events = campaigns.flatMap(({ campaign_id: campaignId }) =>
-        steps.map((data) => ({ at: now, campaignId, type: 'clock.stepped' as const, data: { ...data } })),
+        steps.map((data) => ({ at: now, campaignId, type: 'clock.stepped' as const, data })),
       );
       await appendEvents(tx, events);
     }

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { requestedAttemptStates } from '../../domain/ledger.ts';
 import { clockToleranceMs } from '../../domain/correlation/evidence.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import type { Queries } from '../open-ledger.ts';
@@ -21,7 +22,7 @@ async function findTellingLines(
     .where('opening_line', 'in', lines)
     .where('conversation_id', 'is', null)
     .where('posted_at', 'is not', null)
-    .where('state', 'in', ['posting', 'open', 'settled'])
+    .where('state', 'in', requestedAttemptStates)
     .execute();
   const taken = new Set(shared.map((row) => row.opening_line));
   return new Set(lines.filter((line) => !taken.has(line)));

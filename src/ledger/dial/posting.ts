@@ -6,7 +6,8 @@ import { toCampaign, type Campaign } from '../rows/campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { pauseForClocks } from './clocks.ts';
 import { lockToDial } from '../do-not-call-lock.ts';
-import { appendEvents, type NewEvent } from '../events.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { appendEvents } from '../events.ts';
 import { olderWhileSubmitting } from '../ledger-older.ts';
 import { lockBatch, type Queries, type Store } from '../open-ledger.ts';
 import { releaseBatch } from '../rows/release.ts';
@@ -78,22 +79,22 @@ async function enter(tx: Queries, store: Store, input: PostingInput, entry: stri
     }
     if (until !== null && unsentStates.includes(batch.state)) return { kind: 'blocked', until };
   }
-  const isOut = (await readCallersOut(tx, campaign)).includes(batch.caller ?? '');
+  const isOut = (await readCallersOut(tx, campaign)).includes(batch.caller);
   if (isOut) return releaseWholeBatch(tx, store, batch, 'caller_out', now);
   const sorted = await sortAttempts(tx, campaign, input);
   if (sorted.dial.length === 0) {
-    if (!(await store.compareAndSetBatch(tx, batchId, ['intent', 'not_sent'], 'released'))) throw new AlreadyEntered();
+    if (!(await store.compareAndSetBatch(tx, batchId, unsentStates, 'released'))) throw new AlreadyEntered();
     await giveBack(tx, batch, sorted, now);
     await tx
       .updateTable('batches')
       .set({ reason: 'nobody_eligible', verdict_at: now })
       .where('batch_id', '=', batchId)
       .execute();
-    const data = { state: 'released', reason: 'nobody_eligible' };
+    const data = { state: 'released', reason: 'nobody_eligible' } as const;
     await appendEvents(tx, [{ at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId, data }]);
     return { kind: 'verdict', state: 'released' };
   }
-  if (!(await store.compareAndSetBatch(tx, batchId, ['intent', 'not_sent'], 'posting'))) throw new AlreadyEntered();
+  if (!(await store.compareAndSetBatch(tx, batchId, unsentStates, 'posting'))) throw new AlreadyEntered();
   await giveBack(tx, batch, sorted, now);
   return beginPost(tx, campaign, batch, sorted, input, entry);
 }
@@ -108,7 +109,7 @@ async function beginPost(
 ): Promise<PostingStep> {
   const { batchId, now } = input;
   const k = batch.posts + 1;
-  const caller = batch.caller ?? campaign.rules.callers.numbers[0] ?? '';
+  const { caller } = batch;
   const deadlineReal = input.nowReal + input.postingWindowMs;
   const answerByMs = Math.ceil((input.postingWindowMs + input.httpTimeoutMs) * input.speed);
   await tx

@@ -1,4 +1,6 @@
 import type { Selectable } from 'kysely';
+import { callingAttemptStates } from '../../domain/ledger.ts';
+import { batchIdOf } from '../../domain/ids.ts';
 import { changeCampaignState } from '../rows/campaigns.ts';
 import { createBatch } from '../rows/create-batch.ts';
 import type { Queries } from '../open-ledger.ts';
@@ -30,7 +32,7 @@ async function splitBatch(tx: Queries, batch: BatchRow, now: number): Promise<vo
     .selectFrom('attempts')
     .selectAll()
     .where('batch_id', '=', batch.batch_id)
-    .where('state', 'in', ['posting', 'open'])
+    .where('state', 'in', callingAttemptStates)
     .orderBy('position')
     .execute();
   await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, refusedInBatch, now);
@@ -57,13 +59,13 @@ async function splitBatch(tx: Queries, batch: BatchRow, now: number): Promise<vo
     if (first === undefined) continue;
     const prefix = first.reference === null ? null : first.reference.slice(0, first.reference.indexOf(':') + 1);
     await createBatch(tx, {
-      batchId: `${batch.campaign_id}/${batch.round}/${n}`,
+      batchId: batchIdOf(batch.campaign_id, batch.round, n),
       campaignId: batch.campaign_id,
       round: batch.round,
       n,
       now,
       agentId: first.agent_id,
-      caller: batch.caller ?? '',
+      caller: batch.caller,
       reference: prefix === null ? null : (attemptId) => `${prefix}${attemptId}`,
       recipients,
       wordsKept: part.some((attempt) => attempt.words_key !== null),

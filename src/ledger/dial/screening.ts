@@ -12,15 +12,6 @@ import type { Database } from '../schema.ts';
 /** A pre-dial hook without an answer for this long, in service time, pauses the campaign. */
 export const longestSilenceMs = 15 * 60_000;
 
-/** Why a batch was given back; while it waits, with the instant since when it does. */
-const silentReason = 'pre_dial_silent';
-
-function silentSinceOf(reason: string | null): number | null {
-  const since =
-    reason?.startsWith(`${silentReason}:`) === true ? Number(reason.slice(silentReason.length + 1)) : Number.NaN;
-  return Number.isSafeInteger(since) ? since : null;
-}
-
 type AttemptRow = Selectable<Database['attempts']>;
 
 function screenedOf({ screened, screened_at: screenedAt }: AttemptRow) {
@@ -93,8 +84,8 @@ export async function storeScreening(
         .where((eb) => eb.or([eb('screened_at', 'is', null), eb('screened_at', '<=', askedAt)]))
         .execute();
     }
-    if (silentSinceOf(batch.reason) !== null)
-      await tx.updateTable('batches').set({ reason: null }).where('batch_id', '=', batchId).execute();
+    if (batch.silent_since !== null)
+      await tx.updateTable('batches').set({ silent_since: null }).where('batch_id', '=', batchId).execute();
     const count = (kind: ScreeningVerdict['kind']): number =>
       [...verdicts.values()].filter((verdict) => verdict.kind === kind).length;
     const data = {
@@ -120,17 +111,16 @@ export async function noteSilentHook(
     const batch = await lockBatch(tx, store, batchId);
     if (!unsentStates.includes(batch.state)) return true;
     const campaignId = batch.campaign_id;
-    const since = silentSinceOf(batch.reason);
+    const since = batch.silent_since;
     if (since === null) {
-      const reason = `${silentReason}:${now}`;
-      await tx.updateTable('batches').set({ reason }).where('batch_id', '=', batchId).execute();
-      const data = { hook: 'pre_dial', fault };
+      await tx.updateTable('batches').set({ silent_since: now }).where('batch_id', '=', batchId).execute();
+      const data = { hook: 'pre_dial', fault } as const;
       await appendEvents(tx, [{ at: now, campaignId, type: 'hook.failed', batchId, data }]);
       return false;
     }
     if (now - since < longestSilenceMs) return false;
     if ((await countAsPlacedIfSeen(tx, store, batch, now)) === 'placed') return true;
-    await releaseBatch(tx, store, batch, silentReason, now);
+    await releaseBatch(tx, store, batch, 'pre_dial_silent', now);
     const minutes = Math.floor((now - since) / 60_000);
     const reason = `The pre-dial hook has given no answer that can be used for ${minutes} min (${place}; the last time: ${evidence}), and without it nobody is called. Mend it, then resume.`;
     await changeCampaignState(tx, campaignId, 'paused', reason, now);
@@ -165,11 +155,11 @@ export function screenedMark({ preDial }: CampaignRules, { screened }: AttemptRo
 
 /** Since when the pre-dial hook has given no answer about the batch that is to be sent now (service time); null when nothing waits for it. */
 export async function silentHookSince(db: Queries, { campaignId }: Campaign): Promise<number | null> {
-  const rows = await db
+  const row = await db
     .selectFrom('batches')
-    .select('reason')
+    .select((eb) => eb.fn.min('silent_since').as('since'))
     .where('campaign_id', '=', campaignId)
     .where('state', 'in', unsentStates)
-    .execute();
-  return rows.map(({ reason }) => silentSinceOf(reason)).find((since) => since !== null) ?? null;
+    .executeTakeFirst();
+  return row?.since ?? null;
 }

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import { acceptedLate } from '../../domain/disposition.ts';
+import type { EventData } from '../../domain/events.ts';
 import type { BatchState } from '../../domain/ledger.ts';
 import { notePace } from '../limits/account-pace.ts';
 import { changeCampaignState } from '../rows/campaigns.ts';
@@ -57,7 +58,7 @@ export async function countAsUnknown(
     .where('campaign_id', '=', batch.campaign_id)
     .where('round', '=', batch.round)
     .execute();
-  await logState(tx, batch, 'unknown', now);
+  await logState(tx, batch, { state: 'unknown' }, now);
   // A record may have been faster than a slow answer: then nothing is left to wait for, and nobody would come back to the batch.
   const seen = await tx
     .selectFrom('attempts')
@@ -76,15 +77,9 @@ export async function countAsUnknown(
   return true;
 }
 
-async function logState(
-  tx: Queries,
-  batch: BatchRow,
-  state: BatchState,
-  now: number,
-  more: Record<string, unknown> = {},
-): Promise<void> {
+async function logState(tx: Queries, batch: BatchRow, data: EventData['batch.state'], now: number): Promise<void> {
   await appendEvents(tx, [
-    { at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data: { state, ...more } },
+    { at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data },
   ]);
 }
 
@@ -97,7 +92,7 @@ export async function confirmBatch(
   now: number,
 ): Promise<boolean> {
   const reply =
-    by.acceptedBy === 'reply' ? { service_batch_id: by.serviceBatchId, calls_initiated: by.callsInitiated } : {};
+    by.acceptedBy === 'reply' ? { service_batch_id: by.serviceBatchId, calls_initiated: by.callsInitiated } : null;
   // A record of a call outranks the service's word that it took none.
   const denied: BatchState[] = ['refused', 'not_sent'];
   if (by.acceptedBy === 'evidence' && denied.includes(batch.state)) await countAsUnknown(tx, store, batch, denied, now);
@@ -132,7 +127,8 @@ export async function confirmBatch(
     .where('campaign_id', '=', batch.campaign_id)
     .where('round', '=', batch.round)
     .execute();
-  await logState(tx, batch, 'confirmed', now, { by: by.acceptedBy, ...reply });
+  const told = reply === null ? { by: 'evidence' as const } : { by: 'reply' as const, ...reply };
+  await logState(tx, batch, { state: 'confirmed', ...told }, now);
   if (batch.state === 'redial' || batch.state === 'held') await callOffRedial(tx, batch, now);
   return true;
 }
@@ -184,12 +180,12 @@ async function applyNotSent(tx: Queries, store: Store, batch: BatchRow, input: V
   // A record that shows a call outranks the word that there was none: it stays unknown.
   if (seen) return;
   await tx.updateTable('batches').set({ verdict_at: input.now }).where('batch_id', '=', batch.batch_id).execute();
-  await logState(tx, batch, 'not_sent', input.now);
+  await logState(tx, batch, { state: 'not_sent' }, input.now);
   if (batch.state === 'unknown') {
     // Nobody comes back for a batch that was given up as unknown: its recipients go back in line.
     await store.compareAndSetBatch(tx, batch.batch_id, ['not_sent'], 'released');
     await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, 'not_sent', input.now);
-    await logState(tx, batch, 'released', input.now);
+    await logState(tx, batch, { state: 'released' }, input.now);
     return;
   }
   // The time of the POST stays: should a record of it turn up against the promise, it is read, and speaks before the next POST.
@@ -241,7 +237,7 @@ export async function recordVerdict(store: Store, input: VerdictInput): Promise<
     } else if (input.verdict === 'refused') {
       if (await store.compareAndSetBatch(tx, batchId, ['posting', 'unknown'], 'refused')) {
         await tx.updateTable('batches').set({ verdict_at: input.now }).where('batch_id', '=', batchId).execute();
-        await logState(tx, batch, 'refused', input.now, { status: input.status ?? null });
+        await logState(tx, batch, { state: 'refused', status: input.status ?? null }, input.now);
         const status = input.status ?? 0;
         if (isAboutCalls(status, input.wholeRequest ?? false)) {
           // The service's word is a claim: before anybody is called again, its list is to show nothing else (see `concludeSweep`).

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { openAttemptStates } from '../../domain/ledger.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { hasNearLine, wordingOf } from '../../domain/correlation/line-words.ts';
 import { readAgent } from './correlation-rows.ts';
@@ -46,7 +47,7 @@ export async function findOverlapping(
     .selectFrom('attempts')
     .select('opening_line')
     .where('agent_id', '=', agentId)
-    .where('state', 'in', ['planned', 'posting', 'open'])
+    .where('state', 'in', openAttemptStates)
     .where('words_key', 'is not', null)
     .execute();
   const lines = open.flatMap((row) => wordingOf(row.opening_line)?.near ?? []).sort();

@@ -60,7 +60,7 @@ export async function adjustCampaign(
     const { to: adjustments } = compare(limits.file, after);
     const stored = Object.keys(adjustments).length === 0 ? null : JSON.stringify(adjustments);
     await tx.updateTable('campaigns').set({ adjustments: stored }).where('campaign_id', '=', campaignId).execute();
-    const data = { ...change, by: 'person' };
+    const data = { ...change, by: 'person' as const };
     await appendEvents(tx, [{ at: now, campaignId, type: 'campaign.adjusted', data }]);
     return change;
   });
@@ -96,10 +96,10 @@ export async function adjustAccount(
     const campaigns = await listCampaignsOf(tx, accountId);
     if (Object.keys(change.to).length === 0) return { ...change, campaigns };
     await writeAccount(tx, accountId, { max_concurrent_calls: after.maxConcurrentCalls, keep_free: after.keepFree });
-    const data = { ...change, by: 'person' };
+    const data = { ...change, by: 'person' as const };
     await appendEvents(
       tx,
-      campaigns.map(({ campaignId }) => ({ at: now, campaignId, type: 'account.adjusted', data })),
+      campaigns.map(({ campaignId }) => ({ at: now, campaignId, type: 'account.adjusted' as const, data })),
     );
     return { ...change, campaigns };
   });

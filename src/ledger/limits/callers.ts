@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely';
 import type { Caller, CallerFault, CallerStanding } from '../../domain/caller-choice.ts';
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
-import { appendEvents, type NewEvent } from '../events.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { appendEvents } from '../events.ts';
 import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
 import type { Database } from '../schema.ts';
 
@@ -207,15 +208,14 @@ export async function readCallerUse(db: Queries, { campaignId, rules }: Campaign
     .where('state', 'in', sentStates)
     .groupBy('caller')
     .execute();
-  const callsOf = new Map<string | null, number>(sent.map(({ caller, calls }) => [caller, Number(calls)]));
-  return rules.callers.numbers.map((phoneNumberId, index) => {
+  const callsOf = new Map(sent.map(({ caller, calls }) => [caller, Number(calls)]));
+  return rules.callers.numbers.map((phoneNumberId) => {
     const row = rows.get(phoneNumberId);
     return {
       phoneNumberId,
       out: row?.out === 1 ? (row.reason as CallerFault) : null,
       checkedAt: row?.checked_at ?? null,
-      // Batches of earlier versions name no number: there was only the first.
-      calls: (callsOf.get(phoneNumberId) ?? 0) + (index === 0 ? (callsOf.get(null) ?? 0) : 0),
+      calls: callsOf.get(phoneNumberId) ?? 0,
     };
   });
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { openAttemptStates, requestedAttemptStates } from '../../domain/ledger.ts';
 import { clockToleranceMs } from '../../domain/correlation/evidence.ts';
 import type { Queries } from '../open-ledger.ts';
 import type { Campaign } from '../rows/campaigns.ts';
@@ -24,7 +25,7 @@ export async function countOpen(db: Queries, campaignId: string): Promise<number
     .selectFrom('attempts')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('campaign_id', '=', campaignId)
-    .where('state', 'in', ['planned', 'posting', 'open'])
+    .where('state', 'in', openAttemptStates)
     .executeTakeFirstOrThrow();
   return row.count;
 }
@@ -139,7 +140,7 @@ export async function countStarts(
     .selectFrom('attempts')
     .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('posted_at').as('oldest')])
     .where('campaign_id', '=', campaignId)
-    .where('state', 'in', ['posting', 'open', 'settled'])
+    .where('state', 'in', requestedAttemptStates)
     .where('posted_at', '>', now - withinMs)
     .executeTakeFirstOrThrow();
   return { count: row.count, oldest: row.oldest };

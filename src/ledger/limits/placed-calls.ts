@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { requestedAttemptStates } from '../../domain/ledger.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { capsLookBackMs, type FrequencyCap, type PlacedCall } from '../../domain/frequency-caps.ts';
 import { callsAllowedAt, capsFor } from '../../domain/attempts/legal-caps.ts';
@@ -111,7 +112,7 @@ async function placedSince(
       .select([column, rings.as('at'), 'disposition'])
       .where(column, 'in', values.slice(start, start + valuesPerQuery))
       .where(rings, '>', since)
-      .where('state', 'in', ['posting', 'open', 'settled'])
+      .where('state', 'in', requestedAttemptStates)
       .execute();
     for (const row of rows) {
       const value = row[column];

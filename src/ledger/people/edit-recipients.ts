@@ -1,7 +1,8 @@
 import { findCampaign } from '../rows/campaigns.ts';
 import { refuseUnlessEditable } from './edit-refusal.ts';
 import { judgeEdit, type EditFailure, type EditVerdict, type RecipientRow, type UploadRow } from './edit-verdict.ts';
-import { appendEvents, type NewEvent } from '../events.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { appendEvents } from '../events.ts';
 import { findHolders, findOpen, findTargets, findWaiting, lastRow } from './edit-targets.ts';
 import { listColumnsOf, recipientOf } from '../campaign/import-campaign.ts';
 import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
@@ -183,22 +184,32 @@ async function write(
   const added = judged.filter(({ verdict }) => verdict.kind === 'add').map(({ row }) => row);
   const campaign = await findCampaign(tx, campaignId);
   const keyOf = campaign === undefined ? () => null : wordsKeysOf(campaign.rules);
-  const rows = added.map((row, index) => recipientOf(campaignId, { ...row, row: firstAdded + index }, keyOf, now));
+  const hashed = await rowHasher(tx);
+  const rows = added.map((row, index) => {
+    const recipient = recipientOf(campaignId, { ...row, row: firstAdded + index }, keyOf, now);
+    const { recipient_id: recipientId } = recipient;
+    events.push({
+      at: now,
+      campaignId,
+      type: 'recipient.added',
+      recipientId,
+      data: { hash: hashed(recipientId, row) },
+    });
+    return recipient;
+  });
   for (let start = 0; start < rows.length; start += rowsPerPart)
     await tx
       .insertInto('recipients')
       .values(rows.slice(start, start + rowsPerPart))
       .execute();
-  const hashed = await rowHasher(tx);
-  for (const [index, { recipient_id: id }] of rows.entries())
-    events.push({ at: now, campaignId, type: 'recipient.added', recipientId: id, data: hashed(id, added[index]) });
   let accepted = 0;
   for (const { row, target, verdict } of judged) {
     if (verdict.kind !== 'correct' || target === undefined) continue;
     await correct(tx, row, target, verdict, keyOf(row.cells), now);
     if (verdict.takesBack === 'rejected') accepted += 1;
     const { recipient_id: recipientId, e164 } = target;
-    const data = { outcome: verdict.takesBack, numberChanged: row.e164 !== e164, ...hashed(recipientId, row) };
+    const numberChanged = row.e164 !== e164;
+    const data = { outcome: verdict.takesBack, numberChanged, hash: hashed(recipientId, row) };
     events.push({ at: now, campaignId, type: 'recipient.corrected', recipientId, data });
   }
   if (events.length === 0) return;

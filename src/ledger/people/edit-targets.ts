@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { openAttemptStates } from '../../domain/ledger.ts';
 import type { RecipientRow, UploadRow } from './edit-verdict.ts';
 import type { Queries } from '../open-ledger.ts';
 
@@ -53,7 +54,7 @@ export async function findOpen(db: Queries, recipientIds: readonly string[]): Pr
     .selectFrom('attempts')
     .select('recipient_id')
     .where('recipient_id', 'in', recipientIds)
-    .where('state', 'in', ['planned', 'posting', 'open'])
+    .where('state', 'in', openAttemptStates)
     .execute();
   return new Set(rows.map((row) => row.recipient_id));
 }

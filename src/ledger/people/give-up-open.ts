@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { callingAttemptStates } from '../../domain/ledger.ts';
 import { givenUp } from '../../domain/attempts/retry-schedule.ts';
 import { appendEvents } from '../events.ts';
 import { lockCampaign, type Store } from '../open-ledger.ts';
@@ -25,7 +26,7 @@ export async function giveUpOpen(store: Store, campaignId: string, agentId: stri
       .selectFrom('attempts')
       .select((eb) => eb.fn.max('posted_at').as('postedAt'))
       .where('campaign_id', '=', campaignId)
-      .where('state', 'in', ['posting', 'open'])
+      .where('state', 'in', callingAttemptStates)
       .executeTakeFirst();
     const since = Math.max((await lastReadAt(tx, agentId)) ?? 0, newest?.postedAt ?? 0);
     if (since > now - unreadableForMs) return { kind: 'still_read', since };
@@ -38,7 +39,7 @@ export async function giveUpOpen(store: Store, campaignId: string, agentId: stri
       .execute();
     for (const { batch_id: batchId } of undecided) {
       if (!(await store.compareAndSetBatch(tx, batchId, ['unknown'], 'held'))) continue;
-      const data = { state: 'held', by: 'person' };
+      const data = { state: 'held', by: 'person' } as const;
       await appendEvents(tx, [{ at: now, campaignId, type: 'batch.state', batchId, data }]);
     }
     const open = await tx

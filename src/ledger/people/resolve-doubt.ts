@@ -2,15 +2,10 @@ import { givenUp } from '../../domain/attempts/retry-schedule.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import type { ConversationRow } from '../doubt/conversations.ts';
 import type { AttemptRow } from '../doubt/correlation-rows.ts';
-import {
-  DecisionsRefusedError,
-  findProblems,
-  type DecisionLine,
-  type DecisionProblem,
-  type DoubtDecision,
-} from './decision-checks.ts';
+import { DecisionsRefusedError, findProblems, type DecisionLine, type DecisionProblem } from './decision-checks.ts';
 import { findQuestions, groupBy, findUnresolved, readDoubtfulRows, type RecipientRow } from '../doubt/doubtful-rows.ts';
-import { appendEvents, type NewEvent } from '../events.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { appendEvents } from '../events.ts';
 import { assignRecord } from '../collect/matching.ts';
 import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
 import { finishRecipients } from '../rows/recipients.ts';
@@ -218,13 +213,13 @@ class Resolving {
 
   async #giveUp({ recipient_id: recipientId }: RecipientRow): Promise<void> {
     const { campaignId } = this.#campaign;
-    const data = { decision: 'give_up', by: 'person' };
+    const data = { decision: 'give_up', by: 'person' } as const;
     await appendEvents(this.#tx, [{ at: this.#now, campaignId, type: 'recipient.decided', recipientId, data }]);
     await finishRecipients(this.#tx, campaignId, [{ recipientId, outcome: 'unresolved', reason: givenUp }], this.#now);
     this.#done.givenUp += 1;
   }
 
-  async #log(attempt: AttemptRow, decision: DoubtDecision, conversation: string): Promise<void> {
+  async #log(attempt: AttemptRow, decision: 'theirs' | 'not_theirs', conversation: string): Promise<void> {
     const event: NewEvent = {
       at: this.#now,
       campaignId: attempt.campaign_id,

@@ -1,3 +1,4 @@
+import { hasClosed } from '../../domain/lifecycle.ts';
 import { notToldApart } from '../../domain/disposition.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { changeAggregates } from '../aggregates.ts';
@@ -54,7 +55,7 @@ export async function retryEnded(
 export function refuseUnlessRetriable({ campaignId, state }: Campaign): void {
   if (state === 'failed')
     throw new RetryRefusedError(`Campaign ${campaignId} has failed, which is no end: ${howToMend(campaignId)}.`);
-  if (state !== 'completed' && state !== 'cancelled') {
+  if (!hasClosed({ state })) {
     throw new RetryRefusedError(
       `Campaign ${campaignId} is ${state}; retry it when it has ended. Its own retries follow the retry: settings of its file.`,
     );

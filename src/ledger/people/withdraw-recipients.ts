@@ -44,11 +44,11 @@ export async function withdrawRecipients(
     refuseUnlessEditable(await findCampaign(tx, campaignId), now);
     const { results, withdrawn } = await judge(tx, campaignId, keys);
     if (withdrawn.length === 0) return results;
-    const data = { by: 'person', ...(note === null ? {} : { note }) };
-    const events = withdrawn.map((recipientId) => ({ type: 'recipient.withdrawn' as const, recipientId, data }));
+    const data = { by: 'person' as const, ...(note === null ? {} : { note }) };
+    const type = 'recipient.withdrawn' as const;
     const counts = { added: 0, corrected: 0, withdrawn: withdrawn.length };
     await appendEvents(tx, [
-      ...events.map((event) => ({ at: now, campaignId, ...event })),
+      ...withdrawn.map((recipientId) => ({ at: now, campaignId, type, recipientId, data })),
       { at: now, campaignId, type: 'campaign.edited', data: counts },
     ]);
     const finishes = withdrawn.map((recipientId) => ({

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { openAttemptStates } from '../../domain/ledger.ts';
 import type { CallerSorting } from '../../domain/caller-choice.ts';
 import { judgeEligibility } from '../../domain/attempts/eligibility.ts';
 import { calendarsFor, type RecipientPlace } from '../../domain/hours/legal-hours.ts';
@@ -50,7 +51,7 @@ async function findBusyNumbers(tx: Queries, numbers: readonly string[]): Promise
     .selectFrom('attempts')
     .select('e164')
     .where('e164', 'in', numbers)
-    .where('state', 'in', ['planned', 'posting', 'open'])
+    .where('state', 'in', openAttemptStates)
     .execute();
   return new Set(rows.map((row) => row.e164));
 }

@@ -1,3 +1,4 @@
+import { batchIdOf } from '../../domain/ids.ts';
 import { CallerSorting } from '../../domain/caller-choice.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { unsentStates, type BatchState } from '../../domain/ledger.ts';
@@ -45,10 +46,6 @@ export interface PlanInput {
 
 /** Before a wait that no collector ends is looked into again. */
 const lookAgainMs = 30_000;
-
-export function batchIdOf(campaignId: string, round: number, n: number): string {
-  return `${campaignId}/${round}/${n}`;
-}
 
 /** How far a batch has come, or undefined when the database has none of that id. */
 export async function findBatchState(db: Queries, batchId: string): Promise<BatchState | undefined> {

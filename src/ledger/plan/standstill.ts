@@ -1,3 +1,4 @@
+import { unsentStates } from '../../domain/ledger.ts';
 import type { WaitReason } from '../../domain/next-step.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
@@ -81,7 +82,7 @@ async function readUnsentBatch(db: Queries, campaign: Campaign, now: number): Pr
     .selectFrom('batches')
     .select(['batch_id', 'state', 'size', 'planned_at'])
     .where('campaign_id', '=', campaign.campaignId)
-    .where('state', 'in', ['intent', 'not_sent'])
+    .where('state', 'in', unsentStates)
     .orderBy('planned_at', 'desc')
     .limit(1)
     .executeTakeFirst();

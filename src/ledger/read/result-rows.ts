@@ -1,7 +1,7 @@
+import { requestedAttemptStates } from '../../domain/ledger.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { readAggregates } from '../aggregates.ts';
-import { withoutSignature } from '../doubt/conversations.ts';
 import type { Queries } from '../open-ledger.ts';
 
 /** One data row of the list with what came of it. Instants are epoch milliseconds of service time. */
@@ -88,7 +88,7 @@ export async function* readResults(
         'in',
         recipients.map((row) => row.recipient_id),
       )
-      .where('attempts.state', 'in', ['posting', 'open', 'settled'])
+      .where('attempts.state', 'in', requestedAttemptStates)
       .orderBy('attempts.number')
       .execute();
     const byRecipient = new Map<string, typeof attempts>();
@@ -122,8 +122,7 @@ export async function* readResults(
         lastDialedAt: latest?.posted_at ?? null,
         endedAt,
         durationMs: facts?.durationMs ?? null,
-        // A ledger of an earlier version has it with its signature.
-        audio: withoutSignature(facts?.audio ?? null),
+        audio: facts?.audio ?? null,
         candidates: candidatesOf(own.findLast((attempt) => attempt.candidates !== null)).filter((id) => !owned.has(id)),
         collected: facts?.collected ?? null,
         evaluation: facts?.evaluation ?? null,

@@ -1,6 +1,9 @@
 import type { Selectable } from 'kysely';
+import { openAttemptStates } from '../../domain/ledger.ts';
+import { attemptIdOf } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/conversation-override.ts';
-import { appendEvents, type NewEvent } from '../events.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { appendEvents } from '../events.ts';
 import type { Queries } from '../open-ledger.ts';
 import type { Database } from '../schema.ts';
 
@@ -22,10 +25,6 @@ export interface NewBatch {
   recipients: readonly { row: Selectable<Database['recipients']>; openingLine: string | null }[];
   /** Calls with the same words are kept from being open together. */
   wordsKept: boolean;
-}
-
-export function attemptIdOf(recipientId: string, number: number): string {
-  return `${recipientId}/${number}`;
 }
 
 /**
@@ -139,7 +138,7 @@ async function requireHolder(
   const holder = await tx
     .selectFrom('attempts')
     .select('attempt_id')
-    .where('state', 'in', ['planned', 'posting', 'open'])
+    .where('state', 'in', openAttemptStates)
     .where((eb) =>
       eb.or([
         eb('e164', '=', attempt.e164),

@@ -1,6 +1,7 @@
 import type { Outcome } from '../../domain/outcome.ts';
 import { changeAggregates, type AggregateChange } from '../aggregates.ts';
-import { appendEvents, type NewEvent } from '../events.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { appendEvents } from '../events.ts';
 import type { Queries } from '../open-ledger.ts';
 
 const rowsPerStatement = 500;

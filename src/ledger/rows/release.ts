@@ -1,5 +1,7 @@
 import type { Selectable } from 'kysely';
-import { appendEvents, type NewEvent } from '../events.ts';
+import { openAttemptStates, unsentStates } from '../../domain/ledger.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { appendEvents } from '../events.ts';
 import type { Queries, Store } from '../open-ledger.ts';
 import { finishRecipients, requeueRecipient } from './recipients.ts';
 import type { Outcome } from '../../domain/outcome.ts';
@@ -89,7 +91,7 @@ export async function releaseBatchAttempts(
     .selectFrom('attempts')
     .select(['attempt_id', 'recipient_id'])
     .where('batch_id', '=', batchId)
-    .where('state', 'in', ['planned', 'posting', 'open'])
+    .where('state', 'in', openAttemptStates)
     .orderBy('position')
     .execute();
   const releases = attempts.map((attempt) => ({
@@ -109,10 +111,10 @@ export async function releaseBatch(
   reason: string,
   now: number,
 ): Promise<boolean> {
-  if (!(await store.compareAndSetBatch(tx, batch.batch_id, ['intent', 'not_sent'], 'released'))) return false;
+  if (!(await store.compareAndSetBatch(tx, batch.batch_id, unsentStates, 'released'))) return false;
   await tx.updateTable('batches').set({ reason, verdict_at: now }).where('batch_id', '=', batch.batch_id).execute();
   await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, reason, now);
-  const data = { state: 'released', reason };
+  const data = { state: 'released', reason } as const;
   await appendEvents(tx, [
     { at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data },
   ]);

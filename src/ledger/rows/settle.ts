@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { hasClosed } from '../../domain/lifecycle.ts';
 import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
 import type { AttemptResult } from '../../domain/disposition.ts';
 import { afterAttempt } from '../../domain/attempts/retry-schedule.ts';
@@ -26,7 +27,7 @@ async function settlingOf(tx: Queries, campaignId: string): Promise<Settling> {
     .select(['rules', 'state'])
     .where('campaign_id', '=', campaignId)
     .executeTakeFirstOrThrow();
-  return { rules: readRules(row.rules), ended: row.state === 'completed' || row.state === 'cancelled' };
+  return { rules: readRules(row.rules), ended: hasClosed(row) };
 }
 
 /** Counts a recipient's attempts afresh from its settled ones: a correction may have changed any of them. */
@@ -188,34 +189,24 @@ async function settleOne(
       : []),
     { kind: 'disposition', key: '', value: result.disposition, delta: 1 },
   ]);
+  const { campaign_id: campaignId, recipient_id: recipientId, attempt_id: attemptId, batch_id: batchId } = attempt;
+  const event = { at: now, campaignId, recipientId, attemptId, batchId };
+  const end = { disposition: result.disposition, detail: result.detail, counted: countsAs };
   await appendEvents(tx, [
-    {
-      at: now,
-      campaignId: attempt.campaign_id,
-      type: corrected ? 'attempt.corrected' : 'attempt.settled',
-      recipientId: attempt.recipient_id,
-      attemptId: attempt.attempt_id,
-      batchId: attempt.batch_id,
-      data: {
-        disposition: result.disposition,
-        detail: result.detail,
-        counted: countsAs,
-        ...(corrected ? { from: attempt.disposition } : {}),
-      },
-    },
+    corrected
+      ? { ...event, type: 'attempt.corrected', data: { ...end, from: attempt.disposition } }
+      : { ...event, type: 'attempt.settled', data: end },
   ]);
   if (result.disposition === 'opted_out') {
     const entry = {
       e164: attempt.e164,
       scope: 'account',
-      source: `call:${attempt.attempt_id}`,
+      source: `call:${attemptId}`,
       reason: 'opted out in a call',
       expiresAt: null,
     };
     await addSuppression(tx, entry, now);
     const data = { scope: 'account', e164: attempt.e164 };
-    await appendEvents(tx, [
-      { at: now, campaignId: attempt.campaign_id, type: 'suppression.added', attemptId: attempt.attempt_id, data },
-    ]);
+    await appendEvents(tx, [{ at: now, campaignId, type: 'suppression.added', attemptId, data }]);
   }
 }

@@ -8,7 +8,8 @@ import type { CampaignState } from '../../../src/domain/lifecycle.ts';
 import type { ConductReport } from '../../../src/sandbox/judge/conduct-report.ts';
 import type { CampaignStatus } from '../../../src/ledger/campaign/campaign-status.ts';
 import { pauseCampaign, resumeCampaign, type Campaign } from '../../../src/ledger/rows/campaigns.ts';
-import { appendEvents, type NewEvent } from '../../../src/ledger/events.ts';
+import type { EventData, EventType, NewEvent } from '../../../src/domain/events.ts';
+import { appendEvents } from '../../../src/ledger/events.ts';
 import { importCampaign } from '../../../src/ledger/campaign/import-campaign.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { openRound } from '../../../src/ledger/campaign/rounds.ts';
@@ -32,27 +33,32 @@ async function importedStore(): Promise<Store> {
 
 test('the timeline tells hours, clocks of the people called, quiet times, pauses and waits', async () => {
   const store = await importedStore();
-  const event = (at: number, type: NewEvent['type'], data: Record<string, unknown>): NewEvent => ({
-    at: begin + at,
-    campaignId: 'tryout',
-    type,
-    attemptId: 'tryout/1/1',
-    data,
-  });
+  const event = <Type extends EventType>(at: number, type: Type, data: EventData[Type]) =>
+    ({ at: begin + at, campaignId: 'tryout', type, attemptId: 'tryout/1/1', data }) as NewEvent;
+  const call = {
+    k: 1,
+    e164: '+12125550100',
+    person: null,
+    country: 'US',
+    regions: null,
+    notBefore: null,
+    expiresAt: null,
+  };
+  const end = { detail: null, counted: true };
   const zones = ['America/New_York', 'America/Chicago'];
   await store.transaction((tx) =>
     appendEvents(tx, [
       event(0, 'recipient.deferred', { until: begin + hourMs, reason: 'outside_hours', count: 2 }),
-      event(5 * minuteMs, 'attempt.posted', { zones }),
-      event(6 * minuteMs, 'attempt.posted', { zones: ['America/New_York'] }),
-      event(8 * minuteMs, 'attempt.settled', { disposition: 'answered' }),
-      event(8 * minuteMs, 'recipient.outcome', { outcome: 'completed' }),
-      event(9 * minuteMs, 'attempt.settled', { disposition: 'opted_out' }),
-      event(9 * minuteMs, 'suppression.added', { scope: 'account' }),
+      event(5 * minuteMs, 'attempt.posted', { ...call, zones }),
+      event(6 * minuteMs, 'attempt.posted', { ...call, zones: ['America/New_York'] }),
+      event(8 * minuteMs, 'attempt.settled', { ...end, disposition: 'answered' }),
+      event(8 * minuteMs, 'recipient.outcome', { outcome: 'completed', reason: 'answered' }),
+      event(9 * minuteMs, 'attempt.settled', { ...end, disposition: 'opted_out' }),
+      event(9 * minuteMs, 'suppression.added', { scope: 'account', e164: '+12125550100' }),
       event(hourMs, 'campaign.state', { from: 'running', to: 'paused', reason: 'paused by a person' }),
       event(2 * hourMs, 'campaign.state', { from: 'paused', to: 'running', reason: null }),
       event(2 * hourMs, 'attempt.released', { reason: 'outside_hours' }),
-      event(7 * hourMs, 'attempt.posted', { zones: ['America/Los_Angeles'] }),
+      event(7 * hourMs, 'attempt.posted', { ...call, zones: ['America/Los_Angeles'] }),
       event(8 * hourMs, 'campaign.state', { from: 'running', to: 'completed', reason: null }),
     ]),
   );

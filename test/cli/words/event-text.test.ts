@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { tellEvent, toldEvents } from '../../../src/cli/words/events.ts';
-import type { CampaignEvent } from '../../../src/ledger/events.ts';
+import type { PostVerdict } from '../../../src/domain/ledger.ts';
+import type { EventData, EventType, NewEvent } from '../../../src/domain/events.ts';
 
-function event(
-  type: CampaignEvent['type'],
-  data: Record<string, unknown>,
-  ids: Partial<CampaignEvent> = {},
-): CampaignEvent {
-  return { seq: 1, at: 0, campaignId: 'autumn', type, batchId: 'autumn/1/4', data, ...ids };
+function event<Type extends EventType>(
+  type: Type,
+  data: Partial<EventData[Type]>,
+  ids: Partial<NewEvent> = {},
+): NewEvent {
+  return { at: 0, campaignId: 'autumn', type, batchId: 'autumn/1/4', data, ...ids } as NewEvent;
 }
 
 test.each([
@@ -82,6 +83,10 @@ test.each([
     event('hook.failed', { hook: 'on_pause', round: 1, fault: 'status', status: 410 }),
     'the pause hook (on_pause.url) could not be told of the pause (it refuses or fails, status 410)',
   ],
+  [
+    event('batch.state', { state: 'held', by: 'person' }),
+    'batch 4: a person gave up its records; what became of its calls stays unknown',
+  ],
   [event('batch.posting', { k: 2, size: 1 }), 'batch 4: sending 1 call again, POST 2'],
   [event('batch.posting', { k: 1, size: 1 }), null],
   [event('batch.state', { state: 'confirmed', by: 'reply', calls_initiated: 20 }), 'batch 4: 20 calls accepted'],
@@ -99,7 +104,7 @@ test.each([
   expect(tellEvent(told)).toBe(text);
 });
 
-test.each([
+test.each<[number | null, PostVerdict, RegExp]>([
   [429, 'not_sent', /told to wait \(429\), nothing was queued/],
   [null, 'not_sent', /no connection, nothing was sent/],
   [500, 'unknown', /no answer that can be used \(status 500\); it counts as sent/],
@@ -111,10 +116,18 @@ test.each([
 });
 
 test('what an event holds of a recipient is never told', () => {
+  const numbers = { k: 2, size: 1, rows: 1, rejected: 0, round: 1, byMs: 1, calls: 1, failed: 1 };
+  const words = {
+    from: 'running',
+    to: 'paused',
+    reason: null,
+    state: 'held',
+    phoneNumberId: 'pn_main',
+    decision: 'give_up',
+  };
+  const data = { ...numbers, ...words, e164: '+12125550101' } as EventData[EventType];
   for (const type of toldEvents) {
-    const told = tellEvent(
-      event(type, { k: 2, size: 1, e164: '+12125550101', to: 'paused', state: 'held' }, { recipientId: 'autumn/3' }),
-    );
+    const told = tellEvent(event(type, data, { recipientId: 'autumn/3' }));
     expect(told ?? '').not.toContain('2125550101');
   }
 });

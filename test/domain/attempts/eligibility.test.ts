@@ -20,7 +20,6 @@ const dialable: EligibilityInput = {
   zones: ['America/New_York'],
   marginMs: 600_000,
   suppressed: false,
-  reached: false,
   numberBusy: false,
   capsAllowAt: 0,
   budgetAllowsAt: 0,
@@ -29,7 +28,6 @@ const dialable: EligibilityInput = {
 
 const ended = { verdict: 'final', outcome: 'expired', reason: 'campaign_end' } as const;
 const suppressed = { verdict: 'final', outcome: 'suppressed', reason: 'suppressed' } as const;
-const reached = { verdict: 'final', outcome: 'completed', reason: 'already_reached' } as const;
 const busy = { verdict: 'wait', until: noon + numberBusyRecheckMs, reason: 'number_busy' } as const;
 const unknown = { verdict: 'final', outcome: 'undialable', reason: 'unknown_timezone' } as const;
 const night = noon + 10 * hour;
@@ -40,14 +38,9 @@ test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility
   ['no hours and no known zone', { calendars: hoursOf(null), zones: [] }, { verdict: 'dial' }],
   ['the campaign end beyond the margin', { endsAt: noon + 600_001 }, { verdict: 'dial' }],
   ['the campaign end within the margin', { endsAt: noon + 600_000 }, ended],
-  ['the campaign end, before all other reasons', { endsAt: noon, suppressed: true, reached: true, zones: [] }, ended],
+  ['the campaign end, before all other reasons', { endsAt: noon, suppressed: true, zones: [] }, ended],
   ['the end of a campaign that had tried', { endsAt: noon, attempted: true }, ended],
-  [
-    'a suppression, before all but the end',
-    { suppressed: true, reached: true, numberBusy: true, zones: [] },
-    suppressed,
-  ],
-  ['a person who was reached', { reached: true, numberBusy: true, zones: [] }, reached],
+  ['a suppression, before all but the end', { suppressed: true, numberBusy: true, zones: [] }, suppressed],
   ['another call to the number', { numberBusy: true, zones: [] }, busy],
   [
     'a cap that is used up',
@@ -152,7 +145,6 @@ test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility
 const ranked: [keyof typeof reasons, Partial<EligibilityInput>][] = [
   ['campaign_end', { endsAt: noon }],
   ['suppressed', { suppressed: true }],
-  ['already_reached', { reached: true }],
   ['attempts_used_up', { budgetAllowsAt: null }],
   ['not_before', { rowStartsAt: noon + hour }],
   ['number_busy', { numberBusy: true }],
@@ -162,7 +154,6 @@ const ranked: [keyof typeof reasons, Partial<EligibilityInput>][] = [
 const reasons = {
   campaign_end: 'final',
   suppressed: 'final',
-  already_reached: 'final',
   attempts_used_up: 'final',
   not_before: 'wait',
   number_busy: 'wait',
@@ -190,7 +181,6 @@ test('nobody waits for an instant that has come, and nobody is told to wait beyo
     rowEndsAt: fc.option(instant),
     rowStartsAt: fc.option(instant),
     suppressed: fc.boolean(),
-    reached: fc.boolean(),
     numberBusy: fc.boolean(),
     capsAllowAt: instant,
     budgetAllowsAt: fc.option(instant),

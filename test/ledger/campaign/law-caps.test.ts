@@ -102,27 +102,3 @@ test.for(dialects)(
     expect(await exceeded(scenario)).toEqual([]);
   },
 );
-
-test.for(dialects)('a campaign of a version that knew no caps by law goes on without: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
-  const spring = await beginProven(store, { rows: rowsIn(['FL']) });
-  await settle(spring, await spring.dial(1), noon + minuteMs);
-  const autumn = await beginProven(store, {
-    campaignId: 'autumn',
-    rows: rowsIn(['FL']),
-    rules: { law: [lawOf('FL', 1)] },
-  });
-  const { rules } = await store.db
-    .selectFrom('campaigns')
-    .select('rules')
-    .where('campaign_id', '=', 'autumn')
-    .executeTakeFirstOrThrow();
-  const older = JSON.stringify(JSON.parse(rules), (key, value: unknown) => (key === 'caps' ? undefined : value));
-  await store.db
-    .updateTable('campaigns')
-    .set({ rules: older.replace('"law":', '"caps":[],"law":') })
-    .where('campaign_id', '=', 'autumn')
-    .execute();
-  expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 1 });
-  expect(await autumn.post(1, noon + hourMs)).toMatchObject({ kind: 'post' });
-});

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Firing } from '../../../src/domain/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import {
   findSchedule,
@@ -7,7 +8,6 @@ import {
   noteFiring,
   putSchedule,
   removeSchedule,
-  type Firing,
   type Schedule,
 } from '../../../src/ledger/campaign/schedules.ts';
 import { verifyLog } from '../../../src/verify/verify-log.ts';
@@ -54,7 +54,7 @@ test.for(dialects)(
     await note(firing(3));
     await noteFiring(store, 'spring', { ...firing(4), scheduleId: 'carillon/other/spring' }, noon);
     expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toEqual(firing(3));
-    const told = (await readEvents(store.db, 'spring')).map(({ type, data }) => [type, data?.['campaignId']]);
+    const told = (await readEvents(store.db, 'spring')).map(({ type, data }) => [type, (data as Firing).campaignId]);
     expect(told).toEqual([
       ['schedule.fired', 'spring-2026-01-01t0900'],
       ['schedule.failed', 'spring-2026-01-01t0900'],

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { explainFaults, type CallerFault, type CallerStanding } from '../../../src/domain/caller-choice.ts';
 import { claimCallerLook, noteCallers, readCallerUse } from '../../../src/ledger/limits/callers.ts';
 import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import type { EventData } from '../../../src/domain/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
@@ -137,7 +138,7 @@ test.for(dialects)(
       ['caller.out', { phoneNumberId: 'pn_ny', reason: 'unknown', calls: 0, failed: 0 }],
     ]);
     const posting = await readEvents(scenario.store.db, scenario.campaignId, 0, 1000, ['batch.posting']);
-    expect(posting.map(({ data }) => data?.['caller'])).toEqual(['pn_fl']);
+    expect(posting.map(({ data }) => (data as EventData['batch.posting']).caller)).toEqual(['pn_fl']);
     expect((await verifyLog(scenario.store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
   },
 );

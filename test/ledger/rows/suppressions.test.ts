@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { EventData } from '../../../src/domain/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import {
   addSuppressions,
@@ -44,7 +45,7 @@ test.for(dialects)('entries of a campaign stop that one, and every change stands
   expect(await removeSuppressions(store, 'account', [first, second], noon)).toBe(1);
   expect(await findSuppressed(store.db, 'spring', [first, second, third], noon)).toEqual(new Set([second]));
   const log = await readEvents(store.db, 'account');
-  expect(log.map(({ type, data }) => [type, data?.['e164']])).toEqual([
+  expect(log.map(({ type, data }) => [type, (data as EventData['suppression.added']).e164])).toEqual([
     ['suppression.added', first],
     ['suppression.removed', first],
   ]);

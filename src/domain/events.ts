@@ -1,0 +1,137 @@
+import type { CallerFault } from './caller-choice.ts';
+import type { CampaignRules } from './campaign-rules.ts';
+import type { Disposition } from './disposition.ts';
+import type { BatchState, PostVerdict } from './ledger.ts';
+import type { CampaignState } from './lifecycle.ts';
+import type { Outcome } from './outcome.ts';
+
+type Limits = Partial<
+  Record<'maxConcurrentCalls' | 'startsPerMinute' | 'batchSize' | 'priority' | 'keepFree', number | null>
+>;
+
+interface CallEnd {
+  disposition: Disposition;
+  detail: string | null;
+  counted: boolean;
+}
+
+interface Entry {
+  e164: string;
+  /** `account` or a campaign id. */
+  scope: string;
+}
+
+/** What came of one run of a schedule: a campaign of its own, or the reason why there is none. */
+export interface Firing {
+  scheduleId: string;
+  /** The campaign that it is to start. */
+  campaignId: string;
+  /** Real time at which it was due. */
+  scheduledAt: number;
+  /** Null when the campaign was started. Holds no number and no cell of a list. */
+  failure: string | null;
+}
+
+export interface ClockStep {
+  clock: 'service' | 'machine';
+  /** Milliseconds on that clock; negative when it was set back. */
+  byMs: number;
+}
+
+/** Something that a hook is told: the end of a round, or a pause that the campaign made by itself. */
+export type NoticeFacts =
+  { hook: 'on_completion'; round: number } | { hook: 'on_pause'; round: number; pausedAt: number };
+
+/** What each kind of event tells. Times are epoch milliseconds of service time unless the name says `Real`. */
+export interface EventData {
+  'campaign.imported': {
+    hash: string;
+    rows: number;
+    firstRow: number | null;
+    rejected: number;
+    rules: CampaignRules;
+    timeZoneData: string;
+  };
+  /** Keyed hashes of the rows from this one on, as base64url. */
+  'campaign.rows': { from: number; hashes: string };
+  'campaign.state': { from: CampaignState; to: CampaignState; reason: string | null; resumeAt?: number };
+  'campaign.edited': { added: number; corrected: number; withdrawn: number };
+  'campaign.adjusted': { from: Limits; to: Limits; by: 'person' };
+  /** Limits of the account, or the address of its service. */
+  'account.adjusted': { from: Limits & { service?: string }; to: Limits & { service?: string }; by: 'person' };
+  /** In thousandths of the limits. */
+  'account.pace': { from: number; to: number };
+  'round.started': { round: number };
+  'round.ended': { round: number };
+  'batch.planned': { size: number };
+  /** How many the pre-dial hook was asked about, and what it said; `eligible`: ids of attempts. */
+  'batch.screened': { asked: number; refused: number; later: number; eligible: readonly string[] };
+  'batch.posting': { k: number; size: number; deadlineReal: number; caller: string };
+  'batch.state':
+    | { state: 'confirmed'; by: 'reply'; service_batch_id: string; calls_initiated: number }
+    | { state: 'confirmed'; by: 'evidence' }
+    | { state: 'refused'; status: number | null }
+    | { state: 'released'; reason?: string }
+    /** By a person who gave up its records; else because none was found. */
+    | { state: 'held'; by?: 'person' }
+    | { state: 'redial'; by: 'person' | 'campaign' }
+    | { state: 'given_up'; by: 'person' }
+    | { state: Extract<BatchState, 'unknown' | 'not_sent'> };
+  'post.verdict': { k: number; verdict: PostVerdict; status: number | null };
+  'attempt.planned': undefined;
+  'attempt.posted': {
+    k: number;
+    e164: string;
+    person: string | null;
+    zones: readonly string[];
+    country: string | null;
+    regions: readonly string[] | null;
+    notBefore: number | null;
+    expiresAt: number | null;
+    /** Where the campaign has a pre-dial hook. */
+    screened?: string | null;
+  };
+  'attempt.released': { reason: string };
+  'attempt.matched': { conversation: string; evidence: string; by?: 'person' };
+  'attempt.settled': CallEnd;
+  'attempt.corrected': CallEnd & { from: Disposition | null; by?: 'person' };
+  'recipient.deferred': { until: number; reason: string; count: number };
+  /** Of its last calls, how many there were and how many failed. */
+  'caller.out': { phoneNumberId: string; reason: CallerFault; calls: number; failed: number };
+  'caller.in': { phoneNumberId: string };
+  'clock.stepped': ClockStep;
+  /** Null: an outcome is taken back. */
+  'recipient.outcome': { outcome: Outcome | null; reason: string | null };
+  'recipient.retried': { outcome: Outcome | null; by: 'person' };
+  'recipient.decided':
+    | { decision: 'theirs' | 'not_theirs'; conversation: string; by: 'person' }
+    | { decision: 'redial' | 'give_up'; by: 'person' };
+  'hook.delivered': NoticeFacts;
+  'hook.failed': (NoticeFacts | { hook: 'pre_dial' }) & { fault: string; status?: number | null };
+  'schedule.fired': Firing;
+  'schedule.failed': Firing;
+  'recipient.added': { hash: string };
+  /** `outcome`: what the correction takes back. */
+  'recipient.corrected': { outcome: Outcome | null; numberChanged: boolean; hash: string };
+  'recipient.withdrawn': { by: 'person'; note?: string };
+  'suppression.added': Entry & { source?: string; expiresAt?: number | null };
+  'suppression.removed': Entry & { source: string };
+}
+
+export type EventType = keyof EventData;
+
+interface Told<Type extends EventType> {
+  /** Service time. */
+  at: number;
+  campaignId: string;
+  type: Type;
+  recipientId?: string;
+  attemptId?: string;
+  batchId?: string;
+}
+
+/** A line of the log, before it has its number. `type` decides what `data` holds. */
+export type NewEvent = {
+  [Type in EventType]: Told<Type> &
+    (EventData[Type] extends undefined ? { data?: undefined } : { data: EventData[Type] });
+}[EventType];
