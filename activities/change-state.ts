@@ -3,7 +3,6 @@ import { pausedByPerson } from '../src/domain/lifecycle.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../src/ledger/rows/campaigns.ts';
 import type { Wish, WishedChange } from '../src/ledger/wishes.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { toFailure } from './failures.ts';
 
 export interface ChangeStateInput {
   campaignId: string;
@@ -16,25 +15,20 @@ export interface ChangeStateInput {
 
 /** Commits a person's wish to the database, once; from then on no POST begins that the new state forbids. */
 export async function changeState(deps: ActivityDependencies, input: ChangeStateInput): Promise<{ changed: boolean }> {
-  try {
-    // The instant is for the log alone: a service that does not answer must not keep a person from pausing.
-    const clock = await deps.serviceClock().catch(() => ({ now: deps.nowReal, speed: 1 }));
-    const now = Math.round(clock.now());
-    const wish =
-      input.wish === undefined ? undefined : { ...input.wish, waitedMs: Math.ceil(waitedMs() * clock.speed) };
-    const { campaignId } = input;
-    switch (input.change) {
-      case 'pause':
-        return { changed: await pauseCampaign(deps.store, campaignId, pausedByPerson, now, wish) };
-      case 'resume':
-        return { changed: await resumeCampaign(deps.store, campaignId, now, wish) };
-      case 'drain':
-        return { changed: await endCampaign(deps.store, campaignId, 'drained', now, wish, input.reason) };
-      case 'cancel':
-        return { changed: await endCampaign(deps.store, campaignId, 'cancelled', now, wish) };
-    }
-  } catch (error) {
-    throw toFailure(error);
+  // The instant is for the log alone: a service that does not answer must not keep a person from pausing.
+  const clock = await deps.serviceClock().catch(() => ({ now: deps.nowReal, speed: 1 }));
+  const now = Math.round(clock.now());
+  const wish = input.wish === undefined ? undefined : { ...input.wish, waitedMs: Math.ceil(waitedMs() * clock.speed) };
+  const { campaignId } = input;
+  switch (input.change) {
+    case 'pause':
+      return { changed: await pauseCampaign(deps.store, campaignId, pausedByPerson, now, wish) };
+    case 'resume':
+      return { changed: await resumeCampaign(deps.store, campaignId, now, wish) };
+    case 'drain':
+      return { changed: await endCampaign(deps.store, campaignId, 'drained', now, wish, input.reason) };
+    case 'cancel':
+      return { changed: await endCampaign(deps.store, campaignId, 'cancelled', now, wish) };
   }
 }
 

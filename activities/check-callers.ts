@@ -3,7 +3,6 @@ import { findCampaign, pauseCampaign } from '../src/ledger/rows/campaigns.ts';
 import { noteCallers } from '../src/ledger/limits/callers.ts';
 import { noteCallerProven } from '../src/ledger/campaign/rounds.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
-import { toFailure } from './failures.ts';
 import { requireOwnService } from './own-service.ts';
 import { pauseToTell } from './pause-to-tell.ts';
 
@@ -23,30 +22,26 @@ export async function checkCallers(
   deps: ActivityDependencies,
   input: { campaignId: string },
 ): Promise<CheckCallersResult> {
-  try {
-    const clock = await deps.serviceClock();
-    const campaign = await findCampaign(deps.store.db, input.campaignId);
-    if (campaign === undefined) return { ok: false, inMs: null, pausedAt: null };
-    requireOwnService(deps, campaign);
-    const { endsAt } = campaign.rules;
-    const leftMs = endsAt === null ? null : endsAt - serviceNow(clock);
-    // One that drains, or has come to its end, dials nobody.
-    if (campaign.state === 'draining' || (leftMs !== null && leftMs <= 0)) return { ok: true };
-    const inMs = leftMs === null ? null : Math.ceil(clock.toRealMs(leftMs));
-    // Paused before the check: it is made when the campaign goes on.
-    if (campaign.state === 'paused') return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
-    const check = await checkCaller(deps.client, campaign.rules);
-    if (check.numbers.length > 0)
-      await noteCallers(deps.store, campaign, check.numbers, check.ok ? null : check.reason, serviceNow(clock));
-    if (!check.ok) {
-      // Already paused when it is the numbers.
-      await pauseCampaign(deps.store, input.campaignId, `${check.reason}, then resume.`, serviceNow(clock));
-      return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
-    }
-    deps.logger.info({ campaignId: input.campaignId }, 'agent and caller numbers were looked at: dialling begins');
-    if (check.proven) await noteCallerProven(deps.store, input.campaignId);
-    return { ok: true };
-  } catch (error) {
-    throw toFailure(error);
+  const clock = await deps.serviceClock();
+  const campaign = await findCampaign(deps.store.db, input.campaignId);
+  if (campaign === undefined) return { ok: false, inMs: null, pausedAt: null };
+  requireOwnService(deps, campaign);
+  const { endsAt } = campaign.rules;
+  const leftMs = endsAt === null ? null : endsAt - serviceNow(clock);
+  // One that drains, or has come to its end, dials nobody.
+  if (campaign.state === 'draining' || (leftMs !== null && leftMs <= 0)) return { ok: true };
+  const inMs = leftMs === null ? null : Math.ceil(clock.toRealMs(leftMs));
+  // Paused before the check: it is made when the campaign goes on.
+  if (campaign.state === 'paused') return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
+  const check = await checkCaller(deps.client, campaign.rules);
+  if (check.numbers.length > 0)
+    await noteCallers(deps.store, campaign, check.numbers, check.ok ? null : check.reason, serviceNow(clock));
+  if (!check.ok) {
+    // Already paused when it is the numbers.
+    await pauseCampaign(deps.store, input.campaignId, `${check.reason}, then resume.`, serviceNow(clock));
+    return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
   }
+  deps.logger.info({ campaignId: input.campaignId }, 'agent and caller numbers were looked at: dialling begins');
+  if (check.proven) await noteCallerProven(deps.store, input.campaignId);
+  return { ok: true };
 }

@@ -4,7 +4,6 @@ import { readRoundEnd, type RoundEnd } from '../src/ledger/campaign/round-end.ts
 import { closeRound as closeBooks } from '../src/ledger/campaign/rounds.ts';
 import type { CampaignProgress } from './collect.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
-import { toFailure } from './failures.ts';
 
 export interface CloseRoundResult {
   /** False when something turned up that is still to be done. */
@@ -19,16 +18,12 @@ export async function closeRound(
   deps: ActivityDependencies,
   input: { campaignId: string; round: number },
 ): Promise<CloseRoundResult> {
-  try {
-    const now = serviceNow(await deps.serviceClock());
-    const closed = await closeBooks(deps.store, input.campaignId, input.round, now);
-    const campaign = await findCampaign(deps.store.db, input.campaignId);
-    if (campaign === undefined) throw new Error('campaign not found');
-    const { total, done, open, waiting, unresolved } = await readStatus(deps.store.db, campaign);
-    const told = closed && campaign.rules.onCompletion !== null;
-    const end = told ? await readRoundEnd(deps.store.db, campaign, input.round) : null;
-    return { closed, progress: { total, done, open, waiting, unresolved }, end };
-  } catch (error) {
-    throw toFailure(error);
-  }
+  const now = serviceNow(await deps.serviceClock());
+  const closed = await closeBooks(deps.store, input.campaignId, input.round, now);
+  const campaign = await findCampaign(deps.store.db, input.campaignId);
+  if (campaign === undefined) throw new Error('campaign not found');
+  const { total, done, open, waiting, unresolved } = await readStatus(deps.store.db, campaign);
+  const told = closed && campaign.rules.onCompletion !== null;
+  const end = told ? await readRoundEnd(deps.store.db, campaign, input.round) : null;
+  return { closed, progress: { total, done, open, waiting, unresolved }, end };
 }

@@ -6,7 +6,6 @@ import { findCampaign, type Campaign } from '../src/ledger/rows/campaigns.ts';
 import { isPlanReady } from '../src/ledger/plan/planning.ts';
 import { readStatus } from '../src/ledger/campaign/campaign-status.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
-import { toFailure } from './failures.ts';
 import { requireOwnAgent, requireOwnService } from './own-service.ts';
 import { longestSweepStepMs, startPulse } from './pulse.ts';
 import { sweepAgent } from './sweep.ts';
@@ -113,7 +112,7 @@ export async function collect(deps: ActivityDependencies, input: { campaignId: s
     return await collectUntilNeeded(deps, input.campaignId, context.cancellationSignal, pulse.step);
   } catch (error) {
     if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
-    throw toFailure(error);
+    throw error;
   } finally {
     pulse.stop();
   }

@@ -1,6 +1,7 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import { ConvaiError, RateLimitedError } from '../src/convai/errors.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
+import type { ActivityDependencies } from './dependencies.ts';
 import { LedgerOlderError } from '../src/ledger/ledger-older.ts';
 
 interface ExpectedWait {
@@ -30,8 +31,11 @@ export function codeOf(error: unknown): string {
  * The one translation of errors into failures of Temporal. Messages there stay in histories for weeks: they carry type, status
  * and request id only, and no cause.
  */
-export function toFailure(error: unknown, toRealMs: (serviceMs: number) => number = (ms) => ms): ApplicationFailure {
-  if (error instanceof ApplicationFailure) return error;
+export async function toFailure(
+  error: unknown,
+  { serviceClock }: Pick<ActivityDependencies, 'serviceClock'>,
+): Promise<TemporalFailure> {
+  if (error instanceof TemporalFailure) return error;
   if (error instanceof LedgerOlderError) {
     const details = [{ missing: error.missing, submitted: error.submitted }];
     return ApplicationFailure.create({
@@ -42,10 +46,12 @@ export function toFailure(error: unknown, toRealMs: (serviceMs: number) => numbe
     });
   }
   if (error instanceof RateLimitedError) {
+    const { retryAfterMs } = error;
+    const clock = retryAfterMs === null ? null : await serviceClock().catch(() => null);
     return expectedWait({
       type: failureTypes.rateLimited,
       message: `The service limits requests (429, request ${error.requestId ?? 'without id'})`,
-      retryInMs: error.retryAfterMs === null ? undefined : toRealMs(error.retryAfterMs),
+      retryInMs: retryAfterMs === null ? undefined : (clock?.toRealMs(retryAfterMs) ?? retryAfterMs),
     });
   }
   if (error instanceof ConvaiError) {

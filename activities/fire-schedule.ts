@@ -23,7 +23,6 @@ import { openRound } from '../src/ledger/campaign/rounds.ts';
 import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
 import { campaignWorkflowId } from '../src/domain/ids.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
-import { toFailure } from './failures.ts';
 import { codeOf } from '../src/input/error-code.ts';
 import { startPulse } from './pulse.ts';
 
@@ -55,7 +54,7 @@ export async function fireSchedule(deps: ActivityDependencies, input: FireSchedu
     return await fire(deps, { ...input, onRows: pulse.step }, signal);
   } catch (error) {
     if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
-    throw toFailure(error);
+    throw error;
   } finally {
     pulse.stop();
   }
@@ -66,18 +65,14 @@ export async function noteFiringFailure(
   deps: ActivityDependencies,
   input: FireScheduleInput & { reason: string },
 ): Promise<void> {
-  try {
-    const { scheduleId, scheduledAt, timeZone, reason } = input;
-    const schedule = await findSchedule(deps.store.db, scheduleId);
-    if (schedule === undefined) return;
-    // The instant is for the log alone: a service that does not answer must not keep the reason from being told.
-    const now = await deps.serviceClock().then(serviceNow, () => Math.round(deps.nowReal()));
-    const campaignId = firingCampaignId(schedule.campaignId, scheduledAt, timeZone);
-    const firing = { scheduleId, campaignId, scheduledAt, failure: reason };
-    await noteFiring(deps.store, schedule.campaignId, firing, now);
-  } catch (error) {
-    throw toFailure(error);
-  }
+  const { scheduleId, scheduledAt, timeZone, reason } = input;
+  const schedule = await findSchedule(deps.store.db, scheduleId);
+  if (schedule === undefined) return;
+  // The instant is for the log alone: a service that does not answer must not keep the reason from being told.
+  const now = await deps.serviceClock().then(serviceNow, () => Math.round(deps.nowReal()));
+  const campaignId = firingCampaignId(schedule.campaignId, scheduledAt, timeZone);
+  const firing = { scheduleId, campaignId, scheduledAt, failure: reason };
+  await noteFiring(deps.store, schedule.campaignId, firing, now);
 }
 
 type WatchedFiring = FireScheduleInput & { onRows: () => void };

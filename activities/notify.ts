@@ -8,7 +8,6 @@ import { findNotice, noteNotice, type Notice } from '../src/ledger/campaign/noti
 import { readOwnPause } from '../src/ledger/campaign/own-pause.ts';
 import type { RoundEnd } from '../src/ledger/campaign/round-end.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
-import { toFailure } from './failures.ts';
 
 export interface NotifyInput {
   campaignId: string;
@@ -104,7 +103,7 @@ async function tell(deps: ActivityDependencies, notice: Notice, body: () => Prom
     });
     await noteNotice(store.db, notice, await instantForLog(deps), null);
   } catch (error) {
-    if (!(error instanceof HookError)) throw toFailure(error);
+    if (!(error instanceof HookError)) throw error;
     const { fault, status } = error;
     logger.warn({ campaignId, round, fault, status, hook: place }, `a hook was not told of the ${what}`);
     throw ApplicationFailure.create({
@@ -124,12 +123,8 @@ export async function noteUndelivered(deps: ActivityDependencies, input: Undeliv
     pausedAt === undefined
       ? { hook: 'on_completion', campaignId, round }
       : { hook: 'on_pause', campaignId, round, pausedAt };
-  try {
-    if ((await standingOf(deps, notice)) !== null) return;
-    await noteNotice(deps.store.db, notice, await instantForLog(deps), { fault, status });
-  } catch (error) {
-    throw toFailure(error);
-  }
+  if ((await standingOf(deps, notice)) !== null) return;
+  await noteNotice(deps.store.db, notice, await instantForLog(deps), { fault, status });
 }
 
 /** What a receiver tells a repetition by. */

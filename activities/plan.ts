@@ -6,7 +6,6 @@ import { planBatch } from '../src/ledger/plan/planning.ts';
 import { lookAtCallers } from './callers.ts';
 import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
-import { toFailure } from './failures.ts';
 import { requireOwnService } from './own-service.ts';
 import { pauseToTell } from './pause-to-tell.ts';
 
@@ -48,6 +47,6 @@ export async function plan(deps: ActivityDependencies, input: PlanActivityInput)
   } catch (error) {
     if (error instanceof LedgerOlderError)
       await failCampaign(deps.store, input.campaignId, error.message, deps.nowReal());
-    throw toFailure(error);
+    throw error;
   }
 }

@@ -3,9 +3,9 @@ import type { ActivityDependencies } from './dependencies.ts';
 /** What says that an activity is at work. */
 export interface Pulse {
   /** Something was got done: a page, a record, rows of a list. */
-  step(): void;
+  step: () => void;
   /** No beat from here on. */
-  stop(): void;
+  stop: () => void;
 }
 
 /**

@@ -20,7 +20,7 @@ import type { VerdictInput } from '../src/ledger/dial/posts.ts';
 import { recordVerdict } from '../src/ledger/dial/verdicts.ts';
 import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
-import { codeOf, expectedWait, toFailure } from './failures.ts';
+import { codeOf, expectedWait } from './failures.ts';
 import { lookBeforeRepost } from './look-before-repost.ts';
 import { requireOwnBatch } from './own-service.ts';
 import { screen } from './screen.ts';
@@ -197,9 +197,8 @@ async function submitOnce(
   input: { batchId: string },
   witness: Witness,
 ): Promise<SubmitResult> {
-  let clock: ServiceClock | undefined;
   try {
-    clock = await deps.serviceClock();
+    const clock = await deps.serviceClock();
     await requireOwnBatch(deps, input.batchId);
     await screen(deps, clock, input.batchId, () => witness.beat());
     await lookBeforeRepost(deps, clock, input.batchId, () => witness.beat());
@@ -247,8 +246,7 @@ async function submitOnce(
     if (error instanceof NotSentError)
       throw expectedWait({ type: failureTypes.notSent, message: 'The service could not be reached' });
     await failIfOlder(deps, input.batchId, error);
-    const known = clock;
-    throw toFailure(error, known === undefined ? undefined : (ms) => known.toRealMs(ms));
+    throw error;
   }
 }
 
@@ -261,6 +259,6 @@ export async function recordPostVerdict(
     return { state: await recordVerdict(deps.store, verdict) };
   } catch (error) {
     await failIfOlder(deps, verdict.batchId, error);
-    throw toFailure(error);
+    throw error;
   }
 }

@@ -30,7 +30,13 @@ async function startCollect(listConversationsPage: () => Promise<never>) {
     workerId: 'stuck',
     stopping: new AbortController().signal,
     openWitness: openNoWitness,
-    limits: { postingWindowMs: 60_000, httpTimeoutMs: 60_000, collectMaxMs: 300_000, heartbeatEveryMs: 1_000, leaseMs: 30_000 },
+    limits: {
+      postingWindowMs: 60_000,
+      httpTimeoutMs: 60_000,
+      collectMaxMs: 300_000,
+      heartbeatEveryMs: 1_000,
+      leaseMs: 30_000,
+    },
   } satisfies ActivityDependencies;
   let beats = 0;
   const work = asActivity(() => collect(deps, { campaignId: 'spring' }), { heartbeat: () => (beats += 1) });
