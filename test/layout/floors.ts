@@ -71,6 +71,12 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/temporal': ['activities', 'src', 'src/convai', 'src/domain/**', 'src/ledger/**', 'workflows'],
 
   // The sandbox stands alone.
+  'src/sandbox/core': [],
+  'src/sandbox/core/clock': [],
+  'src/sandbox/models': [],
+  'src/sandbox/schemas': ['src/sandbox/core', 'src/sandbox/models'],
+  'src/sandbox/core/world': ['src/sandbox/core', 'src/sandbox/schemas'],
+  'src/sandbox/faults': ['src/sandbox/core'],
   'src/sandbox/**': ['src/sandbox/**'],
 
   'src/cli/terminal': ['src/input'],

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createServer as createSandboxServer } from '../../src/sandbox/http/server.ts';
-import { Service } from '../../src/sandbox/service.ts';
-import { resolveSettings, type SandboxOptions } from '../../src/sandbox/settings.ts';
+import { createServer as createSandboxServer } from '../../src/sandbox/server.ts';
+import { Service } from '../../src/sandbox/core/service/service.ts';
+import { resolveSettings, type SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { createManualClock, noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from './harness.ts';
 
 const hour = 3_600_000;

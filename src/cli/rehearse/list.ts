@@ -6,7 +6,7 @@ import { WindowCensus } from '../../preflight/impossible-windows.ts';
 import { unruledWarnings } from '../../preflight/unruled-countries.ts';
 import { readListRecords } from '../../list/records.ts';
 import { readRecipients, type ListRow } from '../../list/recipients.ts';
-import { Random } from '../../sandbox/random.ts';
+import { Random } from '../../sandbox/core/random.ts';
 
 /** How much of a list is rehearsed. */
 export interface RehearsedRows {

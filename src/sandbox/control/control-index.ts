@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { createControlDocument } from '../openapi/control-document.ts';
-import { serveControl } from '../routes/serve-operation.ts';
-import type { SandboxSettings } from '../settings.ts';
-import { sandboxVersion } from '../version.ts';
-import type { ControlRoute } from './control-about.ts';
+import { serveControl } from '../http/serve-operation.ts';
+import type { SandboxSettings } from '../core/settings/settings.ts';
+import { sandboxVersion } from '../core/version.ts';
+import type { ControlRoute } from '../http/control-about.ts';
 
 const documentPath = '/_sandbox/openapi.json';
 

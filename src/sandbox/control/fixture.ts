@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { checkFixture, FixtureError } from '../fixture/check-fixture.ts';
 import { fixtureSchema, type Fixture } from '../fixture/fixture.ts';
-import { loadFixture } from '../fixture/load-fixture.ts';
-import { serveControl } from '../routes/serve-operation.ts';
-import { InvalidRequest, ServiceError } from '../service-error.ts';
-import type { Service } from '../service.ts';
+import { loadFixture } from '../core/service/load-fixture.ts';
+import { serveControl } from '../http/serve-operation.ts';
+import { InvalidRequest, ServiceError } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
 
 /** Loads a fixture into the sandbox as it runs: all of it, or nothing. A reset forgets it. */
 export function controlFixture(app: FastifyInstance, service: Service): void {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { announceChanges } from '../http/announce-changes.ts';
-import type { Service } from '../service.ts';
-import { guardControl } from './access.ts';
+import type { Service } from '../core/service/service.ts';
+import { guardControl } from '../http/access.ts';
 import { controlCalls } from './calls.ts';
 import { controlClock } from './clock.ts';
 import { controlIndex } from './control-index.ts';

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ModelRequest } from '../llm/model-request-log.ts';
-import { isoTime } from '../records/times.ts';
-import { serveControl } from '../routes/serve-operation.ts';
+import { isoTime } from '../core/times.ts';
+import { serveControl } from '../http/serve-operation.ts';
 import { identifier } from '../schemas/building-blocks.ts';
 import { validate } from '../schemas/validate.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 
 const requestsQuery = z.strictObject({
   conversation_id: identifier.optional(),

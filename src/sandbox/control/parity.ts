@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { createParity, type Parity } from '../openapi/parity.ts';
-import { serveControl } from '../routes/serve-operation.ts';
+import { serveControl } from '../http/serve-operation.ts';
 
 /** Where each operation and field comes from. Made when it is first asked for. */
 export function controlParity(app: FastifyInstance): void {

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { rtcPath } from '../live/socket-paths.ts';
-import { serveControl } from '../routes/serve-operation.ts';
+import { rtcPath } from '../http/socket-paths.ts';
+import { serveControl } from '../http/serve-operation.ts';
 import { validate } from '../schemas/validate.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 
 const verifyBody = z.strictObject({ token: z.string().min(1) });
 const verifyQuery = z.strictObject({ consume: z.stringbool().default(false) });

@@ -4,11 +4,11 @@ import { restoreImage, takeImage } from '../persistence/service-image.ts';
 import { Snapshots, type Snapshot } from '../persistence/snapshots.ts';
 import { exportState, importState } from '../persistence/state-document.ts';
 import { sandboxKey } from '../http/authentication.ts';
-import { isoTime } from '../records/times.ts';
-import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { isoTime } from '../core/times.ts';
+import { pathParameter, serveControl } from '../http/serve-operation.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound } from '../service-error.ts';
-import type { Service } from '../service.ts';
+import { notFound } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
 
 const snapshotBody = z.strictObject({ name: z.string().min(1).max(200).optional() });
 /** What an export gave; it is checked piece by piece as it is read. */

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import type { Outbound } from '../allowed-host.ts';
-import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import type { Outbound } from '../core/allowed-host.ts';
+import { pathParameter, serveControl } from '../http/serve-operation.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
-import { notFound, ServiceError } from '../service-error.ts';
-import type { Service } from '../service.ts';
+import { notFound, ServiceError } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
 import { describeDelivery } from '../webhooks/delivery.ts';
 import type { Subscriber } from '../webhooks/subscriber.ts';
-import { refuseAddress, webhookChange, webhookInput } from '../webhooks/webhook.ts';
+import { refuseAddress, webhookChange, webhookInput } from '../schemas/webhook.ts';
 
 /** Webhooks: who is told about finished calls, and what became of the telling. The secret goes in and never comes out. */
 export function controlWebhooks(app: FastifyInstance, service: Service): void {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { JournalEntry } from '../judge/journal.ts';
-import type { Service } from '../service.ts';
-import { StateChanges, type StateChange } from '../state/state-changes.ts';
+import type { Service } from '../core/service/service.ts';
+import { StateChanges, type StateChange } from '../core/state/state-changes.ts';
 
 /** Before an answer goes out: tells what the request has changed, and sees to it that a write that is answered is kept. */
 export function announceChanges(app: FastifyInstance, service: Service): void {

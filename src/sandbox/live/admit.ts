@@ -1,8 +1,8 @@
-import type { Service } from '../service.ts';
-import { notFound, ServiceError } from '../service-error.ts';
-import type { CredentialKind } from '../state/credential-store.ts';
+import type { Service } from '../core/service/service.ts';
+import { notFound, ServiceError } from '../core/service-error.ts';
+import type { CredentialKind } from '../core/state/credential-store.ts';
 import type { Admission } from './socket-call.ts';
-import { conversationPath, rtcPath } from './socket-paths.ts';
+import { conversationPath, rtcPath } from '../http/socket-paths.ts';
 
 type Parts = Pick<Service, 'state' | 'clock' | 'conduct' | 'network' | 'tokens'>;
 

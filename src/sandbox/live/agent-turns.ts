@@ -1,11 +1,11 @@
 import { agentVoice } from '../audio/voices.ts';
-import type { AudioFormat } from '../audio/audio-format.ts';
-import type { AgentReply } from '../conversation/agent-mind.ts';
-import { configOf } from '../conversation/call-config.ts';
-import { cutTurn } from '../conversation/cut-turn.ts';
-import { speakingMs } from '../conversation/pace.ts';
-import type { Service } from '../service.ts';
-import type { Call } from '../telephony/call.ts';
+import type { AudioFormat } from '../core/audio-format.ts';
+import type { AgentReply } from '../core/conversation/agent-mind.ts';
+import { configOf } from '../core/conversation/call-config.ts';
+import { cutTurn } from '../core/conversation/cut-turn.ts';
+import { speakingMs } from '../core/conversation/pace.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Call } from '../core/state/call.ts';
 import { AudioStream, durationMs } from './audio-stream.ts';
 import type { Outbox } from './outbox.ts';
 import {

@@ -1,7 +1,7 @@
-import { assessByModel, assessesByModel } from '../conversation/model-assessment.ts';
-import { ownModelOf } from '../conversation/model-settings.ts';
-import type { Service } from '../service.ts';
-import type { Call } from '../telephony/call.ts';
+import { assessByModel, assessesByModel } from '../llm/model-assessment.ts';
+import { ownModelOf } from '../core/conversation/model-settings.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Call } from '../core/state/call.ts';
 
 /** Asks the agent's own model what came of a finished conversation, where it is to be asked; until it answers the rules tell. */
 export function assessAtLeisure(

@@ -1,11 +1,11 @@
 import type { WebSocket } from 'ws';
-import { agentLines } from '../conversation/agent-lines.ts';
-import type { AgentReply } from '../conversation/agent-mind.ts';
-import { configOf, languageOfAgent, maxDurationMs } from '../conversation/call-config.ts';
-import { endings } from '../conversation/converse.ts';
-import { createPhoneTools } from '../conversation/model-tool-runner.ts';
-import type { Service } from '../service.ts';
-import type { Call } from '../telephony/call.ts';
+import { agentLines } from '../core/conversation/agent-lines.ts';
+import type { AgentReply } from '../core/conversation/agent-mind.ts';
+import { configOf, languageOfAgent, maxDurationMs } from '../core/conversation/call-config.ts';
+import { endings } from '../core/conversation/converse.ts';
+import { createPhoneTools } from '../llm/model-tool-runner.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Call } from '../core/state/call.ts';
 import { AgentTurns } from './agent-turns.ts';
 import type { ClientMessage, Initiation } from './client-messages.ts';
 import { ClientMistake } from './client-mistake.ts';

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 import { createMessageReader, type ClientMessage } from './client-messages.ts';
 import { ClientMistake } from './client-mistake.ts';
 import { Session } from './session.ts';

@@ -1,4 +1,4 @@
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 import { agentsView, agentView } from './agents-view.ts';
 import { batchesView } from './batches-view.ts';
 import { callView } from './call-view.ts';

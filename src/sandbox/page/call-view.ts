@@ -1,10 +1,10 @@
-import { isRecorded } from '../audio/is-recorded.ts';
-import { assess, type Assessment } from '../conversation/assess.ts';
-import { talkOf } from '../conversation/talk-of.ts';
-import type { Talk, Turn } from '../conversation/talk.ts';
+import { isRecorded } from '../core/state/is-recorded.ts';
+import { assess, type Assessment } from '../core/conversation/assess.ts';
+import { talkOf } from '../core/conversation/talk-of.ts';
+import type { Talk, Turn } from '../core/state/talk.ts';
 import { pageRecordingPath } from '../routes/conversation-audio.ts';
-import type { Service } from '../service.ts';
-import { stateOf, type Call } from '../telephony/call.ts';
+import type { Service } from '../core/service/service.ts';
+import { stateOf, type Call } from '../core/state/call.ts';
 import { findCall } from './call-list.ts';
 import { agentLink, channelWords, directionOf, resultOf, talkMs } from './call-words.ts';
 import {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { serveControl } from '../routes/serve-operation.ts';
-import type { Service } from '../service.ts';
+import { serveControl } from '../http/serve-operation.ts';
+import type { Service } from '../core/service/service.ts';
 import { renderApp } from './app-frame.ts';
 import { icon } from './icon.ts';
 import { assetPaths, renderShell } from './page-shell.ts';

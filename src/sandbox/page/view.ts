@@ -1,5 +1,5 @@
-import type { ServiceEventType } from '../events.ts';
-import type { Service } from '../service.ts';
+import type { ServiceEventType } from '../core/clock/service-events.ts';
+import type { Service } from '../core/service/service.ts';
 import type { HtmlValue } from './html.ts';
 
 /** What stands in the main part of the page. */

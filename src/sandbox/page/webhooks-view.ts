@@ -1,7 +1,7 @@
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 import type { Delivery } from '../webhooks/delivery.ts';
 import type { Subscriber } from '../webhooks/subscriber.ts';
-import type { WebhookEventType } from '../webhooks/webhook.ts';
+import type { WebhookEventType } from '../schemas/webhook.ts';
 import { partyOf } from './call-words.ts';
 import { address, badge, count, empty, id, instant, link, panel, table, viewPath, type Tone } from './elements.ts';
 import { html, type Html, type HtmlValue } from './html.ts';

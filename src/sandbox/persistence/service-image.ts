@@ -1,14 +1,14 @@
 import type { SavedFaults } from '../faults/fault-book.ts';
-import { PhoneNetwork } from '../telephony/phone-network.ts';
-import type { Service } from '../service.ts';
-import type { Agent, PhoneNumber } from '../state/agent.ts';
-import type { Batch } from '../state/batch.ts';
-import type { Credential } from '../state/credential-store.ts';
-import { ServiceState } from '../state/service-state.ts';
-import type { SipTrunk } from '../state/sip-trunk.ts';
-import type { Call } from '../telephony/call.ts';
-import type { ForcedCourse } from '../telephony/forced-course.ts';
-import type { World } from '../world/world-schema.ts';
+import { PhoneNetwork } from '../core/telephony/phone-network.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Agent, PhoneNumber } from '../core/state/agent.ts';
+import type { Batch } from '../core/state/batch.ts';
+import type { Credential } from '../core/state/credential-store.ts';
+import { ServiceState } from '../core/state/service-state.ts';
+import type { SipTrunk } from '../core/state/sip-trunk.ts';
+import type { Call } from '../core/state/call.ts';
+import type { ForcedCourse } from '../core/telephony/forced-course.ts';
+import type { World } from '../core/world/world-schema.ts';
 
 /** A batch with its calls by id. */
 export type SavedBatch = Omit<Batch, 'recipients'> & { recipients: { id: string; callId: string }[] };

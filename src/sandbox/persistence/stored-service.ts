@@ -1,7 +1,7 @@
-import { ServiceClock, type Clock } from '../clock.ts';
-import { Service } from '../service.ts';
-import type { SandboxOptions, SandboxSettings } from '../settings.ts';
-import { SandboxStartError } from '../start-error.ts';
+import { ServiceClock, type Clock } from '../core/clock/clock.ts';
+import { Service } from '../core/service/service.ts';
+import type { SandboxOptions, SandboxSettings } from '../core/settings/settings.ts';
+import { SandboxStartError } from '../core/start-error.ts';
 import type { DataFile } from './data-file.ts';
 import { restoreImage } from './service-image.ts';
 import { readRows, startSettings, type StoredState } from './stored-rows.ts';

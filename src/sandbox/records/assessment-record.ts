@@ -1,4 +1,4 @@
-import type { Assessment } from '../conversation/assess.ts';
+import type { Assessment } from '../core/conversation/assess.ts';
 import type { SeenConversation } from './seen-conversation.ts';
 
 type Verdict = 'success' | 'failure' | 'unknown';

@@ -1,7 +1,7 @@
-import { assess, type Assessment } from '../conversation/assess.ts';
-import { talkOf } from '../conversation/talk-of.ts';
-import type { Talk } from '../conversation/talk.ts';
-import type { Call, CallCourse } from '../telephony/call.ts';
+import { assess, type Assessment } from '../core/conversation/assess.ts';
+import { talkOf } from '../core/conversation/talk-of.ts';
+import type { Talk } from '../core/state/talk.ts';
+import type { Call, CallCourse } from '../core/state/call.ts';
 
 const most = 1_000;
 

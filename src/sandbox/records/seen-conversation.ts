@@ -1,12 +1,12 @@
-import { isRecorded } from '../audio/is-recorded.ts';
-import type { Assessment } from '../conversation/assess.ts';
-import type { Talk, Turn } from '../conversation/talk.ts';
+import { isRecorded } from '../core/state/is-recorded.ts';
+import type { Assessment } from '../core/conversation/assess.ts';
+import type { Talk, Turn } from '../core/state/talk.ts';
 import type { Dialect } from '../schemas/building-blocks.ts';
-import type { RecordHabits } from '../world/record-habits.ts';
+import type { RecordHabits } from '../core/world/record-habits.ts';
 import { ShownRecord } from './shown-record.ts';
 import { recallAssessment, recallTalk } from './remembered-talks.ts';
-import { isoTime, unixSeconds } from './times.ts';
-import { stateOf, type Call, type CallCourse, type CallState } from '../telephony/call.ts';
+import { isoTime, unixSeconds } from '../core/times.ts';
+import { stateOf, type Call, type CallCourse, type CallState } from '../core/state/call.ts';
 
 export interface ConversationView {
   seed: string;

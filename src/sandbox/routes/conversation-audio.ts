@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { readByteRange } from '../audio/byte-range.ts';
-import { isRecorded } from '../audio/is-recorded.ts';
+import { isRecorded } from '../core/state/is-recorded.ts';
 import type { Recording } from '../audio/recordings.ts';
-import { talkOf } from '../conversation/talk-of.ts';
+import { talkOf } from '../core/conversation/talk-of.ts';
 import { apiKeyIn, authenticate } from '../http/authentication.ts';
 import { validate } from '../schemas/validate.ts';
-import { ServiceError } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import type { Call } from '../telephony/call.ts';
+import { ServiceError } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Call } from '../core/state/call.ts';
 import { missingConversation } from './conversations.ts';
-import { pathParameter } from './serve-operation.ts';
+import { pathParameter } from '../http/serve-operation.ts';
 
 /** Numbers with this ending give their recording later than they should (gaps D.2). */
 const lateRecordingEnding = '0115';

@@ -3,9 +3,9 @@ import { readCursor, writeCursor } from '../http/cursor.ts';
 import { describeConversation, describeListEntry } from '../records/conversation-record.ts';
 import type { ConversationView } from '../records/seen-conversation.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound, type ServiceError } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import { pathParameter, serveOperation } from './serve-operation.ts';
+import { notFound, type ServiceError } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import { pathParameter, serveOperation } from '../http/serve-operation.ts';
 
 export function serveConversations(app: FastifyInstance, service: Service): void {
   serveOperation(app, 'get_conversation', (request) => {

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { conversationPath } from '../live/socket-paths.ts';
-import { deriveId } from '../random.ts';
+import { conversationPath } from '../http/socket-paths.ts';
+import { deriveId } from '../core/random.ts';
 import { validate } from '../schemas/validate.ts';
-import type { Service } from '../service.ts';
-import { lifetimeMs } from '../state/credential-store.ts';
+import type { Service } from '../core/service/service.ts';
+import { lifetimeMs } from '../core/state/credential-store.ts';
 import { findAgent } from './agents.ts';
-import { serveOperation } from './serve-operation.ts';
+import { serveOperation } from '../http/serve-operation.ts';
 
 export function serveCredentials(app: FastifyInstance, service: Service): void {
   const { schemas, clock, settings } = service;

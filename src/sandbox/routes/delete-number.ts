@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { validate } from '../schemas/validate.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 import { wantedNumber } from './phone-numbers.ts';
-import { serveKeyed } from './serve-operation.ts';
+import { serveKeyed } from '../http/serve-operation.ts';
 
 /** Deleting a number as comparable services have it; the contract has no such operation. Extended dialect only. */
 export function serveDeleteNumber(app: FastifyInstance, service: Service): void {

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { addNumber, defaultProvider } from '../state/add-number.ts';
+import { addNumber, defaultProvider } from '../core/state/add-number.ts';
 import { describeNumber } from '../records/agent-record.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import type { PhoneNumber } from '../state/agent.ts';
-import { sealToken } from '../state/sealed-token.ts';
+import { notFound } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import type { PhoneNumber } from '../core/state/agent.ts';
+import { sealToken } from '../core/state/sealed-token.ts';
 import { findAgent } from './agents.ts';
-import { pathParameter, serveOperation } from './serve-operation.ts';
+import { pathParameter, serveOperation } from '../http/serve-operation.ts';
 
 export function servePhoneNumbers(app: FastifyInstance, service: Service): void {
   const { schemas } = service;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { audioFormats } from '../audio/audio-format.ts';
+import { audioFormats } from '../core/audio-format.ts';
 import { agentTools, knowledgeDocument } from './attachments.ts';
 import { extendedOnly, identifier, objectOf, type SchemaMode } from './building-blocks.ts';
 import { clearable } from './clearable.ts';

@@ -1,11 +1,11 @@
-import { isRecorded } from '../audio/is-recorded.ts';
-import { talkOf } from '../conversation/talk-of.ts';
+import { isRecorded } from '../core/state/is-recorded.ts';
+import { talkOf } from '../core/conversation/talk-of.ts';
 import { describeConversation } from '../records/conversation-record.ts';
-import { unixSeconds } from '../records/times.ts';
+import { unixSeconds } from '../core/times.ts';
 import { viewConversations } from '../routes/conversations.ts';
-import type { Service } from '../service.ts';
-import type { Call, CallResult } from '../telephony/call.ts';
-import type { WebhookEventType } from './webhook.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Call, CallResult } from '../core/state/call.ts';
+import type { WebhookEventType } from '../schemas/webhook.ts';
 
 /** Something that happened to a call; what is delivered of it is made when it is delivered. */
 export interface WebhookEvent {

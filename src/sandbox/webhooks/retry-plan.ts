@@ -1,4 +1,4 @@
-import { Random } from '../random.ts';
+import { Random } from '../core/random.ts';
 
 /** Service milliseconds from the event to each attempt (gaps A.8). */
 const attemptOffsetsMs = [0, 30_000, 120_000, 480_000, 1_800_000] as const;

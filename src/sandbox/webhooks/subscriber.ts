@@ -1,12 +1,12 @@
-import { deriveId } from '../random.ts';
-import { unixSeconds } from '../records/times.ts';
-import type { Service } from '../service.ts';
+import { deriveId } from '../core/random.ts';
+import { unixSeconds } from '../core/times.ts';
+import type { Service } from '../core/service/service.ts';
 import type { Delivery } from './delivery.ts';
 import { writeEvent, type WebhookEvent } from './events.ts';
 import type { Poster, PostResult } from './post.ts';
 import { isWorthRetrying, nextAttemptAt } from './retry-plan.ts';
 import { signatureHeader, signBody } from './signature.ts';
-import type { WebhookChange, WebhookFacts } from './webhook.ts';
+import type { WebhookChange, WebhookFacts } from '../schemas/webhook.ts';
 
 const mostPendingRetries = 100;
 const mostRemembered = 1_000;

@@ -1,9 +1,9 @@
-import { deriveId } from '../random.ts';
-import type { Service } from '../service.ts';
+import { deriveId } from '../core/random.ts';
+import type { Service } from '../core/service/service.ts';
 import { eventsOf } from './events.ts';
 import { Poster } from './post.ts';
 import { Subscriber } from './subscriber.ts';
-import type { WebhookFacts } from './webhook.ts';
+import type { WebhookFacts } from '../schemas/webhook.ts';
 
 /** Tells the world about finished calls (gaps A.8). Without a webhook nothing is ever sent. */
 export class Webhooks {

@@ -1,0 +1,25 @@
+import type { PlatformSettings } from '../../schemas/agent-schemas.ts';
+import { collect, type CollectedItem } from './collect.ts';
+import { evaluate, type Evaluated } from './evaluate.ts';
+import type { Talk } from '../state/talk.ts';
+
+/** What came of a conversation, by id of the item or criterion. */
+export interface Assessment {
+  collected: Record<string, CollectedItem>;
+  evaluation: Record<string, Evaluated>;
+}
+
+/** Evaluates and collects by rules alone: the same words give the same result, whoever made them up. */
+export function assess(platform: PlatformSettings, { turns, ...rest }: Talk): Assessment {
+  const talk = { ...rest, turns: turns.filter(({ aside }) => aside !== true) };
+  if (talk.turns.length === 0 || talk.brokeDown) return { collected: {}, evaluation: {} };
+  const items = platform.data_collection ?? {};
+  const collected = collect(items, talk.turns);
+  const criteria = platform.evaluation?.criteria ?? [];
+  return {
+    collected,
+    evaluation: Object.fromEntries(
+      criteria.map((criterion) => [criterion.id, evaluate(criterion, { talk, items, collected })]),
+    ),
+  };
+}
