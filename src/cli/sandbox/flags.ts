@@ -9,10 +9,11 @@ import type { LiveKitSettings } from '../../sandbox/core/settings/socket-setting
 import { defaultPlan, isPlanName, planNames, type PlanName } from '../../sandbox/core/plans.ts';
 import { readWorld, WorldError } from '../../sandbox/core/world/read-world.ts';
 import type { World } from '../../sandbox/core/world/world-schema.ts';
-import type { CallingHours, SandboxOptions } from '../../sandbox/core/settings/settings.ts';
+import type { SandboxOptions } from '../../sandbox/core/settings/settings.ts';
 import { SandboxStartError } from '../../sandbox/core/start-error.ts';
 import { readControlToken } from './control-token.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import type { CallingHours } from '../../sandbox/judge/conduct-limits.ts';
 
 /** Flags as typed. */
 export interface SandboxFlags {

@@ -8,8 +8,9 @@ import { notFound, ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { placeForeignCall } from '../core/telephony/foreign-call.ts';
 import { findNumber } from '../routes/phone-numbers.ts';
-import { closeCourse, stateOf, type Call, type CallState } from '../core/state/call.ts';
-import { cutTalk, forcedCourse, type ForcedCourse } from '../core/telephony/forced-course.ts';
+import { stateOf, type Call, type CallState, type ForcedCourse } from '../core/state/call.ts';
+import { cutTalk, forcedCourse } from '../core/telephony/forced-course.ts';
+import { closeCourse } from '../core/telephony/close-course.ts';
 
 const callStates = ['queued', 'dialing', 'in_progress', 'processing', 'done', 'failed'] as const satisfies CallState[];
 

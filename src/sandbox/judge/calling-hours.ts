@@ -1,5 +1,5 @@
-import type { CallingHours } from '../core/settings/settings.ts';
 import { timeOfDay } from '../core/zone-time.ts';
+import type { CallingHours } from './conduct-limits.ts';
 
 export type HoursVerdict = { within: true } | { within: false; zone: string; localTime: string } | null;
 

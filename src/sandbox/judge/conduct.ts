@@ -1,11 +1,11 @@
 import type { Clock } from '../core/clock/clock.ts';
 import type { OperationName } from '../core/operations.ts';
-import type { ConductLimits } from '../core/settings/settings.ts';
 import { isOpen, type Call } from '../core/state/call.ts';
 import type { CallChange } from '../core/state/call-changes.ts';
 import { judgeHours } from './calling-hours.ts';
 import { ConductChecks, type CheckName, type ConductReport } from './conduct-report.ts';
 import { NumberZones } from '../core/world/number-zones.ts';
+import type { ConductLimits } from './conduct-limits.ts';
 
 const dayMs = 24 * 3_600_000;
 /** Timers and clocks of two processes that count in milliseconds agree no better than this. */

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { ModelCaller } from './model-caller.ts';
 import { ModelFailure } from './model-failure.ts';
 import type { CollectionItem, PlatformSettings } from '../schemas/agent-schemas.ts';
-import { assess, type Assessment } from '../core/conversation/assess.ts';
-import type { CollectedValue } from '../core/conversation/read-value.ts';
+import { assess } from '../core/conversation/assess.ts';
 import type { OwnModel } from '../core/conversation/model-settings.ts';
 import type { Talk, Turn } from '../core/state/talk.ts';
+import type { Assessment, CollectedValue } from '../core/state/assessment.ts';
 
 const scores = { success: 1, failure: 0, unknown: null } as const;
 const longestAssessmentTokens = 2_048;

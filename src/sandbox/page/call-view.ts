@@ -1,5 +1,5 @@
 import { isRecorded } from '../core/state/is-recorded.ts';
-import { assess, type Assessment } from '../core/conversation/assess.ts';
+import { assess } from '../core/conversation/assess.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
 import type { Talk, Turn } from '../core/state/talk.ts';
 import { pageRecordingPath } from '../routes/conversation-audio.ts';
@@ -26,6 +26,7 @@ import {
 import { html, type Html, type HtmlValue } from './html.ts';
 import { missingView } from './missing-view.ts';
 import type { View, ViewRequest } from './view.ts';
+import type { Assessment } from '../core/state/assessment.ts';
 
 /** Real milliseconds between two looks at a talk that goes on. */
 const listenEveryMs = 1_000;

@@ -6,8 +6,7 @@ import type { Batch } from '../core/state/batch.ts';
 import type { Credential } from '../core/state/credential-store.ts';
 import { ServiceState } from '../core/state/service-state.ts';
 import type { SipTrunk } from '../core/state/sip-trunk.ts';
-import type { Call } from '../core/state/call.ts';
-import type { ForcedCourse } from '../core/telephony/forced-course.ts';
+import type { Call, ForcedCourse } from '../core/state/call.ts';
 import type { World } from '../core/world/world-schema.ts';
 
 /** A batch with its calls by id. */

@@ -1,13 +1,8 @@
 import type { PlatformSettings } from '../../schemas/agent-schemas.ts';
-import { collect, type CollectedItem } from './collect.ts';
-import { evaluate, type Evaluated } from './evaluate.ts';
+import { collect } from './collect.ts';
+import { evaluate } from './evaluate.ts';
 import type { Talk } from '../state/talk.ts';
-
-/** What came of a conversation, by id of the item or criterion. */
-export interface Assessment {
-  collected: Record<string, CollectedItem>;
-  evaluation: Record<string, Evaluated>;
-}
+import type { Assessment } from '../state/assessment.ts';
 
 /** Evaluates and collects by rules alone: the same words give the same result, whoever made them up. */
 export function assess(platform: PlatformSettings, { turns, ...rest }: Talk): Assessment {

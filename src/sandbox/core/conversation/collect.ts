@@ -4,13 +4,9 @@ import { meantIn } from './cut-turn.ts';
 import { asksToStop, isNoAnswer, refusesToAnswer } from './hearing.ts';
 import { languages } from '../world/language.ts';
 import { kindOf, questionIn, questionsOf, type Question } from './questions.ts';
-import { choiceIn, readValue, type CollectedValue } from './read-value.ts';
+import { choiceIn, readValue } from './read-value.ts';
 import type { Turn } from '../state/talk.ts';
-
-export interface CollectedItem {
-  value: CollectedValue;
-  rationale: string;
-}
+import type { CollectedValue, CollectedItem } from '../state/assessment.ts';
 
 /**
  * The value of every item, by rules on what was said. A question counts in the agent's own words or in others that share

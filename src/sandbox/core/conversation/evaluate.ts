@@ -1,19 +1,10 @@
 import type { CollectionItem, PlatformSettings } from '../../schemas/agent-schemas.ts';
-import type { CollectedItem } from './collect.ts';
 import { contentWords } from './content-words.ts';
 import { asksToStop, isNoAnswer, refusesToAnswer, saysGoodbye, saysWrongPerson, yesOrNo } from './hearing.ts';
 import { languageOf } from '../world/language.ts';
 import { kindOf } from './questions.ts';
 import type { Talk } from '../state/talk.ts';
-
-export type Verdict = 'success' | 'failure' | 'unknown';
-
-export interface Evaluated {
-  result: Verdict;
-  rationale: string;
-  /** From 0 to 1; null where it cannot be told. */
-  score?: number | null;
-}
+import type { CollectedItem, Evaluated } from '../state/assessment.ts';
 
 type Criterion = NonNullable<NonNullable<PlatformSettings['evaluation']>['criteria']>[number];
 

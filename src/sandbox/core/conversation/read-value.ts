@@ -1,7 +1,6 @@
 import type { CollectionItem } from '../../schemas/agent-schemas.ts';
 import { isNoAnswer, refusesToAnswer, saysGoodbye, yesOrNo } from './hearing.ts';
-
-export type CollectedValue = string | number | boolean | null;
+import type { CollectedValue } from '../state/assessment.ts';
 
 const numberWords = new Map(
   [

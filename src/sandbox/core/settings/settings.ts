@@ -14,36 +14,8 @@ import { SandboxStartError } from '../start-error.ts';
 import { checkWorld } from '../world/read-world.ts';
 import type { World, WorldInput } from '../world/world-schema.ts';
 import { refuseAddress, webhookInput, type WebhookFacts, type WebhookInput } from '../../schemas/webhook.ts';
-
-/** Relative weights of what happens to a call whose number is not a magic one. */
-export interface OutcomeMix {
-  answered: number;
-  busy: number;
-  no_answer: number;
-  voicemail: number;
-  failed: number;
-}
-
-/** Times of day as `HH:MM` on the clock of the person called. */
-export interface CallingHours {
-  start: string;
-  /** `24:00` for midnight. */
-  end: string;
-}
-
-/** What the conduct report holds a caller to. */
-export interface ConductLimits {
-  /** A number accepted again within this many service seconds counts as dialled twice. Default 60. */
-  redialWithinSeconds: number;
-  /** A conversation read again within this many service seconds counts as polled too fast. Default 1. */
-  minReadIntervalSeconds: number;
-  /** Requests that may be in progress at once. Default: as the plan says. */
-  maxParallelRequests: number;
-  /** Dials of one number within 24 service hours. Default 10. */
-  maxDialsPerDay: number;
-  /** Between which times people may be called; null (the default) for no such rule. */
-  callingHours: CallingHours | null;
-}
+import type { OutcomeMix } from '../telephony/callee.ts';
+import type { ConductLimits } from '../../judge/conduct-limits.ts';
 
 export interface SandboxOptions {
   /** What it listens on. Default 127.0.0.1; an address that others reach needs a `controlToken`. */

@@ -1,6 +1,5 @@
 import { deriveId } from '../random.ts';
 import { ServiceError } from '../service-error.ts';
-import type { SandboxSettings } from '../settings/settings.ts';
 import type { PhoneNumber } from './agent.ts';
 import type { ServiceState } from './service-state.ts';
 
@@ -8,7 +7,7 @@ export const defaultProvider = 'telephony';
 
 /** Adds a number under a new id. Throws 409 when the number is there already. */
 export function addNumber(
-  { state, settings }: { state: ServiceState; settings: SandboxSettings },
+  { state, settings }: { state: ServiceState; settings: { seed: string } },
   facts: Omit<PhoneNumber, 'phoneNumberId'>,
 ): PhoneNumber {
   const known = [...state.numbers.values()].find(({ phoneNumber }) => phoneNumber === facts.phoneNumber);

@@ -1,11 +1,9 @@
-import { asksToStop } from '../conversation/hearing.ts';
 import type { Talk } from './talk.ts';
 import type { SocketFacts } from './socket-facts.ts';
 import type { Agent } from './agent.ts';
 import type { ConversationConfig } from '../../schemas/agent-schemas.ts';
 import type { CallVariables } from '../../schemas/request-schemas.ts';
 import type { Person } from '../world/person.ts';
-import type { ForcedCourse } from '../telephony/forced-course.ts';
 
 export type CallResult = 'answered' | 'voicemail' | 'busy' | 'no_answer' | 'failed';
 
@@ -33,6 +31,16 @@ export interface CallCourse {
   /** Picked up, but the conversation broke down before a word was said. */
   brokeDown: boolean;
   terminationReason: string;
+}
+
+/** What was ordered to happen to a call, in place of what would have. */
+export interface ForcedCourse {
+  readonly result: CallResult;
+  /** Somebody picks up and says nothing. */
+  readonly silent: boolean;
+  readonly optsOut: boolean;
+  /** The talk lasts at least this long; drawn when left out. */
+  readonly talkSeconds?: number | undefined;
 }
 
 export type Channel = 'phone' | 'websocket' | 'webrtc';
@@ -78,29 +86,6 @@ export interface Call {
   /** When its conversation record was made; null while or where there is none. */
   recordedAt: number | null;
   recordDeleted: boolean;
-}
-
-/** The course once it is known what was said. */
-export function closeCourse(course: CallCourse, talk: Talk): CallCourse {
-  const { endedAt, terminationReason, brokeDown } = talk;
-  return {
-    ...course,
-    ...(course.person === undefined ? {} : heardOf(course, talk)),
-    endedAt,
-    analysedAt: Math.round(endedAt + course.analysisMs),
-    terminationReason,
-    brokeDown,
-  };
-}
-
-/** What a person of the world really did, whatever was to be expected of them. */
-function heardOf({ result }: CallCourse, { turns }: Talk): Pick<CallCourse, 'silent' | 'optedOut'> {
-  const said = turns.filter(({ speaker }) => speaker === 'user');
-  const answered = result === 'answered';
-  return {
-    silent: answered && turns.length > 0 && said.length === 0,
-    optedOut: answered && said.some(({ text }) => asksToStop(text)),
-  };
 }
 
 export type CallState = 'queued' | 'dialing' | 'in_progress' | 'processing' | 'done' | 'failed';

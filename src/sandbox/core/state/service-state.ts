@@ -1,5 +1,4 @@
-import type { Call } from './call.ts';
-import type { ForcedCourse } from '../telephony/forced-course.ts';
+import type { Call, ForcedCourse } from './call.ts';
 import type { Agent, PhoneNumber } from './agent.ts';
 import type { Batch } from './batch.ts';
 import { ConversationStore } from './conversation-store.ts';

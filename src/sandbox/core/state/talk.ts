@@ -1,4 +1,4 @@
-import type { Assessment } from '../conversation/assess.ts';
+import type { Assessment } from './assessment.ts';
 
 export type Speaker = 'agent' | 'user';
 

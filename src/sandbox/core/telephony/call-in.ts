@@ -1,6 +1,5 @@
 import { voiceWebhookPath } from './webhook-path.ts';
 import { deriveId } from '../random.ts';
-import type { Service } from '../service/service.ts';
 import type { PhoneNumber } from '../state/agent.ts';
 import {
   readInstruction,
@@ -9,13 +8,17 @@ import {
   type VoiceInstruction,
   type VoiceReport,
 } from './telephony-webhook.ts';
+import type { Switchboard } from './phone-network.ts';
 
 /**
  * Somebody calls an imported number: the provider reports it to the number's webhook, over HTTP, and does as it is told. Throws
  * when the webhook does not answer with an instruction, which would be a defect of the sandbox.
  */
-export async function callIn(service: Service, number: PhoneNumber, from: string): Promise<VoiceInstruction> {
-  const { settings, state, baseUrl } = service;
+export async function callIn(
+  { settings, state, baseUrl }: Pick<Switchboard, 'settings' | 'state'> & { baseUrl: string },
+  number: PhoneNumber,
+  from: string,
+): Promise<VoiceInstruction> {
   const key = [
     settings.seed,
     number.phoneNumberId,

@@ -1,10 +1,18 @@
 import { Random } from '../random.ts';
-import type { OutcomeMix } from '../settings/settings.ts';
 import { magicBehaviour, type Behaviour } from './magic-numbers.ts';
 import type { Inhabitant, People } from '../world/people.ts';
 import { goodwill, type Person } from '../world/person.ts';
 import type { Reach } from '../world/world-schema.ts';
 import type { CallCourse, CallResult } from '../state/call.ts';
+
+/** Relative weights of what happens to a call whose number is not a magic one. */
+export interface OutcomeMix {
+  answered: number;
+  busy: number;
+  no_answer: number;
+  voicemail: number;
+  failed: number;
+}
 
 /** Milliseconds from dialling to the end. */
 const unansweredCalls = {

@@ -4,17 +4,7 @@ import { talkOf } from '../conversation/talk-of.ts';
 import type { Talk } from '../state/talk.ts';
 import { Random } from '../random.ts';
 import { failedCourse } from './callee.ts';
-import type { Call, CallCourse, CallResult } from '../state/call.ts';
-
-/** What was ordered to happen to a call, in place of what would have. */
-export interface ForcedCourse {
-  readonly result: CallResult;
-  /** Somebody picks up and says nothing. */
-  readonly silent: boolean;
-  readonly optsOut: boolean;
-  /** The talk lasts at least this long; drawn when left out. */
-  readonly talkSeconds?: number | undefined;
-}
+import type { Call, CallCourse, CallResult, ForcedCourse } from '../state/call.ts';
 
 const reasons = {
   busy: 'The line is busy.',

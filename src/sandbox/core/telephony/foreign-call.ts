@@ -1,9 +1,8 @@
 import { deriveId } from '../random.ts';
 import type { CallVariables } from '../../schemas/request-schemas.ts';
-import type { Service } from '../service/service.ts';
 import type { PhoneNumber } from '../state/agent.ts';
-import type { Call } from '../state/call.ts';
-import type { ForcedCourse } from './forced-course.ts';
+import type { Call, ForcedCourse } from '../state/call.ts';
+import type { Switchboard } from './phone-network.ts';
 
 /** What another system, or a colleague, has the agent of a number say to somebody. */
 export interface ForeignOrder {
@@ -15,8 +14,13 @@ export interface ForeignOrder {
 }
 
 /** Dials for somebody else: the record is one of the agent's as any other, and no batch of the caller knows of the call. */
-export function placeForeignCall(service: Service, number: PhoneNumber, agentId: string, order: ForeignOrder): Call {
-  const { settings, state, clock, network, people } = service;
+export function placeForeignCall(
+  switchboard: Switchboard,
+  number: PhoneNumber,
+  agentId: string,
+  order: ForeignOrder,
+): Call {
+  const { settings, state, clock, network, people } = switchboard;
   const { to, firstMessage, variables, course } = order;
   // A series of its own: what happens to the calls of a batch does not depend on calls of others.
   const key = [settings.seed, 'foreign', to, state.count(`foreign calls to ${to}`)] as const;

@@ -1,14 +1,14 @@
 import { deriveId } from '../random.ts';
-import type { Service } from '../service/service.ts';
 import { takesInbound, type PhoneNumber } from '../state/agent.ts';
 import type { Call } from '../state/call.ts';
 import { decideInbound } from './callee.ts';
 import { renderOpeningLine } from './opening-line.ts';
 import type { VoiceInstruction } from './telephony-webhook.ts';
+import type { Switchboard } from './phone-network.ts';
 
 /** A call comes in on an imported number: its agent answers at once, if it has one and a line is free. */
 export function takeInboundCall(
-  { settings, state, clock, network, people }: Service,
+  { settings, state, clock, network, people }: Switchboard,
   number: PhoneNumber,
   from: string,
 ): VoiceInstruction {

@@ -6,17 +6,24 @@ import { staffCourse } from '../conversation/hosted-model.ts';
 import { talkOf } from '../conversation/talk-of.ts';
 import type { Talk } from '../state/talk.ts';
 import type { Scheduler } from '../clock/scheduler.ts';
-import type { SandboxSettings } from '../settings/settings.ts';
 import type { ServiceState } from '../state/service-state.ts';
 import type { People } from '../world/people.ts';
 import type { CallChange, CallListener } from '../state/call-changes.ts';
-import { closeCourse, type Call, type CallCourse } from '../state/call.ts';
-import { decideCourse, failedCourse } from './callee.ts';
-import { forcedCourse, type ForcedCourse } from './forced-course.ts';
+import type { Call, CallCourse, ForcedCourse } from '../state/call.ts';
+import { decideCourse, failedCourse, type OutcomeMix } from './callee.ts';
+import { forcedCourse } from './forced-course.ts';
 import { renderOpeningLine } from './opening-line.ts';
+import { closeCourse } from './close-course.ts';
 
 export interface NetworkParts {
-  settings: SandboxSettings;
+  settings: {
+    seed: string;
+    /** Calls on the line at once. */
+    concurrency: number;
+    unansweredCreateRecord: boolean;
+    meanTalkSeconds: number;
+    outcomeMix: OutcomeMix;
+  };
   clock: Clock;
   scheduler: Scheduler;
   state: ServiceState;
@@ -27,6 +34,9 @@ export interface NetworkParts {
   pendingWork: Set<Promise<unknown>>;
   callListeners: ReadonlySet<CallListener>;
 }
+
+/** What calls outside the batches are made with. */
+export type Switchboard = Pick<NetworkParts, 'settings' | 'clock' | 'state' | 'people'> & { network: PhoneNetwork };
 
 /** Dials queued calls first come, first served, with a limited number of lines, which inbound calls share. */
 export class PhoneNetwork {
