@@ -1,15 +1,18 @@
 import { fastify, type FastifyInstance } from 'fastify';
+import { installAudio } from './audio/install-audio.ts';
+import type { ControlRoute } from './http/control-about.ts';
+import { installLive } from './live/install-live.ts';
+import { installLlm } from './llm/install-llm.ts';
+import { installOpenApi } from './openapi/install-openapi.ts';
+import { installPage } from './page/install-page.ts';
+import { installPersistence } from './persistence/install-persistence.ts';
+import { installWebhooks } from './webhooks/install-webhooks.ts';
 import { installControl } from './control/install-control.ts';
-import { serveOpenApi } from './openapi/serve-openapi.ts';
-import { servePage } from './page/serve-page.ts';
-import { serveSockets } from './live/upgrade.ts';
 import { serveAgents } from './routes/agents.ts';
 import { serveBatchCalling } from './routes/batch-calling.ts';
 import { serveBatchCalls } from './routes/batch-calls.ts';
 import { serveDeleteNumber } from './routes/delete-number.ts';
-import { serveConversationAudio } from './routes/conversation-audio.ts';
 import { serveConversations } from './routes/conversations.ts';
-import { serveCredentials } from './routes/credentials.ts';
 import { serveNumberPages } from './routes/number-pages.ts';
 import { servePhoneNumbers } from './routes/phone-numbers.ts';
 import type { Service } from './core/service/service.ts';
@@ -21,11 +24,30 @@ const longestParameter = 16_384;
 const minuteMs = 60_000;
 const bodyLimitBytes = 5 * 1024 * 1024;
 
+interface CoreServer {
+  app: FastifyInstance;
+  /** Those of features come in as they are installed. */
+  controls: readonly ControlRoute[];
+}
+
+/** The service over HTTP with all its features, not yet listening. */
+export function createServer(service: Service, longestRequestMs = minuteMs): FastifyInstance {
+  const { app, controls } = createCoreServer(service, longestRequestMs);
+  const { speech, recordings } = installAudio(app, service);
+  const { modelCaller } = installLlm(app, service);
+  const webhooks = installWebhooks(app, service, recordings);
+  installLive(app, service, { speech, modelCaller });
+  installPersistence(app, service);
+  installOpenApi(app, service.settings, controls);
+  installPage(app, service, webhooks);
+  return app;
+}
+
 /**
- * The service over HTTP, not yet listening. A request has to be there, its body included, within `longestRequestMs` of real time; a
+ * The service over HTTP without any feature, not yet listening. A request has to be there, its body included, within `longestRequestMs` of real time; a
  * slower one is cut off no later than after half as long again.
  */
-export function createServer(service: Service, longestRequestMs = minuteMs): FastifyInstance {
+export function createCoreServer(service: Service, longestRequestMs = minuteMs): CoreServer {
   const app = fastify({
     http: { headersTimeout: longestRequestMs, connectionsCheckingInterval: longestRequestMs / 2 },
     bodyLimit: bodyLimitBytes,
@@ -43,22 +65,17 @@ export function createServer(service: Service, longestRequestMs = minuteMs): Fas
   acceptJsonOnly(app);
   answerErrors(app);
   installPipeline(app, service, closing.signal);
-  installControl(app, service);
-  serveOpenApi(app, service.settings);
-  servePage(app, service);
+  const controls = installControl(app, service);
   serveAgents(app, service);
   serveConversations(app, service);
-  serveConversationAudio(app, service);
-  serveCredentials(app, service);
   servePhoneNumbers(app, service);
   serveBatchCalls(app, service);
-  serveSockets(app, service);
   if (service.settings.dialect === 'extended') {
     serveDeleteNumber(app, service);
     serveNumberPages(app, service);
     serveBatchCalling(app, service);
   }
-  return app;
+  return { app, controls };
 }
 
 /** Zod checks requests, so the compilers that fastify would load for schemas of its own are left out: it starts the sooner. */

@@ -39,9 +39,8 @@ export interface RunningSandbox {
 /** Starts the service. Throws `SandboxStartError` or `FaultRuleError` when it cannot run as asked. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const settings = resolveSettings(options);
-  const { service, closeFile, leftOut } = await openService(settings, options);
+  const { service, installed: app, closeFile, leftOut } = await openService(settings, options, createServer);
   const { clock } = service;
-  const app = createServer(service);
   let port: number;
   try {
     port = await listen(app, settings.host, settings.port);

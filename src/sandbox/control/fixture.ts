@@ -21,7 +21,7 @@ export function controlFixture(app: FastifyInstance, service: Service): void {
     // The one step that may still refuse comes first.
     service.faults.add(fixture.faults);
     loadFixture(service, fixture);
-    for (const webhook of fixture.webhooks) service.webhooks.add(webhook);
+    for (const feature of service.features) feature.load?.(fixture);
     if (fixture.world !== null) service.people.replace(fixture.world);
     const { agents, numbers, webhooks, faults, world } = fixture;
     return {

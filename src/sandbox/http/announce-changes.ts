@@ -6,7 +6,8 @@ import { StateChanges, type StateChange } from '../core/state/state-changes.ts';
 /** Before an answer goes out: tells what the request has changed, and sees to it that a write that is answered is kept. */
 export function announceChanges(app: FastifyInstance, service: Service): void {
   const changes = new StateChanges();
-  changes.skip(service.state);
+  // What is restored before the first request is no change.
+  app.addHook('onReady', async () => changes.skip(service.state));
   app.addHook('onSend', async (request) => {
     const faulted = (request.exchange.entry?.faults.length ?? 0) > 0;
     if (request.method === 'GET' && !faulted) return;

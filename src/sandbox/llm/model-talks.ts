@@ -18,12 +18,17 @@ interface HeldTalk {
   abort: AbortController;
 }
 
+export interface ModelTalks extends LiveTalks {
+  /** Gives up the talks that are being held; others may begin. */
+  stop(): void;
+}
+
 /** Calls whose agent speaks through the model behind its own address. */
 export function createModelTalks(
   settings: SandboxSettings,
   caller: ModelCaller,
   unavailableModels: ReadonlySet<string>,
-): LiveTalks {
+): ModelTalks {
   const tools = createPhoneTools(settings);
   let stopping = new AbortController();
   const held = new Map<Call, HeldTalk>();

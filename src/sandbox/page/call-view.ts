@@ -2,7 +2,7 @@ import { isRecorded } from '../core/state/is-recorded.ts';
 import { assess } from '../core/conversation/assess.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
 import type { Talk, Turn } from '../core/state/talk.ts';
-import { pageRecordingPath } from '../routes/conversation-audio.ts';
+import { pageRecordingPath } from '../audio/serve-recordings.ts';
 import type { Service } from '../core/service/service.ts';
 import { stateOf, type Call } from '../core/state/call.ts';
 import { findCall } from './call-list.ts';
@@ -122,8 +122,10 @@ function conversation(service: Service, call: Call, talk: Talk, now: number): Ht
   ];
 }
 
-function recording(service: Service, call: Call, now: number): Html {
-  const { search } = new URL(service.audioLinks.addressOf(service.baseUrl, call.conversationId, now));
+function recording(service: Service, call: Call, now: number): Html | null {
+  const address = service.recordingAddress?.(service.baseUrl, call.conversationId, now);
+  if (address === undefined) return null;
+  const { search } = new URL(address);
   const path = pageRecordingPath.replace(':conversation_id', encodeURIComponent(call.conversationId));
   return panel(
     'Recording',

@@ -25,8 +25,8 @@ const stateWords: Record<Delivery['state'], [Tone, string]> = {
 };
 
 /** Who is told about finished calls, and what became of the telling. */
-export function webhooksView({ service, now, parameter }: ViewRequest): View {
-  const webhooks = service.webhooks.list();
+export function webhooksView({ service, webhooks: all, now, parameter }: ViewRequest): View {
+  const webhooks = all.list();
   const wanted = webhooks.find(({ webhookId }) => webhookId === parameter('webhook'));
   const deliveries = newestDeliveries(wanted === undefined ? webhooks : [wanted]);
   const awaited = deliveries.some(({ delivery }) => isAwaited(delivery, service, now));

@@ -82,16 +82,11 @@ export function allCalls(state: ServiceState): Call[] {
 export function restoreImage(service: Service, image: ServiceImage): void {
   const { scheduler, conduct, clockMover } = service;
   const { clock } = clockMover;
-  service.sockets.stop('Another state was put in place of this one.');
+  service.leave('replaced');
   if (clock !== null && (clock.speed === 0 || clock.now() < image.now)) clock.returnTo(image.now);
-  service.sockets.stop('The state was replaced.');
   scheduler.clear(image.ranUntil);
   service.gates.release();
   service.network.close();
-  service.live.stop();
-  service.webhooks.dropPending();
-  service.modelRequests.clear();
-  service.recordings.clear();
   service.faults.restore(structuredClone(image.faults));
   service.people.replace(image.world);
   service.unavailableModels.clear();

@@ -16,7 +16,7 @@ export interface ConversationView {
   /** What the service's clock showed at an instant. */
   shownTime: (at: number) => number;
   /** Where the recording of a conversation is to be had. */
-  audioUrl: (conversationId: string) => string;
+  audioUrl: (conversationId: string) => string | null;
 }
 
 /** A conversation as it stands at one moment. What was said is worked out when it is first wanted: most lists do not show it. */

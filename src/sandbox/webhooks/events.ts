@@ -3,6 +3,7 @@ import { talkOf } from '../core/conversation/talk-of.ts';
 import { describeConversation } from '../records/conversation-record.ts';
 import { unixSeconds } from '../core/times.ts';
 import { viewConversations } from '../routes/conversations.ts';
+import type { Recordings } from '../audio/recordings.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Call, CallResult } from '../core/state/call.ts';
 import type { WebhookEventType } from '../schemas/webhook.ts';
@@ -26,22 +27,25 @@ export function eventsOf(seed: string, call: Call, at: number): WebhookEvent[] {
 }
 
 /** The body to deliver: the same text however often it is asked for. Null when the conversation was deleted meanwhile. */
-export async function writeEvent(service: Service, { type, call, at }: WebhookEvent): Promise<string | null> {
-  const data = await dataOf(service, type, call, at);
+export async function writeEvent(
+  service: Service,
+  recordings: Recordings,
+  { type, call, at }: WebhookEvent,
+): Promise<string | null> {
+  const data = await dataOf(service, recordings, { type, call, at });
   return call.recordDeleted ? null : JSON.stringify({ type, event_timestamp: unixSeconds(at), data });
 }
 
 async function dataOf(
   service: Service,
-  type: WebhookEventType,
-  call: Call,
-  at: number,
+  recordings: Recordings,
+  { type, call, at }: WebhookEvent,
 ): Promise<Record<string, unknown>> {
   switch (type) {
     case 'post_call_transcription':
       return describeConversation(call, viewConversations(service, service.baseUrl, at));
     case 'post_call_audio': {
-      const { wav } = await service.recordings.of(call);
+      const { wav } = await recordings.of(call);
       return {
         agent_id: call.agentId,
         conversation_id: call.conversationId,

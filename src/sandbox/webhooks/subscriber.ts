@@ -1,5 +1,6 @@
 import { deriveId } from '../core/random.ts';
 import { unixSeconds } from '../core/times.ts';
+import type { Recordings } from '../audio/recordings.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Delivery } from './delivery.ts';
 import { writeEvent, type WebhookEvent } from './events.ts';
@@ -22,10 +23,17 @@ interface WebhookReport extends Omit<WebhookFacts, 'secret'> {
   pending_retries: number;
 }
 
+export interface SubscriberParts {
+  service: Service;
+  recordings: Recordings;
+  poster: Poster;
+}
+
 /** One webhook: what it wants, and everything on its way to it. */
 export class Subscriber {
   readonly webhookId: string;
   readonly #service: Service;
+  readonly #recordings: Recordings;
   readonly #poster: Poster;
   #facts: WebhookFacts;
   #deliveries: Delivery[] = [];
@@ -39,8 +47,9 @@ export class Subscriber {
   /** When something was last delivered, or when there was last no reason to complain. */
   #goodSince: number;
 
-  constructor(service: Service, poster: Poster, webhookId: string, facts: WebhookFacts) {
+  constructor({ service, recordings, poster }: SubscriberParts, webhookId: string, facts: WebhookFacts) {
     this.#service = service;
+    this.#recordings = recordings;
     this.#poster = poster;
     this.webhookId = webhookId;
     this.#facts = facts;
@@ -136,7 +145,7 @@ export class Subscriber {
     }
     const epoch = this.#epoch;
     delivery.nextAttemptAt = null;
-    const body = await writeEvent(this.#service, delivery.event);
+    const body = await writeEvent(this.#service, this.#recordings, delivery.event);
     if (this.#epoch !== epoch) return;
     if (body === null) {
       drop(delivery, 'The conversation was deleted.');

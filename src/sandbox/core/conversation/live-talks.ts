@@ -8,6 +8,10 @@ export interface LiveTalks {
   hold(call: Call, answeredAt: number): Promise<Talk>;
   /** Ends a talk that is being held, at `at`, since it has lasted as long as it may. Returns what was said until then. */
   cutShort(call: Call, at: number): Talk;
-  /** Gives up the talks that are being held; others may begin. */
-  stop(): void;
 }
+
+export const noLiveTalks: LiveTalks = {
+  wants: () => false,
+  hold: () => Promise.reject(new Error('Nothing is installed that holds talks.')),
+  cutShort: (_call, at) => ({ turns: [], endedAt: at, terminationReason: '', brokeDown: true }),
+};

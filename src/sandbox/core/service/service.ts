@@ -1,10 +1,8 @@
-import { AudioLinks } from '../../audio/audio-links.ts';
-import { Recordings } from '../../audio/recordings.ts';
-import { createSpeech, type Speech } from '../../audio/speak.ts';
 import type { Clock } from '../clock/clock.ts';
 import { ClockMover } from '../clock/clock-mover.ts';
 import { ClockSteps } from '../clock/clock-steps.ts';
 import { ServiceEvents } from '../clock/service-events.ts';
+import type { Feature, Parting } from './feature.ts';
 import { followCalls } from './follow-calls.ts';
 import { FaultBook } from '../../faults/fault-book.ts';
 import { Gates } from '../gates.ts';
@@ -13,17 +11,11 @@ import { Journal } from '../../judge/journal.ts';
 import { Scheduler } from '../clock/scheduler.ts';
 import { createRequestSchemas, type RequestSchemas } from '../../schemas/request-schemas.ts';
 import { seedService } from './seed-data.ts';
-import { createModelTalks } from '../../llm/model-talks.ts';
-import type { LiveTalks } from '../conversation/live-talks.ts';
-import { ConversationTokens } from '../../live/conversation-tokens.ts';
-import { SocketSessions } from '../../live/socket-sessions.ts';
-import { ModelCaller } from '../../llm/model-caller.ts';
-import { ModelRequestLog } from '../../llm/model-request-log.ts';
+import { noLiveTalks, type LiveTalks } from '../conversation/live-talks.ts';
 import type { SandboxSettings } from '../settings/settings.ts';
 import { ServiceState } from '../state/service-state.ts';
 import type { CallListener } from '../state/call-changes.ts';
 import { PhoneNetwork } from '../telephony/phone-network.ts';
-import { Webhooks } from '../../webhooks/webhooks.ts';
 import { People } from '../world/people.ts';
 
 /** Where the state is kept beside memory. */
@@ -33,7 +25,7 @@ export interface Storage {
   readonly path: string;
 }
 
-/** The service apart from HTTP: its state, its phone network and everything that watches or disturbs them. */
+/** The service apart from HTTP and features: its state, its phone network and everything that watches or disturbs them. */
 export class Service {
   readonly settings: SandboxSettings;
   readonly clock: Clock;
@@ -52,21 +44,15 @@ export class Service {
   readonly clockSteps = new ClockSteps();
   /** Keeps the state in a file; null when it is in memory only. */
   storage: Storage | null = null;
-  /** What agents' own models were asked. */
-  readonly modelRequests = new ModelRequestLog();
-  readonly modelCaller: ModelCaller;
-  readonly live: LiveTalks;
+  readonly features: Feature[] = [];
+  /** Talks whose words come from elsewhere; there are none before a feature holds them. */
+  live: LiveTalks = noLiveTalks;
+  /** Where the recording of a conversation is heard at an instant, for who reaches the service at `baseUrl`; null while there are none. */
+  recordingAddress: ((baseUrl: string, conversationId: string, now: number) => string) | null = null;
   /** Models that give no answer now. */
   readonly unavailableModels: Set<string>;
   /** Who is behind the numbers. */
   readonly people: People;
-  readonly speech: Speech;
-  readonly recordings: Recordings;
-  readonly audioLinks = new AudioLinks();
-  readonly webhooks: Webhooks;
-  /** Signs conversation tokens; its keys outlive a reset. */
-  readonly tokens: ConversationTokens;
-  readonly sockets: SocketSessions;
   state: ServiceState;
   network: PhoneNetwork;
   /** Grows with every reset, so that cursors of before are told apart. */
@@ -91,21 +77,19 @@ export class Service {
     this.faults.add(settings.faults);
     this.people = new People(settings.world);
     this.unavailableModels = new Set(settings.unavailableModels);
-    this.modelCaller = new ModelCaller(this.modelRequests, clock, settings.modelLimits, settings.outbound);
-    this.live = createModelTalks(settings, this.modelCaller, this.unavailableModels);
-    this.speech = createSpeech({ speech: settings.speech });
-    this.recordings = new Recordings(settings.seed, this.speech);
-    this.webhooks = new Webhooks(this);
-    this.tokens = new ConversationTokens(settings.livekit);
-    this.sockets = new SocketSessions(this);
     this.state = new ServiceState();
     this.network = new PhoneNetwork(this);
     seedService(this);
   }
 
+  /** Tells the features that the state is about to go. */
+  leave(why: Parting): void {
+    for (const feature of this.features) feature.leave(why);
+  }
+
   /** Back to how it started: state, calls, journal, conduct, gates, and the fault rules given at start. The clock goes on. */
   reset(): void {
-    this.sockets.stop('The sandbox was reset.');
+    this.leave('reset');
     this.generation += 1;
     this.scheduler.clear();
     this.gates.release();
@@ -114,13 +98,9 @@ export class Service {
     this.journal.clear();
     this.conduct.clear();
     this.network.close();
-    this.live.stop();
-    this.modelRequests.clear();
     this.people.replace(this.settings.world);
     this.unavailableModels.clear();
     for (const modelId of this.settings.unavailableModels) this.unavailableModels.add(modelId);
-    this.recordings.clear();
-    this.webhooks.reset();
     this.clockSteps.clear();
     this.state = new ServiceState();
     this.network = new PhoneNetwork(this);
@@ -129,12 +109,9 @@ export class Service {
   }
 
   close(): void {
-    this.sockets.stop('The sandbox stops.');
+    this.leave('closed');
     this.clockMover.close();
-    this.webhooks.close();
     this.network.close();
-    this.live.stop();
-    void this.modelCaller.close();
     this.scheduler.close();
     this.gates.release();
   }

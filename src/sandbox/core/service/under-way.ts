@@ -20,8 +20,9 @@ export interface UnderWay {
 
 /** Nobody talks, nothing waits to be dialled, and everything has been told to whom it is to be told. */
 export function isIdle(service: Service): boolean {
-  const { state, pendingWork, journal, webhooks, sockets, clock } = service;
-  if (pendingWork.size + journal.batchesInProgress + webhooks.underWay + sockets.size > 0) return false;
+  const { state, pendingWork, journal, clock } = service;
+  const { sockets, webhook_deliveries: deliveries } = underWayInFeatures(service);
+  if (pendingWork.size + journal.batchesInProgress + sockets + deliveries > 0) return false;
   const now = clock.now();
   const isUnderWay = (call: Call): boolean => !['done', 'failed'].includes(stateOf(call, now));
   // The newest are the likeliest to be under way, so the end is quickly found.
@@ -30,7 +31,8 @@ export function isIdle(service: Service): boolean {
   );
 }
 
-export function tellUnderWay({ state, pendingWork, journal, webhooks, sockets, clock }: Service): UnderWay {
+export function tellUnderWay(service: Service): UnderWay {
+  const { state, pendingWork, journal, clock } = service;
   const now = clock.now();
   const counts = { queued: 0, dialing: 0, in_progress: 0, processing: 0, done: 0, failed: 0 };
   for (const call of new Set([...state.calls, ...state.conversations.everything])) counts[stateOf(call, now)] += 1;
@@ -39,9 +41,12 @@ export function tellUnderWay({ state, pendingWork, journal, webhooks, sockets, c
     calls_dialing: counts.dialing,
     calls_in_progress: counts.in_progress,
     calls_processing: counts.processing,
-    sockets: sockets.size,
-    webhook_deliveries: webhooks.underWay,
+    ...underWayInFeatures(service),
     batch_requests: journal.batchesInProgress,
     awaited_answers: pendingWork.size,
   };
+}
+
+function underWayInFeatures({ features }: Service): Pick<UnderWay, 'sockets' | 'webhook_deliveries'> {
+  return Object.assign({ sockets: 0, webhook_deliveries: 0 }, ...features.map((feature) => feature.underWay?.()));
 }

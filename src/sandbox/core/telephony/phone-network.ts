@@ -40,16 +40,17 @@ export type Switchboard = Pick<NetworkParts, 'settings' | 'clock' | 'state' | 'p
 
 /** Dials queued calls first come, first served, with a limited number of lines, which inbound calls share. */
 export class PhoneNetwork {
-  readonly #parts: NetworkParts;
+  readonly #parts: Omit<NetworkParts, 'state'>;
+  /** Its own: a reset gives the service another. */
+  readonly #state: ServiceState;
   #queue: Call[] = [];
   #head = 0;
   readonly #onTheLine = new Set<Call>();
   #closed = false;
 
   constructor(parts: NetworkParts) {
-    // A copy: a reset gives the service another state, and this network keeps its own.
-    const { settings, clock, scheduler, state, live, people, unavailableModels, pendingWork, callListeners } = parts;
-    this.#parts = { settings, clock, scheduler, state, live, people, unavailableModels, pendingWork, callListeners };
+    this.#parts = parts;
+    this.#state = parts.state;
   }
 
   /** Queues calls accepted at `at`; those for which a line is free are dialled at that instant. */
@@ -142,27 +143,28 @@ export class PhoneNetwork {
   }
 
   #dial(call: Call, at: number): void {
-    const { state, settings, people } = this.#parts;
-    const number = state.numbers.get(call.phoneNumberId);
+    const { settings, people } = this.#parts;
+    const number = this.#state.numbers.get(call.phoneNumberId);
     call.dialedAt = at;
-    call.agent = state.agents.get(call.agentId) ?? null;
+    call.agent = this.#state.agents.get(call.agentId) ?? null;
     call.agentNumber = number?.phoneNumber ?? null;
     call.course = this.#decide(call, at);
     this.#onTheLine.add(call);
-    if (settings.unansweredCreateRecord && people.records.unanswered !== 'none') state.conversations.add(call, at);
+    if (settings.unansweredCreateRecord && people.records.unanswered !== 'none')
+      this.#state.conversations.add(call, at);
     this.#tell(call, 'dialed', at);
     this.#hold(call, at);
   }
 
   #decide(call: Call, at: number): CallCourse {
-    const { state, settings } = this.#parts;
-    const number = state.numbers.get(call.phoneNumberId);
+    const { settings } = this.#parts;
+    const number = this.#state.numbers.get(call.phoneNumberId);
     if (call.agent === null) return failedCourse(at + 1_000, 'The agent no longer exists.');
     if (number === undefined) return failedCourse(at + 1_000, 'The caller number is not imported.');
     if (!number.verified) return failedCourse(at + 1_000, 'The caller number is not verified.');
     call.openingLine = renderOpeningLine(call);
     const { seed, outcomeMix, meanTalkSeconds } = settings;
-    const forced = call.forced ?? state.takeNextCourse(call.to);
+    const forced = call.forced ?? this.#state.takeNextCourse(call.to);
     if (forced !== undefined)
       return forcedCourse(forced, { seed, to: call.to, nth: call.nth, dialedAt: at, meanTalkSeconds });
     const { people } = this.#parts;
@@ -231,9 +233,8 @@ export class PhoneNetwork {
 
   #happen(call: Call, change: Milestone, at: number): void {
     if (call.course === null || instantOf(call.course, change) !== at) return;
-    const { state } = this.#parts;
     // Where unanswered calls leave no record, the record is made on pick-up.
-    if (change === 'answered' && call.recordedAt === null) state.conversations.add(call, at);
+    if (change === 'answered' && call.recordedAt === null) this.#state.conversations.add(call, at);
     this.#tell(call, change, at);
     if (change === 'ended' && this.#onTheLine.delete(call)) this.#dialNext(at);
   }

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { conversationPath } from '../http/socket-paths.ts';
 import { deriveId } from '../core/random.ts';
+import type { ConversationTokens } from './conversation-tokens.ts';
 import { validate } from '../schemas/validate.ts';
 import type { Service } from '../core/service/service.ts';
 import { lifetimeMs } from '../core/state/credential-store.ts';
-import { findAgent } from './agents.ts';
+import { findAgent } from '../routes/agents.ts';
 import { serveOperation } from '../http/serve-operation.ts';
 
-export function serveCredentials(app: FastifyInstance, service: Service): void {
+export function serveCredentials(app: FastifyInstance, service: Service, tokens: ConversationTokens): void {
   const { schemas, clock, settings } = service;
 
   serveOperation(
@@ -32,7 +33,7 @@ export function serveCredentials(app: FastifyInstance, service: Service): void {
   serveOperation(app, 'get_token', async (request) => {
     const { agent_id: agentId } = validate(schemas.credentialQuery, 'query', request.query);
     findAgent(service, agentId, 'agent_id');
-    const { state, tokens } = service;
+    const { state } = service;
     const now = clock.now();
     const nth = state.count(`tokens of ${agentId}`);
     const room = deriveId('conv', settings.seed, 'token', agentId, nth);

@@ -10,6 +10,8 @@ import type { JournalEntry } from '../judge/journal.ts';
 import type { Service } from '../core/service/service.ts';
 import { errorBody, ServiceError } from '../core/service-error.ts';
 import { admit, requireSocketPath } from './admit.ts';
+import type { ConversationTokens } from './conversation-tokens.ts';
+import type { SocketSessions } from './socket-sessions.ts';
 import { errorEvent } from './server-events.ts';
 import { closeReason, endingFor } from './session-ending.ts';
 
@@ -17,12 +19,17 @@ const subprotocol = 'convai';
 /** Real milliseconds; by then a client that is asked to close has done so. */
 const closingGraceMs = 250;
 
+export interface SocketParts {
+  sockets: SocketSessions;
+  tokens: ConversationTokens;
+}
+
 /**
  * Serves conversations over WebSockets beside the HTTP operations. What is no handshake, or leads nowhere, is answered over HTTP. A
  * conversation that is refused is closed with 1008 after the handshake, for a browser tells its page nothing of an answer over HTTP.
  */
-export function serveSockets(app: FastifyInstance, service: Service): void {
-  const { settings, scheduler, sockets } = service;
+export function serveSockets(app: FastifyInstance, service: Service, { sockets, tokens }: SocketParts): void {
+  const { settings, scheduler } = service;
   const censorUrl = createUrlCensor(settings.apiKeys);
   const server = new WebSocketServer({
     noServer: true,
@@ -51,7 +58,7 @@ export function serveSockets(app: FastifyInstance, service: Service): void {
         closeEntry(entry, 101);
       });
     };
-    admit(service, url, entry.journal.sequence).then(
+    admit({ service, tokens }, url, entry.journal.sequence).then(
       (admission) => upgrade((connection) => sockets.hold(connection, admission)),
       (error: unknown) => upgrade((connection) => (entry.journal.socketRefusal = turnAway(connection, error))),
     );

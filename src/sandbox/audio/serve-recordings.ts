@@ -1,15 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { readByteRange } from '../audio/byte-range.ts';
+import { readByteRange } from './byte-range.ts';
 import { isRecorded } from '../core/state/is-recorded.ts';
-import type { Recording } from '../audio/recordings.ts';
+import type { AudioLinks } from './audio-links.ts';
+import type { Recording, Recordings } from './recordings.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
 import { apiKeyIn, authenticate } from '../http/authentication.ts';
 import { validate } from '../schemas/validate.ts';
 import { ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Call } from '../core/state/call.ts';
-import { missingConversation } from './conversations.ts';
+import { missingConversation } from '../routes/conversations.ts';
 import { pathParameter } from '../http/serve-operation.ts';
 
 /** Numbers with this ending give their recording later than they should (gaps D.2). */
@@ -25,15 +26,20 @@ const ownPath = '/v1/convai/conversations/:conversation_id/audio';
 /** The same for the sandbox's page, whose listening is no matter of the caller and stands in no journal. */
 export const pageRecordingPath = '/_page/recordings/:conversation_id';
 
+export interface RecordingParts {
+  recordings: Recordings;
+  links: AudioLinks;
+}
+
 /** The recording behind the `audio` address of operation 6, for the API key or a signature that has not expired. */
-export function serveConversationAudio(app: FastifyInstance, service: Service): void {
+export function serveRecordings(app: FastifyInstance, service: Service, { recordings, links }: RecordingParts): void {
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const id = pathParameter(request, 'conversation_id');
-    admit(request, id, service);
+    admit(request, id, service, links);
     const call = service.state.conversations.get(id);
     if (call === undefined) throw missingConversation(service, id);
     if (!isAvailable(call, service)) throw noRecording(id);
-    const recording = await service.recordings.of(call);
+    const recording = await recordings.of(call);
     // It may have been deleted while it was rendered.
     if (service.state.conversations.get(id) !== call) throw missingConversation(service, id);
     return sendRecording(request, reply, id, recording);
@@ -42,14 +48,14 @@ export function serveConversationAudio(app: FastifyInstance, service: Service): 
   app.get(pageRecordingPath, answer);
 }
 
-function admit(request: FastifyRequest, id: string, { settings, audioLinks, clock }: Service): void {
+function admit(request: FastifyRequest, id: string, { settings, clock }: Service, links: AudioLinks): void {
   const { expires, signature } = validate(signedQuery, 'query', request.query);
   const apiKey = apiKeyIn(request.headers, settings.dialect);
   if (apiKey !== null || expires === undefined || signature === undefined) {
     authenticate(apiKey, settings.apiKeys);
     return;
   }
-  const verdict = audioLinks.check(id, expires, signature, clock.now());
+  const verdict = links.check(id, expires, signature, clock.now());
   if (verdict === 'valid') return;
   throw new ServiceError(403, 'The address of the recording has expired or was changed. Read the conversation again.', {
     type: 'authorization_error',

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { createParity, type Parity } from '../openapi/parity.ts';
+import { createParity, type Parity } from './parity.ts';
 import { serveControl } from '../http/serve-operation.ts';
 
 /** Where each operation and field comes from. Made when it is first asked for. */

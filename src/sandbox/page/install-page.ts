@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { serveControl } from '../http/serve-operation.ts';
 import type { Service } from '../core/service/service.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import { renderApp } from './app-frame.ts';
 import { icon } from './icon.ts';
 import { assetPaths, renderShell } from './page-shell.ts';
@@ -24,10 +25,10 @@ const policy = [
  * The page at `/`. Its data is in it, and again at `/_sandbox/page`, from where the script brings it up to date; with a control
  * token the page is empty until the script has asked for its data with that token.
  */
-export function servePage(app: FastifyInstance, service: Service): void {
+export function installPage(app: FastifyInstance, service: Service, webhooks: Webhooks): void {
   app.get('/', async (request, reply) => {
     if (service.settings.controlToken !== null) return send(reply, 'text/html', renderShell(null).text);
-    const { view, markup } = renderApp(service, readQuery(request.query));
+    const { view, markup } = renderApp({ service, webhooks }, readQuery(request.query));
     return send(
       view.missing === true ? reply.code(404) : reply,
       'text/html',
@@ -40,7 +41,8 @@ export function servePage(app: FastifyInstance, service: Service): void {
     'GET',
     'page',
     { says: 'Gives a view of the page; its query is that of the page itself.', answers: ['text/html'] },
-    (request, reply) => send(reply, 'text/html', renderApp(service, readQuery(request.query)).markup.text),
+    (request, reply) =>
+      send(reply, 'text/html', renderApp({ service, webhooks }, readQuery(request.query)).markup.text),
   );
 
   for (const [path, type, text] of [

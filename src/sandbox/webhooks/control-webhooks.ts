@@ -4,14 +4,13 @@ import { pathParameter, serveControl } from '../http/serve-operation.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
 import { notFound, ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
-import { describeDelivery } from '../webhooks/delivery.ts';
-import type { Subscriber } from '../webhooks/subscriber.ts';
+import { describeDelivery } from './delivery.ts';
+import type { Webhooks } from './webhooks.ts';
+import type { Subscriber } from './subscriber.ts';
 import { refuseAddress, webhookChange, webhookInput } from '../schemas/webhook.ts';
 
 /** Webhooks: who is told about finished calls, and what became of the telling. The secret goes in and never comes out. */
-export function controlWebhooks(app: FastifyInstance, service: Service): void {
-  const { webhooks, settings } = service;
-
+export function controlWebhooks(app: FastifyInstance, { settings }: Service, webhooks: Webhooks): void {
   serveControl(app, 'GET', 'webhooks', { says: 'Lists the webhooks.' }, () => ({
     webhooks: webhooks.list().map((webhook) => webhook.describe()),
   }));
@@ -24,11 +23,11 @@ export function controlWebhooks(app: FastifyInstance, service: Service): void {
   });
 
   serveControl(app, 'GET', 'webhooks/:webhook_id', { says: 'Reads a webhook.' }, (request) =>
-    find(service, pathParameter(request, 'webhook_id')).describe(),
+    find(webhooks, pathParameter(request, 'webhook_id')).describe(),
   );
 
   serveControl(app, 'PATCH', 'webhooks/:webhook_id', { says: 'Changes a webhook.', body: webhookChange }, (request) => {
-    const webhook = find(service, pathParameter(request, 'webhook_id'));
+    const webhook = find(webhooks, pathParameter(request, 'webhook_id'));
     const change = validate(webhookChange, 'body', request.body);
     if (change.url !== undefined) checkAddress(change.url, settings.outbound);
     webhook.change(change);
@@ -36,7 +35,7 @@ export function controlWebhooks(app: FastifyInstance, service: Service): void {
   });
 
   serveControl(app, 'DELETE', 'webhooks/:webhook_id', { says: 'Removes a webhook.' }, (request) => {
-    webhooks.remove(find(service, pathParameter(request, 'webhook_id')));
+    webhooks.remove(find(webhooks, pathParameter(request, 'webhook_id')));
     return {};
   });
 
@@ -46,12 +45,12 @@ export function controlWebhooks(app: FastifyInstance, service: Service): void {
     'webhooks/:webhook_id/deliveries',
     { says: 'Lists the last deliveries of a webhook with every attempt.' },
     (request) => ({
-      deliveries: find(service, pathParameter(request, 'webhook_id')).deliveries.map(describeDelivery),
+      deliveries: find(webhooks, pathParameter(request, 'webhook_id')).deliveries.map(describeDelivery),
     }),
   );
 }
 
-function find({ webhooks }: Service, webhookId: string): Subscriber {
+function find(webhooks: Webhooks, webhookId: string): Subscriber {
   const webhook = webhooks.get(webhookId);
   if (webhook === undefined) throw notFound('webhook', webhookId);
   return webhook;

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { ModelRequest } from '../llm/model-request-log.ts';
+import type { ModelRequest, ModelRequestLog } from './model-request-log.ts';
 import { isoTime } from '../core/times.ts';
 import { serveControl } from '../http/serve-operation.ts';
 import { identifier } from '../schemas/building-blocks.ts';
 import { validate } from '../schemas/validate.ts';
-import type { Service } from '../core/service/service.ts';
 
 const requestsQuery = z.strictObject({
   conversation_id: identifier.optional(),
@@ -13,7 +12,7 @@ const requestsQuery = z.strictObject({
 });
 
 /** What agents' own models were asked and what they answered, oldest first; `limit` keeps the newest. */
-export function controlModelRequests(app: FastifyInstance, { modelRequests }: Service): void {
+export function controlModelRequests(app: FastifyInstance, modelRequests: ModelRequestLog): void {
   serveControl(
     app,
     'GET',

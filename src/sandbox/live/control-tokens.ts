@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { rtcPath } from '../http/socket-paths.ts';
 import { serveControl } from '../http/serve-operation.ts';
+import type { ConversationTokens } from './conversation-tokens.ts';
 import { validate } from '../schemas/validate.ts';
 import type { Service } from '../core/service/service.ts';
 
@@ -9,9 +10,7 @@ const verifyBody = z.strictObject({ token: z.string().min(1) });
 const verifyQuery = z.strictObject({ consume: z.stringbool().default(false) });
 
 /** Conversation tokens from the other side: what a media server would make of them. */
-export function controlRtc(app: FastifyInstance, service: Service): void {
-  const { tokens } = service;
-
+export function controlTokens(app: FastifyInstance, service: Service, tokens: ConversationTokens): void {
   serveControl(app, 'GET', 'rtc', { says: 'Tells for which media server conversation tokens are signed.' }, () => ({
     api_key: tokens.apiKey,
     secret: tokens.isConfigured ? 'configured' : 'made up for the life of this process',

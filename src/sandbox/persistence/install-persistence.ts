@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { restoreImage, takeImage } from '../persistence/service-image.ts';
-import { Snapshots, type Snapshot } from '../persistence/snapshots.ts';
-import { exportState, importState } from '../persistence/state-document.ts';
+import { restoreImage, takeImage } from './service-image.ts';
+import { Snapshots, type Snapshot } from './snapshots.ts';
+import { exportState, importState } from './state-document.ts';
 import { sandboxKey } from '../http/authentication.ts';
 import { isoTime } from '../core/times.ts';
 import { pathParameter, serveControl } from '../http/serve-operation.ts';
@@ -17,7 +17,7 @@ const exported = z.looseObject({});
 const longestImportBytes = 512 * 1024 * 1024;
 
 /** The whole state: kept to come back to, taken out as one document, and put in again. */
-export function controlSnapshots(app: FastifyInstance, service: Service): void {
+export function installPersistence(app: FastifyInstance, service: Service): void {
   const { settings, events, clock, clockMover } = service;
   const snapshots = new Snapshots();
 

@@ -1,0 +1,24 @@
+import type { FastifyInstance } from 'fastify';
+import type { SandboxSettings } from '../core/settings/settings.ts';
+import type { ControlRoute } from '../http/control-about.ts';
+import { serveControl } from '../http/serve-operation.ts';
+import { createControlDocument } from './control-document.ts';
+import { controlParity } from './control-parity.ts';
+import { createOpenApiDocument, type OpenApiDocument } from './document.ts';
+
+/** The service in OpenAPI, in either dialect and without a key, and the sandbox's own controls. What costs time is made when it is first asked for. */
+export function installOpenApi(
+  app: FastifyInstance,
+  settings: SandboxSettings,
+  controls: readonly ControlRoute[],
+): void {
+  let document: OpenApiDocument | undefined;
+  app.get('/openapi.json', async () => {
+    document ??= createOpenApiDocument(settings);
+    return document;
+  });
+  serveControl(app, 'GET', 'openapi.json', { says: 'Describes the controls in OpenAPI 3.1.' }, () =>
+    createControlDocument(controls, { needsToken: settings.controlToken !== null }),
+  );
+  controlParity(app);
+}
