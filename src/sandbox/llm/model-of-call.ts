@@ -5,9 +5,9 @@ import type { BuiltInMind, ModelMind } from '../core/conversation/agent-mind.ts'
 import { builtInMindOf } from '../core/conversation/built-in-agent.ts';
 import { configOf } from '../core/conversation/call-config.ts';
 import { createModelMind } from './model-mind.ts';
-import { promptForModel } from './model-prompt.ts';
 import type { OwnModel } from '../core/conversation/model-settings.ts';
 import type { ToolRunner } from './model-tools.ts';
+import { fillIn, variablesOf } from '../core/conversation/variables.ts';
 
 export interface ModelLink {
   settings: SandboxSettings;
@@ -45,4 +45,22 @@ function standInFor(call: Call, model: OwnModel, unavailable: ReadonlySet<string
   const backupModelId = model.backupModelIds.find((id) => !unavailable.has(id));
   if (backupModelId === undefined || call.course === null) return null;
   return builtInMindOf({ ...call, course: { ...call.course, backupModelId } });
+}
+
+/** The prompt of a call as a model gets it: variables named `secret__…` stay unfilled, for no model is told them (gaps A.4). */
+function promptForModel(call: Call): string {
+  const prompt = fillIn(configOf(call).agent?.prompt?.prompt ?? '', () =>
+    Object.fromEntries(Object.entries(variablesOf(call)).filter(([name]) => !name.startsWith('secret__'))),
+  );
+  return [prompt, ...contextOf(call)].filter((part) => part !== '').join('\n\n');
+}
+
+/** What the client told beside the conversation (gaps A.9: `contextual_update`); of several under one id the last counts. */
+function contextOf({ socket }: Call): string[] {
+  const updates = socket?.contextualUpdates ?? [];
+  return updates
+    .filter(({ contextId }, index) => {
+      return contextId === null || updates.findLastIndex((other) => other.contextId === contextId) === index;
+    })
+    .map(({ text }) => `Context: ${text}`);
 }

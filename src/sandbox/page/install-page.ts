@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { serveControl } from '../http/serve-operation.ts';
 import type { Service } from '../core/service/service.ts';
@@ -6,7 +7,11 @@ import { renderApp } from './app-frame.ts';
 import { icon } from './icon.ts';
 import { assetPaths, renderShell } from './page-shell.ts';
 import { script } from './script.ts';
-import { stylesheet } from './stylesheet.ts';
+
+/** In the order in which they hold. */
+const stylesheet = ['colours', 'base', 'frame', 'panels', 'facts', 'controls']
+  .map((name) => readFileSync(new URL(`styles/${name}.css`, import.meta.url), 'utf8'))
+  .join('\n');
 
 /** Nothing from elsewhere, nothing inline, in no frame. */
 const policy = [

@@ -1,11 +1,10 @@
-import { deriveId } from '../core/random.ts';
+import { deriveId, Random } from '../core/random.ts';
 import { unixSeconds } from '../core/times.ts';
 import type { Recordings } from '../audio/recordings.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Delivery } from './delivery.ts';
 import { writeEvent, type WebhookEvent } from './events.ts';
 import type { Poster, PostResult } from './post.ts';
-import { isWorthRetrying, nextAttemptAt } from './retry-plan.ts';
 import { signatureHeader, signBody } from './signature.ts';
 import type { WebhookChange, WebhookFacts } from '../schemas/webhook.ts';
 
@@ -193,4 +192,21 @@ export class Subscriber {
 
 function drop(delivery: Delivery, reason: string): void {
   Object.assign(delivery, { state: 'dropped', reason, nextAttemptAt: null });
+}
+
+/** Service milliseconds from the event to each attempt (gaps A.8). */
+const attemptOffsetsMs = [0, 30_000, 120_000, 480_000, 1_800_000] as const;
+const mostJitter = 0.1;
+
+/** When the attempt after `made` ones is due, up to a tenth late; null when there is none. Times are epoch milliseconds of service time. */
+function nextAttemptAt(seed: string, deliveryId: string, eventAt: number, made: number): number | null {
+  const offset = attemptOffsetsMs[made];
+  if (offset === undefined) return null;
+  const jitter = mostJitter * new Random(seed, deliveryId, made, 'jitter').next();
+  return Math.round(eventAt + offset * (1 + jitter));
+}
+
+/** Only what may pass by itself is worth another attempt. */
+function isWorthRetrying(status: number | null): boolean {
+  return status !== null && (status >= 500 || status === 429 || status === 408);
 }
