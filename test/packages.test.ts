@@ -55,6 +55,7 @@ test('the program as packed checks its own example by its own rules', async () =
     /^Ready to start\. No call was placed\.$/m,
   );
   expect(existsSync(join(installed, 'dist/workflow-bundle.js'))).toBe(true);
+  expect(existsSync(join(installed, 'dist/src/sandbox/page/styles/colours.css'))).toBe(true);
 });
 
 test('the client alone is three packages, installed without a network, and runs every example of its page', async () => {

@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { fetch } from 'undici';
-import { addressOf } from './allowed-host.ts';
+import { addressOf } from './core/allowed-host.ts';
 
 const probeLimitMs = 2_000;
 

@@ -1,16 +1,16 @@
-import { addressOf } from './allowed-host.ts';
-import type { Clock } from './clock.ts';
+import { addressOf } from './core/allowed-host.ts';
+import type { Clock } from './core/clock/clock.ts';
 import type { FaultRule, FaultRuleInput } from './faults/fault-rule.ts';
-import type { Gates } from './gates.ts';
-import { createServer } from './http/server.ts';
+import type { Gates } from './core/gates.ts';
+import { createServer } from './server.ts';
 import type { ConductReport } from './judge/conduct-report.ts';
 import type { JournalEntry } from './judge/journal.ts';
 import { tellCall, type CallTruth } from './records/call-truth.ts';
 import { openService } from './persistence/stored-service.ts';
 import { describePortHolder } from './port-holder.ts';
-import { resolveSettings, type SandboxOptions } from './settings.ts';
-import { SandboxStartError } from './start-error.ts';
-import type { Agent, PhoneNumber } from './state/agent.ts';
+import { resolveSettings, type SandboxOptions } from './core/settings/settings.ts';
+import { SandboxStartError } from './core/start-error.ts';
+import type { Agent, PhoneNumber } from './core/state/agent.ts';
 
 export interface RunningSandbox {
   readonly url: string;
@@ -39,9 +39,8 @@ export interface RunningSandbox {
 /** Starts the service. Throws `SandboxStartError` or `FaultRuleError` when it cannot run as asked. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const settings = resolveSettings(options);
-  const { service, closeFile, leftOut } = await openService(settings, options);
+  const { service, installed: app, closeFile, leftOut } = await openService(settings, options, createServer);
   const { clock } = service;
-  const app = createServer(service);
   let port: number;
   try {
     port = await listen(app, settings.host, settings.port);

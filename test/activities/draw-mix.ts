@@ -1,5 +1,5 @@
 import type { FaultRuleInput } from '../../src/sandbox/faults/fault-rule.ts';
-import { Random } from '../../src/sandbox/random.ts';
+import { Random } from '../../src/sandbox/core/random.ts';
 import { noon } from '../sandbox/harness.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { chaosPoints, type ChaosStrike } from './chaos.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Random } from '../../src/sandbox/random.ts';
+import { Random } from '../../src/sandbox/core/random.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { sendJson, type HookAnswer } from '../hooks/hook-server.ts';
 import { minuteMs } from '../support/campaign-rules.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Io } from '../../src/cli/terminal/io.ts';
-import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { createTerminal, type FakeTerminal } from './terminal.ts';
 

@@ -11,7 +11,7 @@ import type { Io } from '../../src/cli/terminal/io.ts';
 import { numbersCommand } from '../../src/cli/service/numbers.ts';
 import { inputFrom } from '../../src/cli/terminal/person-input.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
-import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { createTerminal } from './terminal.ts';
 

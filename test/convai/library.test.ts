@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import * as library from '../../src/convai/index.ts';
-import { operations } from '../../src/sandbox/operations.ts';
+import { operations } from '../../src/sandbox/core/operations.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { installPackage, programOf, type InstalledPackage } from './installed-package.ts';
 

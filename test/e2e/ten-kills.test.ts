@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Random } from '../../src/sandbox/random.ts';
+import { Random } from '../../src/sandbox/core/random.ts';
 import { readResults } from '../../src/ledger/read/result-rows.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';

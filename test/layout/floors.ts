@@ -1,3 +1,5 @@
+import { sandboxFloors } from './sandbox-floors.ts';
+
 /**
  * What each folder may import, types included; `/**` stands for the folder and all below it. A folder that is not named, or an import
  * that is not allowed, fails `npm run layout`. docs/architecture.md says what each folder is for.
@@ -72,8 +74,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   workflows: ['activities', 'src/domain/**'],
   'src/temporal': ['activities', 'src', 'src/convai', 'src/domain/**', 'src/ledger/**', 'workflows'],
 
-  // The sandbox stands alone.
-  'src/sandbox/**': ['src/sandbox/**'],
+  ...sandboxFloors,
 
   'src/cli/terminal': ['src/input'],
   'src/cli/words': [

@@ -1,6 +1,6 @@
 import type { LegalHours } from '../../src/domain/campaign-rules.ts';
 import type { AttemptResult, Disposition } from '../../src/domain/disposition.ts';
-import { Random } from '../../src/sandbox/random.ts';
+import { Random } from '../../src/sandbox/core/random.ts';
 import { adjustAccount, adjustCampaign } from '../../src/ledger/limits/adjustments.ts';
 import { noteCallers } from '../../src/ledger/limits/callers.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';

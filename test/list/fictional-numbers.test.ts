@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FictionalNumbers } from '../../src/list/fictional-numbers.ts';
 import { readPhoneNumber } from '../../src/domain/phone-number.ts';
-import { isRefusedNumber, magicBehaviour } from '../../src/sandbox/world/magic-numbers.ts';
+import { isRefusedNumber, magicBehaviour } from '../../src/sandbox/core/telephony/magic-numbers.ts';
 
 function takeAll(numbers: FictionalNumbers, like: string): string[] {
   const taken: string[] = [];

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { assess } from '../../src/sandbox/conversation/assess.ts';
-import type { Talk, Turn } from '../../src/sandbox/conversation/talk.ts';
+import { assess } from '../../src/sandbox/core/conversation/assess.ts';
+import type { Talk, Turn } from '../../src/sandbox/core/state/talk.ts';
 import type { CollectionItem, PlatformSettings } from '../../src/sandbox/schemas/agent-schemas.ts';
 
 /** Lines of agent and person by turns, the agent first. */

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { request as rawRequest, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { createServer } from '../../src/sandbox/http/server.ts';
-import { Service } from '../../src/sandbox/service.ts';
-import { resolveSettings } from '../../src/sandbox/settings.ts';
+import { createServer } from '../../src/sandbox/server.ts';
+import { Service } from '../../src/sandbox/core/service/service.ts';
+import { resolveSettings } from '../../src/sandbox/core/settings/settings.ts';
 import { createManualClock, startTestSandbox, type Json, type TestSandbox } from './harness.ts';
 import { describedAnswers } from './model/described-answers.ts';
 

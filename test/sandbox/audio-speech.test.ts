@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { audioFormats, rateOf } from '../../src/sandbox/audio/audio-format.ts';
+import { audioFormats, rateOf } from '../../src/sandbox/core/audio-format.ts';
 import { ByteCache } from '../../src/sandbox/audio/byte-cache.ts';
 import { encodeMuLaw } from '../../src/sandbox/audio/mu-law.ts';
 import { speakablePhrases } from '../../src/sandbox/audio/phrases.ts';
@@ -9,8 +9,8 @@ import { Recordings } from '../../src/sandbox/audio/recordings.ts';
 import { resample } from '../../src/sandbox/audio/resample.ts';
 import { createSpeech, type Speech } from '../../src/sandbox/audio/speak.ts';
 import { agentVoice, calleeVoice, voiceNamed } from '../../src/sandbox/audio/voices.ts';
-import type { Turn } from '../../src/sandbox/conversation/talk.ts';
-import type { Call } from '../../src/sandbox/telephony/call.ts';
+import type { Turn } from '../../src/sandbox/core/state/talk.ts';
+import type { Call } from '../../src/sandbox/core/state/call.ts';
 import { noon } from './harness.ts';
 
 const sentence = 'Hello, I am calling about your appointment on Tuesday.';

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { createServer } from '../../src/sandbox/http/server.ts';
+import { createServer } from '../../src/sandbox/server.ts';
 import type { OpenApiDocument } from '../../src/sandbox/openapi/document.ts';
-import { Service } from '../../src/sandbox/service.ts';
-import { resolveSettings } from '../../src/sandbox/settings.ts';
+import { Service } from '../../src/sandbox/core/service/service.ts';
+import { resolveSettings } from '../../src/sandbox/core/settings/settings.ts';
 import { createManualClock, startTestSandbox, type Json } from './harness.ts';
 import { createValidator, faultsOf, operationsOf, type Schema } from './openapi-checks.ts';
 

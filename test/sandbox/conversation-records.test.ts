@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { plainHabits } from '../../src/sandbox/world/record-habits.ts';
+import { plainHabits } from '../../src/sandbox/core/world/record-habits.ts';
 import { describeConversation, describeListEntry } from '../../src/sandbox/records/conversation-record.ts';
-import { ConversationStore } from '../../src/sandbox/state/conversation-store.ts';
-import type { Call } from '../../src/sandbox/telephony/call.ts';
+import { ConversationStore } from '../../src/sandbox/core/state/conversation-store.ts';
+import type { Call } from '../../src/sandbox/core/state/call.ts';
 import { noon, plainNumbers, startTestSandbox, type Json } from './harness.ts';
 
 const hour = 3_600_000;

@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net';
 import { fetch } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { ServiceEvents } from '../../src/sandbox/events.ts';
+import { ServiceEvents } from '../../src/sandbox/core/clock/service-events.ts';
 import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from './harness.ts';
 
 const onHold = { clock: 'manual', epochMs: noon } as const;

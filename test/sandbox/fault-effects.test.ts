@@ -5,7 +5,7 @@ import type { FaultRuleInput } from '../../src/sandbox/faults/fault-rule.ts';
 import { drawLatency, type Latency } from '../../src/sandbox/faults/latency.ts';
 import { changeReply } from '../../src/sandbox/faults/reply-changes.ts';
 import { faultPresets } from '../../src/sandbox/faults/presets.ts';
-import { Random } from '../../src/sandbox/random.ts';
+import { Random } from '../../src/sandbox/core/random.ts';
 import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from './harness.ts';
 
 const number = '+12125550150';

@@ -1,6 +1,6 @@
 import { fetch } from 'undici';
 import { expect, test } from 'vitest';
-import { operations, type OperationName } from '../../src/sandbox/operations.ts';
+import { operations, type OperationName } from '../../src/sandbox/core/operations.ts';
 import { startTestSandbox, type Json, type TestSandbox } from './harness.ts';
 import { describedAnswers } from './model/described-answers.ts';
 import { bentBodies, brokenBodies, type HostileBody } from './model/hostile-bodies.ts';

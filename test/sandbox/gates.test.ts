@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { BatchPointInfo } from '../../src/sandbox/gates.ts';
+import type { BatchPointInfo } from '../../src/sandbox/core/gates.ts';
 import { startTestSandbox } from './harness.ts';
 
 const number = '+12125550150';

@@ -1,7 +1,7 @@
 import { fetch, type RequestInit, type Response } from 'undici';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/sandbox/clock.ts';
-import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import type { Clock } from '../../src/sandbox/core/clock/clock.ts';
+import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 
 export const noon = Date.UTC(2030, 0, 15, 12, 0, 0);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { addSandboxFlags, readSandboxFlags, type SandboxFlags } from '../../src/cli/sandbox/flags.ts';
-import { resolveSettings } from '../../src/sandbox/settings.ts';
+import { resolveSettings } from '../../src/sandbox/core/settings/settings.ts';
 
 const parse = (...flags: string[]): SandboxFlags =>
   addSandboxFlags(new Command(), '4010').parse(flags, { from: 'user' }).opts();

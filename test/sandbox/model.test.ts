@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { operationNames } from '../../src/sandbox/operations.ts';
+import { operationNames } from '../../src/sandbox/core/operations.ts';
 import { startTestSandbox } from './harness.ts';
 import { anyCommand } from './model/commands.ts';
 import { ModelledCaller } from './model/modelled-caller.ts';

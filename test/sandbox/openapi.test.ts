@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { contractFields, contractParameters } from '../../src/sandbox/openapi/contract-fields.ts';
 import type { OpenApiDocument } from '../../src/sandbox/openapi/document.ts';
-import { operationNames, operations, type OperationName } from '../../src/sandbox/operations.ts';
+import { operationNames, operations, type OperationName } from '../../src/sandbox/core/operations.ts';
 import { plainNumbers, startTestSandbox, type Json, type TestSandbox } from './harness.ts';
 import {
   closed,

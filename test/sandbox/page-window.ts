@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createScaledClock } from '../../src/sandbox/clock.ts';
-import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import { createScaledClock } from '../../src/sandbox/core/clock/clock.ts';
+import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import {
   browserMissing,

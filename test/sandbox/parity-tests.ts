@@ -1,4 +1,4 @@
-import type { OperationName } from '../../src/sandbox/operations.ts';
+import type { OperationName } from '../../src/sandbox/core/operations.ts';
 
 /** A test of this folder: its file, and its title as it stands there. */
 export type Citation = readonly [file: string, title: string];

@@ -4,7 +4,7 @@ import { resolveConfig } from 'prettier';
 import { expect, test } from 'vitest';
 import { evidence, queryEvidence } from '../../src/sandbox/openapi/evidence.ts';
 import { createParity, type ParityField } from '../../src/sandbox/openapi/parity.ts';
-import { operationNames } from '../../src/sandbox/operations.ts';
+import { operationNames } from '../../src/sandbox/core/operations.ts';
 import { startTestSandbox } from './harness.ts';
 import { renderParity, speaksOf, testsOf, textOf } from './parity-page.ts';
 import { fieldTests, operationTests, schemaTests, type Citation } from './parity-tests.ts';

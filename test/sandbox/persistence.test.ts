@@ -7,7 +7,7 @@ import Database from 'libsql';
 import { fetch } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start.ts';
-import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from './harness.ts';
 
 async function dataPath(): Promise<string> {

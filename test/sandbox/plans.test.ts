@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readSandboxFlags } from '../../src/cli/sandbox/flags.ts';
-import { planNames, plans } from '../../src/sandbox/plans.ts';
-import { resolveSettings } from '../../src/sandbox/settings.ts';
+import { planNames, plans } from '../../src/sandbox/core/plans.ts';
+import { resolveSettings } from '../../src/sandbox/core/settings/settings.ts';
 import { noon, plainNumbers, startTestSandbox, type TestSandbox } from './harness.ts';
 
 const agents = '/v1/convai/agents';

@@ -9,10 +9,10 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { runSandbox } from '../../src/cli/sandbox/sandbox.ts';
 import { addSandboxFlags, readSandboxFlags } from '../../src/cli/sandbox/flags.ts';
-import { addressOf, mayBeCalled } from '../../src/sandbox/allowed-host.ts';
-import { createServer } from '../../src/sandbox/http/server.ts';
-import { Service } from '../../src/sandbox/service.ts';
-import { resolveSettings, type SandboxOptions } from '../../src/sandbox/settings.ts';
+import { addressOf, mayBeCalled } from '../../src/sandbox/core/allowed-host.ts';
+import { createServer } from '../../src/sandbox/server.ts';
+import { Service } from '../../src/sandbox/core/service/service.ts';
+import { resolveSettings, type SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { createManualClock } from './harness.ts';
 

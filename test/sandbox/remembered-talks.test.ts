@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { recallTalk } from '../../src/sandbox/records/remembered-talks.ts';
-import { failedCourse } from '../../src/sandbox/telephony/callee.ts';
-import type { Call } from '../../src/sandbox/telephony/call.ts';
+import { failedCourse } from '../../src/sandbox/core/telephony/callee.ts';
+import type { Call } from '../../src/sandbox/core/state/call.ts';
 
 function callThatEnds(at: number): Call {
   const call: Partial<Call> = { live: null, agent: null, course: failedCourse(at, 'Over.') };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fetch } from 'undici';
 import { expect, test } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { plainNumbers, startTestSandbox, type Json } from './harness.ts';
 
 const numbers = [...plainNumbers(12), '+12125550100', '+12125550103', '+12125550107', '+12125550108', '+12125550111'];

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createScaledClock } from '../../src/sandbox/clock.ts';
-import { Scheduler } from '../../src/sandbox/scheduler.ts';
+import { createScaledClock } from '../../src/sandbox/core/clock/clock.ts';
+import { Scheduler } from '../../src/sandbox/core/clock/scheduler.ts';
 import { createManualClock, noon } from './harness.ts';
 
 test('service time runs from its anchor at the given speed', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { speakingMs } from '../../src/sandbox/conversation/pace.ts';
+import { speakingMs } from '../../src/sandbox/core/conversation/pace.ts';
 import { startTestSandbox, type Json, type TestSandbox } from './harness.ts';
 import { connect, converse, createAgent, pass, signedUrl, type SocketClient } from './socket-client.ts';
 

@@ -9,7 +9,7 @@ import { fetch } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { runSandbox, sandboxCommand, type SandboxFlags } from '../../src/cli/sandbox/sandbox.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
-import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { noon, plainNumbers } from './harness.ts';
 
 async function start(options: SandboxOptions = {}) {

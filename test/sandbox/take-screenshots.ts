@@ -1,7 +1,7 @@
 /** Writes the pictures of docs/sandbox/page.md anew: npx tsx test/sandbox/take-screenshots.ts [folder] */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createScaledClock } from '../../src/sandbox/clock.ts';
+import { createScaledClock } from '../../src/sandbox/core/clock/clock.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { openWindow } from '../support/browser.ts';
 import { fillForPictures } from './pictured-sandbox.ts';

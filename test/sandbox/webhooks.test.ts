@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createServer as createSandboxServer } from '../../src/sandbox/http/server.ts';
-import { Service } from '../../src/sandbox/service.ts';
-import { resolveSettings, type SandboxOptions } from '../../src/sandbox/settings.ts';
+import { createServer as createSandboxServer } from '../../src/sandbox/server.ts';
+import { Service } from '../../src/sandbox/core/service/service.ts';
+import { resolveSettings, type SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { createManualClock, noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from './harness.ts';
 
 const hour = 3_600_000;
@@ -386,7 +386,8 @@ test('what is on its way when the state is replaced is dropped, and the webhook 
     service.close();
     return app.close();
   });
-  const [webhook] = service.webhooks.list();
+  const ask = async (path: string): Promise<Json> => (await app.inject(`/_sandbox/webhooks${path}`)).json();
+  const [{ webhook_id: id }] = (await ask('')).webhooks;
   const callAgain = async (): Promise<void> => {
     await app.inject({
       method: 'POST',
@@ -403,14 +404,16 @@ test('what is on its way when the state is replaced is dropped, and the webhook 
     await Promise.all(service.pendingWork);
   };
   await callAgain();
-  expect(webhook?.describe()).toMatchObject({ pending_retries: 1 });
+  expect(await ask(`/${id}`)).toMatchObject({ pending_retries: 1 });
   service.scheduler.clear();
-  service.webhooks.dropPending();
-  expect(webhook?.describe()).toMatchObject({ pending_retries: 0 });
-  expect(webhook?.deliveries).toMatchObject([{ state: 'dropped', reason: 'The state was replaced.' }]);
+  service.leave('replaced');
+  expect(await ask(`/${id}`)).toMatchObject({ pending_retries: 0 });
+  const dropped = [{ state: 'dropped', reason: 'The state was replaced.' }];
+  expect((await ask(`/${id}/deliveries`)).deliveries).toMatchObject(dropped);
   receiver.answer = () => 200;
   await callAgain();
-  expect(webhook?.deliveries.map(({ state }) => state)).toEqual(['dropped', 'delivered']);
+  const states = (await ask(`/${id}/deliveries`)).deliveries.map(({ state }: Json) => state);
+  expect(states).toEqual(['dropped', 'delivered']);
 });
 
 test('closing the sandbox cuts off a delivery that is never answered', async () => {

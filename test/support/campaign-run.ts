@@ -7,7 +7,7 @@ import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import type { CampaignCounters } from '../../workflows/messages.ts';
 import { readConfig, type Config } from '../../src/config.ts';
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
-import type { SandboxOptions } from '../../src/sandbox/settings.ts';
+import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { readStatus } from '../../src/ledger/campaign/campaign-status.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { BatchPoint } from '../../src/sandbox/gates.ts';
+import type { BatchPoint } from '../../src/sandbox/core/gates.ts';
 import type { CampaignRun } from './campaign-run.ts';
 import { until, within } from './until.ts';
 

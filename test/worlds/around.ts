@@ -1,5 +1,5 @@
 import type { FaultRuleInput } from '../../src/sandbox/faults/fault-rule.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/core/random.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import type { WorldEvent } from '../activities/drive-campaign.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';

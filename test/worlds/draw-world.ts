@@ -1,4 +1,4 @@
-import { Random } from '../../src/sandbox/random.ts';
+import { Random } from '../../src/sandbox/core/random.ts';
 import { drawPostFaults, drawStrikes } from '../activities/draw-mix.ts';
 import type { Mix } from '../activities/drive-campaign.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';

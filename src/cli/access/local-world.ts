@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import type { Config } from '../../config.ts';
 import { FaultRuleError } from '../../sandbox/faults/fault-rule.ts';
-import type { SandboxOptions } from '../../sandbox/settings.ts';
-import { SandboxStartError } from '../../sandbox/start-error.ts';
+import type { SandboxOptions } from '../../sandbox/core/settings/settings.ts';
+import { SandboxStartError } from '../../sandbox/core/start-error.ts';
 import { startSandbox, type RunningSandbox } from '../../sandbox/start.ts';
 import type { Logger } from '../../logger.ts';
 import type { Store } from '../../ledger/open-ledger.ts';

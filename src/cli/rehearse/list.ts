@@ -2,7 +2,7 @@ import type { ReadCampaign } from '../../import/import-list.ts';
 import type { FictionalNumbers } from '../../list/fictional-numbers.ts';
 import { readListRecords } from '../../list/records.ts';
 import type { ListRow } from '../../list/recipients.ts';
-import { Random } from '../../sandbox/random.ts';
+import { Random } from '../../sandbox/core/random.ts';
 
 /** How much of a list is rehearsed. */
 export interface RehearsedRows {

@@ -4,16 +4,17 @@ import { readConfig, type Config } from '../../config.ts';
 import { FaultRuleError, readFaultRules, type FaultRuleInput } from '../../sandbox/faults/fault-rule.ts';
 import { checkFixture, FixtureError, readFixture } from '../../sandbox/fixture/check-fixture.ts';
 import type { FixtureInput } from '../../sandbox/fixture/fixture.ts';
-import { retryAfterStyles, type RetryAfterStyle } from '../../sandbox/http/retry-after.ts';
-import type { LiveKitSettings } from '../../sandbox/live/socket-settings.ts';
-import { defaultPlan, isPlanName, planNames, type PlanName } from '../../sandbox/plans.ts';
-import { readWorld, WorldError } from '../../sandbox/world/read-world.ts';
-import type { World } from '../../sandbox/world/world-schema.ts';
-import type { CallingHours, SandboxOptions } from '../../sandbox/settings.ts';
-import { SandboxStartError } from '../../sandbox/start-error.ts';
+import { retryAfterStyles, type RetryAfterStyle } from '../../sandbox/core/settings/retry-after.ts';
+import type { LiveKitSettings } from '../../sandbox/core/settings/socket-settings.ts';
+import { defaultPlan, isPlanName, planNames, type PlanName } from '../../sandbox/core/plans.ts';
+import { readWorld, WorldError } from '../../sandbox/core/world/read-world.ts';
+import type { World } from '../../sandbox/core/world/world-schema.ts';
+import type { SandboxOptions } from '../../sandbox/core/settings/settings.ts';
+import { SandboxStartError } from '../../sandbox/core/start-error.ts';
 import { readControlToken } from './control-token.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { codeOf } from '../../input/error-code.ts';
+import type { CallingHours } from '../../sandbox/judge/conduct-limits.ts';
 
 /** Flags as typed. */
 export interface SandboxFlags {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { isLoopbackAddress } from '../../sandbox/allowed-host.ts';
+import { isLoopbackAddress } from '../../sandbox/core/allowed-host.ts';
 import { sandboxKey } from '../../sandbox/http/authentication.ts';
 import { startSandbox, type RunningSandbox } from '../../sandbox/start.ts';
 import type { Io } from '../terminal/io.ts';

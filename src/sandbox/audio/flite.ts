@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Sound } from './audio-format.ts';
+import type { Sound } from '../core/audio-format.ts';
 import { voiceNamed, type VoiceId } from './voices.ts';
 import { runProgram } from './wasi-program.ts';
 import { readMonoWav } from './wav.ts';

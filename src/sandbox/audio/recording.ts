@@ -1,6 +1,6 @@
 import { setImmediate as nextTurnOfTheLoop } from 'node:timers/promises';
-import { meantIn } from '../conversation/cut-turn.ts';
-import type { Turn } from '../conversation/talk.ts';
+import { meantIn } from '../core/conversation/cut-turn.ts';
+import type { Turn } from '../core/state/talk.ts';
 import type { VoiceId } from './voices.ts';
 import { wavHeader, wavHeaderBytes } from './wav.ts';
 

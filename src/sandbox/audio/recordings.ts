@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { meantIn } from '../conversation/cut-turn.ts';
-import { talkOf } from '../conversation/talk-of.ts';
-import type { Call } from '../telephony/call.ts';
+import { meantIn } from '../core/conversation/cut-turn.ts';
+import { talkOf } from '../core/conversation/talk-of.ts';
+import type { Call } from '../core/state/call.ts';
 import { ByteCache } from './byte-cache.ts';
 import { renderRecording, type RecordedTalk } from './recording.ts';
 import type { Speech } from './speak.ts';

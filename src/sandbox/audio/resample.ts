@@ -1,4 +1,4 @@
-import type { Sound } from './audio-format.ts';
+import type { Sound } from '../core/audio-format.ts';
 
 /** Zero crossings of the low-pass on either side; more is sharper and slower. */
 const crossings = 12;

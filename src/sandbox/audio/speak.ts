@@ -1,5 +1,5 @@
 import { setImmediate as nextTurnOfTheLoop } from 'node:timers/promises';
-import { rateOf, type AudioFormat, type Sound } from './audio-format.ts';
+import { rateOf, type AudioFormat, type Sound } from '../core/audio-format.ts';
 import { ByteCache } from './byte-cache.ts';
 import { loadFlite, type Synthesiser } from './flite.ts';
 import { encodeMuLaw } from './mu-law.ts';

@@ -1,5 +1,5 @@
-import { speakingMs } from '../conversation/pace.ts';
-import type { Sound } from './audio-format.ts';
+import { speakingMs } from '../core/conversation/pace.ts';
+import type { Sound } from '../core/audio-format.ts';
 import { voiceNamed, type VoiceId } from './voices.ts';
 
 const loudness = 6_000;

@@ -1,4 +1,4 @@
-import { Random } from '../random.ts';
+import { Random } from '../core/random.ts';
 
 /** A speaker of the synthesiser, and how it is bent to sound like another person. */
 interface Voice {

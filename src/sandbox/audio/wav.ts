@@ -1,4 +1,4 @@
-import type { Sound } from './audio-format.ts';
+import type { Sound } from '../core/audio-format.ts';
 
 export const wavHeaderBytes = 44;
 

@@ -1,15 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { tellCall, type CallTruth } from '../records/call-truth.ts';
-import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { pathParameter, serveControl } from '../http/serve-operation.ts';
 import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
-import { notFound, ServiceError } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import { placeForeignCall } from '../telephony/foreign-call.ts';
+import { notFound, ServiceError } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import { placeForeignCall } from '../core/telephony/foreign-call.ts';
 import { findNumber } from '../routes/phone-numbers.ts';
-import { closeCourse, stateOf, type Call, type CallState } from '../telephony/call.ts';
-import { cutTalk, forcedCourse, type ForcedCourse } from '../telephony/forced-course.ts';
+import { stateOf, type Call, type CallState, type ForcedCourse } from '../core/state/call.ts';
+import { cutTalk, forcedCourse } from '../core/telephony/forced-course.ts';
+import { closeCourse } from '../core/telephony/close-course.ts';
 
 const callStates = ['queued', 'dialing', 'in_progress', 'processing', 'done', 'failed'] as const satisfies CallState[];
 

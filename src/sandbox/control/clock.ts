@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { modeOf, type ServiceClock } from '../clock.ts';
-import { isoTime } from '../records/times.ts';
-import { serveControl } from '../routes/serve-operation.ts';
+import { modeOf, type ServiceClock } from '../core/clock/clock.ts';
+import { isoTime } from '../core/times.ts';
+import { serveControl } from '../http/serve-operation.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
-import { ServiceError } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import { isIdle } from '../under-way.ts';
+import { ServiceError } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import { isIdle } from '../core/service/under-way.ts';
 import { describeIdle } from './idle.ts';
 
 const fastest = 100_000;

@@ -1,14 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { createControlDocument } from '../openapi/control-document.ts';
-import { serveControl } from '../routes/serve-operation.ts';
-import type { SandboxSettings } from '../settings.ts';
-import { sandboxVersion } from '../version.ts';
-import type { ControlRoute } from './control-about.ts';
+import { serveControl } from '../http/serve-operation.ts';
+import { sandboxVersion } from '../core/version.ts';
+import type { ControlRoute } from '../http/control-about.ts';
 
 const documentPath = '/_sandbox/openapi.json';
 
-/** Tells what is under /_sandbox, from the routes themselves: those that are installed after this was called, and its own. */
-export function controlIndex(app: FastifyInstance, settings: SandboxSettings): void {
+/** Tells what is under /_sandbox, from the routes themselves: those that are installed after this was called, and its own. Returns them. */
+export function controlIndex(app: FastifyInstance): readonly ControlRoute[] {
   const routes: ControlRoute[] = [];
   app.addHook('onRoute', ({ method, path, config }) => {
     const about = config?.control;
@@ -26,9 +24,7 @@ export function controlIndex(app: FastifyInstance, settings: SandboxSettings): v
     return reply.type('text/plain; charset=utf-8').send(lines.join(''));
   });
 
-  serveControl(app, 'GET', 'openapi.json', { says: 'Describes the controls in OpenAPI 3.1.' }, () =>
-    createControlDocument(routes, { needsToken: settings.controlToken !== null }),
-  );
+  return routes;
 }
 
 type Listed = { method: string; path: string; says: string };

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ServiceEvent } from '../events.ts';
-import { isoTime } from '../records/times.ts';
-import { serveControl } from '../routes/serve-operation.ts';
+import type { ServiceEvent } from '../core/clock/service-events.ts';
+import { isoTime } from '../core/times.ts';
+import { serveControl } from '../http/serve-operation.ts';
 import { validate } from '../schemas/validate.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 
 /** Real milliseconds between two comments that keep an idle connection open. */
 const heartbeatMs = 15_000;

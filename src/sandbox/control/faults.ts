@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { faultRules } from '../faults/fault-rule.ts';
 import { faultPresets } from '../faults/presets.ts';
-import { serveControl } from '../routes/serve-operation.ts';
+import { serveControl } from '../http/serve-operation.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound } from '../service-error.ts';
-import type { Service } from '../service.ts';
+import { notFound } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
 
 const ruleQuery = z.strictObject({ id: z.string().min(1).optional() });
 const namedRuleQuery = z.strictObject({ id: z.string().min(1) });

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { checkFixture, FixtureError } from '../fixture/check-fixture.ts';
 import { fixtureSchema, type Fixture } from '../fixture/fixture.ts';
-import { loadFixture } from '../fixture/load-fixture.ts';
-import { serveControl } from '../routes/serve-operation.ts';
-import { InvalidRequest, ServiceError } from '../service-error.ts';
-import type { Service } from '../service.ts';
+import { loadFixture } from '../core/service/load-fixture.ts';
+import { serveControl } from '../http/serve-operation.ts';
+import { InvalidRequest, ServiceError } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
 
 /** Loads a fixture into the sandbox as it runs: all of it, or nothing. A reset forgets it. */
 export function controlFixture(app: FastifyInstance, service: Service): void {
@@ -21,7 +21,7 @@ export function controlFixture(app: FastifyInstance, service: Service): void {
     // The one step that may still refuse comes first.
     service.faults.add(fixture.faults);
     loadFixture(service, fixture);
-    for (const webhook of fixture.webhooks) service.webhooks.add(webhook);
+    for (const feature of service.features) feature.load?.(fixture);
     if (fixture.world !== null) service.people.replace(fixture.world);
     const { agents, numbers, webhooks, faults, world } = fixture;
     return {

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { batchPoints } from '../gates.ts';
-import { serveControl } from '../routes/serve-operation.ts';
+import { batchPoints } from '../core/gates.ts';
+import { serveControl } from '../http/serve-operation.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound } from '../service-error.ts';
-import type { Service } from '../service.ts';
+import { notFound } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
 
 const gateBody = z.strictObject({ point: z.enum(batchPoints), nth: z.number().int().min(1).default(1) });
 const releaseBody = z.strictObject({ id: z.string().min(1).optional() });

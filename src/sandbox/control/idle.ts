@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { isoTime } from '../records/times.ts';
-import { serveControl } from '../routes/serve-operation.ts';
+import { isoTime } from '../core/times.ts';
+import { serveControl } from '../http/serve-operation.ts';
 import { validate } from '../schemas/validate.ts';
-import type { Service } from '../service.ts';
-import { isIdle, tellUnderWay } from '../under-way.ts';
+import type { Service } from '../core/service/service.ts';
+import { isIdle, tellUnderWay } from '../core/service/under-way.ts';
 
 const longestWaitSeconds = 300;
 /** Real milliseconds between two looks. */

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { serveControl } from '../routes/serve-operation.ts';
-import type { Service } from '../service.ts';
-import { stateOf, type CallState } from '../telephony/call.ts';
-import { sandboxVersion } from '../version.ts';
+import { serveControl } from '../http/serve-operation.ts';
+import type { Service } from '../core/service/service.ts';
+import { stateOf, type CallState } from '../core/state/call.ts';
+import { sandboxVersion } from '../core/version.ts';
 import { describeClock } from './clock.ts';
 
 /** What this sandbox is: version, settings, clock, where its state is kept, and how much of it there is. No secrets. */

@@ -5,12 +5,12 @@ import { sandboxKey } from '../http/authentication.ts';
 import { tellCapture, type ToldCapture } from '../judge/captures.ts';
 import { toHar } from '../judge/har.ts';
 import type { JournalEntry } from '../judge/journal.ts';
-import { operationNames, type OperationName } from '../operations.ts';
-import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { operationNames, type OperationName } from '../core/operations.ts';
+import { pathParameter, serveControl } from '../http/serve-operation.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import { sandboxVersion } from '../version.ts';
+import { notFound } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import { sandboxVersion } from '../core/version.ts';
 
 const journalQuery = z.strictObject({
   since: z.coerce.number().int().min(0).default(0),

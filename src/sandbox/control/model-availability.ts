@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { findModel } from '../models/catalogue.ts';
-import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { pathParameter, serveControl } from '../http/serve-operation.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound } from '../service-error.ts';
-import type { Service } from '../service.ts';
+import { notFound } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
 
 const availabilityBody = z.strictObject({ available: z.boolean() });
 const path = 'models/:model_id/availability';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { catalogue, defaultBackupModelId, defaultModelId } from '../models/catalogue.ts';
-import { serveControl } from '../routes/serve-operation.ts';
+import { serveControl } from '../http/serve-operation.ts';
 
 /** The language models that agents may name. */
 export function controlModels(app: FastifyInstance): void {

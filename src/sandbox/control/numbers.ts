@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { findAgent } from '../routes/agents.ts';
 import { findNumber } from '../routes/phone-numbers.ts';
-import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { pathParameter, serveControl } from '../http/serve-operation.ts';
 import { e164, identifier } from '../schemas/building-blocks.ts';
 import { validate } from '../schemas/validate.ts';
-import type { Service } from '../service.ts';
-import { addNumber, defaultProvider } from '../state/add-number.ts';
-import { numberTypes, takesInbound, type PhoneNumber } from '../state/agent.ts';
-import { voiceWebhookPath } from '../telephony/webhook-path.ts';
+import type { Service } from '../core/service/service.ts';
+import { addNumber, defaultProvider } from '../core/state/add-number.ts';
+import { numberTypes, takesInbound, type PhoneNumber } from '../core/state/agent.ts';
+import { voiceWebhookPath } from '../core/telephony/webhook-path.ts';
 
 const numberBody = z.strictObject({
   phone_number: e164,

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { serveControl } from '../routes/serve-operation.ts';
+import { serveControl } from '../http/serve-operation.ts';
 import { validate } from '../schemas/validate.ts';
-import { InvalidRequest } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import { doubledNumbers } from '../world/read-world.ts';
-import { worldSchema } from '../world/world-schema.ts';
+import { InvalidRequest } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import { doubledNumbers } from '../core/world/read-world.ts';
+import { worldSchema } from '../core/world/world-schema.ts';
 
 /** Who is behind the numbers: GET tells it, PUT replaces it whole, for calls dialled from then on. */
 export function controlPeople(app: FastifyInstance, { people }: Service): void {

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { formatConduct } from '../judge/conduct-report.ts';
 import { toJUnit } from '../judge/junit.ts';
-import { serveControl } from '../routes/serve-operation.ts';
+import { serveControl } from '../http/serve-operation.ts';
 import { validate } from '../schemas/validate.ts';
-import type { Service } from '../service.ts';
-import { sandboxVersion } from '../version.ts';
+import type { Service } from '../core/service/service.ts';
+import { sandboxVersion } from '../core/version.ts';
 
 const conductQuery = z.strictObject({ format: z.enum(['json', 'text', 'junit']).default('json') });
 

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { plans } from '../plans.ts';
-import { deriveId } from '../random.ts';
-import { isoTime } from '../records/times.ts';
+import { plans } from '../core/plans.ts';
+import { deriveId } from '../core/random.ts';
+import { isoTime } from '../core/times.ts';
 import { findAgent } from '../routes/agents.ts';
-import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { pathParameter, serveControl } from '../http/serve-operation.ts';
 import { identifier } from '../schemas/building-blocks.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound, ServiceError } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import { sipTransports, type SipTrunk } from '../state/sip-trunk.ts';
+import { notFound, ServiceError } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import { sipTransports, type SipTrunk } from '../core/state/sip-trunk.ts';
 
 const address = z
   .string()

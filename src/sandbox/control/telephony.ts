@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { findNumber } from '../routes/phone-numbers.ts';
-import { pathParameter, serveControl } from '../routes/serve-operation.ts';
+import { pathParameter, serveControl } from '../http/serve-operation.ts';
 import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
-import { ServiceError } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import { takeInboundCall } from '../telephony/inbound.ts';
-import { isSignedByProvider, telephonySignatureHeader, writeInstruction } from '../telephony/telephony-webhook.ts';
-import { voiceWebhookPath } from '../telephony/webhook-path.ts';
+import { ServiceError } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import { takeInboundCall } from '../core/telephony/inbound.ts';
+import { isSignedByProvider, telephonySignatureHeader, writeInstruction } from '../core/telephony/telephony-webhook.ts';
+import { voiceWebhookPath } from '../core/telephony/webhook-path.ts';
 
 const voiceReport = z.strictObject({
   CallSid: z.string().min(1),

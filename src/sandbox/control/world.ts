@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { findNumber } from '../routes/phone-numbers.ts';
-import { serveControl } from '../routes/serve-operation.ts';
+import { serveControl } from '../http/serve-operation.ts';
 import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
-import { notFound } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import type { PhoneNumber } from '../state/agent.ts';
-import { callIn } from '../telephony/call-in.ts';
+import { notFound } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import type { PhoneNumber } from '../core/state/agent.ts';
+import { callIn } from '../core/telephony/call-in.ts';
 
 const inboundBody = z.strictObject({
   phone_number_id: z.string().min(1).optional(),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { OperationName } from '../operations.ts';
-import { Random } from '../random.ts';
+import type { OperationName } from '../core/operations.ts';
+import { Random } from '../core/random.ts';
 import type { FaultEffect } from './fault-effect.ts';
 import { isMeant, type FaultedRequest } from './fault-match.ts';
 import { FaultRuleError, readFaultRules, type FaultRule } from './fault-rule.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OperationName } from '../operations.ts';
+import type { OperationName } from '../core/operations.ts';
 import { latency } from './latency.ts';
 
 const moment = z.enum(['before', 'after']).default('before');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operationByNumber, operationNames, type OperationName } from '../operations.ts';
+import { operationByNumber, operationNames, type OperationName } from '../core/operations.ts';
 import { faultEffect, operationsOfEffect } from './fault-effect.ts';
 import { faultMatch } from './fault-match.ts';
 

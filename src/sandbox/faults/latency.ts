@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Random } from '../random.ts';
+import type { Random } from '../core/random.ts';
 
 const longestMs = 3_600_000;
 const ms = z.number().min(0).max(longestMs);

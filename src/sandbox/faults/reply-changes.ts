@@ -1,5 +1,5 @@
-import type { OperationName } from '../operations.ts';
-import type { Random } from '../random.ts';
+import type { OperationName } from '../core/operations.ts';
+import type { Random } from '../core/random.ts';
 import type { FaultHit } from './fault-book.ts';
 import type { FaultEffect } from './fault-effect.ts';
 

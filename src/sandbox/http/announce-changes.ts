@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { JournalEntry } from '../judge/journal.ts';
-import type { Service } from '../service.ts';
-import { StateChanges, type StateChange } from '../state/state-changes.ts';
+import type { Service } from '../core/service/service.ts';
+import { StateChanges, type StateChange } from '../core/state/state-changes.ts';
 
 /** Before an answer goes out: tells what the request has changed, and sees to it that a write that is answered is kept. */
 export function announceChanges(app: FastifyInstance, service: Service): void {
   const changes = new StateChanges();
-  changes.skip(service.state);
+  // What is restored before the first request is no change.
+  app.addHook('onReady', async () => changes.skip(service.state));
   app.addHook('onSend', async (request) => {
     const faulted = (request.exchange.entry?.faults.length ?? 0) > 0;
     if (request.method === 'GET' && !faulted) return;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dialect } from '../schemas/building-blocks.ts';
-import { ServiceError } from '../service-error.ts';
+import { ServiceError } from '../core/service-error.ts';
 
 export const sandboxKey = 'sk_sandbox_ok';
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorBody } from '../faults/fault-effect.ts';
-import { errorBody } from '../service-error.ts';
+import { errorBody } from '../core/service-error.ts';
 
 /** The body of a failure that a fault rule asks for. */
 export function errorPayload(

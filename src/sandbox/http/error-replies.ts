@@ -3,8 +3,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FaultRuleError } from '../faults/fault-rule.ts';
-import { allowedMethods } from '../operations.ts';
-import { errorBody, InvalidRequest, ServiceError } from '../service-error.ts';
+import { allowedMethods } from '../core/operations.ts';
+import { errorBody, InvalidRequest, ServiceError } from '../core/service-error.ts';
 
 /** Answers every refusal in the service's shape: an object in `detail`, or for 422 an array with one entry per field. */
 export function answerErrors(app: FastifyInstance): void {

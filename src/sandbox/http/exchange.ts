@@ -1,9 +1,9 @@
-import type { ControlAbout } from '../control/control-about.ts';
+import type { ControlAbout } from './control-about.ts';
 import type { FaultHit } from '../faults/fault-book.ts';
-import type { BatchPointInfo } from '../gates.ts';
+import type { BatchPointInfo } from '../core/gates.ts';
 import type { Capture } from '../judge/captures.ts';
 import type { JournalEntry } from '../judge/journal.ts';
-import type { OperationName } from '../operations.ts';
+import type { OperationName } from '../core/operations.ts';
 
 /** What the sandbox keeps about a request while it is answered. */
 export interface Exchange {

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { captureRequest } from '../judge/captures.ts';
 import { refuseField } from '../schemas/validate.ts';
-import { ServiceError } from '../service-error.ts';
+import { ServiceError } from '../core/service-error.ts';
 import { duplicateKey } from './duplicate-keys.ts';
-import { isNestedDeeper, mostLevels } from './nesting.ts';
+import { isNestedDeeper, mostLevels } from '../core/nesting.ts';
 
 /** What is exported stands a few levels deeper in its document, and comes back by the controls. */
 const mostControlLevels = mostLevels + 20;

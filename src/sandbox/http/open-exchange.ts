@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { pathParameter } from '../routes/serve-operation.ts';
-import type { Service } from '../service.ts';
+import { pathParameter } from './serve-operation.ts';
+import type { Service } from '../core/service/service.ts';
 import { announceRequest } from './announce-changes.ts';
 import { newErrorId } from './error-replies.ts';
 import type { Exchange } from './exchange.ts';

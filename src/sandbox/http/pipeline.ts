@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { refuseOtherNames } from '../control/access.ts';
+import { refuseOtherNames } from './access.ts';
 import { captureReply } from '../judge/captures.ts';
-import type { OperationName } from '../operations.ts';
+import type { OperationName } from '../core/operations.ts';
 import { validate } from '../schemas/validate.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 import { apiKeyIn, authenticate, rateLimited, slowKeyDelayMs } from './authentication.ts';
 import { createUrlCensor } from './censor-url.ts';
 import { pause } from './connection-faults.ts';
@@ -13,7 +13,7 @@ import { openExchange } from './open-exchange.ts';
 import { preferHeader, preferredFailure } from './preferred-status.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { faultedRequest } from './request-about.ts';
-import { retryAfterHeader } from './retry-after.ts';
+import { retryAfterHeader } from '../core/settings/retry-after.ts';
 
 /** These check their query themselves; all others take none. */
 const takesQuery = new Set<OperationName>(['list_agents', 'list_conversations', 'get_signed_url', 'get_token']);

@@ -1,5 +1,5 @@
 import type { FaultHit } from '../faults/fault-book.ts';
-import { Random } from '../random.ts';
+import { Random } from '../core/random.ts';
 import { refuseField } from '../schemas/validate.ts';
 
 export const preferHeader = 'x-sandbox-prefer';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { FaultedRequest } from '../faults/fault-match.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 
 interface About {
   agentIds: string[];

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { FaultEffect } from '../faults/fault-effect.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 import { aboutOf } from './request-about.ts';
 
 /** Faults of the world behind the service: what a request is about changes under its hands. */

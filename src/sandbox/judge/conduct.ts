@@ -1,11 +1,11 @@
-import type { Clock } from '../clock.ts';
-import type { OperationName } from '../operations.ts';
-import type { ConductLimits } from '../settings.ts';
-import { isOpen, type Call } from '../telephony/call.ts';
-import type { CallChange } from '../telephony/call-changes.ts';
-import { judgeHours } from './calling-hours.ts';
+import type { Clock } from '../core/clock/clock.ts';
+import type { OperationName } from '../core/operations.ts';
+import { isOpen, type Call } from '../core/state/call.ts';
+import type { CallChange } from '../core/state/call-changes.ts';
 import { ConductChecks, type CheckName, type ConductReport } from './conduct-report.ts';
-import { NumberZones } from './number-zones.ts';
+import { NumberZones } from '../core/world/number-zones.ts';
+import type { ConductLimits, CallingHours } from './conduct-limits.ts';
+import { timeOfDay } from '../core/zone-time.ts';
 
 const dayMs = 24 * 3_600_000;
 /** Timers and clocks of two processes that count in milliseconds agree no better than this. */
@@ -193,4 +193,17 @@ export class ConductJudge {
 /** Enough of a number to recognise it by, not enough to call it. */
 function maskNumber(number: string): string {
   return `${number.slice(0, 3)}…${number.slice(-2)}`;
+}
+
+type HoursVerdict = { within: true } | { within: false; zone: string; localTime: string } | null;
+
+/** Whether it is within the hours in all of the zones; null when that cannot be told. */
+function judgeHours(hours: CallingHours, zones: readonly string[], at: number): HoursVerdict {
+  if (zones.length === 0) return null;
+  for (const zone of zones) {
+    const localTime = timeOfDay(zone, at);
+    if (localTime === null) return null;
+    if (localTime < hours.start || localTime >= hours.end) return { within: false, zone, localTime };
+  }
+  return { within: true };
 }

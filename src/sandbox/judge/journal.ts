@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { OperationName } from '../operations.ts';
+import type { OperationName } from '../core/operations.ts';
 import { Captures, type Capture } from './captures.ts';
 
 /** One request as it happened. Holds no body, no key, and no address that carries one. */

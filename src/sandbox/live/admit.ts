@@ -1,17 +1,19 @@
-import type { Service } from '../service.ts';
-import { notFound, ServiceError } from '../service-error.ts';
-import type { CredentialKind } from '../state/credential-store.ts';
+import type { Service } from '../core/service/service.ts';
+import { notFound, ServiceError } from '../core/service-error.ts';
+import type { CredentialKind } from '../core/state/credential-store.ts';
+import type { ConversationTokens } from './conversation-tokens.ts';
 import type { Admission } from './socket-call.ts';
-import { conversationPath, rtcPath } from './socket-paths.ts';
+import { conversationPath, rtcPath } from '../http/socket-paths.ts';
 
-type Parts = Pick<Service, 'state' | 'clock' | 'conduct' | 'network' | 'tokens'>;
+type Parts = Pick<Service, 'state' | 'clock' | 'conduct' | 'network'>;
+type TokenParts = { service: Parts; tokens: ConversationTokens };
 
 /**
  * Decides whether a connection to a path of conversations may begin one, and uses its credential up if so. Throws `ServiceError`; then
  * nothing has been used up. `sequence` finds the request in the journal.
  */
-export async function admit(service: Parts, url: URL, sequence: number): Promise<Admission> {
-  if (url.pathname === rtcPath) return admitToken(service, url.searchParams, sequence);
+export async function admit({ service, tokens }: TokenParts, url: URL, sequence: number): Promise<Admission> {
+  if (url.pathname === rtcPath) return admitToken({ service, tokens }, url.searchParams, sequence);
   return admitSigned(service, url.searchParams, sequence);
 }
 
@@ -31,9 +33,13 @@ function admitSigned(service: Parts, query: URLSearchParams, sequence: number): 
   return takeUp(service, signature, 'websocket');
 }
 
-async function admitToken(service: Parts, query: URLSearchParams, sequence: number): Promise<Admission> {
+async function admitToken(
+  { service, tokens }: TokenParts,
+  query: URLSearchParams,
+  sequence: number,
+): Promise<Admission> {
   const token = readOnce(query, 'token');
-  const { valid, reason } = await service.tokens.verify(token, service.clock.now());
+  const { valid, reason } = await tokens.verify(token, service.clock.now());
   if (!valid && reason !== 'expired')
     throw unauthorized('invalid_token', `The token is not valid (${reason}). Get one for every conversation.`);
   requireOpen(service, token, 'token', sequence);

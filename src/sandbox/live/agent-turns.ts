@@ -1,11 +1,12 @@
+import type { Speech } from '../audio/speak.ts';
 import { agentVoice } from '../audio/voices.ts';
-import type { AudioFormat } from '../audio/audio-format.ts';
-import type { AgentReply } from '../conversation/agent-mind.ts';
-import { configOf } from '../conversation/call-config.ts';
-import { cutTurn } from '../conversation/cut-turn.ts';
-import { speakingMs } from '../conversation/pace.ts';
-import type { Service } from '../service.ts';
-import type { Call } from '../telephony/call.ts';
+import type { AudioFormat } from '../core/audio-format.ts';
+import type { AgentReply } from '../core/conversation/agent-mind.ts';
+import { configOf } from '../core/conversation/call-config.ts';
+import { cutTurn } from '../core/conversation/cut-turn.ts';
+import { speakingMs } from '../core/conversation/pace.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Call } from '../core/state/call.ts';
 import { AudioStream, durationMs } from './audio-stream.ts';
 import type { Outbox } from './outbox.ts';
 import {
@@ -30,7 +31,8 @@ interface Speaking {
 }
 
 export interface AgentTurnParts {
-  service: Pick<Service, 'settings' | 'clock' | 'scheduler' | 'speech' | 'pendingWork'>;
+  service: Pick<Service, 'settings' | 'clock' | 'scheduler' | 'pendingWork'>;
+  speech: Speech;
   call: Call;
   mind: SocketMind;
   outbox: Outbox;
@@ -162,8 +164,8 @@ export class AgentTurns {
 
   /** A clock moved by hand waits for this. */
   #render(speaking: Speaking): void {
-    const { service, call, format, failed } = this.#parts;
-    const { pendingWork, speech } = service;
+    const { service, speech, call, format, failed } = this.#parts;
+    const { pendingWork } = service;
     const { text } = speaking.reply;
     const voice = agentVoice(configOf(call).tts?.voice_id ?? '');
     const work = speech

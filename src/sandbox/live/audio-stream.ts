@@ -1,6 +1,6 @@
-import { rateOf, type AudioFormat } from '../audio/audio-format.ts';
-import type { Clock } from '../clock.ts';
-import type { Scheduler } from '../scheduler.ts';
+import { rateOf, type AudioFormat } from '../core/audio-format.ts';
+import type { Clock } from '../core/clock/clock.ts';
+import type { Scheduler } from '../core/clock/scheduler.ts';
 import type { Outbox } from './outbox.ts';
 import { audioEvent, type Alignment } from './server-events.ts';
 import { Timer } from './timer.ts';

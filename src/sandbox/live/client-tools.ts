@@ -1,6 +1,6 @@
-import type { AgentTool, ToolResult, ToolRunner } from '../conversation/model-tools.ts';
-import type { Clock } from '../clock.ts';
-import type { Scheduler } from '../scheduler.ts';
+import type { AgentTool, ToolResult, ToolRunner } from '../llm/model-tools.ts';
+import type { Clock } from '../core/clock/clock.ts';
+import type { Scheduler } from '../core/clock/scheduler.ts';
 import type { Outbox } from './outbox.ts';
 import { clientToolCall } from './server-events.ts';
 import { Timer } from './timer.ts';

@@ -1,4 +1,4 @@
-import { audioFormats, type AudioFormat } from '../audio/audio-format.ts';
+import { audioFormats, type AudioFormat } from '../core/audio-format.ts';
 import type { ConversationConfig } from '../schemas/agent-schemas.ts';
 
 const usual: AudioFormat = 'pcm_16000';

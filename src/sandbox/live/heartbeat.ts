@@ -1,7 +1,7 @@
-import type { Scheduler } from '../scheduler.ts';
+import type { Scheduler } from '../core/clock/scheduler.ts';
 import type { Outbox } from './outbox.ts';
 import { ping } from './server-events.ts';
-import type { SocketSettings } from './socket-settings.ts';
+import type { SocketSettings } from '../core/settings/socket-settings.ts';
 import { Timer } from './timer.ts';
 
 /** Asks a client again and again whether it is there, and measures how long its answers take. Times are service time. */

@@ -1,6 +1,6 @@
-import { contentWords } from '../conversation/content-words.ts';
-import type { AgentTool } from '../conversation/model-tools.ts';
-import { readValue } from '../conversation/read-value.ts';
+import { contentWords } from '../core/conversation/content-words.ts';
+import type { AgentTool } from '../llm/model-tools.ts';
+import { readValue } from '../core/conversation/read-value.ts';
 import { saidValue } from './said-value.ts';
 
 /** Fewer words in common with a tool's description may be chance. */

@@ -1,13 +1,10 @@
-import { assessByModel, assessesByModel } from '../conversation/model-assessment.ts';
-import { ownModelOf } from '../conversation/model-settings.ts';
-import type { Service } from '../service.ts';
-import type { Call } from '../telephony/call.ts';
+import { assessByModel, assessesByModel } from '../llm/model-assessment.ts';
+import { ownModelOf } from '../core/conversation/model-settings.ts';
+import type { ModelCaller } from '../llm/model-caller.ts';
+import type { Call } from '../core/state/call.ts';
 
 /** Asks the agent's own model what came of a finished conversation, where it is to be asked; until it answers the rules tell. */
-export function assessAtLeisure(
-  call: Call,
-  { modelCaller, pendingWork }: Pick<Service, 'modelCaller' | 'pendingWork'>,
-): void {
+export function assessAtLeisure(call: Call, modelCaller: ModelCaller, pendingWork: Set<Promise<unknown>>): void {
   const { agent, live, conversationId } = call;
   const model = ownModelOf(call);
   if (agent === null || live === null || live.brokeDown || model === null || !assessesByModel(agent.platform)) return;

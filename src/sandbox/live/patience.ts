@@ -1,6 +1,6 @@
-import { silenceLimitMs, turnTimeoutMs } from '../conversation/call-config.ts';
+import { silenceLimitMs, turnTimeoutMs } from '../core/conversation/call-config.ts';
 import type { ConversationConfig } from '../schemas/agent-schemas.ts';
-import type { Scheduler } from '../scheduler.ts';
+import type { Scheduler } from '../core/clock/scheduler.ts';
 import { Timer } from './timer.ts';
 
 interface PatienceParts {

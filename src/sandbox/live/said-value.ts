@@ -1,4 +1,4 @@
-import { contentWords } from '../conversation/content-words.ts';
+import { contentWords } from '../core/conversation/content-words.ts';
 
 /** What a tool's parameter tells of itself. */
 export interface Wanted {

@@ -1,4 +1,4 @@
-import type { AudioFormat } from '../audio/audio-format.ts';
+import type { AudioFormat } from '../core/audio-format.ts';
 
 /** What the service tells a client, in the shapes of gaps A.9. */
 export type ServerEvent = { type: ServerEventType } & Record<string, unknown>;

@@ -1,5 +1,5 @@
-import { ModelUnavailable } from '../conversation/agent-mind.ts';
-import { ServiceError } from '../service-error.ts';
+import { ModelUnavailable } from '../core/conversation/agent-mind.ts';
+import { ServiceError } from '../core/service-error.ts';
 import { ClientMistake } from './client-mistake.ts';
 
 /** How a session ends: what the record says, and with which code the connection closes. */

@@ -1,11 +1,11 @@
 import type { WebSocket } from 'ws';
-import { agentLines } from '../conversation/agent-lines.ts';
-import type { AgentReply } from '../conversation/agent-mind.ts';
-import { configOf, languageOfAgent, maxDurationMs } from '../conversation/call-config.ts';
-import { endings } from '../conversation/converse.ts';
-import { createPhoneTools } from '../conversation/model-tool-runner.ts';
-import type { Service } from '../service.ts';
-import type { Call } from '../telephony/call.ts';
+import { agentLines } from '../core/conversation/agent-lines.ts';
+import type { AgentReply } from '../core/conversation/agent-mind.ts';
+import { configOf, languageOfAgent, maxDurationMs } from '../core/conversation/call-config.ts';
+import { endings } from '../core/conversation/converse.ts';
+import { createPhoneTools } from '../llm/model-tool-runner.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Call } from '../core/state/call.ts';
 import { AgentTurns } from './agent-turns.ts';
 import type { ClientMessage, Initiation } from './client-messages.ts';
 import { ClientMistake } from './client-mistake.ts';
@@ -24,7 +24,7 @@ import {
   requireVariables,
   type Admission,
 } from './socket-call.ts';
-import { socketMindOf } from './socket-mind.ts';
+import { socketMindOf, type AgentParts } from './socket-mind.ts';
 import { Patience } from './patience.ts';
 import { closeReason, endingFor, type Ending } from './session-ending.ts';
 import { Timer } from './timer.ts';
@@ -40,6 +40,7 @@ interface Started {
 
 export interface SessionParts {
   service: Service;
+  agents: AgentParts;
   socket: WebSocket;
   admission: Admission;
   readMessage: (frame: string) => ClientMessage | null;
@@ -122,8 +123,8 @@ export class Session {
 
   #start(initiation: Initiation | null): void {
     this.#initiation.clear();
-    const { service, admission } = this.#parts;
-    const { clock, network, scheduler, settings, state } = service;
+    const { service, admission, agents } = this.#parts;
+    const { clock, network, scheduler, settings, state, unavailableModels } = service;
     const agent = state.agents.get(admission.agentId);
     if (agent === undefined) throw new ClientMistake('agent_not_found', 'The agent was deleted.');
     if (!network.hasFreeLine)
@@ -148,8 +149,9 @@ export class Session {
       tools,
       agent: new AgentTurns({
         service,
+        speech: agents.speech,
         call,
-        mind: socketMindOf(call, service, tools, this.#stopping.signal),
+        mind: socketMindOf(call, { ...agents, settings, unavailableModels }, tools, this.#stopping.signal),
         outbox,
         format: output,
         nextEventId,
@@ -283,7 +285,7 @@ export class Session {
   }
 
   #endCall({ call, agent, tools, heartbeat, audio }: Started, { reason, at, brokeDown = false }: Ending): void {
-    const { service } = this.#parts;
+    const { service, agents } = this.#parts;
     const endedAt = at ?? service.clock.now();
     heartbeat.stop();
     audio.stop();
@@ -291,6 +293,6 @@ export class Session {
     tools.stop();
     const talk = { turns: call.live?.turns ?? [], endedAt, terminationReason: reason, brokeDown };
     service.network.hangUp(call, talk);
-    assessAtLeisure(call, service);
+    assessAtLeisure(call, agents.modelCaller, service.pendingWork);
   }
 }

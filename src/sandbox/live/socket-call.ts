@@ -1,17 +1,17 @@
-import { ModelUnavailable } from '../conversation/agent-mind.ts';
-import { endings } from '../conversation/converse.ts';
-import { configOf } from '../conversation/call-config.ts';
-import { staffCourse } from '../conversation/hosted-model.ts';
-import type { Turn } from '../conversation/talk.ts';
-import { variablesOf } from '../conversation/variables.ts';
-import { deriveId, Random } from '../random.ts';
-import type { Service } from '../service.ts';
-import type { Agent } from '../state/agent.ts';
-import type { Call, Channel } from '../telephony/call.ts';
-import { renderOpeningLine } from '../telephony/opening-line.ts';
+import { ModelUnavailable } from '../core/conversation/agent-mind.ts';
+import { endings } from '../core/conversation/converse.ts';
+import { configOf } from '../core/conversation/call-config.ts';
+import { staffCourse } from '../core/conversation/hosted-model.ts';
+import type { Turn } from '../core/state/talk.ts';
+import { variablesOf } from '../core/conversation/variables.ts';
+import { deriveId, Random } from '../core/random.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Agent } from '../core/state/agent.ts';
+import type { Call, Channel } from '../core/state/call.ts';
+import { renderOpeningLine } from '../core/telephony/opening-line.ts';
 import type { Initiation } from './client-messages.ts';
 import { ClientMistake } from './client-mistake.ts';
-import type { SocketFacts } from './socket-facts.ts';
+import type { SocketFacts } from '../core/state/socket-facts.ts';
 
 /** What a credential has opened. */
 export interface Admission {

@@ -1,19 +1,27 @@
-import type { AgentReply } from '../conversation/agent-mind.ts';
-import { builtInMindOf } from '../conversation/built-in-agent.ts';
-import { configOf } from '../conversation/call-config.ts';
-import { modelMindOf } from '../conversation/model-of-call.ts';
-import { ownModelOf } from '../conversation/model-settings.ts';
-import { toolsOf } from '../conversation/model-tools.ts';
-import type { Turn } from '../conversation/talk.ts';
-import { Random } from '../random.ts';
-import type { Service } from '../service.ts';
-import type { Call } from '../telephony/call.ts';
+import type { AgentReply } from '../core/conversation/agent-mind.ts';
+import { builtInMindOf } from '../core/conversation/built-in-agent.ts';
+import { configOf } from '../core/conversation/call-config.ts';
+import { modelMindOf } from '../llm/model-of-call.ts';
+import { ownModelOf } from '../core/conversation/model-settings.ts';
+import { toolsOf } from '../llm/model-tools.ts';
+import type { Turn } from '../core/state/talk.ts';
+import type { Speech } from '../audio/speak.ts';
+import type { ModelCaller } from '../llm/model-caller.ts';
+import { Random } from '../core/random.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Call } from '../core/state/call.ts';
 import type { ClientTools } from './client-tools.ts';
 import { parametersFrom, toolNamedIn } from './named-tool.ts';
 
 export interface SocketReply extends AgentReply {
   /** Between the end of what was heard and the first word, milliseconds of service time. */
   pauseMs: number;
+}
+
+/** With what agents speak and think at sockets. */
+export interface AgentParts {
+  speech: Speech;
+  modelCaller: ModelCaller;
 }
 
 export interface SocketMind {
@@ -24,7 +32,11 @@ export interface SocketMind {
 /** What speaks for the agent at a socket: the model behind its own address, else the built-in agent with the client's tools. */
 export function socketMindOf(
   call: Call,
-  { settings, modelCaller, unavailableModels }: Pick<Service, 'settings' | 'modelCaller' | 'unavailableModels'>,
+  {
+    settings,
+    modelCaller,
+    unavailableModels,
+  }: Pick<Service & AgentParts, 'settings' | 'unavailableModels' | 'modelCaller'>,
   tools: ClientTools,
   signal: AbortSignal,
 ): SocketMind {

@@ -1,18 +1,21 @@
 import type { WebSocket } from 'ws';
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 import { createMessageReader, type ClientMessage } from './client-messages.ts';
 import { ClientMistake } from './client-mistake.ts';
 import { Session } from './session.ts';
+import type { AgentParts } from './socket-mind.ts';
 import type { Admission } from './socket-call.ts';
 
 /** The conversations that are held over sockets now. */
 export class SocketSessions {
   readonly #service: Service;
+  readonly #agents: AgentParts;
   readonly #open = new Set<Session>();
   readonly #readMessage: (frame: string) => ClientMessage | null;
 
-  constructor(service: Service) {
+  constructor(service: Service, agents: AgentParts) {
     this.#service = service;
+    this.#agents = agents;
     const { dialect, loose } = service.settings;
     this.#readMessage = createMessageReader({ dialect, loose });
     service.callListeners.add((call, change) => {
@@ -31,6 +34,7 @@ export class SocketSessions {
     const { scheduler, clock, settings } = this.#service;
     const session = new Session({
       service: this.#service,
+      agents: this.#agents,
       socket,
       admission,
       readMessage: this.#readMessage,

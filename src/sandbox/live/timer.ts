@@ -1,4 +1,4 @@
-import type { Scheduler } from '../scheduler.ts';
+import type { Scheduler } from '../core/clock/scheduler.ts';
 
 /**
  * One thing to do at an instant of service time, which may be put off, brought forward or called off. However often that

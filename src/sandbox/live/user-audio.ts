@@ -1,5 +1,5 @@
-import type { AudioFormat } from '../audio/audio-format.ts';
-import type { Scheduler } from '../scheduler.ts';
+import type { AudioFormat } from '../core/audio-format.ts';
+import type { Scheduler } from '../core/clock/scheduler.ts';
 import { ClientMistake } from './client-mistake.ts';
 import type { Outbox } from './outbox.ts';
 import { userTranscript, vadScore } from './server-events.ts';

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import type { Agent, Dispatcher } from 'undici';
-import type { Outbound } from '../allowed-host.ts';
+import type { Outbound } from '../core/allowed-host.ts';
 import { CompletionBuilder, type Completion } from './completion.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { EventStreamReader } from './event-stream.ts';
 import { ModelFailure } from './model-failure.ts';
-import type { ModelLimits } from './model-limits.ts';
+import type { ModelLimits } from '../core/settings/model-limits.ts';
 import { completionsAddress, requireAllowed } from './outbound-address.ts';
 import { Patience } from './patience.ts';
 import { sendableHeaders } from './sendable-headers.ts';

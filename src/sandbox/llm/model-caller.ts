@@ -1,9 +1,9 @@
-import type { Outbound } from '../allowed-host.ts';
-import type { Clock } from '../clock.ts';
+import type { Outbound } from '../core/allowed-host.ts';
+import type { Clock } from '../core/clock/clock.ts';
 import { ChatCompletions, type ModelQuestion } from './chat-completions.ts';
 import type { Completion } from './completion.ts';
 import { ModelFailure } from './model-failure.ts';
-import type { ModelLimits } from './model-limits.ts';
+import type { ModelLimits } from '../core/settings/model-limits.ts';
 import type { ModelRequest, ModelRequestLog } from './model-request-log.ts';
 import { completionsAddress, showAddress } from './outbound-address.ts';
 import { redactSecrets } from './redact-secrets.ts';

@@ -1,4 +1,4 @@
-import { refuseHost, type Outbound } from '../allowed-host.ts';
+import { refuseHost, type Outbound } from '../core/allowed-host.ts';
 import { ModelFailure } from './model-failure.ts';
 
 const completionsPath = '/chat/completions';

@@ -1,4 +1,4 @@
-import type { Outbound } from '../allowed-host.ts';
+import type { Outbound } from '../core/allowed-host.ts';
 import { requireAllowed } from './outbound-address.ts';
 import { ModelFailure } from './model-failure.ts';
 import { redactSecrets } from './redact-secrets.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { ControlRoute } from '../control/control-about.ts';
-import { sandboxVersion } from '../version.ts';
+import type { ControlRoute } from '../http/control-about.ts';
+import { sandboxVersion } from '../core/version.ts';
 import type { OpenApiDocument } from './document.ts';
 import { toJsonSchema, type JsonSchema } from './json-schema.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { operationNames, operations, type OperationName } from '../operations.ts';
+import { operationNames, operations, type OperationName } from '../core/operations.ts';
 import type { Dialect } from '../schemas/building-blocks.ts';
 import { createRequestSchemas, type RequestSchemas } from '../schemas/request-schemas.ts';
-import { sandboxVersion } from '../version.ts';
+import { sandboxVersion } from '../core/version.ts';
 import { contractFields, contractParameters } from './contract-fields.ts';
 import { requestExamples } from './examples.ts';
 import { describeSchema, type JsonSchema } from './json-schema.ts';

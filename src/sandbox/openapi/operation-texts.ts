@@ -1,4 +1,4 @@
-import type { OperationName } from '../operations.ts';
+import type { OperationName } from '../core/operations.ts';
 import type { RequestSchemas } from '../schemas/request-schemas.ts';
 import type { ResponseName } from './response-schemas.ts';
 

@@ -1,4 +1,4 @@
-import { operationNames, operations, type OperationName } from '../operations.ts';
+import { operationNames, operations, type OperationName } from '../core/operations.ts';
 import type { Dialect } from '../schemas/building-blocks.ts';
 import { createOpenApiDocument, type OpenApiDocument } from './document.ts';
 import { evidence, queryEvidence, type Evidence } from './evidence.ts';

@@ -1,4 +1,4 @@
-import type { OperationName } from '../operations.ts';
+import type { OperationName } from '../core/operations.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { operationTexts } from './operation-texts.ts';
 

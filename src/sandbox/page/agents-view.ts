@@ -1,6 +1,6 @@
-import type { Service } from '../service.ts';
-import type { Agent } from '../state/agent.ts';
-import { concealHeaders } from '../llm/conceal.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Agent } from '../core/state/agent.ts';
+import { concealHeaders } from '../schemas/conceal.ts';
 import { code, count, empty, facts, id, instant, link, panel, phone, table, viewPath } from './elements.ts';
 import { html, type HtmlValue } from './html.ts';
 import { missingView } from './missing-view.ts';

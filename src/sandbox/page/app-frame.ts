@@ -1,4 +1,4 @@
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 import { agentsView, agentView } from './agents-view.ts';
 import { batchesView } from './batches-view.ts';
 import { callView } from './call-view.ts';
@@ -38,9 +38,12 @@ const views: Record<string, NamedView> = {
 const followedByAll = ['call', 'clock', 'fault', 'state'];
 
 /** Everything on the page that is data: head line, clock, navigation and the view that the address asks for. */
-export function renderApp(service: Service, query: Readonly<Record<string, string>>): { view: View; markup: Html } {
+export function renderApp(
+  { service, webhooks }: Pick<ViewRequest, 'service' | 'webhooks'>,
+  query: Readonly<Record<string, string>>,
+): { view: View; markup: Html } {
   const now = service.clock.now();
-  const request: ViewRequest = { service, now, parameter: (name) => query[name] ?? '' };
+  const request: ViewRequest = { service, webhooks, now, parameter: (name) => query[name] ?? '' };
   const name = query['view'] ?? 'calls';
   const named = Object.hasOwn(views, name) ? views[name] : undefined;
   const view = named?.render(request) ?? missingView('view', 'calls', 'Calls');
@@ -48,7 +51,7 @@ export function renderApp(service: Service, query: Readonly<Record<string, strin
   return {
     view,
     markup: html`
-      ${clockBar(service, now)} ${navigation(service, named?.under ?? '')}
+      ${clockBar(service, now)} ${navigation(request, named?.under ?? '')}
       <main id="main" tabindex="-1" data-title="${view.title}" data-follows="${follows}" data-again="${view.againMs}">
         <h1>${view.title}</h1>
         ${view.body}
@@ -70,8 +73,8 @@ function clockBar(service: Service, now: number): Html {
   </section>`;
 }
 
-function navigation(service: Service, current: string): Html {
-  const { state, network, journal, webhooks } = service;
+function navigation({ service, webhooks }: ViewRequest, current: string): Html {
+  const { state, network, journal } = service;
   const faults = service.faults.list().filter(({ enabled }) => enabled).length;
   const violated = service.conduct.report().checks.filter(({ ok }) => !ok).length;
   const entries = [

@@ -1,5 +1,5 @@
-import type { Service } from '../service.ts';
-import { stateOf, type CallState } from '../telephony/call.ts';
+import type { Service } from '../core/service/service.ts';
+import { stateOf, type CallState } from '../core/state/call.ts';
 import { agentLink } from './call-words.ts';
 import { count, empty, id, instant, link, panel, table, viewPath } from './elements.ts';
 import { html, type Html } from './html.ts';

@@ -1,5 +1,5 @@
-import type { Service } from '../service.ts';
-import { stateOf, type Call, type CallState } from '../telephony/call.ts';
+import type { Service } from '../core/service/service.ts';
+import { stateOf, type Call, type CallState } from '../core/state/call.ts';
 
 /** Every call there is: dialled from batches, come in by phone, or held over a socket. */
 export interface CallFilter {

@@ -1,10 +1,10 @@
-import { isRecorded } from '../audio/is-recorded.ts';
-import { assess, type Assessment } from '../conversation/assess.ts';
-import { talkOf } from '../conversation/talk-of.ts';
-import type { Talk, Turn } from '../conversation/talk.ts';
-import { pageRecordingPath } from '../routes/conversation-audio.ts';
-import type { Service } from '../service.ts';
-import { stateOf, type Call } from '../telephony/call.ts';
+import { isRecorded } from '../core/state/is-recorded.ts';
+import { assess } from '../core/conversation/assess.ts';
+import { talkOf } from '../core/conversation/talk-of.ts';
+import type { Talk, Turn } from '../core/state/talk.ts';
+import { pageRecordingPath } from '../audio/serve-recordings.ts';
+import type { Service } from '../core/service/service.ts';
+import { stateOf, type Call } from '../core/state/call.ts';
 import { findCall } from './call-list.ts';
 import { agentLink, channelWords, directionOf, resultOf, talkMs } from './call-words.ts';
 import {
@@ -26,6 +26,7 @@ import {
 import { html, type Html, type HtmlValue } from './html.ts';
 import { missingView } from './missing-view.ts';
 import type { View, ViewRequest } from './view.ts';
+import type { Assessment } from '../core/state/assessment.ts';
 
 /** Real milliseconds between two looks at a talk that goes on. */
 const listenEveryMs = 1_000;
@@ -121,8 +122,10 @@ function conversation(service: Service, call: Call, talk: Talk, now: number): Ht
   ];
 }
 
-function recording(service: Service, call: Call, now: number): Html {
-  const { search } = new URL(service.audioLinks.addressOf(service.baseUrl, call.conversationId, now));
+function recording(service: Service, call: Call, now: number): Html | null {
+  const address = service.recordingAddress?.(service.baseUrl, call.conversationId, now);
+  if (address === undefined) return null;
+  const { search } = new URL(address);
   const path = pageRecordingPath.replace(':conversation_id', encodeURIComponent(call.conversationId));
   return panel(
     'Recording',

@@ -1,5 +1,5 @@
-import type { Service } from '../service.ts';
-import type { Call, CallResult, CallState } from '../telephony/call.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Call, CallResult, CallState } from '../core/state/call.ts';
 import { id, link, phone, viewPath } from './elements.ts';
 import { html, type Html } from './html.ts';
 

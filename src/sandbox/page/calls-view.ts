@@ -1,5 +1,5 @@
-import type { Service } from '../service.ts';
-import { stateOf, type Call, type CallState } from '../telephony/call.ts';
+import type { Service } from '../core/service/service.ts';
+import { stateOf, type Call, type CallState } from '../core/state/call.ts';
 import { newestCalls, waitingCalls, waitsFrom } from './call-list.ts';
 import { agentLink, directionOf, partyOf, resultOf, stateBegan, talkMs } from './call-words.ts';
 import {

@@ -1,6 +1,6 @@
 import { describeClock } from '../control/clock.ts';
-import type { Service } from '../service.ts';
-import { sandboxVersion } from '../version.ts';
+import type { Service } from '../core/service/service.ts';
+import { sandboxVersion } from '../core/version.ts';
 import { button, facts, instant, panel } from './elements.ts';
 import { html, type Html } from './html.ts';
 import type { View, ViewRequest } from './view.ts';

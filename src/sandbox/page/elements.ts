@@ -1,4 +1,4 @@
-import type { CallState } from '../telephony/call.ts';
+import type { CallState } from '../core/state/call.ts';
 import { html, type Html, type HtmlValue } from './html.ts';
 
 export type Tone = 'live' | 'wait' | 'good' | 'bad' | 'quiet';

@@ -1,7 +1,7 @@
 import { sandboxKey } from '../http/authentication.ts';
 import { tellCapture, type ToldCapture } from '../judge/captures.ts';
 import type { JournalEntry } from '../judge/journal.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 import {
   address,
   badge,

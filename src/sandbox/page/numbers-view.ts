@@ -1,5 +1,5 @@
-import type { Service } from '../service.ts';
-import type { PhoneNumber } from '../state/agent.ts';
+import type { Service } from '../core/service/service.ts';
+import type { PhoneNumber } from '../core/state/agent.ts';
 import { agentLink } from './call-words.ts';
 import { badge, button, count, empty, id, panel, phone, table } from './elements.ts';
 import { html, type Html } from './html.ts';

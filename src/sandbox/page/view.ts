@@ -1,5 +1,6 @@
-import type { ServiceEventType } from '../events.ts';
-import type { Service } from '../service.ts';
+import type { ServiceEventType } from '../core/clock/service-events.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { HtmlValue } from './html.ts';
 
 /** What stands in the main part of the page. */
@@ -16,6 +17,7 @@ export interface View {
 
 export interface ViewRequest {
   service: Service;
+  webhooks: Webhooks;
   now: number;
   /** From the address; empty where it says nothing. */
   parameter: (name: string) => string;

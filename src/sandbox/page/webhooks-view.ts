@@ -1,7 +1,7 @@
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 import type { Delivery } from '../webhooks/delivery.ts';
 import type { Subscriber } from '../webhooks/subscriber.ts';
-import type { WebhookEventType } from '../webhooks/webhook.ts';
+import type { WebhookEventType } from '../schemas/webhook.ts';
 import { partyOf } from './call-words.ts';
 import { address, badge, count, empty, id, instant, link, panel, table, viewPath, type Tone } from './elements.ts';
 import { html, type Html, type HtmlValue } from './html.ts';
@@ -25,8 +25,8 @@ const stateWords: Record<Delivery['state'], [Tone, string]> = {
 };
 
 /** Who is told about finished calls, and what became of the telling. */
-export function webhooksView({ service, now, parameter }: ViewRequest): View {
-  const webhooks = service.webhooks.list();
+export function webhooksView({ service, webhooks: all, now, parameter }: ViewRequest): View {
+  const webhooks = all.list();
   const wanted = webhooks.find(({ webhookId }) => webhookId === parameter('webhook'));
   const deliveries = newestDeliveries(wanted === undefined ? webhooks : [wanted]);
   const awaited = deliveries.some(({ delivery }) => isAwaited(delivery, service, now));

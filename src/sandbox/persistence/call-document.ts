@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Agent } from '../state/agent.ts';
-import type { Call, CallCourse } from '../telephony/call.ts';
+import type { Agent } from '../core/state/agent.ts';
+import type { Call, CallCourse } from '../core/state/call.ts';
 
 /** A call as JSON can hold it: its agent by key, and null for an end that is not known yet. */
 export const callDocument = z.looseObject({

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'libsql';
-import { SandboxStartError } from '../start-error.ts';
+import { SandboxStartError } from '../core/start-error.ts';
 import { createDataKey, readDataKey, refuseLoneKey, type DataKey } from './data-key.ts';
 
 /** "CARI" as SQLite's `application_id`, which tells our files from those of other programs. */

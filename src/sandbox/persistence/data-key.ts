@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { SandboxStartError } from '../start-error.ts';
+import { SandboxStartError } from '../core/start-error.ts';
 
 const keyBytes = 32;
 const nonceBytes = 12;

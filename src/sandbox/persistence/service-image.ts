@@ -1,14 +1,13 @@
 import type { SavedFaults } from '../faults/fault-book.ts';
-import { PhoneNetwork } from '../telephony/phone-network.ts';
-import type { Service } from '../service.ts';
-import type { Agent, PhoneNumber } from '../state/agent.ts';
-import type { Batch } from '../state/batch.ts';
-import type { Credential } from '../state/credential-store.ts';
-import { ServiceState } from '../state/service-state.ts';
-import type { SipTrunk } from '../state/sip-trunk.ts';
-import type { Call } from '../telephony/call.ts';
-import type { ForcedCourse } from '../telephony/forced-course.ts';
-import type { World } from '../world/world-schema.ts';
+import { PhoneNetwork } from '../core/telephony/phone-network.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Agent, PhoneNumber } from '../core/state/agent.ts';
+import type { Batch } from '../core/state/batch.ts';
+import type { Credential } from '../core/state/credential-store.ts';
+import { ServiceState } from '../core/state/service-state.ts';
+import type { SipTrunk } from '../core/state/sip-trunk.ts';
+import type { Call, ForcedCourse } from '../core/state/call.ts';
+import type { World } from '../core/world/world-schema.ts';
 
 /** A batch with its calls by id. */
 export type SavedBatch = Omit<Batch, 'recipients'> & { recipients: { id: string; callId: string }[] };
@@ -83,16 +82,11 @@ export function allCalls(state: ServiceState): Call[] {
 export function restoreImage(service: Service, image: ServiceImage): void {
   const { scheduler, conduct, clockMover } = service;
   const { clock } = clockMover;
-  service.sockets.stop('Another state was put in place of this one.');
+  service.leave('replaced');
   if (clock !== null && (clock.speed === 0 || clock.now() < image.now)) clock.returnTo(image.now);
-  service.sockets.stop('The state was replaced.');
   scheduler.clear(image.ranUntil);
   service.gates.release();
   service.network.close();
-  service.live.stop();
-  service.webhooks.dropPending();
-  service.modelRequests.clear();
-  service.recordings.clear();
   service.faults.restore(structuredClone(image.faults));
   service.people.replace(image.world);
   service.unavailableModels.clear();

@@ -1,6 +1,6 @@
-import { deriveId } from '../random.ts';
-import type { Service } from '../service.ts';
-import { ServiceError } from '../service-error.ts';
+import { deriveId } from '../core/random.ts';
+import type { Service } from '../core/service/service.ts';
+import { ServiceError } from '../core/service-error.ts';
 import { takeImage, type ServiceImage } from './service-image.ts';
 
 export interface Snapshot {

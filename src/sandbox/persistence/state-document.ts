@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { redactText } from '../judge/redact.ts';
 import { validate } from '../schemas/validate.ts';
-import { ServiceError } from '../service-error.ts';
-import { numberTypes, type Agent } from '../state/agent.ts';
-import { sandboxVersion } from '../version.ts';
-import { worldSchema } from '../world/world-schema.ts';
+import { ServiceError } from '../core/service-error.ts';
+import { numberTypes, type Agent } from '../core/state/agent.ts';
+import { sandboxVersion } from '../core/version.ts';
+import { worldSchema } from '../core/world/world-schema.ts';
 import { agentKey, callDocument, readCall, writeCall } from './call-document.ts';
 import type { ServiceImage } from './service-image.ts';
 

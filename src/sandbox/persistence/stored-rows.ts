@@ -1,7 +1,7 @@
-import type { Service } from '../service.ts';
-import type { SandboxSettings } from '../settings.ts';
-import type { Agent, PhoneNumber } from '../state/agent.ts';
-import type { ServiceState } from '../state/service-state.ts';
+import type { Service } from '../core/service/service.ts';
+import type { SandboxSettings } from '../core/settings/settings.ts';
+import type { Agent, PhoneNumber } from '../core/state/agent.ts';
+import type { ServiceState } from '../core/state/service-state.ts';
 import { callDocument, readCall, type CallDocument } from './call-document.ts';
 import type { Row } from './data-file.ts';
 import { saveBatch, type SavedBatch, type ServiceImage } from './service-image.ts';

@@ -1,7 +1,7 @@
-import { ServiceClock, type Clock } from '../clock.ts';
-import { Service } from '../service.ts';
-import type { SandboxOptions, SandboxSettings } from '../settings.ts';
-import { SandboxStartError } from '../start-error.ts';
+import { ServiceClock, type Clock } from '../core/clock/clock.ts';
+import { Service } from '../core/service/service.ts';
+import type { SandboxOptions, SandboxSettings } from '../core/settings/settings.ts';
+import { SandboxStartError } from '../core/start-error.ts';
 import type { DataFile } from './data-file.ts';
 import { restoreImage } from './service-image.ts';
 import { readRows, startSettings, type StoredState } from './stored-rows.ts';
@@ -10,8 +10,9 @@ import { WriteBehind } from './write-behind.ts';
 /** Real milliseconds of service time that may have been told since the time was last noted in the file. */
 const untoldRealMs = 2_000;
 
-export interface StoredService {
+export interface StoredService<Installed> {
   service: Service;
+  installed: Installed;
   /** Writes what is left and lets go of the file; without a file there is nothing to do. */
   closeFile: () => void;
   /** Rows of the file that could not be read, such as `call call_1`; they are kept in it, and the service runs without them. */
@@ -19,15 +20,17 @@ export interface StoredService {
 }
 
 /**
- * The service as its settings want it: fresh and in memory, or as its data file has it. Throws `SandboxStartError` when the file
- * cannot be used.
+ * The service as its settings want it: fresh and in memory, or as its data file has it. `install` adds features to it before anything
+ * is restored. Throws `SandboxStartError` when the file cannot be used.
  */
-export async function openService(
+export async function openService<Installed>(
   settings: SandboxSettings,
   { clock, epochMs }: Pick<SandboxOptions, 'clock' | 'epochMs'>,
-): Promise<StoredService> {
+  install: (service: Service) => Installed,
+): Promise<StoredService<Installed>> {
   if (settings.data === null) {
-    return { service: new Service(settings, makeClock(settings, clock, epochMs)), closeFile: () => {}, leftOut: [] };
+    const service = new Service(settings, makeClock(settings, clock, epochMs));
+    return { service, installed: install(service), closeFile: () => {}, leftOut: [] };
   }
   const { DataFile } = await import('./data-file.ts');
   const file = DataFile.open(settings.data);
@@ -35,6 +38,7 @@ export async function openService(
     const stored = readStored(file, settings.seed);
     const resumed = stored === null ? undefined : Math.max(epochMs ?? Date.now(), earliestNow(stored));
     const service = new Service(settings, makeClock(settings, clock, resumed ?? epochMs));
+    const installed = install(service);
     const writer = new WriteBehind(service, file);
     service.storage = writer;
     const unreadable = stored?.unreadable ?? [];
@@ -42,7 +46,8 @@ export async function openService(
     // Before anything is written in their place.
     if (unreadable.length > 0) file.putAside(unreadable);
     await writer.flush();
-    return { service, closeFile: () => writer.close(), leftOut: unreadable.map(({ kind, key }) => `${kind} ${key}`) };
+    const leftOut = unreadable.map(({ kind, key }) => `${kind} ${key}`);
+    return { service, installed, closeFile: () => writer.close(), leftOut };
   } catch (error) {
     file.close();
     throw error;

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Service, Storage } from '../service.ts';
-import type { Agent } from '../state/agent.ts';
-import type { ServiceState } from '../state/service-state.ts';
-import type { Call } from '../telephony/call.ts';
+import type { Service, Storage } from '../core/service/service.ts';
+import type { Agent } from '../core/state/agent.ts';
+import type { ServiceState } from '../core/state/service-state.ts';
+import type { Call } from '../core/state/call.ts';
 import { agentKey, writeCall } from './call-document.ts';
 import type { DataFile, Row, RowChange } from './data-file.ts';
 import { writeBatches, writeMain, writeNumbers } from './stored-rows.ts';

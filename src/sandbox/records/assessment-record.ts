@@ -1,5 +1,5 @@
-import type { Assessment } from '../conversation/assess.ts';
 import type { SeenConversation } from './seen-conversation.ts';
+import type { Assessment } from '../core/state/assessment.ts';
 
 type Verdict = 'success' | 'failure' | 'unknown';
 

@@ -1,8 +1,8 @@
-import { concealHeaders, concealSecrets } from '../llm/conceal.ts';
-import type { Batch } from '../state/batch.ts';
-import type { ServiceState } from '../state/service-state.ts';
-import { stateOf, type Call } from '../telephony/call.ts';
-import { unixSeconds } from './times.ts';
+import { concealHeaders, concealSecrets } from '../schemas/conceal.ts';
+import type { Batch } from '../core/state/batch.ts';
+import type { ServiceState } from '../core/state/service-state.ts';
+import { stateOf, type Call } from '../core/state/call.ts';
+import { unixSeconds } from '../core/times.ts';
 
 /** Why a call that was taken back ended. */
 export const cancelledReason = 'The batch was cancelled.';

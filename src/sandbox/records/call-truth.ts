@@ -1,5 +1,5 @@
-import { isListed, isOpen, stateOf, type Call, type CallCourse } from '../telephony/call.ts';
-import { talkOf } from '../conversation/talk-of.ts';
+import { isListed, isOpen, stateOf, type Call, type CallCourse } from '../core/state/call.ts';
+import { talkOf } from '../core/conversation/talk-of.ts';
 
 /** What really happened to an accepted call, for judges. Times are epoch milliseconds of service time, or null. */
 export interface CallTruth {

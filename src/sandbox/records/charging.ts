@@ -1,4 +1,4 @@
-import type { Turn } from '../conversation/talk.ts';
+import type { Turn } from '../core/state/talk.ts';
 import { findModel } from '../models/catalogue.ts';
 import { priceUsage } from '../models/cost.ts';
 

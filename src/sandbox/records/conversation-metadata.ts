@@ -1,6 +1,6 @@
-import { configOf, languageOfAgent } from '../conversation/call-config.ts';
+import { configOf, languageOfAgent } from '../core/conversation/call-config.ts';
 import { describeCharging } from './charging.ts';
-import { describeSocketFacts } from '../live/socket-facts.ts';
+import { describeSocketFacts } from '../core/state/socket-facts.ts';
 import type { SeenConversation } from './seen-conversation.ts';
 
 /** What the contract names of it: start, end, duration, agent. */

@@ -1,7 +1,8 @@
-import { assess, type Assessment } from '../conversation/assess.ts';
-import { talkOf } from '../conversation/talk-of.ts';
-import type { Talk } from '../conversation/talk.ts';
-import type { Call, CallCourse } from '../telephony/call.ts';
+import { assess } from '../core/conversation/assess.ts';
+import { talkOf } from '../core/conversation/talk-of.ts';
+import type { Talk } from '../core/state/talk.ts';
+import type { Call, CallCourse } from '../core/state/call.ts';
+import type { Assessment } from '../core/state/assessment.ts';
 
 const most = 1_000;
 

@@ -1,12 +1,12 @@
-import { isRecorded } from '../audio/is-recorded.ts';
-import type { Assessment } from '../conversation/assess.ts';
-import type { Talk, Turn } from '../conversation/talk.ts';
+import { isRecorded } from '../core/state/is-recorded.ts';
+import type { Talk, Turn } from '../core/state/talk.ts';
 import type { Dialect } from '../schemas/building-blocks.ts';
-import type { RecordHabits } from '../world/record-habits.ts';
+import type { RecordHabits } from '../core/world/record-habits.ts';
 import { ShownRecord } from './shown-record.ts';
 import { recallAssessment, recallTalk } from './remembered-talks.ts';
-import { isoTime, unixSeconds } from './times.ts';
-import { stateOf, type Call, type CallCourse, type CallState } from '../telephony/call.ts';
+import { isoTime, unixSeconds } from '../core/times.ts';
+import { stateOf, type Call, type CallCourse, type CallState } from '../core/state/call.ts';
+import type { Assessment } from '../core/state/assessment.ts';
 
 export interface ConversationView {
   seed: string;
@@ -16,7 +16,7 @@ export interface ConversationView {
   /** What the service's clock showed at an instant. */
   shownTime: (at: number) => number;
   /** Where the recording of a conversation is to be had. */
-  audioUrl: (conversationId: string) => string;
+  audioUrl: (conversationId: string) => string | null;
 }
 
 /** A conversation as it stands at one moment. What was said is worked out when it is first wanted: most lists do not show it. */

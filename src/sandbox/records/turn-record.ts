@@ -1,4 +1,4 @@
-import type { ToolUse, Turn, TurnUsage } from '../conversation/talk.ts';
+import type { ToolUse, Turn, TurnUsage } from '../core/state/talk.ts';
 
 /** One turn as the contract promises it: who, when, what. */
 export function describeTurn(turn: Turn, timestamp: string): Record<string, unknown> {

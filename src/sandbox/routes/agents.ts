@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { openCursor, writeCursor } from '../http/cursor.ts';
-import { deriveId } from '../random.ts';
+import { deriveId } from '../core/random.ts';
 import { describeAgent, describeAgentSummary } from '../records/agent-record.ts';
 import { completeAgent } from '../schemas/complete-agent.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound, type ServiceError } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import type { Agent } from '../state/agent.ts';
-import { settingsOf } from '../state/agent-settings.ts';
-import { changeAgent } from '../state/change-agent.ts';
-import { keepMasked } from '../state/masked-headers.ts';
-import { listAgents, type AgentListing } from '../state/list-agents.ts';
-import { pathParameter, serveOperation } from './serve-operation.ts';
+import { notFound, type ServiceError } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Agent } from '../core/state/agent.ts';
+import { settingsOf } from '../core/state/agent-settings.ts';
+import { changeAgent } from '../core/state/change-agent.ts';
+import { keepMasked } from '../core/state/masked-headers.ts';
+import { listAgents, type AgentListing } from '../core/state/list-agents.ts';
+import { pathParameter, serveOperation } from '../http/serve-operation.ts';
 
 export function serveAgents(app: FastifyInstance, service: Service): void {
   const { schemas, clock, settings } = service;

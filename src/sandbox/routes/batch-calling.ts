@@ -3,14 +3,14 @@ import { readCursor, writeCursor } from '../http/cursor.ts';
 import { cancelledReason, describeBatch, describeRecipients, recipientStatus } from '../records/batch-record.ts';
 import type { BatchInput } from '../schemas/request-schemas.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import { allBatches, findBatch, type Batch } from '../state/batch.ts';
-import { stateOf, type Call } from '../telephony/call.ts';
-import { failedCourse } from '../telephony/callee.ts';
+import { notFound } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import { allBatches, findBatch, type Batch } from '../core/state/batch.ts';
+import { stateOf, type Call } from '../core/state/call.ts';
+import { failedCourse } from '../core/telephony/callee.ts';
 import { findAgent } from './agents.ts';
 import { acceptBatch, refuseBadTargets } from './batch-calls.ts';
-import { pathParameter, serveKeyed } from './serve-operation.ts';
+import { pathParameter, serveKeyed } from '../http/serve-operation.ts';
 
 const root = '/v1/convai/batch-calling';
 

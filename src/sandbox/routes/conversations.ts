@@ -3,9 +3,9 @@ import { readCursor, writeCursor } from '../http/cursor.ts';
 import { describeConversation, describeListEntry } from '../records/conversation-record.ts';
 import type { ConversationView } from '../records/seen-conversation.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound, type ServiceError } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import { pathParameter, serveOperation } from './serve-operation.ts';
+import { notFound, type ServiceError } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import { pathParameter, serveOperation } from '../http/serve-operation.ts';
 
 export function serveConversations(app: FastifyInstance, service: Service): void {
   serveOperation(app, 'get_conversation', (request) => {
@@ -39,15 +39,14 @@ export function serveConversations(app: FastifyInstance, service: Service): void
   serveOperation(app, 'delete_conversation', (request, reply) => {
     const id = pathParameter(request, 'conversation_id');
     if (!service.state.conversations.delete(id)) throw missingConversation(service, id);
-    service.recordings.forget(id);
-    service.modelRequests.forget(id);
+    for (const feature of service.features) feature.forget?.(id);
     return service.settings.dialect === 'spec' ? reply.code(204).send() : {};
   });
 }
 
 /** How records look now to a caller who reaches the service at `baseUrl`. */
 export function viewConversations(
-  { settings, clock, audioLinks, people, clockSteps }: Service,
+  { settings, clock, recordingAddress, people, clockSteps }: Service,
   baseUrl: string,
   now = clock.now(),
 ): ConversationView {
@@ -57,7 +56,7 @@ export function viewConversations(
     now,
     habits: people.records,
     shownTime: (at) => clockSteps.shown(at),
-    audioUrl: (conversationId) => audioLinks.addressOf(baseUrl, conversationId, now),
+    audioUrl: (conversationId) => recordingAddress?.(baseUrl, conversationId, now) ?? null,
   };
 }
 

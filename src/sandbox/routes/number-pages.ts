@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { readCursor, writeCursor } from '../http/cursor.ts';
 import { validate } from '../schemas/validate.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../core/service/service.ts';
 import { describeOwned } from './phone-numbers.ts';
-import { serveKeyed } from './serve-operation.ts';
+import { serveKeyed } from '../http/serve-operation.ts';
 
 /** Imported numbers page by page, as upstream's newer list has them (gaps A.2). Extended dialect only. */
 export function serveNumberPages(app: FastifyInstance, service: Service): void {

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { addNumber, defaultProvider } from '../state/add-number.ts';
+import { addNumber, defaultProvider } from '../core/state/add-number.ts';
 import { describeNumber } from '../records/agent-record.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound } from '../service-error.ts';
-import type { Service } from '../service.ts';
-import type { PhoneNumber } from '../state/agent.ts';
-import { sealToken } from '../state/sealed-token.ts';
+import { notFound } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import type { PhoneNumber } from '../core/state/agent.ts';
+import { sealToken } from '../core/state/sealed-token.ts';
 import { findAgent } from './agents.ts';
-import { pathParameter, serveOperation } from './serve-operation.ts';
+import { pathParameter, serveOperation, serveKeyed } from '../http/serve-operation.ts';
 
 export function servePhoneNumbers(app: FastifyInstance, service: Service): void {
   const { schemas } = service;
@@ -74,4 +74,13 @@ export function findNumber(service: Service, id: string): PhoneNumber {
   const number = service.state.numbers.get(id);
   if (number === undefined) throw notFound('phone number', id);
   return number;
+}
+
+/** Deleting a number as comparable services have it; the contract has no such operation. Extended dialect only. */
+export function serveDeleteNumber(app: FastifyInstance, service: Service): void {
+  serveKeyed(app, 'DELETE', '/v1/convai/phone-numbers/:phone_number_id', (request) => {
+    validate(service.schemas.noQuery, 'query', request.query);
+    service.state.deleteNumber(wantedNumber(service, request).phoneNumberId);
+    return {};
+  });
 }

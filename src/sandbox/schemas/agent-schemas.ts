@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { audioFormats } from '../audio/audio-format.ts';
+import { audioFormats } from '../core/audio-format.ts';
 import { agentTools, knowledgeDocument } from './attachments.ts';
 import { extendedOnly, identifier, objectOf, type SchemaMode } from './building-blocks.ts';
-import { clearable } from './clearable.ts';
 import { llmSettings, workflowSettings } from './llm-settings.ts';
 
 const freeForm = z.record(z.string(), z.unknown());
@@ -116,4 +115,16 @@ export function createAgentSchemas(mode: SchemaMode) {
     createWithId: create.extend({ agent_id: identifier }) as z.ZodType<AgentInput & { agent_id: string }>,
     update: change as z.ZodType<AgentChange>,
   };
+}
+
+/** The schema of a change: every field, at every depth of objects, may be left out or be null. Lists are given whole. */
+function clearable(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodOptional) return clearable(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodObject) {
+    const shape = Object.entries<z.ZodType>(schema.shape);
+    return schema.extend(Object.fromEntries(shape.map(([name, field]) => [name, clearable(field).nullish()])));
+  }
+  if (schema instanceof z.ZodRecord)
+    return z.record(schema.keyType as z.ZodString, clearable(schema.valueType as z.ZodType).nullable());
+  return schema;
 }

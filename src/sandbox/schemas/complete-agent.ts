@@ -1,6 +1,6 @@
 import { plainBackup, type BackupChoice } from '../models/backup-choice.ts';
 import { customModelId } from '../models/catalogue.ts';
-import { InvalidRequest, type FieldError } from '../service-error.ts';
+import { InvalidRequest, type FieldError } from '../core/service-error.ts';
 import type { AgentInput, ConversationConfig } from './agent-schemas.ts';
 
 const defaultTtsModel = 'svc_flash_v2';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { InvalidRequest, type FieldError } from '../service-error.ts';
+import { InvalidRequest, type FieldError } from '../core/service-error.ts';
 
 export type Place = 'body' | 'query' | 'path';
 

@@ -1,4 +1,4 @@
-import { isoTime } from '../records/times.ts';
+import { isoTime } from '../core/times.ts';
 import type { WebhookEvent } from './events.ts';
 
 interface DeliveryAttempt {

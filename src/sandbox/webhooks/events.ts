@@ -1,11 +1,12 @@
-import { isRecorded } from '../audio/is-recorded.ts';
-import { talkOf } from '../conversation/talk-of.ts';
+import { isRecorded } from '../core/state/is-recorded.ts';
+import { talkOf } from '../core/conversation/talk-of.ts';
 import { describeConversation } from '../records/conversation-record.ts';
-import { unixSeconds } from '../records/times.ts';
+import { unixSeconds } from '../core/times.ts';
 import { viewConversations } from '../routes/conversations.ts';
-import type { Service } from '../service.ts';
-import type { Call, CallResult } from '../telephony/call.ts';
-import type { WebhookEventType } from './webhook.ts';
+import type { Recordings } from '../audio/recordings.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Call, CallResult } from '../core/state/call.ts';
+import type { WebhookEventType } from '../schemas/webhook.ts';
 
 /** Something that happened to a call; what is delivered of it is made when it is delivered. */
 export interface WebhookEvent {
@@ -26,22 +27,25 @@ export function eventsOf(seed: string, call: Call, at: number): WebhookEvent[] {
 }
 
 /** The body to deliver: the same text however often it is asked for. Null when the conversation was deleted meanwhile. */
-export async function writeEvent(service: Service, { type, call, at }: WebhookEvent): Promise<string | null> {
-  const data = await dataOf(service, type, call, at);
+export async function writeEvent(
+  service: Service,
+  recordings: Recordings,
+  { type, call, at }: WebhookEvent,
+): Promise<string | null> {
+  const data = await dataOf(service, recordings, { type, call, at });
   return call.recordDeleted ? null : JSON.stringify({ type, event_timestamp: unixSeconds(at), data });
 }
 
 async function dataOf(
   service: Service,
-  type: WebhookEventType,
-  call: Call,
-  at: number,
+  recordings: Recordings,
+  { type, call, at }: WebhookEvent,
 ): Promise<Record<string, unknown>> {
   switch (type) {
     case 'post_call_transcription':
       return describeConversation(call, viewConversations(service, service.baseUrl, at));
     case 'post_call_audio': {
-      const { wav } = await service.recordings.of(call);
+      const { wav } = await recordings.of(call);
       return {
         agent_id: call.agentId,
         conversation_id: call.conversationId,

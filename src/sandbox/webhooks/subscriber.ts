@@ -1,12 +1,12 @@
-import { deriveId } from '../random.ts';
-import { unixSeconds } from '../records/times.ts';
-import type { Service } from '../service.ts';
+import { deriveId, Random } from '../core/random.ts';
+import { unixSeconds } from '../core/times.ts';
+import type { Recordings } from '../audio/recordings.ts';
+import type { Service } from '../core/service/service.ts';
 import type { Delivery } from './delivery.ts';
 import { writeEvent, type WebhookEvent } from './events.ts';
 import type { Poster, PostResult } from './post.ts';
-import { isWorthRetrying, nextAttemptAt } from './retry-plan.ts';
 import { signatureHeader, signBody } from './signature.ts';
-import type { WebhookChange, WebhookFacts } from './webhook.ts';
+import type { WebhookChange, WebhookFacts } from '../schemas/webhook.ts';
 
 const mostPendingRetries = 100;
 const mostRemembered = 1_000;
@@ -22,10 +22,17 @@ interface WebhookReport extends Omit<WebhookFacts, 'secret'> {
   pending_retries: number;
 }
 
+export interface SubscriberParts {
+  service: Service;
+  recordings: Recordings;
+  poster: Poster;
+}
+
 /** One webhook: what it wants, and everything on its way to it. */
 export class Subscriber {
   readonly webhookId: string;
   readonly #service: Service;
+  readonly #recordings: Recordings;
   readonly #poster: Poster;
   #facts: WebhookFacts;
   #deliveries: Delivery[] = [];
@@ -39,8 +46,9 @@ export class Subscriber {
   /** When something was last delivered, or when there was last no reason to complain. */
   #goodSince: number;
 
-  constructor(service: Service, poster: Poster, webhookId: string, facts: WebhookFacts) {
+  constructor({ service, recordings, poster }: SubscriberParts, webhookId: string, facts: WebhookFacts) {
     this.#service = service;
+    this.#recordings = recordings;
     this.#poster = poster;
     this.webhookId = webhookId;
     this.#facts = facts;
@@ -136,7 +144,7 @@ export class Subscriber {
     }
     const epoch = this.#epoch;
     delivery.nextAttemptAt = null;
-    const body = await writeEvent(this.#service, delivery.event);
+    const body = await writeEvent(this.#service, this.#recordings, delivery.event);
     if (this.#epoch !== epoch) return;
     if (body === null) {
       drop(delivery, 'The conversation was deleted.');
@@ -184,4 +192,21 @@ export class Subscriber {
 
 function drop(delivery: Delivery, reason: string): void {
   Object.assign(delivery, { state: 'dropped', reason, nextAttemptAt: null });
+}
+
+/** Service milliseconds from the event to each attempt (gaps A.8). */
+const attemptOffsetsMs = [0, 30_000, 120_000, 480_000, 1_800_000] as const;
+const mostJitter = 0.1;
+
+/** When the attempt after `made` ones is due, up to a tenth late; null when there is none. Times are epoch milliseconds of service time. */
+function nextAttemptAt(seed: string, deliveryId: string, eventAt: number, made: number): number | null {
+  const offset = attemptOffsetsMs[made];
+  if (offset === undefined) return null;
+  const jitter = mostJitter * new Random(seed, deliveryId, made, 'jitter').next();
+  return Math.round(eventAt + offset * (1 + jitter));
+}
+
+/** Only what may pass by itself is worth another attempt. */
+function isWorthRetrying(status: number | null): boolean {
+  return status !== null && (status >= 500 || status === 429 || status === 408);
 }

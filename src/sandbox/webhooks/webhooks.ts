@@ -1,19 +1,22 @@
-import { deriveId } from '../random.ts';
-import type { Service } from '../service.ts';
+import { deriveId } from '../core/random.ts';
+import type { Service } from '../core/service/service.ts';
 import { eventsOf } from './events.ts';
 import { Poster } from './post.ts';
+import type { Recordings } from '../audio/recordings.ts';
 import { Subscriber } from './subscriber.ts';
-import type { WebhookFacts } from './webhook.ts';
+import type { WebhookFacts } from '../schemas/webhook.ts';
 
 /** Tells the world about finished calls (gaps A.8). Without a webhook nothing is ever sent. */
 export class Webhooks {
   readonly #service: Service;
+  readonly #recordings: Recordings;
   readonly #poster = new Poster();
   readonly #subscribers = new Map<string, Subscriber>();
   #made = 0;
 
-  constructor(service: Service) {
+  constructor(service: Service, recordings: Recordings) {
     this.#service = service;
+    this.#recordings = recordings;
     for (const facts of service.settings.webhooks) this.add(facts);
     service.callListeners.add((call, change, at) => {
       if (change !== 'analysed' || this.#subscribers.size === 0) return;
@@ -25,7 +28,11 @@ export class Webhooks {
 
   add(facts: WebhookFacts): Subscriber {
     const id = deriveId('webhook', this.#service.settings.seed, (this.#made += 1));
-    const subscriber = new Subscriber(this.#service, this.#poster, id, facts);
+    const subscriber = new Subscriber(
+      { service: this.#service, recordings: this.#recordings, poster: this.#poster },
+      id,
+      facts,
+    );
     this.#subscribers.set(id, subscriber);
     return subscriber;
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkRecords } from '../../../src/cli/check/check-records.ts';
 import { readConfig } from '../../../src/config.ts';
-import type { SandboxOptions } from '../../../src/sandbox/settings.ts';
+import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
 import { buildRules } from '../../support/campaign-rules.ts';
 import { createManualClock, plainNumbers } from '../../sandbox/harness.ts';
 import { createServiceWorld } from '../service-world.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.ts';
-import type { SandboxOptions } from '../../../src/sandbox/settings.ts';
+import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { createTerminal } from '../terminal.ts';
 

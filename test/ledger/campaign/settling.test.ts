@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AttemptResult, Disposition } from '../../../src/domain/disposition.ts';
-import { Random } from '../../../src/sandbox/random.ts';
+import { Random } from '../../../src/sandbox/core/random.ts';
 import { readAggregates } from '../../../src/ledger/aggregates.ts';
 import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
 import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { Random } from '../../../src/sandbox/random.ts';
+import { Random } from '../../../src/sandbox/core/random.ts';
 import { adjustAccount } from '../../../src/ledger/limits/adjustments.ts';
 import { readAccount, writeAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';

@@ -1,4 +1,4 @@
-import type { OperationName } from '../../../src/sandbox/operations.ts';
+import type { OperationName } from '../../../src/sandbox/core/operations.ts';
 import type { Dialect } from '../../../src/sandbox/schemas/building-blocks.ts';
 import { closed, createValidator, documentOf, follow, operationsOf, type Schema } from '../openapi-checks.ts';
 

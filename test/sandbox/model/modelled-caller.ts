@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { operations, type OperationName } from '../../../src/sandbox/operations.ts';
+import { operations, type OperationName } from '../../../src/sandbox/core/operations.ts';
 import type { Dialect } from '../../../src/sandbox/schemas/building-blocks.ts';
 import type { Json, TestSandbox } from '../harness.ts';
 import { describedAnswers } from './described-answers.ts';

@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { readByteRange } from './byte-range.ts';
+import { isRecorded } from '../core/state/is-recorded.ts';
+import type { AudioLinks } from './audio-links.ts';
+import type { Recording, Recordings } from './recordings.ts';
+import { talkOf } from '../core/conversation/talk-of.ts';
+import { apiKeyIn, authenticate } from '../http/authentication.ts';
+import { validate } from '../schemas/validate.ts';
+import { ServiceError } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Call } from '../core/state/call.ts';
+import { missingConversation } from '../routes/conversations.ts';
+import { pathParameter } from '../http/serve-operation.ts';
+
+/** Numbers with this ending give their recording later than they should (gaps D.2). */
+const lateRecordingEnding = '0115';
+const lateByMs = 2 * 60_000;
+
+const signedQuery = z.strictObject({
+  expires: z.coerce.number().int().optional(),
+  signature: z.string().min(1).optional(),
+});
+
+const ownPath = '/v1/convai/conversations/:conversation_id/audio';
+/** The same for the sandbox's page, whose listening is no matter of the caller and stands in no journal. */
+export const pageRecordingPath = '/_page/recordings/:conversation_id';
+
+export interface RecordingParts {
+  recordings: Recordings;
+  links: AudioLinks;
+}
+
+/** The recording behind the `audio` address of operation 6, for the API key or a signature that has not expired. */
+export function serveRecordings(app: FastifyInstance, service: Service, { recordings, links }: RecordingParts): void {
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const id = pathParameter(request, 'conversation_id');
+    admit(request, id, service, links);
+    const call = service.state.conversations.get(id);
+    if (call === undefined) throw missingConversation(service, id);
+    if (!isAvailable(call, service)) throw noRecording(id);
+    const recording = await recordings.of(call);
+    // It may have been deleted while it was rendered.
+    if (service.state.conversations.get(id) !== call) throw missingConversation(service, id);
+    return sendRecording(request, reply, id, recording);
+  };
+  app.get(ownPath, answer);
+  app.get(pageRecordingPath, answer);
+}
+
+function admit(request: FastifyRequest, id: string, { settings, clock }: Service, links: AudioLinks): void {
+  const { expires, signature } = validate(signedQuery, 'query', request.query);
+  const apiKey = apiKeyIn(request.headers, settings.dialect);
+  if (apiKey !== null || expires === undefined || signature === undefined) {
+    authenticate(apiKey, settings.apiKeys);
+    return;
+  }
+  const verdict = links.check(id, expires, signature, clock.now());
+  if (verdict === 'valid') return;
+  throw new ServiceError(403, 'The address of the recording has expired or was changed. Read the conversation again.', {
+    type: 'authorization_error',
+    code: verdict === 'expired' ? 'signature_expired' : 'invalid_signature',
+    param: 'signature',
+  });
+}
+
+function isAvailable(call: Call, { settings, clock }: Service): boolean {
+  const now = clock.now();
+  const lateMs = call.to.endsWith(lateRecordingEnding) ? lateByMs : 0;
+  return call.course !== null && isRecorded(call.course, talkOf(settings.seed, call), now - lateMs);
+}
+
+function noRecording(id: string): ServiceError {
+  const message = `Conversation "${id}" has no recording: nobody answered, it is not over, or the recording is not stored yet.`;
+  return new ServiceError(404, message, { type: 'not_found', code: 'recording_not_found' });
+}
+
+function sendRecording(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  id: string,
+  { wav, etag }: Recording,
+): FastifyReply {
+  reply
+    .header('etag', etag)
+    .header('accept-ranges', 'bytes')
+    .header('cache-control', 'private, no-cache')
+    .header('content-disposition', `inline; filename="${id}.wav"`)
+    .type('audio/wav');
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  const condition = request.headers['if-range'];
+  const wanted = condition === undefined || condition === etag ? request.headers.range : undefined;
+  const range = readByteRange(wanted, wav.length);
+  if (range === null) return reply.send(wav);
+  if (range === 'unsatisfiable')
+    return reply.code(416).header('content-range', `bytes */${wav.length}`).send(Buffer.alloc(0));
+  return reply
+    .code(206)
+    .header('content-range', `bytes ${range.first}-${range.last}/${wav.length}`)
+    .send(wav.subarray(range.first, range.last + 1));
+}

@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from './clock.ts';
+import { ServiceClock } from './clock.ts';
+import type { ServiceEvents } from './service-events.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** Real milliseconds after which other requests get their turn. */
+const longestStepMs = 20;
+/** Real milliseconds between two reports of progress. */
+const progressEveryMs = 200;
+
+export interface ClockMove {
+  /** Epoch milliseconds of service time. */
+  from: number;
+  to: number;
+  /** Instants at which something was due. */
+  instants: number;
+}
+
+interface MoverParts {
+  clock: Clock;
+  scheduler: Scheduler;
+  events: ServiceEvents;
+  /** What has to be over before time may go on. */
+  pendingWork: ReadonlySet<Promise<unknown>>;
+}
+
+/**
+ * Moves service time forward: what is due on the way happens in order, each at its own instant, and work that is under way
+ * elsewhere is waited for before the next. Moves happen one after the other.
+ */
+export class ClockMover {
+  readonly #parts: MoverParts;
+  #queue: Promise<unknown> = Promise.resolve();
+  #underWay: ClockMove | null = null;
+  #closed = false;
+
+  constructor({ clock, scheduler, events, pendingWork }: MoverParts) {
+    this.#parts = { clock, scheduler, events, pendingWork };
+  }
+
+  /** The clock, where it can be moved: one that was handed in ready-made cannot. */
+  get clock(): ServiceClock | null {
+    return this.#parts.clock instanceof ServiceClock ? this.#parts.clock : null;
+  }
+
+  /** The move under way; null when there is none. */
+  get underWay(): ClockMove | null {
+    return this.#underWay;
+  }
+
+  /** Tells those who follow, and wakes what waits for the clock. */
+  announce(): void {
+    const { clock, events, scheduler } = this.#parts;
+    scheduler.followClock();
+    events.emit('clock', clock.now(), {
+      speed: clock.speed,
+      now: clock.now(),
+      moving_to: this.#underWay?.to ?? null,
+    });
+  }
+
+  /** Moves to the instant that `target` tells once all earlier moves are over. */
+  async move(clock: ServiceClock, target: (now: number) => number): Promise<ClockMove> {
+    return this.inTurn(() => this.#run(clock, target(clock.now())));
+  }
+
+  /** Moves from one due thing to the next until `isOver`, until nothing is due any more, or until what is due lies after `latest`. */
+  async moveUntil(clock: ServiceClock, isOver: () => boolean, latest: (now: number) => number): Promise<ClockMove> {
+    return this.inTurn(() => this.#run(clock, latest(clock.now()), isOver));
+  }
+
+  /** Does something between two moves, never in the middle of one. */
+  async inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  /** A move under way stops where it is. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** With `isOver` the clock stays at the last thing that happened. */
+  async #run(clock: ServiceClock, to: number, isOver?: () => boolean): Promise<ClockMove> {
+    const { scheduler } = this.#parts;
+    const move: ClockMove = { from: clock.now(), to, instants: 0 };
+    const goesOn = (): boolean => scheduler.nextAt <= to && !this.#closed && isOver?.() !== true;
+    this.#underWay = move;
+    let stepStart = performance.now();
+    let reportedAt = stepStart;
+    try {
+      scheduler.runDue();
+      await this.#settle();
+      while (goesOn()) {
+        clock.moveTo(scheduler.nextAt);
+        scheduler.runDue();
+        move.instants += 1;
+        await this.#settle();
+        if (performance.now() - stepStart < longestStepMs) continue;
+        await nextTurn();
+        stepStart = performance.now();
+        if (stepStart - reportedAt < progressEveryMs) continue;
+        reportedAt = stepStart;
+        this.announce();
+      }
+      if (!this.#closed && isOver === undefined) clock.moveTo(to);
+      else move.to = clock.now();
+      scheduler.runDue();
+    } finally {
+      this.#underWay = null;
+    }
+    this.announce();
+    return move;
+  }
+
+  /** Work may begin other work, so this goes on until nothing is left. */
+  async #settle(): Promise<void> {
+    const { pendingWork } = this.#parts;
+    while (pendingWork.size > 0 && !this.#closed) await Promise.allSettled(pendingWork);
+  }
+}

@@ -1,0 +1,178 @@
+import type { Call } from '../state/call.ts';
+import { agentLines, type AgentLines } from './agent-lines.ts';
+import type { AgentReply, BuiltInMind } from './agent-mind.ts';
+import { configOf, innerSettings, languageOfAgent } from './call-config.ts';
+import { meantIn } from './cut-turn.ts';
+import { asksToStop, asksWhoCalls, isNoAnswer, refusesToAnswer, saysWrongPerson, yesOrNo } from './hearing.ts';
+import { countUsage } from './hosted-model.ts';
+import { languageNames, languageOf, languageOfTag, type Language } from '../world/language.ts';
+import { nameAskedFor } from './name-question.ts';
+import { goalsOf, nameInPrompt } from './prompt-goals.ts';
+import { questionsOf, type Question } from './questions.ts';
+import { readValue } from './read-value.ts';
+import type { ToolUse, Turn } from '../state/talk.ts';
+import { fillIn, promptOf, variablesOf } from './variables.ts';
+
+/** How often a question is asked when nothing that answers it is said. */
+const mostTries = 2;
+const languageTool = 'language_detection';
+
+/**
+ * The agent that speaks where no model is asked. It makes sure whom it speaks with, goes through what it is to find out, asks
+ * once more where it got no answer, says who is calling when asked, and ends the call on an opt-out, a wrong person or a
+ * language that it does not have. What it says is a function of the call and of what was said so far.
+ */
+export function builtInMindOf(call: Call): BuiltInMind {
+  const config = configOf(call);
+  const own = languageOfAgent(config);
+  const prompt = promptOf(call);
+  const name = nameOfCallee(call);
+  const presets = innerSettings(config).language_presets ?? {};
+
+  const questionsIn = (language: Language): readonly Question[] => {
+    const items = questionsOf(call.agent?.platform.data_collection, language);
+    return items.length > 0 ? items : askedByPrompt(prompt);
+  };
+
+  const usage = countUsage(call, prompt);
+  return {
+    reply(turns) {
+      const reply = decide(turns);
+      return { ...reply, usage: usage(turns, reply.text) };
+    },
+  };
+
+  function decide(turns: readonly Turn[]): AgentReply {
+    const spoken = switchedTo(turns) ?? own;
+    const lines = agentLines[spoken];
+    const heard = turns.at(-1)?.speaker === 'user' ? (turns.at(-1)?.text ?? '') : '';
+    if (asksToStop(heard)) return ends(lines.optedOut);
+    if (saysWrongPerson(heard) || deniesName(turns, heard)) return ends(lines.wrongPerson);
+    const theirs = languageOf(heard);
+    if (theirs !== null && theirs !== spoken) {
+      const preset = presetOf(presets, theirs);
+      if (preset === null) return ends(lines.otherLanguage(languageNames[theirs]));
+      const goOn = fillIn(preset.firstMessage ?? agentLines[theirs].goOn, () => variablesOf(call));
+      const next = nextQuestion(turns, questionsIn(theirs));
+      return { text: join(goOn, next?.question.text), ends: false, tools: [switchTool(theirs, turns.length)] };
+    }
+    if (hasSaidGoodbye(turns, lines)) return ends(lines.goodbyeAgain);
+    const identity = asksWhoCalls(heard) ? introduce(call, prompt, lines) : '';
+    if (name !== null && !turns.some((turn) => turn.speaker === 'agent' && meantIn(turn).includes(name)))
+      return says(join(identity, lines.isThis(name)));
+    const next = nextQuestion(turns, questionsIn(spoken));
+    if (next === null) return ends(lines.thanks);
+    if (identity !== '') return says(join(identity, next.question.text));
+    if (next.again) return says(join(lines.again, next.question.text));
+    return says(join(acknowledge(turns, heard, lines), next.question.text));
+  }
+}
+
+function says(text: string): AgentReply {
+  return { text, ends: false };
+}
+
+function ends(text: string): AgentReply {
+  return { text, ends: true };
+}
+
+function join(...parts: (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join(' ');
+}
+
+/** The first question that has neither an answer nor been refused one, nor been asked often enough. */
+function nextQuestion(
+  turns: readonly Turn[],
+  questions: readonly Question[],
+): { question: Question; again: boolean } | null {
+  for (const question of questions) {
+    const asked = turns.flatMap((turn, index) =>
+      turn.speaker === 'agent' && meantIn(turn).includes(question.core) ? [index] : [],
+    );
+    if (asked.length === 0) return { question, again: false };
+    const settled = asked.some((index) => isSettledBy(question, turns[index + 1]));
+    if (!settled && asked.length < mostTries) return { question, again: true };
+  }
+  return null;
+}
+
+function isSettledBy({ item }: Question, answer: Turn | undefined): boolean {
+  if (answer === undefined || answer.speaker !== 'user') return false;
+  return refusesToAnswer(answer.text) || readValue(item, answer.text) !== null;
+}
+
+const promptQuestions = new Map<string, readonly Question[]>();
+
+function askedByPrompt(prompt: string): readonly Question[] {
+  const known = promptQuestions.get(prompt);
+  if (known !== undefined) return known;
+  const made = goalsOf(prompt).map((text, index) => ({
+    id: `goal_${index + 1}`,
+    item: { type: 'string' as const },
+    text,
+    core: text,
+    words: new Set<string>(),
+  }));
+  if (promptQuestions.size > 1_000) promptQuestions.clear();
+  promptQuestions.set(prompt, made);
+  return made;
+}
+
+const nameVariables = ['name', 'full_name', 'customer_name', 'user_name', 'contact_name', 'first_name', 'firstname'];
+
+function nameOfCallee(call: Call): string | null {
+  const found = nameVariables.find((key) => Object.hasOwn(call.variables, key));
+  const name = found === undefined ? '' : String(call.variables[found]).trim();
+  return name === '' ? null : name;
+}
+
+/** Whether somebody answers "no" to being who was meant. */
+function deniesName(turns: readonly Turn[], heard: string): boolean {
+  const question = turns.at(-2);
+  if (question?.speaker !== 'agent') return false;
+  return nameAskedFor(meantIn(question)) !== null && yesOrNo(heard) === false;
+}
+
+function hasSaidGoodbye(turns: readonly Turn[], lines: AgentLines): boolean {
+  return turns.some((turn) => turn.speaker === 'agent' && meantIn(turn) === lines.thanks);
+}
+
+function introduce(call: Call, prompt: string, lines: AgentLines): string {
+  const name = nameInPrompt(prompt);
+  if (name !== null) return lines.calling(name);
+  const purpose = (call.openingLine ?? '').replace(/^(?:hello|hi|hey|good \w+|hola|hallo|bonjour)\b[\s,.!]*/i, '');
+  return /^i\b/i.test(purpose)
+    ? `This is an automated call. ${purpose}`
+    : lines.automated(call.agent?.name ?? 'a message for you');
+}
+
+function acknowledge(turns: readonly Turn[], heard: string, lines: AgentLines): string {
+  const first = turns.filter(({ speaker }) => speaker === 'user').length <= 1;
+  if (first || isNoAnswer(heard)) return '';
+  return lines.acknowledgements[turns.length % lines.acknowledgements.length] ?? '';
+}
+
+function switchedTo(turns: readonly Turn[]): Language | null {
+  const uses = turns.flatMap(({ tools = [] }) => tools.filter(({ name }) => name === languageTool));
+  return languageOfTag(uses.at(-1)?.parameters['language'] as string | undefined);
+}
+
+function switchTool(language: Language, position: number): ToolUse {
+  return {
+    toolCallId: `tool_${languageTool}_${position}`,
+    name: languageTool,
+    parameters: { language },
+    result: `The conversation goes on in ${languageNames[language]}.`,
+    isError: false,
+  };
+}
+
+/** What the agent has for a language, in upstream's shape: `language_presets.es.overrides.agent.first_message`. */
+function presetOf(presets: Record<string, unknown>, language: Language): { firstMessage: string | null } | null {
+  const key = Object.keys(presets).find((tag) => languageOfTag(tag) === language);
+  if (key === undefined) return null;
+  let value: unknown = presets[key];
+  for (const step of ['overrides', 'agent', 'first_message'])
+    value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[step] : undefined;
+  return { firstMessage: typeof value === 'string' ? value : null };
+}

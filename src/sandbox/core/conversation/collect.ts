@@ -1,0 +1,97 @@
+import type { CollectionItem } from '../../schemas/agent-schemas.ts';
+import { contentWords } from './content-words.ts';
+import { meantIn } from './cut-turn.ts';
+import { asksToStop, isNoAnswer, refusesToAnswer } from './hearing.ts';
+import { languages } from '../world/language.ts';
+import { kindOf, questionIn, questionsOf, type Question } from './questions.ts';
+import { choiceIn, readValue } from './read-value.ts';
+import type { Turn } from '../state/talk.ts';
+import type { CollectedValue, CollectedItem } from '../state/assessment.ts';
+
+/**
+ * The value of every item, by rules on what was said. A question counts in the agent's own words or in others that share
+ * enough of the item's; what is said next is its answer, and of several answers the last that says something. A choice
+ * counts wherever the person named it.
+ */
+export function collect(items: Record<string, CollectionItem>, turns: readonly Turn[]): Record<string, CollectedItem> {
+  const answers = answersByItem(items, turns);
+  return Object.fromEntries(
+    Object.entries(items).map(([id, item]) => [id, collectItem(id, item, turns, answers.get(id) ?? [])]),
+  );
+}
+
+function collectItem(
+  id: string,
+  item: CollectionItem,
+  turns: readonly Turn[],
+  answers: readonly string[],
+): CollectedItem {
+  const kind = kindOf(id, item);
+  if (kind === 'opt_out') {
+    const sentence = saidBy(turns).find(asksToStop);
+    return told(sentence !== undefined, sentence, 'Nobody asked not to be called again.');
+  }
+  if (kind === 'observed') return observe(item, turns);
+  const values = answers.map((answer) => ({ answer, value: readValue(item, answer) }));
+  const last = values.findLast(({ value }) => value !== null);
+  if (last !== undefined) return told(last.value, last.answer, '');
+  const named = item.enum === undefined ? null : namedAnywhere(item.enum, turns);
+  if (named !== null) return told(named.value, named.sentence, '');
+  if (answers.some(refusesToAnswer)) return { value: null, rationale: 'The person did not want to say.' };
+  return { value: null, rationale: answers.length === 0 ? 'It was not asked.' : 'It was not said.' };
+}
+
+function told(value: CollectedValue, sentence: string | undefined, otherwise: string): CollectedItem {
+  if (sentence === undefined) return { value, rationale: otherwise };
+  const quoted = sentence.length > 160 ? `${sentence.slice(0, 160)}…` : sentence;
+  return { value, rationale: `The person said: "${quoted}"` };
+}
+
+/** What was said after each question, in order. */
+function answersByItem(items: Record<string, CollectionItem>, turns: readonly Turn[]): Map<string, string[]> {
+  const answers = new Map<string, string[]>();
+  for (const [index, turn] of turns.entries()) {
+    const answer = turns[index + 1];
+    if (turn.speaker !== 'agent' || answer?.speaker !== 'user') continue;
+    const asked = askedIn(items, meantIn(turn));
+    if (asked === null || (!asked.verbatim && isNoAnswer(answer.text))) continue;
+    const { id } = asked.question;
+    answers.set(id, [...(answers.get(id) ?? []), answer.text]);
+  }
+  return answers;
+}
+
+function askedIn(
+  items: Record<string, CollectionItem>,
+  text: string,
+): { question: Question; verbatim: boolean } | null {
+  for (const language of languages) {
+    const question = questionsOf(items, language).find(({ core }) => text.includes(core));
+    if (question !== undefined) return { question, verbatim: true };
+  }
+  const question = questionIn(text, questionsOf(items, 'en'));
+  return question === null ? null : { question, verbatim: false };
+}
+
+/** A choice that stands for more than yes or no, wherever the person named it. */
+function namedAnywhere(choices: readonly string[], turns: readonly Turn[]): { value: string; sentence: string } | null {
+  const telling = choices.filter((choice) => !/^(?:yes|no|true|false|ok(?:ay)?|none|other|unknown)$/i.test(choice));
+  const found = saidBy(turns).map((sentence) => ({ sentence, value: choiceIn(telling, sentence) }));
+  const last = found.findLast(({ value }) => value !== null);
+  return last === undefined || last.value === null ? null : { value: last.value, sentence: last.sentence };
+}
+
+/** Something about the person that nobody asks them: it is so when they said words of the description. */
+function observe({ description = '' }: CollectionItem, turns: readonly Turn[]): CollectedItem {
+  const wanted = contentWords(description.replace(/^whether (?:the |this )?\w+ \w+/i, ''));
+  const sentence = saidBy(turns).find((text) => {
+    const said = new Set(contentWords(text));
+    const shared = wanted.filter((word) => said.has(word)).length;
+    return shared > 0 && shared >= Math.min(2, wanted.length);
+  });
+  return told(sentence !== undefined, sentence, 'Nothing of the kind was said.');
+}
+
+function saidBy(turns: readonly Turn[]): string[] {
+  return turns.flatMap(({ speaker, text }) => (speaker === 'user' ? [text] : []));
+}

@@ -1,0 +1,167 @@
+import { Random } from '../random.ts';
+import { agentLines } from './agent-lines.ts';
+import { ModelUnavailable, type AgentReply, type BuiltInMind, type ModelMind } from './agent-mind.ts';
+import type { Callee } from './callee.ts';
+import type { Language } from '../world/language.ts';
+import { cutTurn } from './cut-turn.ts';
+import { fillTalk } from './fill-talk.ts';
+import { speakingMs } from './pace.ts';
+import type { Speaker, Talk, Turn, TurnUsage } from '../state/talk.ts';
+
+export interface TalkSetup {
+  /** Key of the draws for pauses. */
+  seed: string;
+  conversationId: string;
+  answeredAt: number;
+  openingLine: string;
+  callee: Callee;
+  /** The talk lasts at least this long: people say something to themselves, look for a pen, come back. */
+  leastMs: number;
+  /** The agent ends the call after this long. */
+  mostMs: number;
+  /** How long the agent waits for a word before it asks again, each time. */
+  silenceMs: number;
+  /** After how long without a word it ends the call; null where its settings do not say. */
+  silenceLimitMs: number | null;
+  /** Of what the agent says by itself, whatever makes up its other words. */
+  language: Language;
+}
+
+const longestTalkTurns = 200;
+/** How often it asks whether it is heard, where its settings do not say when to end the call, and the call is not to last longer. */
+const usualSilences = 2;
+/** Until the agent is sure that the other has finished, and until its voice is heard. */
+const turnTakingMs = 250;
+export const endings = {
+  message: 'A message was left.',
+  silence: 'Nobody spoke.',
+  remote: 'Call ended by remote party',
+  tool: 'end_call tool was called.',
+  duration: 'Maximum duration reached.',
+  lost: 'The connection was lost.',
+} as const;
+
+/** A whole conversation with a mind that answers at once. */
+export function converseNow(setup: TalkSetup, mind: BuiltInMind): Talk {
+  const steps = converse(setup);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(mind.reply(step.value));
+  return step.value;
+}
+
+/** The same with a mind that takes its time. The talk's own times come from what the model reports, not from the wall. */
+export async function converseWithModel(
+  setup: TalkSetup,
+  mind: ModelMind,
+  saidSoFar: (turns: readonly Turn[]) => void,
+): Promise<Talk> {
+  const steps = converse(setup);
+  let step = steps.next();
+  while (step.done !== true) {
+    try {
+      saidSoFar(step.value);
+      step = steps.next(await mind.reply(step.value));
+    } catch (error) {
+      if (!(error instanceof ModelUnavailable)) throw error;
+      step = steps.next(error);
+    }
+  }
+  return step.value;
+}
+
+/** Asks for the agent's words by yielding what was said so far. */
+function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentReply | ModelUnavailable> {
+  const { callee, answeredAt } = setup;
+  const random = new Random(setup.seed, setup.conversationId, 'pauses');
+  const lines = agentLines[setup.language];
+  const turns: Turn[] = [];
+  let now = answeredAt;
+  const say = (speaker: Speaker, text: string, at: number, more: Partial<Turn> = {}): void => {
+    const until = at + speakingMs(text);
+    turns.push({ speaker, text, at: Math.round(at), until: Math.round(until), ...more });
+    now = until;
+  };
+  const leaveAt = answeredAt + (callee.leavesAfterMs ?? Infinity);
+  const latestEnd = Math.min(leaveAt, answeredAt + setup.mostMs);
+  const end = (terminationReason: string, brokeDown = false): Talk => {
+    const said: Talk = { turns, endedAt: Math.round(now + 300), terminationReason, brokeDown };
+    // Who leaves at a set time does not linger.
+    const whole = callee.leavesAfterMs === null ? fillTalk(said, { ...setup, machine: callee.machine }) : said;
+    return cutOff(whole, latestEnd, leaveAt <= latestEnd ? endings.remote : endings.duration);
+  };
+
+  if (callee.announcement !== null) say('user', callee.announcement, now + 500);
+  say('agent', setup.openingLine, now + 600);
+  if (callee.machine) {
+    say('agent', lines.message, now + 400);
+    return end(endings.message);
+  }
+  let silences = 0;
+  let silentFrom = now;
+  while (turns.length < longestTalkTurns && now < latestEnd) {
+    const last = turns.at(-1);
+    const heard = callee.reply(last?.text ?? '', turns);
+    if (heard.text === null) {
+      if (heard.hangsUp) return end(endings.remote);
+      if (silences === 0) silentFrom = now;
+      silences += 1;
+      now += setup.silenceMs;
+      const givesUpAt = silentFrom + (setup.silenceLimitMs ?? Infinity);
+      if (now >= givesUpAt) {
+        now = givesUpAt;
+        return end(endings.silence);
+      }
+      if (setup.silenceLimitMs === null && silences >= usualSilences && now >= answeredAt + setup.leastMs) {
+        say('agent', lines.giveUp, now);
+        return end(endings.silence);
+      }
+      say('agent', lines.canYouHear, now);
+      continue;
+    }
+    silences = 0;
+    if (heard.interrupts && last?.speaker === 'agent') {
+      const cutAt = Math.round(last.at + (last.until - last.at) * random.between(0.4, 0.8));
+      turns[turns.length - 1] = cutTurn(last, cutAt);
+      now = cutAt;
+    }
+    say('user', heard.text, now + heard.pauseMs);
+    if (heard.hangsUp) return end(endings.remote);
+    if (now >= latestEnd) break;
+    const reply = yield turns;
+    if (reply instanceof ModelUnavailable) return end(reply.message, true);
+    say('agent', reply.text, now + latencyOf(reply.usage, random), usageOf(reply));
+    if (!reply.ends) continue;
+    const farewell = callee.reply(reply.text, turns);
+    if (farewell.text !== null) say('user', farewell.text, now + farewell.pauseMs);
+    if (farewell.goesOn !== true) return end(endings.tool);
+    if (now >= latestEnd) break;
+    const more = yield turns;
+    if (more instanceof ModelUnavailable) return end(more.message, true);
+    say('agent', more.text, now + latencyOf(more.usage, random), usageOf(more));
+  }
+  if (now < latestEnd) say('agent', lines.timeOver, now + 300);
+  return end(endings.duration);
+}
+
+/** From the end of what was heard to the agent's first word. */
+function latencyOf(usage: TurnUsage | undefined, random: Random): number {
+  return usage === undefined ? random.between(300, 900) : turnTakingMs + usage.latencyMs;
+}
+
+function usageOf({ usage, tools }: AgentReply): Partial<Turn> {
+  return { ...(usage === undefined ? {} : { usage }), ...(tools === undefined ? {} : { tools }) };
+}
+
+/** What was said until the longest duration was over, whatever the agent was about to say. */
+export function talkUntil(latestEnd: number, turns: readonly Turn[]): Talk {
+  const said = { turns, endedAt: Infinity, terminationReason: endings.duration, brokeDown: false };
+  return cutOff(said, latestEnd, endings.duration);
+}
+
+/** Nothing was said after `latestEnd`, and what was being said then ends there. */
+function cutOff(talk: Talk, latestEnd: number, terminationReason: string): Talk {
+  if (talk.endedAt <= latestEnd) return talk;
+  const endedAt = Math.round(latestEnd);
+  const turns = talk.turns.filter(({ at }) => at < endedAt).map((turn) => cutTurn(turn, endedAt));
+  return { ...talk, turns, endedAt, terminationReason, brokeDown: false };
+}

@@ -1,0 +1,108 @@
+import { Random } from '../random.ts';
+import type { Person, ScriptLine } from '../world/person.ts';
+import type { Callee, CalleeReply } from './callee.ts';
+import { saysGoodbye } from './hearing.ts';
+import { answerOf } from './person-answers.ts';
+import { nameAskedFor } from './name-question.ts';
+import { answerPauseMs } from './pace.ts';
+import { announcements, moodGreetings, personLines, smallTalk, stories } from '../world/person-lines.ts';
+import { questionIn, type Question } from './questions.ts';
+
+export interface PersonFacts {
+  /** Key of the draws. */
+  seed: string;
+  conversationId: string;
+  person: Person;
+  /** Whether they give the answers that the caller hopes for. */
+  cooperative: boolean;
+  /** What the agent may ask them for. */
+  questions: readonly Question[];
+}
+
+/** An answering machine: says its piece and records what follows. */
+export function drawMachine(seed: string, conversationId: string): Callee {
+  const random = new Random(seed, conversationId, 'person');
+  return {
+    announcement: random.pick(announcements),
+    machine: true,
+    leavesAfterMs: null,
+    reply: () => ({ text: null, hangsUp: false, interrupts: false, pauseMs: 0 }),
+  };
+}
+
+/** Somebody who has picked up. What they say depends on who they are, on what they hear, and on draws of their own. */
+export function drawPerson({ seed, conversationId, person, cooperative, questions }: PersonFacts): Callee {
+  const random = new Random(seed, conversationId, 'person');
+  const lines = personLines[person.language];
+  const patience = drawPatience(person, random);
+  const greeting = person.greeting ?? drawGreeting(person, random);
+  const firstTurn = person.greetsFirst ? 2 : 1;
+  let spoken = firstTurn - 1;
+  let asked = 0;
+
+  const react = (heard: string): Pick<CalleeReply, 'text' | 'hangsUp' | 'goesOn'> => {
+    const { script } = person;
+    if (person.silent) return { text: null, hangsUp: false };
+    if (script !== null) return recite(script[spoken - firstTurn], lines.mustGo);
+    if (spoken === 1) return { text: person.wrongPerson ?? greeting, hangsUp: false };
+    if (person.talksOn) return { text: stories[spoken % stories.length] ?? stories[0], hangsUp: false, goesOn: true };
+    if (saysGoodbye(heard)) return { text: random.pick(lines.farewells), hangsUp: true };
+    if (spoken >= patience) return { text: lines.mustGo, hangsUp: true };
+    if (person.wrongPerson !== null && spoken === 2) return { text: person.wrongPerson, hangsUp: false };
+    if (person.optsOut !== null) return { text: person.optsOut, hangsUp: false };
+    const meant = nameAskedFor(heard);
+    if (meant !== null) return { text: isNamed(person, meant) ? lines.yes : lines.isNotMe, hangsUp: false };
+    asked += 1;
+    if (asked === 1 && person.persona === 'confused') return { text: lines.repeat, hangsUp: false };
+    if (asked === 1 && person.persona === 'suspicious') return { text: lines.whoIsThis, hangsUp: false };
+    const answer = answerOf(person, { heard, question: questionIn(heard, questions) }, cooperative, random);
+    const chat = person.persona === 'talkative' && person.language === 'en' ? ` ${random.pick(smallTalk)}` : '';
+    return { text: answer + chat, hangsUp: false };
+  };
+
+  return {
+    announcement: person.greetsFirst ? greeting : null,
+    machine: false,
+    leavesAfterMs: person.leavesAfterSeconds === null ? null : person.leavesAfterSeconds * 1_000,
+    reply(heard) {
+      spoken += 1;
+      const pauseMs = answerPauseMs(random.next());
+      const { text, hangsUp, goesOn } = react(heard);
+      const interrupts =
+        text !== null && (random.chance(person.interrupts) || person.script?.[spoken - firstTurn]?.interrupts === true);
+      const leaves = person.leavesAfterTurns !== null && spoken >= person.leavesAfterTurns;
+      return {
+        text: interrupts && person.script === null && !saysGoodbye(heard) ? `${lines.interrupting} ${text}` : text,
+        hangsUp: hangsUp || leaves,
+        interrupts,
+        pauseMs: interrupts ? Math.min(pauseMs, 200) : pauseMs,
+        ...(goesOn === true && !leaves ? { goesOn } : {}),
+      };
+    },
+  };
+}
+
+function recite(line: ScriptLine | undefined, otherwise: string): { text: string | null; hangsUp: boolean } {
+  return line === undefined ? { text: otherwise, hangsUp: true } : { text: line.say, hangsUp: line.hangsUp };
+}
+
+/** With which turn they have had enough; drawn, so that not everybody in a mood is the same. */
+function drawPatience({ mood }: Person, random: Random): number {
+  if (mood === 'impatient') return random.chance(0.4) ? Math.floor(random.between(3, 6)) : Infinity;
+  if (mood === 'hostile') return random.chance(0.6) ? Math.floor(random.between(2, 4)) : Infinity;
+  return Infinity;
+}
+
+function drawGreeting({ mood, language }: Person, random: Random): string {
+  return random.pick(mood === 'neutral' || language !== 'en' ? personLines[language].greetings : moodGreetings[mood]);
+}
+
+/** Somebody whose name is not known is whoever was meant. */
+function isNamed({ name }: Person, meant: string): boolean {
+  if (name === null) return true;
+  const own = new Set(name.toLowerCase().split(/\s+/));
+  return meant
+    .toLowerCase()
+    .split(/\s+/)
+    .some((part) => own.has(part));
+}

@@ -1,0 +1,54 @@
+import type { ConversationConfig } from '../../schemas/agent-schemas.ts';
+import { mergeDeep } from '../merge-deep.ts';
+import { plainBackup, type BackupChoice } from '../../models/backup-choice.ts';
+import { customModelId, defaultBackupModelId, defaultModelId } from '../../models/catalogue.ts';
+import { thinkingLevelOf, type ThinkingLevel } from '../../models/llm-labels.ts';
+
+/** Where an agent names none; the contract suggests it for a start. */
+export const defaultTemperature = 0.5;
+/** Seconds before a backup takes over, where the agent does not say (gaps A.4: 2 to 15). */
+const defaultCascadeSeconds = 8;
+
+/** The language-model settings that count. */
+export interface EffectiveLlm {
+  modelId: string;
+  /** Models that take over when it gives no answer, in this order; none where that is disabled. */
+  backupModelIds: readonly string[];
+  /** How long the primary model has for its first word, milliseconds. */
+  cascadeMs: number;
+  thinking: ThinkingLevel;
+  temperature: number;
+  /** Of the endpoint that `custom` calls. Header values are credentials. */
+  custom: { url: string; headers: Readonly<Record<string, string>>; modelName: string } | null;
+}
+
+/** Resolves an agent's settings under those of one call, with the defaults filled in. */
+export function effectiveLlm(config: ConversationConfig, override?: ConversationConfig): EffectiveLlm {
+  const llm = (override === undefined ? config : mergeDeep(config, override)).agent?.llm ?? {};
+  const modelId = llm.model_id ?? defaultModelId;
+  const endpoint = llm.custom_llm;
+  return {
+    modelId,
+    backupModelIds: backupsFor(modelId, llm.backup_llm_config),
+    cascadeMs: (llm.cascade_timeout_seconds ?? defaultCascadeSeconds) * 1_000,
+    thinking: thinkingLevelOf(llm.thinking_budget ?? 0),
+    temperature: llm.temperature ?? defaultTemperature,
+    custom:
+      modelId === customModelId
+        ? {
+            url: endpoint?.url ?? '',
+            headers: endpoint?.extra_headers ?? {},
+            modelName: endpoint?.model_id ?? customModelId,
+          }
+        : null,
+  };
+}
+
+/** A model that has just failed is no backup of its own. */
+function backupsFor(modelId: string, choice: BackupChoice = { preference: 'default' }): string[] {
+  const { preference, order = [] } = plainBackup(choice);
+  if (preference === 'disabled') return [];
+  const isOther = (id: string): boolean => id !== modelId && id !== customModelId;
+  if (preference === 'override') return order.filter(isOther);
+  return [defaultBackupModelId, defaultModelId].filter(isOther).slice(0, 1);
+}

@@ -1,0 +1,118 @@
+import type { Random } from '../random.ts';
+import type { AnswerValue, Person } from '../world/person.ts';
+import { contentWords } from './content-words.ts';
+import { personLines, type PersonLines } from '../world/person-lines.ts';
+import { asksForNumber, isYesNoQuestion, type Question } from './questions.ts';
+
+export interface Asked {
+  /** What was heard. */
+  heard: string;
+  /** What of the agent's items it asks for, if it is one of them. */
+  question: Question | null;
+}
+
+/** What somebody answers to a question: what the world says of them, else what their goodwill makes of it. */
+export function answerOf(person: Person, { heard, question }: Asked, cooperative: boolean, random: Random): string {
+  const lines = personLines[person.language];
+  const known = knownAnswer(person, heard, question);
+  if (known !== null) return sayValue(known, person, lines);
+  const choices = question?.item.enum ?? choicesIn(heard);
+  if (choices !== null) return sayChoice(choices, cooperative, random, person, lines);
+  const type = question?.item.type;
+  const open = type === undefined || type === 'string';
+  if (type === 'integer' || type === 'number' || (open && type === undefined && asksForNumber(heard)))
+    return sayNumber(drawNumber(heard, cooperative, random), person, lines);
+  if (type === 'boolean' || (open && isYesNoQuestion(heard))) return cooperative ? lines.yes : lines.no;
+  if (!cooperative) return lines.rather;
+  return person.language === 'en' ? (inWords(heard, person, random) ?? lines.fine) : lines.fine;
+}
+
+/** By the item's id first, then by the longest key whose words were all said. */
+function knownAnswer(person: Person, heard: string, question: Question | null): AnswerValue | null {
+  const { answers } = person;
+  if (question !== null && Object.hasOwn(answers, question.id)) return answers[question.id] ?? null;
+  const keys = Object.keys(answers);
+  if (keys.length === 0) return null;
+  const said = new Set(contentWords(heard));
+  const text = heard.toLowerCase();
+  const fitting = keys.filter((key) => {
+    const words = contentWords(key.replaceAll('_', ' '));
+    return text.includes(key.toLowerCase()) || (words.length > 0 && words.every((word) => said.has(word)));
+  });
+  const best = fitting.sort((a, b) => b.length - a.length)[0];
+  return best === undefined ? null : (answers[best] ?? null);
+}
+
+function sayValue(value: AnswerValue, person: Person, lines: PersonLines): string {
+  if (typeof value === 'boolean') return value ? lines.yes : lines.no;
+  if (typeof value === 'number') return sayNumber(value, person, lines);
+  return /[.!?]$/.test(value) ? value : `${value.charAt(0).toUpperCase()}${value.slice(1)}.`;
+}
+
+function sayNumber(value: number, { persona }: Person, lines: PersonLines): string {
+  return persona === 'terse' ? `${value}.` : lines.number(value);
+}
+
+function sayChoice(
+  [first = '', ...others]: readonly string[],
+  cooperative: boolean,
+  random: Random,
+  { persona }: Person,
+  lines: PersonLines,
+): string {
+  const choice = cooperative || others.length === 0 ? first : random.pick(others as [string, ...string[]]);
+  const said = choice.charAt(0).toUpperCase() + choice.slice(1);
+  return persona === 'terse' ? `${said}.` : lines.please(said);
+}
+
+function choicesIn(heard: string): string[] | null {
+  const list = /\byou can (?:say|answer|choose) (?<list>[^.?]+)[.?]/i.exec(heard)?.groups?.list;
+  const choices = list?.split(/,\s*(?:or\s+)?|\s+or\s+/).filter((choice) => choice !== '');
+  return choices === undefined || choices.length === 0 ? null : choices;
+}
+
+const words = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const range = /(?:from|between)?\s*(?<low>\d+|[a-z]+)\s*(?:to|and|-|–)\s*(?<high>\d+|[a-z]+)/gi;
+
+/** A number from the upper part of the scale for goodwill, from the lower part otherwise. */
+function drawNumber(heard: string, cooperative: boolean, random: Random): number {
+  if (/\bhow old\b|\bage\b/i.test(heard)) return Math.floor(random.between(20, 80));
+  const [low, high] = scaleIn(heard) ?? [1, 5];
+  const middle = low + (high - low) * 0.6;
+  return cooperative
+    ? Math.round(random.between(Math.ceil(middle), high))
+    : Math.round(random.between(low, Math.max(low, Math.floor(middle))));
+}
+
+function scaleIn(text: string): [number, number] | null {
+  for (const match of text.matchAll(range)) {
+    const [low, high] = [toNumber(match.groups?.low), toNumber(match.groups?.high)];
+    if (low !== null && high !== null && low < high) return [low, high];
+  }
+  return null;
+}
+
+function toNumber(text = ''): number | null {
+  if (/^\d+$/.test(text)) return Number(text);
+  const value = words.indexOf(text.toLowerCase());
+  return value === -1 ? null : value;
+}
+
+const openAnswers: readonly (readonly [RegExp, readonly [string, ...string[]]])[] = [
+  [
+    /\b(?:when|what (?:day|time|date)|which day|date)\b/i,
+    ['Next Tuesday at ten would suit me.', 'Friday afternoon, if that is possible.'],
+  ],
+  [
+    /\b(?:why|reason)\b/i,
+    ['Everything went well and nobody kept me waiting.', 'The people were kind and knew their job.'],
+  ],
+  [/\b(?:how can|anything|help|improve|else)\b/i, ['No, that is all, thank you.', 'Nothing that I can think of.']],
+];
+
+function inWords(heard: string, { name }: Person, random: Random): string | null {
+  if (/\byour (?:full |first |last )?name\b/i.test(heard))
+    return name === null ? 'I would rather not say.' : `It is ${name}.`;
+  const lines = openAnswers.find(([pattern]) => pattern.test(heard))?.[1];
+  return lines === undefined ? null : random.pick(lines);
+}

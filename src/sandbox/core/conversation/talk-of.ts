@@ -1,0 +1,64 @@
+import type { Call, CallCourse } from '../state/call.ts';
+import { stranger, type Person } from '../world/person.ts';
+import { builtInMindOf } from './built-in-agent.ts';
+import { configOf, languageOfAgent, maxDurationMs, silenceLimitMs, turnTimeoutMs } from './call-config.ts';
+import type { Callee } from './callee.ts';
+import { converseNow, type TalkSetup } from './converse.ts';
+import { drawMachine, drawPerson } from './drawn-person.ts';
+import type { Language } from '../world/language.ts';
+import { isHeldByModel } from './model-settings.ts';
+import { defaultOptOut } from '../world/person-lines.ts';
+import { questionsOf } from './questions.ts';
+import type { Talk } from '../state/talk.ts';
+
+/**
+ * What was said in a call. A talk with the built-in agent is a function of the call and is made anew whenever it is
+ * wanted, so that a stored conversation costs no memory; any other was held once and is kept with the call.
+ */
+export function talkOf(seed: string, call: Call): Talk {
+  if (call.live !== null) return call.live;
+  const { course } = call;
+  if (course?.answeredAt == null || course.brokeDown || call.agent === null) return silence(course);
+  // The words of a model are not known before the talk has been held.
+  if (isHeldByModel(call)) return silence(course);
+  return converseNow(setUpTalk(seed, call, course, course.answeredAt), builtInMindOf(call));
+}
+
+export function setUpTalk(seed: string, call: Call, course: CallCourse, answeredAt: number): TalkSetup {
+  const config = configOf(call);
+  const language = languageOfAgent(config);
+  return {
+    seed,
+    conversationId: call.conversationId,
+    answeredAt,
+    openingLine: call.openingLine ?? 'Hello.',
+    callee: whoAnswers(seed, call, course, language),
+    leastMs: course.leastTalkMs,
+    mostMs: maxDurationMs(config),
+    silenceMs: turnTimeoutMs(config),
+    silenceLimitMs: silenceLimitMs(config),
+    language,
+  };
+}
+
+function whoAnswers(seed: string, call: Call, course: CallCourse, language: Language): Callee {
+  const { conversationId } = call;
+  if (course.result === 'voicemail') return drawMachine(seed, conversationId);
+  const questions = questionsOf(call.agent?.platform.data_collection, language);
+  const person = course.person ?? strangerOf(course, language);
+  return drawPerson({ seed, conversationId, person, cooperative: course.cooperative, questions });
+}
+
+/** Somebody of whom only this much is known; they speak whatever language they are called in. */
+function strangerOf({ silent, optedOut }: CallCourse, language: Language): Person {
+  return { ...stranger, language, silent, optsOut: optedOut ? defaultOptOut(language) : null };
+}
+
+function silence(course: CallCourse | null): Talk {
+  return {
+    turns: [],
+    endedAt: course?.endedAt ?? 0,
+    terminationReason: course?.terminationReason ?? '',
+    brokeDown: course?.brokeDown ?? false,
+  };
+}

@@ -1,0 +1,118 @@
+import type { Clock } from '../clock/clock.ts';
+import { ClockMover } from '../clock/clock-mover.ts';
+import { ClockSteps } from '../clock/clock-steps.ts';
+import { ServiceEvents } from '../clock/service-events.ts';
+import type { Feature, Parting } from './feature.ts';
+import { followCalls } from './follow-calls.ts';
+import { FaultBook } from '../../faults/fault-book.ts';
+import { Gates } from '../gates.ts';
+import { ConductJudge } from '../../judge/conduct.ts';
+import { Journal } from '../../judge/journal.ts';
+import { Scheduler } from '../clock/scheduler.ts';
+import { createRequestSchemas, type RequestSchemas } from '../../schemas/request-schemas.ts';
+import { seedService } from './seed-data.ts';
+import { noLiveTalks, type LiveTalks } from '../conversation/live-talks.ts';
+import type { SandboxSettings } from '../settings/settings.ts';
+import { ServiceState } from '../state/service-state.ts';
+import type { CallListener } from '../state/call-changes.ts';
+import { PhoneNetwork } from '../telephony/phone-network.ts';
+import { People } from '../world/people.ts';
+
+/** Where the state is kept beside memory. */
+export interface Storage {
+  /** Resolves when everything that has happened is in the file. */
+  flush(): Promise<void>;
+  readonly path: string;
+}
+
+/** The service apart from HTTP and features: its state, its phone network and everything that watches or disturbs them. */
+export class Service {
+  readonly settings: SandboxSettings;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  readonly schemas: RequestSchemas;
+  readonly faults: FaultBook;
+  readonly gates: Gates;
+  readonly journal = new Journal();
+  readonly conduct: ConductJudge;
+  /** Work under way that a clock moved by hand has to wait for. */
+  readonly pendingWork = new Set<Promise<unknown>>();
+  readonly callListeners = new Set<CallListener>();
+  /** What can be followed live. */
+  readonly events = new ServiceEvents();
+  readonly clockMover: ClockMover;
+  readonly clockSteps = new ClockSteps();
+  /** Keeps the state in a file; null when it is in memory only. */
+  storage: Storage | null = null;
+  readonly features: Feature[] = [];
+  /** Talks whose words come from elsewhere; there are none before a feature holds them. */
+  live: LiveTalks = noLiveTalks;
+  /** Where the recording of a conversation is heard at an instant, for who reaches the service at `baseUrl`; null while there are none. */
+  recordingAddress: ((baseUrl: string, conversationId: string, now: number) => string) | null = null;
+  /** Models that give no answer now. */
+  readonly unavailableModels: Set<string>;
+  /** Who is behind the numbers. */
+  readonly people: People;
+  state: ServiceState;
+  network: PhoneNetwork;
+  /** Grows with every reset, so that cursors of before are told apart. */
+  generation = 0;
+  /** Where it is reached, without a slash at the end; empty until it listens. */
+  baseUrl = '';
+
+  constructor(settings: SandboxSettings, clock: Clock) {
+    this.settings = settings;
+    this.clock = clock;
+    this.scheduler = new Scheduler(clock);
+    this.clockMover = new ClockMover(this);
+    followCalls(this);
+    this.schemas = createRequestSchemas(
+      { dialect: settings.dialect, loose: settings.loose },
+      settings.maxCallsPerBatch,
+    );
+    this.faults = new FaultBook(settings.seed, () => clock.now());
+    this.gates = new Gates(settings.hooks);
+    this.conduct = new ConductJudge(clock, settings.conduct, (number) => this.people.zoneOf(number));
+    this.callListeners.add((call, change, at) => this.conduct.noteCallChange(call, change, at));
+    this.faults.add(settings.faults);
+    this.people = new People(settings.world);
+    this.unavailableModels = new Set(settings.unavailableModels);
+    this.state = new ServiceState();
+    this.network = new PhoneNetwork(this);
+    seedService(this);
+  }
+
+  /** Tells the features that the state is about to go. */
+  leave(why: Parting): void {
+    for (const feature of this.features) feature.leave(why);
+  }
+
+  /** Back to how it started: state, calls, journal, conduct, gates, and the fault rules given at start. The clock goes on. */
+  reset(): void {
+    this.leave('reset');
+    this.generation += 1;
+    this.scheduler.clear();
+    this.gates.release();
+    this.faults.clear();
+    this.faults.add(this.settings.faults);
+    this.journal.clear();
+    this.conduct.clear();
+    this.network.close();
+    this.people.replace(this.settings.world);
+    this.unavailableModels.clear();
+    for (const modelId of this.settings.unavailableModels) this.unavailableModels.add(modelId);
+    this.clockSteps.clear();
+    this.state = new ServiceState();
+    this.network = new PhoneNetwork(this);
+    seedService(this);
+    this.events.emit('state', this.clock.now(), { change: 'reset' });
+  }
+
+  close(): void {
+    this.leave('closed');
+    this.clockMover.close();
+    this.network.close();
+    this.scheduler.close();
+    this.gates.release();
+  }
+}

@@ -1,0 +1,56 @@
+import type { Call } from './call.ts';
+import type { ServiceState } from './service-state.ts';
+
+/** A batch as upstream knows it (gaps A.5). */
+export interface Batch {
+  readonly batchId: string;
+  readonly name: string;
+  /** When its calls are dialled, epoch milliseconds. */
+  readonly scheduledAt: number;
+  readonly timezone: string | null;
+  readonly callConfig: Record<string, unknown> | null;
+  readonly targetConcurrency: number | null;
+  /** In the order given; each with the last call to it. */
+  readonly recipients: { readonly id: string; call: Call }[];
+  retryCount: number;
+  cancelled: boolean;
+  deleted: boolean;
+}
+
+/** Every batch there was, oldest first, so that its place never changes. Those that came through the contract's operation are made out from their calls. */
+export function allBatches(state: ServiceState): Batch[] {
+  const calls = new Map<string, Call[]>();
+  for (const call of state.calls) {
+    if (call.batchId === null) continue;
+    const known = calls.get(call.batchId);
+    if (known === undefined) calls.set(call.batchId, [call]);
+    else known.push(call);
+  }
+  return [...calls].map(([batchId, own]) => state.batches.get(batchId) ?? unnamedBatch(batchId, own));
+}
+
+/** Undefined when there is none, or none any more. What is done to it is kept. */
+export function findBatch(state: ServiceState, batchId: string): Batch | undefined {
+  const known = state.batches.get(batchId);
+  if (known !== undefined) return known.deleted ? undefined : known;
+  const calls = state.calls.filter((call) => call.batchId === batchId);
+  if (calls.length === 0) return undefined;
+  const batch = unnamedBatch(batchId, calls);
+  state.batches.set(batchId, batch);
+  return batch;
+}
+
+function unnamedBatch(batchId: string, calls: readonly Call[]): Batch {
+  return {
+    batchId,
+    name: batchId,
+    scheduledAt: calls[0]?.acceptedAt ?? 0,
+    timezone: null,
+    callConfig: null,
+    targetConcurrency: null,
+    recipients: calls.map((call) => ({ id: call.callId, call })),
+    retryCount: 0,
+    cancelled: false,
+    deleted: false,
+  };
+}

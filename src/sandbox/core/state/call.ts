@@ -1,0 +1,108 @@
+import type { Talk } from './talk.ts';
+import type { SocketFacts } from './socket-facts.ts';
+import type { Agent } from './agent.ts';
+import type { ConversationConfig } from '../../schemas/agent-schemas.ts';
+import type { CallVariables } from '../../schemas/request-schemas.ts';
+import type { Person } from '../world/person.ts';
+
+export type CallResult = 'answered' | 'voicemail' | 'busy' | 'no_answer' | 'failed';
+
+/** How a dialled call goes, decided when it is dialled but for the end of a talk that is still held. Times are epoch milliseconds of service time. */
+export interface CallCourse {
+  result: CallResult;
+  /** When somebody or something picked up; null when nobody did. */
+  answeredAt: number | null;
+  /** Infinity while the end cannot be known: the agent's words come from elsewhere. */
+  endedAt: number;
+  /** When evaluation and collected values are there. */
+  analysedAt: number;
+  /** From the end until then. */
+  analysisMs: number;
+  /** The talk is not shorter than this. */
+  leastTalkMs: number;
+  /** Only the agent spoke. */
+  silent: boolean;
+  optedOut: boolean;
+  cooperative: boolean;
+  /** Who picked up, where more is known of them than the three lines above. */
+  person?: Person;
+  /** The model that speaks because the agent's own was not available. */
+  backupModelId?: string;
+  /** Picked up, but the conversation broke down before a word was said. */
+  brokeDown: boolean;
+  terminationReason: string;
+}
+
+/** What was ordered to happen to a call, in place of what would have. */
+export interface ForcedCourse {
+  readonly result: CallResult;
+  /** Somebody picks up and says nothing. */
+  readonly silent: boolean;
+  readonly optsOut: boolean;
+  /** The talk lasts at least this long; drawn when left out. */
+  readonly talkSeconds?: number | undefined;
+}
+
+export type Channel = 'phone' | 'websocket' | 'webrtc';
+
+/** One call, outbound from a batch or inbound. What happens to it later is a function of its course and the time. */
+export interface Call {
+  readonly callId: string;
+  readonly conversationId: string;
+  readonly direction: 'outbound' | 'inbound';
+  /** Over what the other party is heard; `phone` when left out. */
+  readonly channel?: Channel;
+  readonly batchId: string | null;
+  readonly requestId: string | null;
+  readonly agentId: string;
+  readonly phoneNumberId: string;
+  /** Number of the other party. */
+  readonly to: string;
+  /** Which dial of that number this is, from 1. */
+  readonly nth: number;
+  readonly variables: CallVariables;
+  readonly override: ConversationConfig | undefined;
+  /** Told to the agent's own model (gaps A.11), where the caller gave them. */
+  readonly userId?: string | undefined;
+  readonly modelExtraBody?: Record<string, unknown> | undefined;
+  readonly acceptedAt: number;
+  readonly realAcceptedAt: number;
+  /** How long its record stays out of the list after it was made. */
+  readonly hiddenForMs: number;
+  dialedAt: number | null;
+  /** The agent as it was when the call was dialled; null when it no longer existed. */
+  agent: Agent | null;
+  agentNumber: string | null;
+  openingLine: string | null;
+  course: CallCourse | null;
+  /** It is not dialled before; epoch milliseconds. */
+  notBefore?: number | undefined;
+  /** What was ordered to happen to it while it waited to be dialled. */
+  forced?: ForcedCourse | undefined;
+  /** What was said, where it is not a function of the call: a model elsewhere or a person at a socket had part in it. */
+  live: Talk | null;
+  /** Where it is held over a socket: what is known beside what was said. */
+  socket?: SocketFacts | undefined;
+  /** When its conversation record was made; null while or where there is none. */
+  recordedAt: number | null;
+  recordDeleted: boolean;
+}
+
+export type CallState = 'queued' | 'dialing' | 'in_progress' | 'processing' | 'done' | 'failed';
+
+export function stateOf(call: Call, now: number): CallState {
+  const { course } = call;
+  if (course === null) return 'queued';
+  if (now < (course.answeredAt ?? course.endedAt)) return 'dialing';
+  if (now < course.endedAt) return 'in_progress';
+  if (now < course.analysedAt) return 'processing';
+  return course.answeredAt === null || course.brokeDown ? 'failed' : 'done';
+}
+
+export function isOpen(call: Call, now: number): boolean {
+  return call.course === null || now < call.course.endedAt;
+}
+
+export function isListed(call: Call, now: number): boolean {
+  return call.recordedAt !== null && !call.recordDeleted && now >= call.recordedAt + call.hiddenForMs;
+}

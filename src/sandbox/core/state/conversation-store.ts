@@ -1,0 +1,94 @@
+import { isListed, type Call } from './call.ts';
+
+export interface ConversationPage {
+  conversations: Call[];
+  /** Where the next page starts; null when nothing follows. */
+  next: number | null;
+}
+
+/**
+ * Conversation records by id and in the order in which they were made, per agent and over all. A position in a list never
+ * moves, so a page costs what it shows, however many records there are and whatever is added meanwhile.
+ */
+export class ConversationStore {
+  readonly #byId = new Map<string, Call>();
+  readonly #everything: Call[] = [];
+  readonly #byAgent = new Map<string, Call[]>();
+  readonly #deleted = new Set<string>();
+  readonly #positions = new WeakMap<Call, number>();
+  /** Told of every record that is deleted. */
+  onDelete: ((call: Call) => void) | null = null;
+
+  add(call: Call, recordedAt: number): void {
+    call.recordedAt = recordedAt;
+    this.#byId.set(call.conversationId, call);
+    this.#positions.set(call, this.#everything.length);
+    this.#everything.push(call);
+    const ofAgent = this.#byAgent.get(call.agentId);
+    if (ofAgent === undefined) this.#byAgent.set(call.agentId, [call]);
+    else ofAgent.push(call);
+  }
+
+  get(conversationId: string): Call | undefined {
+    return this.#byId.get(conversationId);
+  }
+
+  delete(conversationId: string): boolean {
+    const call = this.#byId.get(conversationId);
+    if (call === undefined) return false;
+    call.recordDeleted = true;
+    this.#byId.delete(conversationId);
+    this.#deleted.add(conversationId);
+    this.onDelete?.(call);
+    return true;
+  }
+
+  /** Every call that has, or had, a record, in the order in which the records were made. */
+  get everything(): readonly Call[] {
+    return this.#everything;
+  }
+
+  /** Where a call's record stands in that order; null without one. */
+  positionOf(call: Call): number | null {
+    return this.#positions.get(call) ?? null;
+  }
+
+  /** For a state that is read back, record by record in their order: deleted ones keep their position. */
+  addRestored(call: Call): void {
+    const { recordDeleted } = call;
+    this.add(call, call.recordedAt ?? 0);
+    if (!recordDeleted) return;
+    this.#byId.delete(call.conversationId);
+    this.#deleted.add(call.conversationId);
+  }
+
+  wasDeleted(conversationId: string): boolean {
+    return this.#deleted.has(conversationId);
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** One page from `start`, or from the beginning of the order. `madeBefore` leaves out younger records. */
+  page(request: {
+    agentId: string | null;
+    start: number | null;
+    size: number;
+    order: 'newest_first' | 'oldest_first';
+    now: number;
+    madeBefore: number;
+  }): ConversationPage {
+    const { agentId, size, order, now, madeBefore } = request;
+    const list = agentId === null ? this.#everything : (this.#byAgent.get(agentId) ?? []);
+    const step = order === 'newest_first' ? -1 : 1;
+    const conversations: Call[] = [];
+    for (let index = request.start ?? (step < 0 ? list.length - 1 : 0); ; index += step) {
+      const call = list[index];
+      if (call === undefined) return { conversations, next: null };
+      if (!isListed(call, now) || (call.recordedAt ?? 0) >= madeBefore) continue;
+      if (conversations.length === size) return { conversations, next: index };
+      conversations.push(call);
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import type { Call, ForcedCourse } from './call.ts';
+import type { Agent, PhoneNumber } from './agent.ts';
+import type { Batch } from './batch.ts';
+import { ConversationStore } from './conversation-store.ts';
+import { CredentialStore } from './credential-store.ts';
+import type { SipTrunk } from './sip-trunk.ts';
+
+/** Everything that the service knows; a reset replaces it whole. */
+export class ServiceState {
+  readonly agents = new Map<string, Agent>();
+  /** Ids in the order of creation. Positions never move; ids of deleted agents stay. */
+  readonly agentOrder: string[] = [];
+  readonly numbers = new Map<string, PhoneNumber>();
+  /** As `agentOrder`, of the numbers. */
+  readonly numberOrder: string[] = [];
+  readonly conversations = new ConversationStore();
+  readonly credentials = new CredentialStore();
+  /** Accepted outbound calls, in the order accepted. */
+  readonly calls: Call[] = [];
+  /** What callers said of batches, or made of them, in upstream's form; of others there are the calls alone. */
+  readonly batches = new Map<string, Batch>();
+  readonly sipTrunks = new Map<string, SipTrunk>();
+  /** Courses that were ordered for the next calls to a number, first come, first served. */
+  readonly nextCourses = new Map<string, ForcedCourse[]>();
+  /** Told of every series that has counted on. */
+  onCount: ((series: string) => void) | null = null;
+  readonly #counters = new Map<string, number>();
+  readonly #deletedAgents = new Set<string>();
+
+  addAgent(agent: Agent): void {
+    this.agents.set(agent.agentId, agent);
+    this.agentOrder.push(agent.agentId);
+  }
+
+  /** Deletes for good and frees the agent's numbers. False when there is no such agent. */
+  deleteAgent(agentId: string): boolean {
+    if (!this.agents.delete(agentId)) return false;
+    this.#deletedAgents.add(agentId);
+    for (const number of this.numbers.values()) {
+      if (number.agentId === agentId) number.agentId = null;
+    }
+    return true;
+  }
+
+  wasAgentDeleted(agentId: string): boolean {
+    return this.#deletedAgents.has(agentId);
+  }
+
+  addNumber(number: PhoneNumber): void {
+    this.numbers.set(number.phoneNumberId, number);
+    this.numberOrder.push(number.phoneNumberId);
+  }
+
+  /** Deletes for good. False when there is no such number. */
+  deleteNumber(phoneNumberId: string): boolean {
+    return this.numbers.delete(phoneNumberId);
+  }
+
+  wasNumberDeleted(phoneNumberId: string): boolean {
+    return !this.numbers.has(phoneNumberId) && this.numberOrder.includes(phoneNumberId);
+  }
+
+  /** The next number of a series, from 1. */
+  count(series: string): number {
+    const next = (this.#counters.get(series) ?? 0) + 1;
+    this.#counters.set(series, next);
+    this.onCount?.(series);
+    return next;
+  }
+
+  /** How far each series has counted. */
+  get counters(): ReadonlyMap<string, number> {
+    return this.#counters;
+  }
+
+  /** For a state that is read back: the series goes on after `value`. */
+  setCounter(series: string, value: number): void {
+    this.#counters.set(series, value);
+  }
+
+  /** For a state that is read back: the id of a deleted agent takes its position among the others. */
+  addDeletedAgent(agentId: string): void {
+    this.agentOrder.push(agentId);
+    this.#deletedAgents.add(agentId);
+  }
+
+  /** For a state that is read back: numbers in the order of creation, of deleted ones the id alone. */
+  restoreNumbers(order: readonly string[], numbers: readonly PhoneNumber[]): void {
+    for (const number of numbers) this.numbers.set(number.phoneNumberId, { ...number });
+    this.numberOrder.push(...order);
+  }
+
+  /** The course ordered for the next call to a number, which uses it up. */
+  takeNextCourse(to: string): ForcedCourse | undefined {
+    const [next, ...rest] = this.nextCourses.get(to) ?? [];
+    if (rest.length > 0) this.nextCourses.set(to, rest);
+    else this.nextCourses.delete(to);
+    return next;
+  }
+}

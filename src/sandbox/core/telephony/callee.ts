@@ -1,0 +1,166 @@
+import { Random } from '../random.ts';
+import { magicBehaviour, type Behaviour } from './magic-numbers.ts';
+import type { Inhabitant, People } from '../world/people.ts';
+import { goodwill, type Person } from '../world/person.ts';
+import type { Reach } from '../world/world-schema.ts';
+import type { CallCourse, CallResult } from '../state/call.ts';
+
+/** Relative weights of what happens to a call whose number is not a magic one. */
+export interface OutcomeMix {
+  answered: number;
+  busy: number;
+  no_answer: number;
+  voicemail: number;
+  failed: number;
+}
+
+/** Milliseconds from dialling to the end. */
+const unansweredCalls = {
+  busy: { least: 1_500, most: 4_000, reason: 'The line is busy.' },
+  no_answer: { least: 25_000, most: 35_000, reason: 'Nobody answered.' },
+  failed: { least: 500, most: 3_000, reason: 'The carrier could not complete the call.' },
+} as const;
+
+export interface DialedNumber {
+  seed: string;
+  number: string;
+  /** Which dial of this number, from 1. */
+  nth: number;
+  dialedAt: number;
+  people: People;
+  outcomeMix: OutcomeMix;
+  meanTalkSeconds: number;
+}
+
+/**
+ * Decides a call from (seed, number, nth) alone, and for people who keep hours from when it is dialled; nothing is drawn from a
+ * stream that other calls share. A person of this very number comes first, then the magic endings, patterns and population.
+ */
+export function decideCourse(dialed: DialedNumber): CallCourse {
+  const { seed, number, nth, dialedAt } = dialed;
+  const random = new Random(seed, number, nth, 'course');
+  const behaviour = behaviourOf(dialed, random);
+  if (behaviour.breaksDown === true) return breakDown(random, dialedAt);
+  const { result } = behaviour;
+  if (result === 'answered' || result === 'voicemail') return pickUp(random, behaviour, dialed);
+  const { least, most, reason } = unansweredCalls[result];
+  return unanswered(result, dialedAt + random.between(least, most), reason);
+}
+
+/** Somebody calls in, and is heard at once. */
+export function decideInbound(dialed: DialedNumber): CallCourse {
+  const { seed, number, nth, people, dialedAt } = dialed;
+  const random = new Random(seed, number, nth, 'inbound');
+  const inhabitant = people.named(number) ?? people.byPattern(number) ?? people.ofPopulation(seed, number);
+  const behaviour: Behaviour =
+    inhabitant === null ? callerBehaviour(number, nth, random) : behaveAs(inhabitant, 'answered', random);
+  return { ...pickUp(random, { ...behaviour, ringMs: 0 }, dialed), answeredAt: dialedAt };
+}
+
+/** Who never picks up or breaks down when called is like anybody else when they call themselves. */
+function callerBehaviour(number: string, nth: number, random: Random): Behaviour {
+  const magic = magicBehaviour(number, nth);
+  if (magic?.result === 'answered') return magic;
+  return { result: 'answered', cooperative: random.chance(goodwill.neutral) };
+}
+
+function behaviourOf({ seed, number, nth, dialedAt, people, outcomeMix }: DialedNumber, random: Random): Behaviour {
+  const named = people.named(number);
+  if (named !== null)
+    return behaveAs(named, drawReached(named.reachAt(dialedAt, number), random) ?? 'answered', random);
+  const magic = magicBehaviour(number, nth);
+  if (magic !== null) return magic;
+  const other = people.byPattern(number) ?? people.ofPopulation(seed, number);
+  if (other === null) return drawBehaviour(random, outcomeMix);
+  return behaveAs(
+    other,
+    drawReached(other.reachAt(dialedAt, number), random) ?? drawResult(random, outcomeMix),
+    random,
+  );
+}
+
+function behaveAs({ person }: Inhabitant, result: CallResult, random: Random): Behaviour {
+  return { result, person, cooperative: random.chance(goodwill[person.mood]) };
+}
+
+/** Null where the world does not say how this person can be reached. */
+function drawReached(reach: Reach | null, random: Random): CallResult | null {
+  if (reach === null) return null;
+  const { busy, absent, voicemail, failed } = reach;
+  const answered = Math.max(0, 1 - busy - absent - voicemail - failed);
+  return drawResult(random, { busy, no_answer: absent, voicemail, failed, answered });
+}
+
+/** A call that the network could not place at all. */
+export function failedCourse(endedAt: number, terminationReason: string): CallCourse {
+  return unanswered('failed', endedAt, terminationReason);
+}
+
+function drawBehaviour(random: Random, mix: OutcomeMix): Behaviour {
+  const result = drawResult(random, mix);
+  const mood = random.next();
+  return { result, optsOut: mood < 0.02, silent: mood >= 0.02 && mood < 0.04, cooperative: mood > 0.3 };
+}
+
+function drawResult(random: Random, mix: OutcomeMix): CallResult {
+  const weights = Object.entries(mix) as [CallResult, number][];
+  let rest = random.next() * weights.reduce((sum, [, weight]) => sum + weight, 0);
+  return weights.find(([, weight]) => (rest -= weight) < 0)?.[0] ?? 'answered';
+}
+
+function pickUp(random: Random, behaviour: Behaviour, { dialedAt, meanTalkSeconds }: DialedNumber): CallCourse {
+  const machine = behaviour.result === 'voicemail';
+  const { person } = behaviour;
+  const silent = !machine && (person?.silent ?? behaviour.silent === true);
+  const ringMs = behaviour.ringMs ?? (machine ? random.between(15_000, 25_000) : random.between(3_000, 12_000));
+  const talkMs = machine
+    ? random.between(12_000, 25_000)
+    : silent
+      ? random.between(25_000, 35_000)
+      : Math.min(600_000, Math.max(5_000, random.logNormal(meanTalkSeconds * 1_000, 0.5)));
+  const answeredAt = Math.round(dialedAt + ringMs);
+  return {
+    result: behaviour.result,
+    answeredAt,
+    endedAt: Infinity,
+    analysedAt: Infinity,
+    analysisMs: behaviour.analysisMs ?? random.between(2_000, 8_000),
+    leastTalkMs: person !== undefined && isBrief(person) ? 0 : talkMs,
+    silent,
+    optedOut: !machine && behaviour.optsOut === true,
+    cooperative: !machine && behaviour.cooperative === true,
+    ...(machine || person === undefined ? {} : { person }),
+    brokeDown: false,
+    terminationReason: '',
+  };
+}
+
+/** They say what there is to say and nothing besides, however long the talk would have been. */
+function isBrief({ persona, mood, talksOn, leavesAfterTurns, script, wrongPerson }: Person): boolean {
+  const inNoMood = persona === 'terse' || mood === 'impatient' || mood === 'hostile';
+  return inNoMood || talksOn || leavesAfterTurns !== null || script !== null || wrongPerson !== null;
+}
+
+function breakDown(random: Random, dialedAt: number): CallCourse {
+  const answeredAt = Math.round(dialedAt + random.between(3_000, 12_000));
+  const endedAt = Math.round(answeredAt + random.between(1_000, 3_000));
+  const terminationReason = 'The language model was not available.';
+  return { ...unanswered('failed', endedAt, terminationReason), answeredAt, brokeDown: true };
+}
+
+function unanswered(result: CallResult, endedAt: number, terminationReason: string): CallCourse {
+  const at = Math.round(endedAt);
+  return {
+    result,
+    answeredAt: null,
+    endedAt: at,
+    analysedAt: at,
+    analysisMs: 0,
+    leastTalkMs: 0,
+    silent: false,
+    optedOut: false,
+    cooperative: false,
+    brokeDown: false,
+    terminationReason,
+  };
+}

@@ -1,0 +1,57 @@
+import { deriveId } from '../random.ts';
+import type { CallVariables } from '../../schemas/request-schemas.ts';
+import type { PhoneNumber } from '../state/agent.ts';
+import type { Call, ForcedCourse } from '../state/call.ts';
+import type { Switchboard } from './phone-network.ts';
+
+/** What another system, or a colleague, has the agent of a number say to somebody. */
+export interface ForeignOrder {
+  to: string;
+  /** The agent's own when left out. */
+  firstMessage?: string | undefined;
+  variables: CallVariables;
+  course: ForcedCourse;
+}
+
+/** Dials for somebody else: the record is one of the agent's as any other, and no batch of the caller knows of the call. */
+export function placeForeignCall(
+  switchboard: Switchboard,
+  number: PhoneNumber,
+  agentId: string,
+  order: ForeignOrder,
+): Call {
+  const { settings, state, clock, network, people } = switchboard;
+  const { to, firstMessage, variables, course } = order;
+  // A series of its own: what happens to the calls of a batch does not depend on calls of others.
+  const key = [settings.seed, 'foreign', to, state.count(`foreign calls to ${to}`)] as const;
+  const conversationId = deriveId('conv', ...key);
+  const now = clock.now();
+  const call: Call = {
+    callId: deriveId('call', ...key),
+    conversationId,
+    direction: 'outbound',
+    batchId: null,
+    requestId: null,
+    agentId,
+    phoneNumberId: number.phoneNumberId,
+    to,
+    nth: key[3],
+    variables,
+    override: firstMessage === undefined ? undefined : { agent: { first_message: firstMessage } },
+    acceptedAt: now,
+    realAcceptedAt: clock.realNow(),
+    hiddenForMs: people.listDelayMs(settings.seed, conversationId),
+    dialedAt: null,
+    agent: null,
+    agentNumber: null,
+    openingLine: null,
+    forced: course,
+    course: null,
+    live: null,
+    recordedAt: null,
+    recordDeleted: false,
+  };
+  state.calls.push(call);
+  network.queue([call], now);
+  return call;
+}

@@ -1,0 +1,261 @@
+import type { Clock } from '../clock/clock.ts';
+import { configOf, maxDurationMs } from '../conversation/call-config.ts';
+import { endings } from '../conversation/converse.ts';
+import type { LiveTalks } from '../conversation/live-talks.ts';
+import { staffCourse } from '../conversation/hosted-model.ts';
+import { talkOf } from '../conversation/talk-of.ts';
+import type { Talk } from '../state/talk.ts';
+import type { Scheduler } from '../clock/scheduler.ts';
+import type { ServiceState } from '../state/service-state.ts';
+import type { People } from '../world/people.ts';
+import type { CallChange, CallListener } from '../state/call-changes.ts';
+import type { Call, CallCourse, ForcedCourse } from '../state/call.ts';
+import { decideCourse, failedCourse, type OutcomeMix } from './callee.ts';
+import { forcedCourse } from './forced-course.ts';
+import { renderOpeningLine } from './opening-line.ts';
+import { closeCourse } from './close-course.ts';
+
+export interface NetworkParts {
+  settings: {
+    seed: string;
+    /** Calls on the line at once. */
+    concurrency: number;
+    unansweredCreateRecord: boolean;
+    meanTalkSeconds: number;
+    outcomeMix: OutcomeMix;
+  };
+  clock: Clock;
+  scheduler: Scheduler;
+  state: ServiceState;
+  live: LiveTalks;
+  people: People;
+  unavailableModels: ReadonlySet<string>;
+  /** Work that service time must wait for where it is moved by hand. */
+  pendingWork: Set<Promise<unknown>>;
+  callListeners: ReadonlySet<CallListener>;
+}
+
+/** What calls outside the batches are made with. */
+export type Switchboard = Pick<NetworkParts, 'settings' | 'clock' | 'state' | 'people'> & { network: PhoneNetwork };
+
+/** Dials queued calls first come, first served, with a limited number of lines, which inbound calls share. */
+export class PhoneNetwork {
+  readonly #parts: Omit<NetworkParts, 'state'>;
+  /** Its own: a reset gives the service another. */
+  readonly #state: ServiceState;
+  #queue: Call[] = [];
+  #head = 0;
+  readonly #onTheLine = new Set<Call>();
+  #closed = false;
+
+  constructor(parts: NetworkParts) {
+    this.#parts = parts;
+    this.#state = parts.state;
+  }
+
+  /** Queues calls accepted at `at`; those for which a line is free are dialled at that instant. */
+  queue(calls: readonly Call[], at: number): void {
+    for (const call of calls) {
+      this.#queue.push(call);
+      this.#tell(call, 'queued', at);
+    }
+    this.#dialNext(at);
+  }
+
+  /** Queues calls at an instant to come, but for those that have been given a course by then. */
+  queueLater(calls: readonly Call[], notBefore: number): void {
+    for (const call of calls) call.notBefore = notBefore;
+    this.#parts.scheduler.schedule(notBefore, (at) => {
+      const waiting = calls.filter(({ course }) => course === null);
+      this.queue(waiting, at);
+    });
+  }
+
+  /** Connects a call that came in and whose course has been decided. The caller has made sure that a line is free. */
+  connect(call: Call, at: number): void {
+    this.#onTheLine.add(call);
+    this.#tell(call, 'dialed', at);
+    this.#hold(call, at);
+  }
+
+  /** Takes up calls of a restored state: those that wait are queued, those under way go on. What was due by `at` has happened. */
+  resume(calls: Iterable<Call>, at: number): void {
+    for (const call of calls) {
+      if (call.course === null && (call.notBefore ?? 0) > at) this.queueLater([call], call.notBefore ?? 0);
+      else if (call.course === null) this.#queue.push(call);
+      else if (call.course.analysedAt > at) {
+        if (call.course.endedAt > at) this.#onTheLine.add(call);
+        if (isOverSocket(call) && call.course.endedAt === Infinity) this.hangUp(call, lostTalk(call, at));
+        else this.#hold(call, at + 1);
+      }
+    }
+    this.#dialNext(at);
+  }
+
+  /** Gives an open call another course, from now on. */
+  redirect(call: Call, course: CallCourse, at: number): void {
+    call.course = course;
+    this.#tell(call, 'redirected', at);
+    this.#hold(call, at);
+  }
+
+  /** Gives a call that waits to be dialled the course that it will take. */
+  order(call: Call, forced: ForcedCourse, at: number): void {
+    call.forced = forced;
+    this.#tell(call, 'redirected', at);
+  }
+
+  /** Ends a call that was held over a socket. */
+  hangUp(call: Call, talk: Talk): void {
+    if (this.#closed || call.course === null || call.course.endedAt !== Infinity) return;
+    this.#end(call, call.course, talk);
+  }
+
+  /** What is still under way elsewhere is of no consequence any more. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  get waiting(): number {
+    return this.#queue.length - this.#head;
+  }
+
+  get linesInUse(): number {
+    return this.#onTheLine.size;
+  }
+
+  get hasFreeLine(): boolean {
+    return this.linesInUse < this.#parts.settings.concurrency;
+  }
+
+  #dialNext(at: number): void {
+    while (this.hasFreeLine) {
+      const call = this.#queue[this.#head];
+      if (call === undefined) break;
+      this.#head += 1;
+      // Whoever gave it a course while it waited has taken it back.
+      if (call.course === null) this.#dial(call, at);
+    }
+    if (this.#head > 1024 && this.#head * 2 > this.#queue.length) {
+      this.#queue = this.#queue.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  #dial(call: Call, at: number): void {
+    const { settings, people } = this.#parts;
+    const number = this.#state.numbers.get(call.phoneNumberId);
+    call.dialedAt = at;
+    call.agent = this.#state.agents.get(call.agentId) ?? null;
+    call.agentNumber = number?.phoneNumber ?? null;
+    call.course = this.#decide(call, at);
+    this.#onTheLine.add(call);
+    if (settings.unansweredCreateRecord && people.records.unanswered !== 'none')
+      this.#state.conversations.add(call, at);
+    this.#tell(call, 'dialed', at);
+    this.#hold(call, at);
+  }
+
+  #decide(call: Call, at: number): CallCourse {
+    const { settings } = this.#parts;
+    const number = this.#state.numbers.get(call.phoneNumberId);
+    if (call.agent === null) return failedCourse(at + 1_000, 'The agent no longer exists.');
+    if (number === undefined) return failedCourse(at + 1_000, 'The caller number is not imported.');
+    if (!number.verified) return failedCourse(at + 1_000, 'The caller number is not verified.');
+    call.openingLine = renderOpeningLine(call);
+    const { seed, outcomeMix, meanTalkSeconds } = settings;
+    const forced = call.forced ?? this.#state.takeNextCourse(call.to);
+    if (forced !== undefined)
+      return forcedCourse(forced, { seed, to: call.to, nth: call.nth, dialedAt: at, meanTalkSeconds });
+    const { people } = this.#parts;
+    return decideCourse({ seed, number: call.to, nth: call.nth, dialedAt: at, people, outcomeMix, meanTalkSeconds });
+  }
+
+  /** Sees a call through to its end. A talk that is not over yet is held first; what is due by `from` has happened. */
+  #hold(call: Call, from: number): void {
+    const { course } = call;
+    if (course === null) return;
+    const { answeredAt } = course;
+    if (course.endedAt !== Infinity || answeredAt === null) {
+      this.#follow(call, course, from);
+      return;
+    }
+    if (isOverSocket(call)) {
+      this.#schedule(call, 'answered', answeredAt, from);
+      return;
+    }
+    const { live, settings, unavailableModels } = this.#parts;
+    if (!live.wants(call)) {
+      call.course = staffCourse(call, course, unavailableModels);
+      call.course = closeCourse(call.course, talkOf(settings.seed, call));
+      this.#follow(call, call.course, from);
+      return;
+    }
+    this.#schedule(call, 'answered', answeredAt, from);
+    this.#whenHeld(call, live.hold(call, answeredAt));
+    this.#parts.scheduler.schedule(answeredAt + maxDurationMs(configOf(call)), (at) => {
+      // Not where it has ended meanwhile, or has been given another course.
+      if (this.#closed || call.course?.endedAt !== Infinity || call.course.answeredAt !== answeredAt) return;
+      this.#end(call, call.course, live.cutShort(call, at));
+    });
+  }
+
+  #whenHeld(call: Call, held: Promise<Talk>): void {
+    const { clock, pendingWork } = this.#parts;
+    const work = held.then((talk) => {
+      // Whoever gave the call another course meanwhile has taken it over.
+      if (this.#closed || call.course === null || call.course.endedAt !== Infinity) return;
+      // The talk's own times run from pick-up; it cannot be over before now, for nothing of it was known till now.
+      const now = clock.now();
+      this.#end(call, call.course, talk.endedAt >= now ? talk : { ...talk, endedAt: now });
+    });
+    pendingWork.add(work);
+    void work.finally(() => pendingWork.delete(work));
+  }
+
+  #end(call: Call, course: CallCourse, talk: Talk): void {
+    call.live = talk;
+    call.course = closeCourse(course, talk);
+    this.#schedule(call, 'ended', call.course.endedAt, -Infinity);
+    this.#schedule(call, 'analysed', call.course.analysedAt, -Infinity);
+  }
+
+  #follow(call: Call, course: CallCourse, from: number): void {
+    if (course.answeredAt !== null) this.#schedule(call, 'answered', course.answeredAt, from);
+    this.#schedule(call, 'ended', course.endedAt, from);
+    this.#schedule(call, 'analysed', course.analysedAt, from);
+  }
+
+  #schedule(call: Call, change: Milestone, at: number, from: number): void {
+    if (at < from) return;
+    this.#parts.scheduler.schedule(at, (when) => this.#happen(call, change, when));
+  }
+
+  #happen(call: Call, change: Milestone, at: number): void {
+    if (call.course === null || instantOf(call.course, change) !== at) return;
+    // Where unanswered calls leave no record, the record is made on pick-up.
+    if (change === 'answered' && call.recordedAt === null) this.#state.conversations.add(call, at);
+    this.#tell(call, change, at);
+    if (change === 'ended' && this.#onTheLine.delete(call)) this.#dialNext(at);
+  }
+
+  #tell(call: Call, change: CallChange, at: number): void {
+    for (const listen of this.#parts.callListeners) listen(call, change, at);
+  }
+}
+
+type Milestone = Extract<CallChange, 'answered' | 'ended' | 'analysed'>;
+
+function instantOf(course: CallCourse, change: Milestone): number | null {
+  return { answered: course.answeredAt, ended: course.endedAt, analysed: course.analysedAt }[change];
+}
+
+function isOverSocket({ channel = 'phone' }: Call): boolean {
+  return channel !== 'phone';
+}
+
+/** What was said until the state was kept; nobody is at the socket any more. */
+function lostTalk({ live }: Call, at: number): Talk {
+  const turns = live?.turns ?? [];
+  return { turns, endedAt: at, terminationReason: endings.lost, brokeDown: false };
+}

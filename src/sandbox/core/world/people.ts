@@ -1,0 +1,142 @@
+import { Random } from '../random.ts';
+import { defaultOptOut, defaultWrongPerson } from './person-lines.ts';
+import { NumberZones } from './number-zones.ts';
+import { periodAt } from './local-hours.ts';
+import { stranger, type Person } from './person.ts';
+import { plainHabits, type Lateness, type RecordHabits } from './record-habits.ts';
+import type { KindInput, Reach, SomebodyInput, World } from './world-schema.ts';
+
+/** Somebody together with when they can be reached. */
+export interface Inhabitant {
+  person: Person;
+  /** Whose clock they live by, where the world says so. */
+  zone: string | null;
+  /** Chances of getting through when `number` is dialled at this instant; null where the world says nothing about it. */
+  reachAt(at: number, number: string): Reach | null;
+}
+
+interface Pattern {
+  startsWith: string;
+  endsWith: string;
+  inhabitant: Inhabitant;
+}
+
+/** The people behind the numbers. A new world counts for calls that are dialled after it came. */
+export class People {
+  #world: World = { version: 1, people: [] };
+  #byNumber = new Map<string, Inhabitant>();
+  #patterns: Pattern[] = [];
+  #kinds: { weight: number; inhabitant: Inhabitant }[] = [];
+
+  constructor(world: World) {
+    this.replace(world);
+  }
+
+  get world(): World {
+    return this.#world;
+  }
+
+  get records(): RecordHabits {
+    return this.#world.records ?? plainHabits;
+  }
+
+  /** Milliseconds that a call waits in front of the lines. */
+  ringDelayMs(seed: string, conversationId: string): number {
+    return drawLateness(this.#world.late_rings, new Random(seed, conversationId, 'late ring'));
+  }
+
+  /** Milliseconds from the making of a record until it is listed. */
+  listDelayMs(seed: string, conversationId: string): number {
+    return drawLateness(this.records.listed_late, new Random(seed, conversationId, 'listed late'));
+  }
+
+  replace(world: World): void {
+    this.#world = world;
+    this.#byNumber = new Map();
+    this.#patterns = [];
+    for (const who of world.people) {
+      const inhabitant = settle(who);
+      const { number, numbers = [], starts_with: startsWith, ends_with: endsWith } = who;
+      for (const each of number === undefined ? numbers : [number]) this.#byNumber.set(each, inhabitant);
+      if (startsWith !== undefined || endsWith !== undefined)
+        this.#patterns.push({ startsWith: startsWith ?? '', endsWith: endsWith ?? '', inhabitant });
+    }
+    this.#kinds = (world.population ?? []).map((kind) => ({ weight: kind.weight, inhabitant: settle(kind) }));
+  }
+
+  /** Who is named with this very number. */
+  named(number: string): Inhabitant | null {
+    return this.#byNumber.get(number) ?? null;
+  }
+
+  /** Whom the first pattern that fits says to be there. */
+  byPattern(number: string): Inhabitant | null {
+    const fits = ({ startsWith, endsWith }: Pattern): boolean =>
+      number.startsWith(startsWith) && number.endsWith(endsWith);
+    return this.#patterns.find(fits)?.inhabitant ?? null;
+  }
+
+  /** The zone that the world names for whoever is behind a number. */
+  zoneOf(number: string): string | null {
+    return (this.named(number) ?? this.byPattern(number))?.zone ?? null;
+  }
+
+  /** One of the population, the same for a number whenever it is dialled. */
+  ofPopulation(seed: string, number: string): Inhabitant | null {
+    if (this.#kinds.length === 0) return null;
+    let rest = new Random(seed, number, 'population').next() * this.#kinds.reduce((sum, { weight }) => sum + weight, 0);
+    const drawn = this.#kinds.find(({ weight }) => (rest -= weight) < 0) ?? this.#kinds.at(-1);
+    return drawn?.inhabitant ?? null;
+  }
+}
+
+function drawLateness(late: Lateness | undefined, random: Random): number {
+  if (late === undefined || !random.chance(late.share)) return 0;
+  return Math.round(random.between(late.from_seconds, late.to_seconds) * 1000);
+}
+
+const zones = new NumberZones();
+
+function settle(traits: SomebodyInput | KindInput): Inhabitant {
+  const { reach, hours, zone } = traits;
+  return {
+    person: readPerson(traits),
+    zone: zone ?? null,
+    reachAt: (at, number) => {
+      const period = hours === undefined ? null : periodAt(hours, zone ?? zones.of(number)[0] ?? 'utc', at);
+      return period ?? reach ?? null;
+    },
+  };
+}
+
+function readPerson(traits: SomebodyInput | KindInput): Person {
+  const language = traits.language ?? stranger.language;
+  const { interrupts = false, hangs_up: hangsUp, script } = traits;
+  return {
+    name: traits.name ?? null,
+    persona: traits.persona ?? stranger.persona,
+    mood: traits.mood ?? stranger.mood,
+    language,
+    answers: traits.answers ?? {},
+    greeting: traits.greeting ?? null,
+    greetsFirst: traits.greets_first ?? false,
+    script:
+      script?.map((line) =>
+        typeof line === 'string'
+          ? { say: line, interrupts: false, hangsUp: false }
+          : { say: line.say, interrupts: line.interrupts, hangsUp: line.hangs_up },
+      ) ?? null,
+    optsOut: sentenceOf(traits.opts_out, defaultOptOut(language)),
+    wrongPerson: sentenceOf(traits.wrong_person, defaultWrongPerson(language)),
+    silent: traits.silent ?? false,
+    interrupts: typeof interrupts === 'boolean' ? Number(interrupts) : interrupts,
+    leavesAfterSeconds: hangsUp?.after_seconds ?? null,
+    leavesAfterTurns: hangsUp?.after_turns ?? null,
+    talksOn: traits.talks_on ?? false,
+  };
+}
+
+function sentenceOf(said: boolean | string | undefined, usual: string): string | null {
+  if (typeof said === 'string') return said;
+  return said === true ? usual : null;
+}

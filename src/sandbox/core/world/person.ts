@@ -1,0 +1,67 @@
+import type { Language } from './language.ts';
+
+export const moods = ['friendly', 'neutral', 'impatient', 'hostile'] as const;
+export type Mood = (typeof moods)[number];
+
+/** How somebody talks, whatever their mood. */
+export const personas = ['plain', 'talkative', 'terse', 'confused', 'suspicious'] as const;
+export type Persona = (typeof personas)[number];
+
+/** One line of a scripted dialogue. */
+export interface ScriptLine {
+  /** Null for saying nothing. */
+  readonly say: string | null;
+  readonly interrupts: boolean;
+  readonly hangsUp: boolean;
+}
+
+export type AnswerValue = string | number | boolean;
+
+/** Somebody who may pick up. Plain data, shared by all calls to them and never changed. */
+export interface Person {
+  readonly name: string | null;
+  readonly persona: Persona;
+  readonly mood: Mood;
+  readonly language: Language;
+  /** By id of a collection item, or by words that a question contains. */
+  readonly answers: Readonly<Record<string, AnswerValue>>;
+  /** Their first words; drawn when null. */
+  readonly greeting: string | null;
+  /** They speak before the agent does. */
+  readonly greetsFirst: boolean;
+  readonly script: readonly ScriptLine[] | null;
+  /** What they say instead of answering the first question, to be called no more. */
+  readonly optsOut: string | null;
+  /** What they say when somebody else was meant. */
+  readonly wrongPerson: string | null;
+  readonly silent: boolean;
+  /** Chance that they begin before the agent has finished, at each of their turns. */
+  readonly interrupts: number;
+  readonly leavesAfterSeconds: number | null;
+  /** They hang up with this turn of theirs, from 1. */
+  readonly leavesAfterTurns: number | null;
+  /** They tell stories and let nobody say goodbye. */
+  readonly talksOn: boolean;
+}
+
+/** Somebody of whom nothing is known. */
+export const stranger: Person = {
+  name: null,
+  persona: 'plain',
+  mood: 'neutral',
+  language: 'en',
+  answers: {},
+  greeting: null,
+  greetsFirst: false,
+  script: null,
+  optsOut: null,
+  wrongPerson: null,
+  silent: false,
+  interrupts: 0,
+  leavesAfterSeconds: null,
+  leavesAfterTurns: null,
+  talksOn: false,
+};
+
+/** Chance that somebody in this mood gives the answers that the caller hopes for. */
+export const goodwill: Readonly<Record<Mood, number>> = { friendly: 1, neutral: 0.7, impatient: 0.5, hostile: 0.1 };

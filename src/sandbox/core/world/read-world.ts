@@ -1,0 +1,47 @@
+import { describeIssue } from '../../schemas/describe-issue.ts';
+import { readYaml } from './read-yaml.ts';
+import { worldSchema, type World } from './world-schema.ts';
+
+/** Thrown when a world cannot be used; names each path, the value found there, and what is allowed. */
+export class WorldError extends Error {
+  override readonly name = 'WorldError' as const;
+  readonly problems: readonly string[];
+
+  constructor(source: string, problems: readonly string[]) {
+    super(`${source}: the world cannot be used.\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+const mostProblems = 20;
+
+/** Reads YAML or JSON. Throws `WorldError`; `source` says in it where the text came from. */
+export function readWorld(text: string, source: string): World {
+  const read = readYaml(text);
+  if ('problem' in read) throw new WorldError(source, [read.problem]);
+  return checkWorld(read.value, source);
+}
+
+/** Throws `WorldError`. */
+export function checkWorld(value: unknown, source: string): World {
+  const parsed = worldSchema.safeParse(value, { reportInput: true });
+  const problems = parsed.success ? doubledNumbers(parsed.data) : parsed.error.issues.flatMap(describeIssue);
+  if (parsed.success && problems.length === 0) return parsed.data;
+  const more = problems.length - mostProblems;
+  throw new WorldError(source, [...problems.slice(0, mostProblems), ...(more > 0 ? [`and ${more} more`] : [])]);
+}
+
+/** One line for each number that is given to more than one person. */
+export function doubledNumbers({ people }: World): string[] {
+  const owners = new Map<string, string>();
+  const problems: string[] = [];
+  for (const [index, { number, numbers = [] }] of people.entries()) {
+    for (const each of number === undefined ? numbers : [number]) {
+      const path = `people[${index}]`;
+      const owner = owners.get(each);
+      if (owner === undefined) owners.set(each, path);
+      else problems.push(`${path} has the number "${each}", which ${owner} has too; give a number to one person only.`);
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,52 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { isLoopbackAddress, mayBeCalled } from '../core/allowed-host.ts';
+import { ServiceError } from '../core/service-error.ts';
+import type { SandboxSettings } from '../core/settings/settings.ts';
+
+/**
+ * Guards everything under /_sandbox: pages of other sites, open in the same browser, may not use it; and where there is a control token
+ * it is asked for, but for health and for what the provider itself calls.
+ */
+export function guardControl(app: FastifyInstance, { controlToken }: SandboxSettings): void {
+  const wanted = controlToken === null ? null : digest(`Bearer ${controlToken}`);
+  app.addHook('onRequest', async (request) => {
+    const pathname = request.routeOptions.url ?? request.url.split('?', 1)[0] ?? '';
+    if (!/^\/_sandbox(\/|$)/.test(pathname)) return;
+    refuseOtherSites(request.headers.origin, request.host);
+    if (wanted === null) return;
+    if (request.routeOptions.config.control?.open === true) return;
+    if (timingSafeEqual(digest(request.headers.authorization ?? ''), wanted)) return;
+    throw new ServiceError(401, 'Send the control token of this sandbox as "authorization: Bearer <token>".', {
+      type: 'authentication_error',
+      code: request.headers.authorization === undefined ? 'missing_control_token' : 'invalid_control_token',
+      headers: { 'www-authenticate': 'Bearer' },
+    });
+  });
+}
+
+/**
+ * Refuses what was sent to another name, wherever it is to go: a page of another site can have its own name pointed at this machine, and
+ * would then read answers as if they were its own. Without a name (HTTP/1.0) no browser sent it.
+ */
+export function refuseOtherNames(header: string | undefined, { host }: SandboxSettings): void {
+  if (header === undefined || header === '' || mayBeCalled(header.replace(/:\d+$/, ''), host)) return;
+  const own = isLoopbackAddress(host)
+    ? 'localhost, 127.0.0.1 or [::1]'
+    : `localhost, an IP address, a name without a dot or under .internal, or "${host}"`;
+  const message = `This sandbox is reached as ${own}; the Host header names something else. Start it with --host and that name if it is one of this machine.`;
+  throw new ServiceError(403, message, { type: 'forbidden', code: 'foreign_host' });
+}
+
+/** A browser names the site that asks. */
+function refuseOtherSites(origin: string | undefined, host: string): void {
+  if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host.toLowerCase())) return;
+  const message =
+    'The controls of the sandbox are for programs of this machine and for its own page, not for other sites.';
+  throw new ServiceError(403, message, { type: 'forbidden', code: 'foreign_site' });
+}
+
+/** Of one length, so that a comparison takes one time. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

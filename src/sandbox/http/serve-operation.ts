@@ -1,0 +1,56 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ControlAbout } from './control-about.ts';
+import { operations, type OperationName } from '../core/operations.ts';
+import { ServiceError } from '../core/service-error.ts';
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
+
+/** Serves one operation at the path of the contract, under its name, and at further paths (gaps A.1). */
+export function serveOperation(
+  app: FastifyInstance,
+  name: OperationName,
+  handler: Handler,
+  aliases: readonly string[] = [],
+): void {
+  const { method, path } = operations[name];
+  for (const url of [path, ...aliases])
+    app.route({ method, url, config: { operation: name }, handler: async (request, reply) => handler(request, reply) });
+}
+
+/** Serves what is no operation of the contract, to callers with an API key. */
+export function serveKeyed(
+  app: FastifyInstance,
+  method: 'GET' | 'POST' | 'DELETE',
+  url: string,
+  handler: Handler,
+): void {
+  app.route({ method, url, config: { keyed: true }, handler: async (request, reply) => handler(request, reply) });
+}
+
+/** Serves one of the sandbox's own controls, outside the contract; `path` is empty for their index. */
+export function serveControl(
+  app: FastifyInstance,
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  about: ControlAbout,
+  handler: Handler,
+): void {
+  const { longestBytes: bodyLimit } = about;
+  const url = path === '' ? '/_sandbox' : `/_sandbox/${path}`;
+  const limit = bodyLimit === undefined ? {} : { bodyLimit };
+  app.route({
+    method,
+    url,
+    ...limit,
+    config: { control: about },
+    handler: async (request, reply) => handler(request, reply),
+  });
+}
+
+/** Throws 404 where a path ends in a slash instead of the parameter. */
+export function pathParameter(request: FastifyRequest, name: string): string {
+  const value = (request.params as Record<string, string>)[name] ?? '';
+  if (value !== '') return value;
+  const message = `The path has no ${name}. Give one, or leave the last slash out.`;
+  throw new ServiceError(404, message, { type: 'not_found', code: 'route_not_found' });
+}

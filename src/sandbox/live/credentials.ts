@@ -1,0 +1,56 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { conversationPath } from '../http/socket-paths.ts';
+import { deriveId } from '../core/random.ts';
+import type { ConversationTokens } from './conversation-tokens.ts';
+import { validate } from '../schemas/validate.ts';
+import type { Service } from '../core/service/service.ts';
+import { lifetimeMs } from '../core/state/credential-store.ts';
+import { findAgent } from '../routes/agents.ts';
+import { serveOperation } from '../http/serve-operation.ts';
+
+export function serveCredentials(app: FastifyInstance, service: Service, tokens: ConversationTokens): void {
+  const { schemas, clock, settings } = service;
+
+  serveOperation(
+    app,
+    'get_signed_url',
+    (request) => {
+      const { agent_id: agentId } = validate(schemas.credentialQuery, 'query', request.query);
+      findAgent(service, agentId, 'agent_id');
+      // The contract promises wss; the sandbox itself speaks no TLS, so the extended dialect gives the address as it is.
+      const scheme = settings.dialect === 'spec' || cameOverTls(request) ? 'wss' : 'ws';
+      const address = new URL(`${scheme}://${request.host}${conversationPath}`);
+      address.searchParams.set('agent_id', agentId);
+      address.searchParams.set(
+        'conversation_signature',
+        service.state.credentials.issueSignature(agentId, clock.now()),
+      );
+      return { signed_url: address.href };
+    },
+    settings.dialect === 'extended' ? ['/v1/convai/conversation/get_signed_url'] : [],
+  );
+
+  serveOperation(app, 'get_token', async (request) => {
+    const { agent_id: agentId } = validate(schemas.credentialQuery, 'query', request.query);
+    findAgent(service, agentId, 'agent_id');
+    const { state } = service;
+    const now = clock.now();
+    const nth = state.count(`tokens of ${agentId}`);
+    const room = deriveId('conv', settings.seed, 'token', agentId, nth);
+    const identity = deriveId('user', settings.seed, 'token', agentId, nth);
+    const issuedAt = Math.floor(now / 1000);
+    const expiresAt = Math.floor((now + lifetimeMs.token) / 1000);
+    const token = await tokens.sign({ room, identity, agentId, issuedAt, expiresAt });
+    state.credentials.keep(
+      token,
+      { kind: 'token', agentId, expiresAt: expiresAt * 1000, conversationId: room },
+      clock.now(),
+    );
+    return settings.dialect === 'spec' ? { token } : { token, conversation_id: room };
+  });
+}
+
+/** Whether a server in front, which does the TLS, says so. */
+function cameOverTls(request: FastifyRequest): boolean {
+  return request.headers['x-forwarded-proto'] === 'https';
+}

@@ -1,0 +1,174 @@
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { refuseOtherNames } from '../http/access.ts';
+import { announceRequest } from '../http/announce-changes.ts';
+import { createUrlCensor } from '../http/censor-url.ts';
+import { newErrorId } from '../http/error-replies.ts';
+import type { JournalEntry } from '../judge/journal.ts';
+import type { Service } from '../core/service/service.ts';
+import { errorBody, ServiceError } from '../core/service-error.ts';
+import { admit, requireSocketPath } from './admit.ts';
+import type { ConversationTokens } from './conversation-tokens.ts';
+import type { SocketSessions } from './socket-sessions.ts';
+import { errorEvent } from './server-events.ts';
+import { closeReason, endingFor } from './session-ending.ts';
+
+const subprotocol = 'convai';
+/** Real milliseconds; by then a client that is asked to close has done so. */
+const closingGraceMs = 250;
+
+export interface SocketParts {
+  sockets: SocketSessions;
+  tokens: ConversationTokens;
+}
+
+/**
+ * Serves conversations over WebSockets beside the HTTP operations. What is no handshake, or leads nowhere, is answered over HTTP. A
+ * conversation that is refused is closed with 1008 after the handshake, for a browser tells its page nothing of an answer over HTTP.
+ */
+export function serveSockets(app: FastifyInstance, service: Service, { sockets, tokens }: SocketParts): void {
+  const { settings, scheduler } = service;
+  const censorUrl = createUrlCensor(settings.apiKeys);
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: settings.sockets.maxFrameBytes,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
+  });
+
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // Whoever goes away now has not been let in yet.
+    const ignore = (): void => undefined;
+    socket.on('error', ignore);
+    scheduler.runDue();
+    const entry = openEntry(request);
+    let url: URL;
+    try {
+      url = readHandshake(request);
+    } catch (error) {
+      closeEntry(entry, refuse(socket, error));
+      return;
+    }
+    const upgrade = (use: (connection: WebSocket) => void): void => {
+      socket.off('error', ignore);
+      server.handleUpgrade(request, socket, head, (connection) => {
+        use(connection);
+        closeEntry(entry, 101);
+      });
+    };
+    admit({ service, tokens }, url, entry.journal.sequence).then(
+      (admission) => upgrade((connection) => sockets.hold(connection, admission)),
+      (error: unknown) => upgrade((connection) => (entry.journal.socketRefusal = turnAway(connection, error))),
+    );
+  });
+  server.on('headers', (headers) => headers.push('x-sandbox: 1'));
+
+  app.addHook('preClose', async () => {
+    sockets.stop('The sandbox stops.');
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, server.clients.size === 0 ? 0 : closingGraceMs);
+      server.close(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    for (const client of server.clients) client.terminate();
+  });
+
+  /** Where a handshake leads. Throws `ServiceError` for what is none, or leads nowhere. */
+  function readHandshake(request: IncomingMessage): URL {
+    refuseOtherNames(request.headers.host, settings);
+    requireWebSocket(request);
+    const url = addressOf(request);
+    requireSocketPath(url);
+    return url;
+  }
+
+  function openEntry(request: IncomingMessage): Entry {
+    const { journal, clock, conduct } = service;
+    const { path, keyInUrl } = censorUrl(request.url ?? '/');
+    const requestId = request.headers['x-request-id'];
+    const { entry } = journal.begin(
+      {
+        method: request.method ?? 'GET',
+        path,
+        operation: null,
+        unmatched: false,
+        hint: null,
+        requestId: typeof requestId === 'string' ? requestId : null,
+        apiKey: request.headers['x-api-key'] === undefined ? null : '[redacted]',
+        at: clock.now(),
+        realAt: clock.realNow(),
+      },
+      request.headers,
+    );
+    conduct.noteRequest({ sequence: entry.sequence, parallel: entry.parallel, keyInUrl });
+    return { journal: entry, startedAt: performance.now() };
+  }
+
+  function closeEntry({ journal, startedAt }: Entry, status: number): void {
+    service.journal.end(journal, 'sent', status, Math.round(performance.now() - startedAt));
+    announceRequest(service, journal);
+  }
+}
+
+interface Entry {
+  journal: JournalEntry;
+  startedAt: number;
+}
+
+function requireWebSocket({ headers, method }: IncomingMessage): void {
+  const key = headers['sec-websocket-key'] ?? '';
+  const isWebSocket = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+  if (isWebSocket && headers['sec-websocket-version'] === '13' && /^[+/0-9A-Za-z]{22}==$/.test(key)) return;
+  throw new ServiceError(400, 'This is not the handshake of a WebSocket (RFC 6455, version 13).', {
+    type: 'invalid_request',
+    code: 'bad_handshake',
+    headers: { 'sec-websocket-version': '13' },
+  });
+}
+
+function addressOf({ url = '/' }: IncomingMessage): URL {
+  try {
+    return new URL(url, 'http://sandbox');
+  } catch {
+    throw new ServiceError(400, 'The address cannot be read.', { type: 'invalid_request', code: 'bad_request' });
+  }
+}
+
+/** Tells a client that holds no conversation why, and closes. Returns the reason. */
+function turnAway(connection: WebSocket, error: unknown): string {
+  const ending = endingFor(error);
+  const reason = closeReason(ending);
+  // What such a client sends is not read, however large it is.
+  connection.on('error', () => undefined);
+  connection.send(JSON.stringify(errorEvent(ending.code, reason, ending.reason)));
+  connection.close(ending.code, reason);
+  return reason;
+}
+
+/** Answers over HTTP and hangs up. Returns the status. */
+function refuse(socket: Duplex, error: unknown): number {
+  const known = error instanceof ServiceError;
+  if (!known) process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+  const status = known ? error.status : 500;
+  const facts = known ? error.facts : { type: 'server_error', code: 'internal_error' };
+  const message = known ? error.message : 'The sandbox failed; this is a defect of its own.';
+  const requestId = newErrorId();
+  const body = Buffer.from(JSON.stringify(errorBody(message, facts, requestId)));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'x-sandbox: 1',
+    `x-request-id: ${requestId}`,
+    ...Object.entries(('headers' in facts ? facts.headers : undefined) ?? {}).map(
+      ([name, value]) => `${name}: ${value}`,
+    ),
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${body.length}`,
+    'connection: close',
+  ];
+  socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
+  return status;
+}

@@ -1,0 +1,77 @@
+import type { ModelCaller } from './model-caller.ts';
+import type { SandboxSettings } from '../core/settings/settings.ts';
+import type { Call } from '../core/state/call.ts';
+import { converseWithModel, talkUntil } from '../core/conversation/converse.ts';
+import type { LiveTalks } from '../core/conversation/live-talks.ts';
+import { assessByModel, assessesByModel } from './model-assessment.ts';
+import { modelMindOf } from './model-of-call.ts';
+import { isHeldByModel, ownModelOf } from '../core/conversation/model-settings.ts';
+import { createPhoneTools } from './model-tool-runner.ts';
+import { setUpTalk } from '../core/conversation/talk-of.ts';
+import type { Talk, Turn } from '../core/state/talk.ts';
+
+interface HeldTalk {
+  /** What was said when the model was asked last. */
+  turns: readonly Turn[];
+  /** Known as soon as everything was said; the model may still have to tell what came of it. */
+  whole: Talk | null;
+  abort: AbortController;
+}
+
+export interface ModelTalks extends LiveTalks {
+  /** Gives up the talks that are being held; others may begin. */
+  stop(): void;
+}
+
+/** Calls whose agent speaks through the model behind its own address. */
+export function createModelTalks(
+  settings: SandboxSettings,
+  caller: ModelCaller,
+  unavailableModels: ReadonlySet<string>,
+): ModelTalks {
+  const tools = createPhoneTools(settings);
+  let stopping = new AbortController();
+  const held = new Map<Call, HeldTalk>();
+  return {
+    wants: isHeldByModel,
+    async hold(call, answeredAt) {
+      const talk: HeldTalk = { turns: [], whole: null, abort: new AbortController() };
+      held.set(call, talk);
+      try {
+        return await hold(call, answeredAt, talk, AbortSignal.any([stopping.signal, talk.abort.signal]));
+      } catch (error) {
+        // Nobody else waits for this, and one conversation must not take the service down.
+        const reason = `internal_error: ${error instanceof Error ? error.name : 'unknown'}`;
+        return { turns: [], endedAt: answeredAt, terminationReason: reason, brokeDown: true };
+      } finally {
+        if (held.get(call) === talk) held.delete(call);
+      }
+    },
+    cutShort(call, at) {
+      const talk = held.get(call);
+      held.delete(call);
+      talk?.abort.abort();
+      return talk?.whole == null ? talkUntil(at, talk?.turns ?? []) : { ...talk.whole, endedAt: at };
+    },
+    stop() {
+      stopping.abort();
+      stopping = new AbortController();
+    },
+  };
+
+  async function hold(call: Call, answeredAt: number, progress: HeldTalk, signal: AbortSignal): Promise<Talk> {
+    const { agent, course, conversationId } = call;
+    const model = ownModelOf(call);
+    if (agent === null || course === null || model === null)
+      throw new Error(`Call ${call.callId} is not held by a model of its agent.`);
+    const mind = modelMindOf(call, model, { settings, caller, unavailableModels, tools, signal });
+    // Whatever a person said to pass the time, the model would have to be told.
+    const setup = { ...setUpTalk(settings.seed, call, course, answeredAt), leastMs: 0 };
+    const talk = await converseWithModel(setup, mind, (turns) => (progress.turns = turns));
+    progress.whole = talk;
+    const { platform } = agent;
+    const usedBackup = talk.turns.some(({ usage }) => usage?.fallback === true);
+    if (talk.brokeDown || usedBackup || !assessesByModel(platform)) return talk;
+    return { ...talk, assessment: await assessByModel(caller, { conversationId, platform, model, signal }, talk) };
+  }
+}

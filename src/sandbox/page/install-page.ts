@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { serveControl } from '../http/serve-operation.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import { renderApp } from './app-frame.ts';
+import { icon } from './icon.ts';
+import { assetPaths, renderShell } from './page-shell.ts';
+import { script } from './script.ts';
+
+/** In the order in which they hold. */
+const stylesheet = ['colours', 'base', 'frame', 'panels', 'facts', 'controls']
+  .map((name) => readFileSync(new URL(`styles/${name}.css`, import.meta.url), 'utf8'))
+  .join('\n');
+
+/** Nothing from elsewhere, nothing inline, in no frame. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "media-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * The page at `/`. Its data is in it, and again at `/_sandbox/page`, from where the script brings it up to date; with a control
+ * token the page is empty until the script has asked for its data with that token.
+ */
+export function installPage(app: FastifyInstance, service: Service, webhooks: Webhooks): void {
+  app.get('/', async (request, reply) => {
+    if (service.settings.controlToken !== null) return send(reply, 'text/html', renderShell(null).text);
+    const { view, markup } = renderApp({ service, webhooks }, readQuery(request.query));
+    return send(
+      view.missing === true ? reply.code(404) : reply,
+      'text/html',
+      renderShell({ title: view.title, markup }).text,
+    );
+  });
+
+  serveControl(
+    app,
+    'GET',
+    'page',
+    { says: 'Gives a view of the page; its query is that of the page itself.', answers: ['text/html'] },
+    (request, reply) =>
+      send(reply, 'text/html', renderApp({ service, webhooks }, readQuery(request.query)).markup.text),
+  );
+
+  for (const [path, type, text] of [
+    [assetPaths.style, 'text/css', stylesheet],
+    [assetPaths.script, 'text/javascript', script],
+    [assetPaths.icon, 'image/svg+xml', icon],
+  ] as const) {
+    app.get(path, async (_request, reply) => send(reply, type, text));
+  }
+}
+
+function send(reply: FastifyReply, type: string, text: string): FastifyReply {
+  return reply
+    .header('content-security-policy', policy)
+    .header('cache-control', 'no-store')
+    .header('referrer-policy', 'no-referrer')
+    .header('x-content-type-options', 'nosniff')
+    .type(`${type}; charset=utf-8`)
+    .send(text);
+}
+
+/** Of a parameter that is given twice, the first counts. */
+function readQuery(query: unknown): Record<string, string> {
+  if (typeof query !== 'object' || query === null) return {};
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, String(Array.isArray(value) ? value[0] : value)]),
+  );
+}

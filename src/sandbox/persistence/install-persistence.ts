@@ -1,0 +1,85 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { restoreImage, takeImage } from './service-image.ts';
+import { Snapshots, type Snapshot } from './snapshots.ts';
+import { exportState, importState } from './state-document.ts';
+import { sandboxKey } from '../http/authentication.ts';
+import { isoTime } from '../core/times.ts';
+import { pathParameter, serveControl } from '../http/serve-operation.ts';
+import { validate } from '../schemas/validate.ts';
+import { notFound } from '../core/service-error.ts';
+import type { Service } from '../core/service/service.ts';
+
+const snapshotBody = z.strictObject({ name: z.string().min(1).max(200).optional() });
+/** What an export gave; it is checked piece by piece as it is read. */
+const exported = z.looseObject({});
+/** A state with a hundred thousand conversations has room in it. */
+const longestImportBytes = 512 * 1024 * 1024;
+
+/** The whole state: kept to come back to, taken out as one document, and put in again. */
+export function installPersistence(app: FastifyInstance, service: Service): void {
+  const { settings, events, clock, clockMover } = service;
+  const snapshots = new Snapshots();
+
+  serveControl(app, 'GET', 'snapshots', { says: 'Lists the snapshots.' }, () => ({
+    snapshots: snapshots.list().map(describe),
+  }));
+
+  serveControl(
+    app,
+    'POST',
+    'snapshots',
+    { says: 'Keeps the whole state.', body: snapshotBody, bodyIsOptional: true },
+    (request) => {
+      const { name } = validate(snapshotBody, 'body', request.body ?? {});
+      return describe(snapshots.take(service, name ?? null));
+    },
+  );
+
+  serveControl(app, 'POST', 'snapshots/:snapshot_id/restore', { says: 'Puts a kept state back.' }, async (request) => {
+    const snapshot = find(snapshots, pathParameter(request, 'snapshot_id'));
+    await clockMover.inTurn(() => restoreImage(service, snapshot.image));
+    events.emit('state', clock.now(), { change: 'restored', snapshot_id: snapshot.snapshotId });
+    return { restored: true, ...describe(snapshot), now: isoTime(clock.now()) };
+  });
+
+  serveControl(app, 'DELETE', 'snapshots/:snapshot_id', { says: 'Forgets a snapshot.' }, (request) => {
+    snapshots.delete(find(snapshots, pathParameter(request, 'snapshot_id')).snapshotId);
+    return {};
+  });
+
+  serveControl(app, 'GET', 'export', { says: 'Gives the whole state as one document.' }, (_request, reply) =>
+    reply
+      .type('application/json; charset=utf-8')
+      .send(exportState(takeImage(service), settings.seed, [...settings.apiKeys, sandboxKey])),
+  );
+
+  const about = {
+    says: 'Puts an exported state in the place of this one.',
+    body: exported,
+    longestBytes: longestImportBytes,
+  };
+  serveControl(app, 'POST', 'import', about, async (request) => {
+    const image = importState(request.body, settings.seed);
+    await clockMover.inTurn(() => restoreImage(service, image));
+    events.emit('state', clock.now(), { change: 'imported' });
+    return { imported: true, now: isoTime(clock.now()) };
+  });
+}
+
+function find(snapshots: Snapshots, id: string): Snapshot {
+  const snapshot = snapshots.get(id);
+  if (snapshot === undefined) throw notFound('snapshot', id);
+  return snapshot;
+}
+
+function describe({ snapshotId, name, image }: Snapshot): Record<string, unknown> {
+  return {
+    snapshot_id: snapshotId,
+    name,
+    taken_at: isoTime(image.now),
+    agents: image.agents.filter(({ agent }) => agent !== null).length,
+    phone_numbers: image.numbers.length,
+    calls: image.calls.length,
+  };
+}

@@ -1,0 +1,51 @@
+import { refuseHost, type Outbound } from '../core/allowed-host.ts';
+import { z } from 'zod';
+
+/** What a webhook can be told (gaps A.8). */
+export const webhookEvents = ['post_call_transcription', 'post_call_audio', 'call_initiation_failure'] as const;
+
+export type WebhookEventType = (typeof webhookEvents)[number];
+
+const secret = z
+  .string()
+  .min(8, 'Must have at least 8 characters: it signs what is delivered.')
+  .max(200, 'Must have at most 200 characters.');
+
+const fields = {
+  url: z.string().max(2_000),
+  secret,
+  events: z.array(z.enum(webhookEvents)).min(1, 'Must name at least one event.'),
+  retries: z.boolean(),
+  duplicates: z.boolean(),
+};
+
+export const webhookInput = z.strictObject({
+  ...fields,
+  events: fields.events.default([...webhookEvents]),
+  /** Try again after 5xx, 429 and 408. */
+  retries: fields.retries.default(false),
+  /** Deliver everything twice, as happens in a real network. */
+  duplicates: fields.duplicates.default(false),
+});
+
+export const webhookChange = z.strictObject({ ...fields, enabled: z.boolean() }).partial();
+
+export type WebhookInput = z.input<typeof webhookInput>;
+export type WebhookFacts = z.output<typeof webhookInput>;
+export type WebhookChange = z.output<typeof webhookChange>;
+
+/**
+ * Says why an address may not be delivered to, or null when it may. Only this machine is reached unless a host was allowed in as
+ * many words.
+ */
+export function refuseAddress(address: string, outbound: Outbound): string | null {
+  if (!URL.canParse(address)) return 'Must be an address such as http://127.0.0.1:8080/hook.';
+  const url = new URL(address);
+  const { protocol, username, password } = url;
+  if (protocol !== 'http:' && protocol !== 'https:') return 'Must begin with http:// or https://.';
+  if (username !== '' || password !== '') return 'Must hold no user name or password; deliveries are signed instead.';
+  const refusal = refuseHost(url, outbound);
+  if (refusal === null) return null;
+  if (refusal === 'itself') return 'Must not be an address of the sandbox itself.';
+  return 'Must be on this machine (127.0.0.1, [::1] or localhost), or on a host that allowOutbound (--allow-outbound) names.';
+}

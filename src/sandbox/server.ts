@@ -1,0 +1,83 @@
+import { fastify, type FastifyInstance } from 'fastify';
+import { installAudio } from './audio/install-audio.ts';
+import type { ControlRoute } from './http/control-about.ts';
+import { installLive } from './live/install-live.ts';
+import { installLlm } from './llm/install-llm.ts';
+import { installOpenApi } from './openapi/install-openapi.ts';
+import { installPage } from './page/install-page.ts';
+import { installPersistence } from './persistence/install-persistence.ts';
+import { installWebhooks } from './webhooks/install-webhooks.ts';
+import { installControl } from './control/install-control.ts';
+import { serveAgents } from './routes/agents.ts';
+import { serveBatchCalling } from './routes/batch-calling.ts';
+import { serveBatchCalls } from './routes/batch-calls.ts';
+import { serveConversations } from './routes/conversations.ts';
+import { serveNumberPages } from './routes/number-pages.ts';
+import { serveDeleteNumber, servePhoneNumbers } from './routes/phone-numbers.ts';
+import type { Service } from './core/service/service.ts';
+import { answerErrors, answerUnreadable, answerUnroutable } from './http/error-replies.ts';
+import { acceptJsonOnly } from './http/json-bodies.ts';
+import { installPipeline } from './http/pipeline.ts';
+
+const longestParameter = 16_384;
+const minuteMs = 60_000;
+const bodyLimitBytes = 5 * 1024 * 1024;
+
+interface CoreServer {
+  app: FastifyInstance;
+  /** Those of features come in as they are installed. */
+  controls: readonly ControlRoute[];
+}
+
+/** The service over HTTP with all its features, not yet listening. */
+export function createServer(service: Service, longestRequestMs = minuteMs): FastifyInstance {
+  const { app, controls } = createCoreServer(service, longestRequestMs);
+  const { speech, recordings } = installAudio(app, service);
+  const { modelCaller } = installLlm(app, service);
+  const webhooks = installWebhooks(app, service, recordings);
+  installLive(app, service, { speech, modelCaller });
+  installPersistence(app, service);
+  installOpenApi(app, service.settings, controls);
+  installPage(app, service, webhooks);
+  return app;
+}
+
+/**
+ * The service over HTTP without any feature, not yet listening. A request has to be there, its body included, within `longestRequestMs` of real time; a
+ * slower one is cut off no later than after half as long again.
+ */
+export function createCoreServer(service: Service, longestRequestMs = minuteMs): CoreServer {
+  const app = fastify({
+    http: { headersTimeout: longestRequestMs, connectionsCheckingInterval: longestRequestMs / 2 },
+    bodyLimit: bodyLimitBytes,
+    forceCloseConnections: true,
+    requestTimeout: longestRequestMs,
+    // An id of any length that a request line can hold is unknown, not too long.
+    routerOptions: { maxParamLength: longestParameter },
+    frameworkErrors: answerUnroutable,
+    clientErrorHandler: answerUnreadable,
+    exposeHeadRoutes: false,
+    schemaController: { compilersFactory: { buildValidator: noRouteSchemas, buildSerializer: noRouteSchemas } },
+  });
+  const closing = new AbortController();
+  app.addHook('preClose', async () => closing.abort());
+  acceptJsonOnly(app);
+  answerErrors(app);
+  installPipeline(app, service, closing.signal);
+  const controls = installControl(app, service);
+  serveAgents(app, service);
+  serveConversations(app, service);
+  servePhoneNumbers(app, service);
+  serveBatchCalls(app, service);
+  if (service.settings.dialect === 'extended') {
+    serveDeleteNumber(app, service);
+    serveNumberPages(app, service);
+    serveBatchCalling(app, service);
+  }
+  return { app, controls };
+}
+
+/** Zod checks requests, so the compilers that fastify would load for schemas of its own are left out: it starts the sooner. */
+function noRouteSchemas(): never {
+  throw new Error('Routes of the sandbox have no fastify schemas; check requests with src/sandbox/schemas.');
+}
