@@ -32,6 +32,7 @@ export interface Firing {
   failure: string | null;
 }
 
+/** A clock that was set while the campaign ran. */
 export interface ClockStep {
   clock: 'service' | 'machine';
   /** Milliseconds on that clock; negative when it was set back. */
@@ -118,6 +119,7 @@ export interface EventData {
   'suppression.removed': Entry & { source: string };
 }
 
+/** The name under which an event stands in the log. */
 export type EventType = keyof EventData;
 
 interface Told<Type extends EventType> {
