@@ -3,8 +3,8 @@ import type { PersonInput } from './person-input.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
- * Whether what cannot be undone, or ends a campaign, may begin: a person said yes, or `--yes` did. Where nobody can be asked it throws UsageError. A no is told,
- * and sets the exit code to 1.
+ * Whether what cannot be undone, or ends a campaign, may begin: a person said yes, or `--yes` did. Where nobody can be asked it throws
+ * UsageError. A no is told, and sets the exit code to 1.
  */
 export async function mayBegin(io: Io, input: PersonInput, yes: boolean, question: string): Promise<boolean> {
   if (yes) return true;

@@ -115,7 +115,7 @@ test('without a yes nobody is called', async () => {
   expect(await world.run('test-call', world.campaignPath, '--to', mine)).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: expect.stringMatching(/The agent will say:\n {2}Hello Ana.*nobody here to ask.*--yes/s),
+    stderr: expect.stringMatching(/The agent will say:\n {2}Hello Ana.*Not a terminal.*--yes/s),
   });
   await expectNothingDone(world);
 });
