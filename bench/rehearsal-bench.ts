@@ -9,7 +9,9 @@ import { say } from './child.ts';
 import type { Figure } from './report.ts';
 import { targets } from './settings.ts';
 
-/** New York, Chicago, Denver and Los Angeles, four area codes each; the exchange 555 belongs to nobody, and a rehearsal replaces it anyway. */
+/**
+ * New York, Chicago, Denver and Los Angeles, four area codes each; the exchange 555 belongs to nobody, and a rehearsal replaces it anyway.
+ */
 const areaCodes = [
   '212',
   '718',
@@ -55,7 +57,9 @@ interface Report {
   conduct: { checks: { violationCount: number }[] };
 }
 
-/** Three days of calls around a holiday, in four zones, with retries, caps, opt-outs and a pause: `carillon rehearse` at its usual speed. */
+/**
+ * Three days of calls around a holiday, in four zones, with retries, caps, opt-outs and a pause: `carillon rehearse` at its usual speed.
+ */
 export async function benchRehearsal(rows: number): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
   try {

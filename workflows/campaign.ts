@@ -63,7 +63,8 @@ function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
 
 /**
  * One round of a campaign: check agent and caller number, dial while collecting, then close the books. Nothing of it is cancelled: one that
- * is cancelled in Temporal drains, as by `carillon drain`. A POST that is under way ends by itself, and the results of open calls are awaited.
+ * is cancelled in Temporal drains, as by `carillon drain`. A POST that is under way ends by itself, and the results of open calls are
+ * awaited.
  */
 export async function campaign(input: CampaignInput): Promise<CampaignCounters> {
   const { cancelRequested } = CancellationScope.current();

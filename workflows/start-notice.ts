@@ -5,7 +5,10 @@ import { completionNotice } from './completion-notice.ts';
 import type { CompletionNoticeInput, PauseNoticeInput } from './messages.ts';
 import { pauseNotice } from './pause-notice.ts';
 
-/** Has a hook told of the end, or of a pause, by a workflow of its own, which the campaign does not wait for. What was told once is not told again. */
+/**
+ * Has a hook told of the end, or of a pause, by a workflow of its own, which the campaign does not wait for. What was told once is not told
+ * again.
+ */
 export async function startNotice(notice: CompletionNoticeInput | PauseNoticeInput): Promise<void> {
   const { campaignId, round, queues } = notice;
   const options = {

@@ -162,7 +162,8 @@ export function refuseEndedCampaign(file: CampaignFile, nowMs: number): void {
 }
 
 /**
- * Refuses to begin a campaign whose start or end has passed: with a start in the past, such as one of a mistyped year, calls would begin at once.
+ * Refuses to begin a campaign whose start or end has passed: with a start in the past, such as one of a mistyped year, calls would begin at
+ * once.
  * @throws CampaignFileError
  */
 export function refusePassedTimes(file: CampaignFile, nowMs: number): void {

@@ -31,7 +31,8 @@ export interface OwnRules {
 const holidayYears = 3;
 
 /**
- * The package's rules, and those of the user's own file, which replace rules of the same id. `none`: countries in which no rule holds, not even
+ * The package's rules, and those of the user's own file, which replace rules of the same id. `none`: countries in which no rule holds, not
+ * even
  * that for countries without one.
  * @throws CampaignFileError with everything that is wrong with a file.
  */

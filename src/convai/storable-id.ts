@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 const longestId = 500;
 
 /**
- * An id as it can be stored, compared and put into a path: one that is too long, holds a NUL or half a character, or would lead elsewhere in
+ * An id as it can be stored, compared and put into a path: one that is too long, holds a NUL or half a character, or would lead elsewhere
+ * in
  * a path gives way to its hash, so that the same id stays the same.
  */
 export function storableId(id: string): string {

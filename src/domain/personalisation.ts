@@ -12,7 +12,10 @@ const maxOverrideChars = 100_000;
 const overridePlace = 'conversation_config_override';
 const limits = { parseLimit: 100_000, memoryLimit: 1_000_000, renderLimit: 2_000 };
 
-/** Thrown when a template cannot be parsed. `place` is `first_message`, `variables.<name>` or `conversation_config_override.<path>`; line and column count from 1. */
+/**
+ * Thrown when a template cannot be parsed. `place` is `first_message`, `variables.<name>` or `conversation_config_override.<path>`; line
+ * and column count from 1.
+ */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError' as const;
   readonly place: string;
@@ -63,7 +66,8 @@ interface CompiledTemplate {
 const engine = createEngine();
 
 /**
- * Parses the templates of a campaign once, for rendering any number of rows. Where the columns of the list are known, a name in a template finds
+ * Parses the templates of a campaign once, for rendering any number of rows. Where the columns of the list are known, a name in a template
+ * finds
  * its column as `findColumn` does. Throws `TemplateError`.
  */
 export function compileTemplates(
@@ -188,7 +192,9 @@ function compile(place: string, template: string, maxChars = maxRenderedChars): 
   }
 }
 
-/** The engine spares an undefined variable only when `default` is its first filter; `name | capitalize | default: "there"` means the same. */
+/**
+ * The engine spares an undefined variable only when `default` is its first filter; `name | capitalize | default: "there"` means the same.
+ */
 function honourDefaultAnywhere(template: Template): void {
   for (const value of template.arguments?.() ?? []) {
     if (value instanceof Value && value.filters.some((filter) => filter.name === 'default')) {

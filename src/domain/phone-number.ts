@@ -61,7 +61,8 @@ function readCountry(region: string | null): { ok: true; code: CountryCode } | E
 }
 
 /**
- * What would make a valid number is told and never done: who has lost a `+` or a zero to a spreadsheet knows it then, and everybody else is not
+ * What would make a valid number is told and never done: who has lost a `+` or a zero to a spreadsheet knows it then, and everybody else is
+ * not
  * connected to a stranger.
  */
 function explainInvalid(text: string, region: CountryCode): string {

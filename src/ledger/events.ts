@@ -7,7 +7,9 @@ const rowsPerInsert = 500;
 
 const collected = new WeakMap<Queries, NewEvent[]>();
 
-/** From here on, the events that are added with this transaction are also in the list that is answered; they count once it has committed. */
+/**
+ * From here on, the events that are added with this transaction are also in the list that is answered; they count once it has committed.
+ */
 export function collectEvents(tx: Queries): readonly NewEvent[] {
   const events: NewEvent[] = [];
   collected.set(tx, events);

@@ -46,7 +46,10 @@ export interface ServiceTables {
     next_read_at: number;
     /** Length of the log when it was first listed. */
     seen_seq: Generated<number>;
-    /** How likely it is that somebody spoke: 0 nobody by the carrier's word, 1 empty without duration, 2 empty within the ring, 3 may be a talk. */
+    /**
+     * How likely it is that somebody spoke: 0 nobody by the carrier's word, 1 empty without duration, 2 empty within the ring, 3 may be a
+     * talk.
+     */
     talk: Generated<number>;
     /** When the last complete sweep that did not list it had begun, on the service's clock; null: none. */
     missed_at: number | null;

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
 /**
- * The lines that are handed out of the hundred which each area code keeps for fiction. Below, the sandbox has numbers with a fate of their own;
+ * The lines that are handed out of the hundred which each area code keeps for fiction. Below, the sandbox has numbers with a fate of their
+ * own;
  * above, its caller numbers.
  */
 const firstLine = 121;
@@ -12,7 +13,8 @@ const ukPrefix = '+442079460';
 const fatedUkLines = { from: 100, to: 120 };
 
 /**
- * Numbers that are kept for fiction and ring nowhere: 555-0121 to 555-0189 of every area code of the North American plan, and 020 7946 0xxx of
+ * Numbers that are kept for fiction and ring nowhere: 555-0121 to 555-0189 of every area code of the North American plan, and 020 7946 0xxx
+ * of
  * the United Kingdom. Each is handed out once.
  */
 export class FictionalNumbers {
@@ -35,7 +37,9 @@ export class FictionalNumbers {
     this.#areas = [...keys.keys()].sort((a, b) => ((keys.get(a) ?? '') < (keys.get(b) ?? '') ? -1 : 1));
   }
 
-  /** One more number to stand for this one: of the same area or country while there are any, else of another. Null when all are handed out. */
+  /**
+   * One more number to stand for this one: of the same area or country while there are any, else of another. Null when all are handed out.
+   */
   take(e164: string): string | null {
     const home = e164.startsWith('+44') ? ukPrefix : e164.slice(0, 5);
     const near = this.#byArea.get(home)?.pop();

@@ -25,7 +25,8 @@ export interface NumberRow {
 const rowsPerChunk = 1000;
 
 /**
- * Streams the numbers of a CSV file or workbook of any size, with or without a header: where the first line's cell is a number already, there is none.
+ * Streams the numbers of a CSV file or workbook of any size, with or without a header: where the first line's cell is a number already,
+ * there is none.
  * @throws ListFileError when the file cannot be read or the column is not there.
  */
 export async function* readNumberList(input: NumberListInput): AsyncGenerator<NumberRow[]> {

@@ -24,10 +24,12 @@ export async function loadPlaces(): Promise<void> {
 }
 
 /**
- * Reads where a recipient is. The zone is that of the zone cell, else of the ZIP code, else every zone of the number, else the fallback of the campaign; the
+ * Reads where a recipient is. The zone is that of the zone cell, else of the ZIP code, else every zone of the number, else the fallback of
+ * the campaign; the
  * state that of the state cell, else of the ZIP code, else those of the area code.
  *
- * A ZIP code beside a number of another country is the postal code of that country, and not looked at. One that says nothing (a military one) leaves the
+ * A ZIP code beside a number of another country is the postal code of that country, and not looked at. One that says nothing (a military
+ * one) leaves the
  * word to the number. One that is in no table says only about where it lies, so that what it and the number say both hold.
  */
 export class PlaceReader {

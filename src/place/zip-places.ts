@@ -41,7 +41,8 @@ export async function loadZipPlaces(): Promise<void> {
 
 /**
  * Where a ZIP code lies; null when it says nothing: a military one, or one whose first three digits are not in use.
- * The zone is that of the place which the code names: where a code reaches over a border of zones, a few of its addresses keep another clock.
+ * The zone is that of the place which the code names: where a code reaches over a border of zones, a few of its addresses keep another
+ * clock.
  * @throws when `loadZipPlaces` has not been awaited.
  */
 export function placeOfZip(zip: string): ZipPlace | null {

@@ -26,7 +26,8 @@ export function impossibleAsJson({ places, rows, all }: ImpossibleWindows): obje
 
 /**
  * Refuses a campaign none of whose recipients can ever be called, whatever the week.
- * @throws CampaignFileError with each window that the law rules out, the rule and its source; or with the zones that are never open together.
+ * @throws CampaignFileError with each window that the law rules out, the rule and its source; or with the zones that are never open
+ * together.
  */
 export function refuseImpossible(file: CampaignFile, rules: CampaignRules, found: ImpossibleWindows): void {
   const [place] = found.places;

@@ -4,14 +4,18 @@ import { calendarsFor, isForUnruled, lawFor, type RecipientPlace } from '../doma
 import type { ListRow } from '../list/recipients.ts';
 import type { UnruledCountry } from './unruled-countries.ts';
 
-/** Recipients who can never be called, in whatever week: hours and law leave no time that is open in all their zones for longer than the margin. */
+/**
+ * Recipients who can never be called, in whatever week: hours and law leave no time that is open in all their zones for longer than the
+ * margin.
+ */
 export interface ImpossiblePlace extends RecipientPlace {
   zones: readonly string[];
   rows: number;
   /** The first of them. */
   firstRow: number;
   /**
-   * The rules by law without which they could be called at some time; empty when the hours of the campaign alone never open in all zones at once. Looked
+   * The rules by law without which they could be called at some time; empty when the hours of the campaign alone never open in all zones at
+   * once. Looked
    * for in the places with most rows only; null elsewhere.
    */
   law: readonly LegalHours[] | null;
@@ -74,7 +78,10 @@ export class WindowCensus {
     return [...rows].map(([country, count]) => ({ country, rows: count })).sort((a, b) => b.rows - a.rows);
   }
 
-  /** What is impossible in a campaign that begins at `at`, or at its own start if that is later. Its end is not looked at: that is a matter of time, not of rules. */
+  /**
+   * What is impossible in a campaign that begins at `at`, or at its own start if that is later. Its end is not looked at: that is a matter
+   * of time, not of rules.
+   */
   find(at: number): ImpossibleWindows {
     const begins = dialsFrom(this.#rules, at);
     const known = [...this.#places.values()].filter(({ zones }) => zones.length > 0);

@@ -14,7 +14,9 @@ const usualFailures: readonly RetryDisposition[] = ['no_answer', 'voicemail'];
 /** What it is else, the most frequent first. */
 const rareFailures: readonly RetryDisposition[] = ['busy', 'unreached', 'failed'];
 
-/** As if every call that is not answered were of the usual kind after which people wait longest, or of a rarer one where none is retried. */
+/**
+ * As if every call that is not answered were of the usual kind after which people wait longest, or of a rarer one where none is retried.
+ */
 export function likelyRetries(rules: RetryRules): RetryPath {
   const delaysAfter = (kind: RetryDisposition): RetryDelay[] =>
     Array.from({ length: budgetOf(rules) - 1 }, (_, index) => delayOf(rules.delays[kind], index + 1));
@@ -85,7 +87,10 @@ function pathOf(delays: readonly RetryDelay[], jitterMs: number): RetryPath {
   };
 }
 
-/** When the next day begins for somebody who may be in these zones: a simulation asks so for every call, mostly on the same day in the same zones. */
+/**
+ * When the next day begins for somebody who may be in these zones: a simulation asks so for every call, mostly on the same day in the same
+ * zones.
+ */
 function rememberNextDay(): (from: number, zones: readonly string[]) => number {
   const known = new Map<string, { from: number; until: number }>();
   const ofZone = (from: number, zone: string): number => {

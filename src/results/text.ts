@@ -12,7 +12,8 @@ export interface CsvSettings {
 }
 
 /**
- * The results as CSV. The original cells are written as they were read, never altered, unless `safeCells` asks for it: they are the user's own.
+ * The results as CSV. The original cells are written as they were read, never altered, unless `safeCells` asks for it: they are the user's
+ * own.
  * What a spreadsheet would run as a formula in the added cells gets an apostrophe before it.
  */
 export async function* csvLines(
@@ -38,7 +39,10 @@ export async function* csvLines(
 
 export const byteOrderMark = '\uFEFF';
 
-/** The header as CSV has it. The names of collected values come from the agent's settings: others than the list's author may have written them. */
+/**
+ * The header as CSV has it. The names of collected values come from the agent's settings: others than the list's author may have written
+ * them.
+ */
 function csvHeader(table: ResultsTable, { safeCells }: { safeCells: boolean }): string[] {
   const own = table.columns.length;
   return resultsHeader(table).map((name, index) =>
@@ -46,7 +50,10 @@ function csvHeader(table: ResultsTable, { safeCells }: { safeCells: boolean }): 
   );
 }
 
-/** The results as JSON Lines: one object per row, with its number in the list and its cells by the names of their columns. A terminal obeys nothing in them. */
+/**
+ * The results as JSON Lines: one object per row, with its number in the list and its cells by the names of their columns. A terminal obeys
+ * nothing in them.
+ */
 export async function* jsonLines(
   rows: AsyncIterable<ResultRow>,
   { columns }: Pick<ResultsTable, 'columns'>,

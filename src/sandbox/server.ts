@@ -43,7 +43,8 @@ export function createServer(service: Service, longestRequestMs = minuteMs): Fas
 }
 
 /**
- * The service over HTTP without any feature, not yet listening. A request has to be there, its body included, within `longestRequestMs` of real time; a
+ * The service over HTTP without any feature, not yet listening. A request has to be there, its body included, within `longestRequestMs` of
+ * real time; a
  * slower one is cut off no later than after half as long again.
  */
 export function createCoreServer(service: Service, longestRequestMs = minuteMs): CoreServer {

@@ -21,7 +21,8 @@ const fields: readonly Field[] = [
 const shorthands = ['@yearly', '@monthly', '@weekly', '@daily', '@hourly'];
 
 /**
- * What is wrong with a cron expression, as a sentence that says how to mend it; null when the server will understand it as a person means it.
+ * What is wrong with a cron expression, as a sentence that says how to mend it; null when the server will understand it as a person means
+ * it.
  * The server takes more: seconds and years, a zone and comments, and ranges that end before they begin, of which it keeps the first day.
  */
 export function describeCronFault(expression: string): string | null {

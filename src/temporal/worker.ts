@@ -40,7 +40,10 @@ function longestPostMs(config: Config): number {
   return config.CARILLON_POSTING_WINDOW_MS + httpTimeoutMs(config);
 }
 
-/** Timeouts of a campaign's activities, from the settings of the process that starts it. The slack is for transactions, beyond the HTTP limits. */
+/**
+ * Timeouts of a campaign's activities, from the settings of the process that starts it. The slack is for transactions, beyond the HTTP
+ * limits.
+ */
 export function campaignTimeouts(config: Config): CampaignTimeouts {
   return {
     heartbeatMs: config.CARILLON_HEARTBEAT_TIMEOUT_MS,

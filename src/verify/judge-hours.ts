@@ -17,7 +17,8 @@ export function placeOf({ data = {} }: LoggedEvent): Place {
 const partsOfUs = ['AS', 'GU', 'MP', 'PR', 'VI'];
 
 /**
- * The law that holds for somebody who may be there: of the country, and of each part of it that is possible; where no rule tells the hours of
+ * The law that holds for somebody who may be there: of the country, and of each part of it that is possible; where no rule tells the hours
+ * of
  * the whole country, also the rules for all such countries.
  */
 export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] {

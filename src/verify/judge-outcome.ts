@@ -53,7 +53,9 @@ export function takePending(
   return { pending, brought };
 }
 
-/** What is wrong with an outcome, by the calls of its row as they stand now. `brought`: the line behind it is the one that it follows from. */
+/**
+ * What is wrong with an outcome, by the calls of its row as they stand now. `brought`: the line behind it is the one that it follows from.
+ */
 export function judgeOutcome(
   campaign: CampaignBook,
   { event, before, explained, state }: PendingOutcome,

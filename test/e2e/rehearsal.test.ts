@@ -43,7 +43,10 @@ function writeCampaign(folder: string, more: readonly string[] = []): string {
   return join(folder, 'campaign.yaml');
 }
 
-/** A folder, and the settings of somebody who works with the real service: an address that counts who comes, and a database that is not there. */
+/**
+ * A folder, and the settings of somebody who works with the real service: an address that counts who comes, and a database that is not
+ * there.
+ */
 async function createOffice(): Promise<{
   folder: string;
   asked: () => number;

@@ -126,7 +126,9 @@ export class Scenario {
       .execute();
   }
 
-  /** The list has its time to show a call settled `from` without a record, and is read once more. Answers when such calls may be repeated. */
+  /**
+   * The list has its time to show a call settled `from` without a record, and is read once more. Answers when such calls may be repeated.
+   */
   async lookAgain(from: number): Promise<number> {
     const { lateLookbackMs } = (await this.campaign()).rules.timing;
     const after = from + lateLookbackMs + 1;

@@ -9,7 +9,8 @@ import { createManualClock, startTestSandbox, type Json, type TestSandbox } from
 import { describedAnswers } from './model/described-answers.ts';
 
 /*
- * What callers get wrong or try, a test for each. Bodies bent in every field are in fuzz.test.ts, what costs money in attacks-on-money.test.ts.
+ * What callers get wrong or try, a test for each. Bodies bent in every field are in fuzz.test.ts, what costs money in
+ * attacks-on-money.test.ts.
  *
  * | of sockets                           | in                      | under                                                                |
  * | ------------------------------------ | ----------------------- | -------------------------------------------------------------------- |

@@ -6,7 +6,9 @@ import type { Store } from '../../src/ledger/open-ledger.ts';
 import { noon } from '../ledger/scenario.ts';
 import { openNoWitness } from './activity-context.ts';
 
-/** Activities of a worker whose service takes every batch, and the ids of the requests it was sent. `meanwhile`: what happens during each. */
+/**
+ * Activities of a worker whose service takes every batch, and the ids of the requests it was sent. `meanwhile`: what happens during each.
+ */
 export function submittingWorker(
   store: Store,
   given: { meanwhile?: () => Promise<void>; openWitness?: ActivityDependencies['openWitness'] } = {},

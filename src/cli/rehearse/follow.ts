@@ -28,7 +28,8 @@ const everyMs = 250;
 const plainEveryMs = 5_000;
 
 /**
- * Follows a campaign until it has ended, has paused for a reason that only a person can mend, or the follower leaves, and plays the person who pauses
+ * Follows a campaign until it has ended, has paused for a reason that only a person can mend, or the follower leaves, and plays the person
+ * who pauses
  * it and goes on.
  */
 export async function followRehearsal(

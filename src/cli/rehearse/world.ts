@@ -42,7 +42,9 @@ const limits = {
   CARILLON_SUBMITS_PER_SECOND: '100',
 };
 
-/** A folder of the rehearsal's own: the one named, which must be new or empty, or one that is deleted in the end. Throws OutputFileError. */
+/**
+ * A folder of the rehearsal's own: the one named, which must be new or empty, or one that is deleted in the end. Throws OutputFileError.
+ */
 export async function createRehearsalFolder(keep: string | null): Promise<RehearsalFolder> {
   const folder = keep === null ? await mkdtemp(join(tmpdir(), 'carillon-rehearsal-')) : await makeEmpty(resolve(keep));
   return {
@@ -68,7 +70,8 @@ async function makeEmpty(folder: string): Promise<string> {
 }
 
 /**
- * The rules as they are rehearsed, and in words what differs from the file: nobody outside is asked or told, and the list of conversations is
+ * The rules as they are rehearsed, and in words what differs from the file: nobody outside is asked or told, and the list of conversations
+ * is
  * read no faster than this machine can.
  */
 export function rehearsalRules(rules: CampaignRules, speed: number): { rules: CampaignRules; notes: string[] } {
@@ -90,7 +93,10 @@ export function rehearsalRules(rules: CampaignRules, speed: number): { rules: Ca
   };
 }
 
-/** Starts Temporal, sandbox, database and worker, all of the rehearsal's own, and puts the campaign's agent and caller numbers into the sandbox. */
+/**
+ * Starts Temporal, sandbox, database and worker, all of the rehearsal's own, and puts the campaign's agent and caller numbers into the
+ * sandbox.
+ */
 export async function startRehearsalWorld(
   io: Io,
   input: { folder: RehearsalFolder; settings: RehearsalSettings; rules: CampaignRules; signal: AbortSignal },

@@ -18,7 +18,9 @@ interface Move {
   from: string;
 }
 
-/** Has the campaigns of a service that moved go on at SVC_BASE_URL. Throws UsageError, and ServiceUnusableError when nobody answers there. */
+/**
+ * Has the campaigns of a service that moved go on at SVC_BASE_URL. Throws UsageError, and ServiceUnusableError when nobody answers there.
+ */
 export async function moveAccount(io: Io, input: PersonInput, { config, store, flags, from }: Move): Promise<void> {
   if (Object.keys(readAccountWish(flags)).length > 0)
     throw new UsageError('--moved-from goes alone: set the limits of the account by a command of their own.');

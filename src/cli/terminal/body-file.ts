@@ -15,7 +15,8 @@ export async function readBodyFile(input: PersonInput, file: string): Promise<Bo
 }
 
 /**
- * A copy with one value set, making objects on the way. Throws UsageError when something else stands in the way; `flag` is what asked for it.
+ * A copy with one value set, making objects on the way. Throws UsageError when something else stands in the way; `flag` is what asked for
+ * it.
  */
 export function withField(body: Body, path: readonly string[], value: unknown, flag: string): Body {
   const [key = '', ...rest] = path;

@@ -12,7 +12,8 @@ export interface Failure {
 
 /**
  * The one place that turns errors into exit codes. An error that carries `isBadInput` (2, else 1) or, of a command's own, `exitCode` was
- * foreseen and its message is all there is to say; a wrong setting is 2; a fault of disk, database or network is 1; anything else is a defect, told in a sentence, with its stack only when `debug`.
+ * foreseen and its message is all there is to say; a wrong setting is 2; a fault of disk, database or network is 1; anything else is a
+ * defect, told in a sentence, with its stack only when `debug`.
  */
 export function describeFailure(error: unknown, debug: boolean): Failure {
   const failure = judgeFailure(error, debug);

@@ -92,7 +92,10 @@ export async function firingCampaigns(
 
 const goingStates: readonly CampaignState[] = ['scheduled', 'running', 'paused', 'draining'];
 
-/** A campaign of an earlier firing that has not ended, whatever has become of its workflow: another one beside it would call the same people. */
+/**
+ * A campaign of an earlier firing that has not ended, whatever has become of its workflow: another one beside it would call the same
+ * people.
+ */
 export async function findGoingFiring(
   db: Queries,
   schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>,

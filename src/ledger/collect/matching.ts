@@ -29,7 +29,10 @@ interface CandidateRow extends AttemptRow {
   superseded_at: number | null;
 }
 
-/** Attempts that were posted and are given back, or to be sent again, since the service said that it took nothing: a record may show that it did. */
+/**
+ * Attempts that were posted and are given back, or to be sent again, since the service said that it took nothing: a record may show that it
+ * did.
+ */
 const wasDenied = sql<boolean>`a.state in ('planned', 'released') and a.posted_at is not null and exists (
   select 1 from posts where posts.batch_id = a.batch_id and posts.status is not null
     and posts.verdict in ('not_sent', 'refused'))`;

@@ -100,7 +100,8 @@ export async function storeScreening(
 
 /**
  * Notes that the hook gave no answer about a batch: the batch waits. After `longestSilenceMs` of it the batch is given back and the
- * campaign paused with `evidence` and `place`, the hook as people may see it; a person resumes it. Answers whether nothing is left to wait for.
+ * campaign paused with `evidence` and `place`, the hook as people may see it; a person resumes it. Answers whether nothing is left to wait
+ * for.
  */
 export async function noteSilentHook(
   store: Store,
@@ -153,7 +154,9 @@ export function screenedMark({ preDial }: CampaignRules, { screened }: AttemptRo
   return preDial === null ? {} : { screened };
 }
 
-/** Since when the pre-dial hook has given no answer about the batch that is to be sent now (service time); null when nothing waits for it. */
+/**
+ * Since when the pre-dial hook has given no answer about the batch that is to be sent now (service time); null when nothing waits for it.
+ */
 export async function silentHookSince(db: Queries, { campaignId }: Campaign): Promise<number | null> {
   const row = await db
     .selectFrom('batches')

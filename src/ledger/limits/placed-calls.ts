@@ -20,7 +20,9 @@ const valuesPerQuery = 500;
 /** A batch is given up after this long, and was posted for the last time before. */
 const longestRepostMs = 16 * 60_000;
 
-/** When a call was last posted: where the fate of a batch that was posted again is unknown, its attempts keep the time of the first POST. */
+/**
+ * When a call was last posted: where the fate of a batch that was posted again is unknown, its attempts keep the time of the first POST.
+ */
 export const lastPostedAt = sql<number>`coalesce(
   (select max(posts.posted_at) from posts where posts.batch_id = attempts.batch_id), attempts.posted_at)`;
 
@@ -33,7 +35,8 @@ export function firstPostedAfter(since: number): number {
 const recordGrainMs = 1_000;
 
 /**
- * When the phone rang, or the last instant at which it may ring: what a record tells is put on the clock of the ledger by what the service's own
+ * When the phone rang, or the last instant at which it may ring: what a record tells is put on the clock of the ledger by what the
+ * service's own
  * showed before the POST. `marginMs` stands in for calls of a version that did not write down how long they may ring.
  */
 function ringsAt(marginMs: number) {
@@ -67,7 +70,8 @@ export async function lockPeople(
 
 /**
  * Tells of each callee when one more call keeps every cap of campaign and law. Calls of all campaigns of the database count, from the
- * moment at which they may have been placed; those that were given back or never sent do not. A refusal is believed here: who shares a request
+ * moment at which they may have been placed; those that were given back or never sent do not. A refusal is believed here: who shares a
+ * request
  * with one bad number would else wait for a whole stretch. One that was carried out counts as soon as a record shows it.
  */
 export async function readCaps(

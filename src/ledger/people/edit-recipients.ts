@@ -43,7 +43,8 @@ interface Judged {
 
 /**
  * Brings the rows of a campaign up to date with an upload, part by part: each part is one transaction that takes turns with planning and
- * dialling, and in which it is asked again, row by row, whether a call is open. Call `finish` at the end: it answers the rows that had to wait.
+ * dialling, and in which it is asked again, row by row, whether a call is open. Call `finish` at the end: it answers the rows that had to
+ * wait.
  */
 export class RecipientEditor {
   readonly #store: Store;

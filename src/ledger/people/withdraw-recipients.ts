@@ -25,7 +25,8 @@ export interface WithdrawOptions {
 }
 
 /**
- * Takes waiting recipients out of a campaign: outcome `cancelled`, reason `withdrawn`. Whoever has a call planned or open is left to its end.
+ * Takes waiting recipients out of a campaign: outcome `cancelled`, reason `withdrawn`. Whoever has a call planned or open is left to its
+ * end.
  * One transaction, so hand over parts of 500. Idempotent. Throws EditRefusedError when the campaign has ended.
  */
 export async function withdrawRecipients(

@@ -196,7 +196,9 @@ function toLine({ row, openingLine }: { row: { recipient_id: string }; openingLi
   return { id: row.recipient_id, openingLine };
 }
 
-/** When somebody is due, but an open call begins with the same words: the collector tells of its end, the clock of one of another campaign. */
+/**
+ * When somebody is due, but an open call begins with the same words: the collector tells of its end, the clock of one of another campaign.
+ */
 async function waitForWords(tx: Queries, input: PlanInput, campaign: Campaign): Promise<Plan | undefined> {
   if ((await countDue(tx, campaign, input.now, 1, false)) === 0) return undefined;
   const outstanding = await countOutstanding(tx, input.campaignId);

@@ -228,7 +228,9 @@ export async function endCampaign(
   });
 }
 
-/** Notes that a campaign cannot go on, and why; a person mends it and starts it again. Does nothing when the database has no such campaign. */
+/**
+ * Notes that a campaign cannot go on, and why; a person mends it and starts it again. Does nothing when the database has no such campaign.
+ */
 export async function failCampaign(store: Store, campaignId: string, reason: string, now: number): Promise<void> {
   await store.transaction(async (tx) => {
     await lockCampaign(tx, store, campaignId);

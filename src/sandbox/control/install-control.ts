@@ -22,7 +22,10 @@ import { controlSipTrunks } from './sip-trunks.ts';
 import { controlTelephony } from './telephony.ts';
 import { controlWorld } from './world.ts';
 
-/** The sandbox's own interface, under /_sandbox: no API key, not in the journal, not part of the service. Returns the list of controls, which goes on growing. */
+/**
+ * The sandbox's own interface, under /_sandbox: no API key, not in the journal, not part of the service. Returns the list of controls,
+ * which goes on growing.
+ */
 export function installControl(app: FastifyInstance, service: Service): readonly ControlRoute[] {
   guardControl(app, service.settings);
   announceChanges(app, service);

@@ -40,7 +40,8 @@ export function addressOf(host: string, port: number): string {
 }
 
 /**
- * Whether a `Host` header, without its port, may stand for what listens on `host`. On a loopback address: its own names alone. Elsewhere also
+ * Whether a `Host` header, without its port, may stand for what listens on `host`. On a loopback address: its own names alone. Elsewhere
+ * also
  * `host` itself and whatever no site of another can be called: an IP address, a name without a dot (as in a network of containers), and
  * names under `.internal`, which the public DNS never has.
  */

@@ -53,7 +53,9 @@ export const faultRule = z
 /** One rule or several, as they are sent. */
 export const faultRules = z.union([faultRule, z.array(faultRule)]);
 
-/** A rule as written: `operation` by number or name, and the choice among matching requests by nth, every or probability; none means all. */
+/**
+ * A rule as written: `operation` by number or name, and the choice among matching requests by nth, every or probability; none means all.
+ */
 export type FaultRuleInput = z.input<typeof faultRule>;
 export type FaultRule = z.output<typeof faultRule> & { id: string };
 

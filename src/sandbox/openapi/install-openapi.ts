@@ -6,7 +6,10 @@ import { createControlDocument } from './control-document.ts';
 import { createOpenApiDocument, type OpenApiDocument } from './document.ts';
 import { createParity, type Parity } from './parity.ts';
 
-/** The service in OpenAPI, in either dialect and without a key, and the sandbox's own controls. What costs time is made when it is first asked for. */
+/**
+ * The service in OpenAPI, in either dialect and without a key, and the sandbox's own controls. What costs time is made when it is first
+ * asked for.
+ */
 export function installOpenApi(
   app: FastifyInstance,
   settings: SandboxSettings,

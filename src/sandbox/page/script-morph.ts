@@ -1,4 +1,6 @@
-/** Brings what is shown in line with what was fetched, and leaves alone what is the same: focus, open details, typed text, playing audio. */
+/**
+ * Brings what is shown in line with what was fetched, and leaves alone what is the same: focus, open details, typed text, playing audio.
+ */
 export const morphScript = String.raw`
 function isSameKind(old, fresh) {
   return old.nodeType === fresh.nodeType && old.nodeName === fresh.nodeName && !old.id && !fresh.id;

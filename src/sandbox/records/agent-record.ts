@@ -5,7 +5,9 @@ import type { Dialect } from '../schemas/building-blocks.ts';
 import { takesInbound, type Agent, type PhoneNumber } from '../core/state/agent.ts';
 import { isoTime, unixSeconds } from '../core/times.ts';
 
-/** The full agent. Its `conversation_config` can be sent back as a change: it holds nothing that is derived, and header values are masked. */
+/**
+ * The full agent. Its `conversation_config` can be sent back as a change: it holds nothing that is derived, and header values are masked.
+ */
 export function describeAgent(agent: Agent, numbers: Iterable<PhoneNumber>, dialect: Dialect): Record<string, unknown> {
   const { prompt } = agent.config.agent ?? {};
   const base = {

@@ -5,7 +5,8 @@ import { windowAt, type DatedCalendar } from '../../../src/domain/hours/calling-
 import { weekdays, type Weekday } from '../../../src/domain/campaign-rules.ts';
 
 /*
- * The oracle reads the wall clock of every minute with Intl.DateTimeFormat and applies the written rules to it as a person would. It shares neither code
+ * The oracle reads the wall clock of every minute with Intl.DateTimeFormat and applies the written rules to it as a person would. It shares
+ * neither code
  * nor library with what it judges: no offsets, no intervals, no luxon.
  */
 

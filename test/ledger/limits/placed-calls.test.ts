@@ -9,7 +9,10 @@ import { dialects, type TestDialect } from '../test-stores.ts';
 const busy = { disposition: 'busy', detail: null, counted: true } as const;
 const rows = buildRows(numbers(1), () => 'Guest');
 
-/** Posts a call that is not sent, and again `laterMs` later, with an end of which no record tells when it rang; answers when a second campaign may call. */
+/**
+ * Posts a call that is not sent, and again `laterMs` later, with an end of which no record tells when it rang; answers when a second
+ * campaign may call.
+ */
 async function secondCallAfter(dialect: TestDialect, rules: RulesChanges, laterMs: number): Promise<number | null> {
   const store = await openCleanStore(dialect);
   const spring = await beginProven(store, { rows, rules });

@@ -17,7 +17,10 @@ export interface Batch {
   deleted: boolean;
 }
 
-/** Every batch there was, oldest first, so that its place never changes. Those that came through the contract's operation are made out from their calls. */
+/**
+ * Every batch there was, oldest first, so that its place never changes. Those that came through the contract's operation are made out from
+ * their calls.
+ */
 export function allBatches(state: ServiceState): Batch[] {
   const calls = new Map<string, Call[]>();
   for (const call of state.calls) {

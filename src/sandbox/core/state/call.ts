@@ -7,7 +7,10 @@ import type { Person } from '../world/person.ts';
 
 export type CallResult = 'answered' | 'voicemail' | 'busy' | 'no_answer' | 'failed';
 
-/** How a dialled call goes, decided when it is dialled but for the end of a talk that is still held. Times are epoch milliseconds of service time. */
+/**
+ * How a dialled call goes, decided when it is dialled but for the end of a talk that is still held. Times are epoch milliseconds of service
+ * time.
+ */
 export interface CallCourse {
   result: CallResult;
   /** When somebody or something picked up; null when nobody did. */

@@ -3,7 +3,9 @@ import type { Agent } from './agent.ts';
 import { keepMasked } from './masked-headers.ts';
 import { mergeDeep } from '../merge-deep.ts';
 
-/** What an agent would be created from after a change: see `mergeDeep`. Parts that the change leaves alone are in it only if they must be. */
+/**
+ * What an agent would be created from after a change: see `mergeDeep`. Parts that the change leaves alone are in it only if they must be.
+ */
 export function changeAgent(agent: Agent, change: AgentChange): AgentInput {
   const { conversation_config: config, platform_settings: platform, workflow, ...plain } = change;
   return mergeDeep<AgentInput>(
