@@ -2,13 +2,6 @@ import type { OperationName } from '../core/operations.ts';
 import type { RequestSchemas } from '../schemas/request-schemas.ts';
 import type { ResponseName } from './response-schemas.ts';
 
-export type RequestName =
-  | 'CreateAgentRequest'
-  | 'UpdateAgentRequest'
-  | 'ImportPhoneNumberRequest'
-  | 'AssignPhoneNumberRequest'
-  | 'BatchCallsRequest';
-
 /** Which schema validates which body. */
 export const requestSchemaOf = {
   CreateAgentRequest: 'createAgent',
@@ -16,9 +9,10 @@ export const requestSchemaOf = {
   ImportPhoneNumberRequest: 'importNumber',
   AssignPhoneNumberRequest: 'assignNumber',
   BatchCallsRequest: 'batch',
-} as const satisfies Record<RequestName, keyof RequestSchemas>;
+} as const satisfies Record<string, keyof RequestSchemas>;
+export type RequestName = keyof typeof requestSchemaOf;
 
-export interface OperationText {
+interface OperationText {
   tag: 'agents' | 'conversations' | 'numbers';
   summary: string;
   description?: string;
@@ -27,8 +21,8 @@ export interface OperationText {
   query?: 'agentPage' | 'conversationPage' | 'credentialQuery';
   /** Null: a confirmation. */
   response: ResponseName | null;
-  /** Refusals of its own, besides those that every operation has. */
-  refusals: readonly (404 | 409 | 413 | 415)[];
+  /** Refusals of its own, besides those that every operation, or every one with a body, has. */
+  refusals?: readonly (404 | 409)[];
 }
 
 const page = 'Newest first. Ask for the next page with `cursor`, from `next_cursor`, until `has_more` is false.';
@@ -41,7 +35,6 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
       '`conversation_config.tts` needs `voice_id`; its `model_id` defaults to `svc_flash_v2`. `model_id` `custom` of the language model needs `custom_llm`.',
     request: 'CreateAgentRequest',
     response: 'AgentCreated',
-    refusals: [413, 415],
   },
   list_agents: {
     tag: 'agents',
@@ -49,7 +42,6 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     description: page,
     query: 'agentPage',
     response: 'AgentList',
-    refusals: [],
   },
   get_agent: { tag: 'agents', summary: 'Read an agent', response: 'Agent', refusals: [404] },
   update_agent: {
@@ -58,7 +50,7 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     description: 'Only what is sent changes, at any depth. Null clears a field; a list replaces the list.',
     request: 'UpdateAgentRequest',
     response: 'Agent',
-    refusals: [404, 413, 415],
+    refusals: [404],
   },
   delete_agent: {
     tag: 'agents',
@@ -79,7 +71,6 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     description: page,
     query: 'conversationPage',
     response: 'ConversationList',
-    refusals: [],
   },
   delete_conversation: {
     tag: 'conversations',
@@ -104,7 +95,7 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     response: 'ConversationToken',
     refusals: [404],
   },
-  list_phone_numbers: { tag: 'numbers', summary: 'List imported numbers', response: 'PhoneNumberList', refusals: [] },
+  list_phone_numbers: { tag: 'numbers', summary: 'List imported numbers', response: 'PhoneNumberList' },
   import_phone_number: {
     tag: 'numbers',
     summary: 'Import a number',
@@ -112,7 +103,7 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
       "The provider's webhook is configured by this. The auth token is stored encrypted and can never be read.",
     request: 'ImportPhoneNumberRequest',
     response: 'PhoneNumberImported',
-    refusals: [409, 413, 415],
+    refusals: [409],
   },
   assign_phone_number: {
     tag: 'numbers',
@@ -120,7 +111,7 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     description: 'Applies to new calls at once.',
     request: 'AssignPhoneNumberRequest',
     response: 'PhoneNumber',
-    refusals: [404, 413, 415],
+    refusals: [404],
   },
   batch_calls: {
     tag: 'numbers',
@@ -129,6 +120,6 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
       'Dials people, and is not idempotent: after an answer that was lost, the calls may have been placed. Each call makes a conversation of its own. From a number that is not imported and verified the batch is accepted and its calls fail.',
     request: 'BatchCallsRequest',
     response: 'BatchPlaced',
-    refusals: [404, 413, 415],
+    refusals: [404],
   },
 };

@@ -8,12 +8,14 @@ import { stateOf, type Call } from '../core/state/call.ts';
 import { findCall } from './call-list.ts';
 import { agentLink, channelWords, directionOf, resultOf, talkMs } from './call-words.ts';
 import {
+  aside,
   badge,
   button,
   count,
   duration,
   empty,
   facts,
+  figure,
   id,
   instant,
   link,
@@ -59,7 +61,7 @@ function callFacts(service: Service, call: Call, now: number): Html {
     ['Agent', agentLink(service, call.agentId)],
     ['Direction', directionOf(call)],
     ['Held', channelWords(call)],
-    ['Talk time', ms === null ? null : html`<span class="num">${duration(ms)}</span>`],
+    ['Talk time', ms === null ? null : figure(duration(ms))],
     ['Why it ended', ended ? course.terminationReason : null],
     ['Accepted', instant(call.acceptedAt, 'full')],
     ['Dialled', call.dialedAt === null ? null : instant(call.dialedAt)],
@@ -116,7 +118,7 @@ function conversation(service: Service, call: Call, talk: Talk, now: number): Ht
     panel(
       'Transcript',
       turns.length === 0 ? empty('Silence so far', 'No word has been said.') : transcript(turns, answeredAt),
-      html`<p class="aside">${count(turns.length, 'turn')}</p>`,
+      aside(count(turns.length, 'turn')),
     ),
     analysed ? outcome(assess(call.agent?.platform ?? {}, talk)) : null,
   ];
@@ -130,7 +132,7 @@ function recording(service: Service, call: Call, now: number): Html | null {
   return panel(
     'Recording',
     html`<audio id="recording" controls preload="metadata" src="${path + search}"></audio>`,
-    html`<p class="aside">Agent on the left, person on the right</p>`,
+    aside('Agent on the left, person on the right'),
   );
 }
 

@@ -4,20 +4,24 @@ import type { JournalEntry } from '../judge/journal.ts';
 import type { Service } from '../core/service/service.ts';
 import {
   address,
+  aside,
   badge,
   code,
   count,
   empty,
   facts,
+  figure,
   id,
   instant,
   link,
+  muted,
   panel,
   table,
   viewPath,
+  type Row,
   type Tone,
 } from './elements.ts';
-import { html, type Html, type HtmlValue } from './html.ts';
+import { html, type Html } from './html.ts';
 import { missingView } from './missing-view.ts';
 import type { View, ViewRequest } from './view.ts';
 
@@ -56,22 +60,20 @@ export function journalView({ service, parameter }: ViewRequest): View {
               >`,
           )}
         </nav>`,
-        found.length === 0
-          ? empty(
-              choice === '' ? 'Nothing was asked yet' : 'No such request',
-              choice === ''
-                ? html`Every request to the service is kept here, with its headers and bodies. The description of all
-                  operations is at ${link('/openapi.json', '/openapi.json')}.`
-                : link(viewPath('journal'), 'Show all requests'),
-            )
-          : table(
-              'Requests, the newest first',
-              ['Request', 'Status', 'Operation', 'Duration', 'Faults', 'Time'],
-              found.map((entry) => ({ key: `request-${entry.sequence}`, cells: cellsOf(entry) })),
-            ),
+        table(
+          'Requests, the newest first',
+          found.map((entry) => ({ key: `request-${entry.sequence}`, cells: cellsOf(entry) })),
+          choice === ''
+            ? empty(
+                'Nothing was asked yet',
+                html`Every request to the service is kept here, with its headers and bodies. The description of all
+                operations is at ${link('/openapi.json', '/openapi.json')}.`,
+              )
+            : empty('No such request', link(viewPath('journal'), 'Show all requests')),
+        ),
         more ? html`<p class="more">Older ones are in <code>GET /_sandbox/journal</code>.</p>` : null,
       ],
-      html`<p class="aside">${count(service.journal.inProgress, 'request')} in progress</p>`,
+      aside(`${count(service.journal.inProgress, 'request')} in progress`),
     ),
   };
 }
@@ -145,22 +147,22 @@ function isWanted(entry: JournalEntry, choice: Choice): boolean {
   }
 }
 
-function cellsOf(entry: JournalEntry): HtmlValue[] {
-  return [
-    html`<a class="request-line" href="${viewPath('request', { id: entry.sequence })}"
+function cellsOf(entry: JournalEntry): Row['cells'] {
+  return {
+    Request: html`<a class="request-line" href="${viewPath('request', { id: entry.sequence })}"
       ><span class="method">${entry.method}</span> ${address(entry.path)}</a
     >`,
-    statusBadge(entry),
-    operationOf(entry),
-    html`<span class="num">${entry.durationMs === null ? '–' : `${entry.durationMs} ms`}</span>`,
-    entry.faults.join(', ') || html`<span class="muted">–</span>`,
-    instant(entry.at),
-  ];
+    Status: statusBadge(entry),
+    Operation: operationOf(entry),
+    Duration: figure(entry.durationMs === null ? '–' : `${entry.durationMs} ms`),
+    Faults: entry.faults.join(', ') || muted('–'),
+    Time: instant(entry.at),
+  };
 }
 
 function operationOf({ operation, unmatched }: JournalEntry): Html {
   if (operation !== null) return html`<span class="word">${operation}</span>`;
-  return html`<span class="muted">${unmatched ? 'Unknown' : '–'}</span>`;
+  return muted(unmatched ? 'Unknown' : '–');
 }
 
 function statusBadge({ ending, status, socketRefusal }: JournalEntry): Html {

@@ -4,20 +4,7 @@ import type { Agent, PhoneNumber } from '../core/state/agent.ts';
 import type { ServiceState } from '../core/state/service-state.ts';
 import { callDocument, readCall, type CallDocument } from './call-document.ts';
 import type { Row } from './data-file.ts';
-import { saveBatch, type SavedBatch, type ServiceImage } from './service-image.ts';
-
-/** What is in the row `main`. */
-interface MainRow extends Pick<
-  ServiceImage,
-  'now' | 'ranUntil' | 'generation' | 'sipTrunks' | 'nextCourses' | 'faults' | 'unavailableModels' | 'world'
-> {
-  /** Left out in files of sandboxes that could not delete numbers. */
-  numberOrder?: string[];
-  seed: string;
-  /** Service milliseconds per real millisecond when it was written. */
-  speed: number;
-  given: StartSettings;
-}
+import { saveBatch, takeWhole, type SavedBatch, type ServiceImage } from './service-image.ts';
 
 /** What was given at start and may change afterwards: a start that gives something else begins with that. */
 export type StartSettings = Record<'faults' | 'world' | 'unavailableModels', string>;
@@ -34,23 +21,17 @@ export function startSettings({ faults, world, unavailableModels }: SandboxSetti
   return { faults: text(faults), world: text(world), unavailableModels: text(unavailableModels) };
 }
 
+function mainOf(service: Service) {
+  const { settings, clock } = service;
+  /** `speed` is service milliseconds per real millisecond when it was written. */
+  return { seed: settings.seed, speed: clock.speed, given: startSettings(settings), ...takeWhole(service) };
+}
+
+/** The order of numbers is left out in files of sandboxes that could not delete numbers. */
+type MainRow = Omit<ReturnType<typeof mainOf>, 'numberOrder'> & { numberOrder?: string[] };
+
 export function writeMain(service: Service): Row {
-  const { settings, clock, scheduler, generation, state, faults } = service;
-  const main: MainRow = {
-    seed: settings.seed,
-    speed: clock.speed,
-    now: clock.now(),
-    ranUntil: scheduler.ranUntil,
-    generation,
-    numberOrder: state.numberOrder,
-    sipTrunks: [...state.sipTrunks.values()],
-    nextCourses: [...state.nextCourses],
-    faults: faults.save(),
-    unavailableModels: [...service.unavailableModels],
-    world: service.people.world,
-    given: startSettings(settings),
-  };
-  return { kind: 'main', key: 'main', text: JSON.stringify(main) };
+  return { kind: 'main', key: 'main', text: JSON.stringify(mainOf(service)) };
 }
 
 export function writeNumbers({ numbers }: ServiceState): Row {

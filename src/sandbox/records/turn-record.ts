@@ -33,7 +33,9 @@ function metricsOf({ latencyMs }: TurnUsage): Record<string, unknown> {
   return { convai_llm_service_ttfb: { elapsed_time: latencyMs / 1000 } };
 }
 
-function describeTokens({ inputTokens, cachedInputTokens, outputTokens }: TurnUsage): Record<string, unknown> {
+type Tokens = Pick<TurnUsage, 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>;
+
+export function describeTokens({ inputTokens, cachedInputTokens, outputTokens }: Tokens): Record<string, unknown> {
   return {
     input: { tokens: inputTokens - cachedInputTokens },
     input_cache_read: { tokens: cachedInputTokens },
