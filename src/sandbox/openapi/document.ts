@@ -7,7 +7,7 @@ import { sandboxVersion } from '../core/version.ts';
 import { contractFields, contractParameters } from './contract-fields.ts';
 import { requestExamples } from './examples.ts';
 import { describeSchema, openApiPath, pathParameters, queryParameters, type JsonSchema } from './json-schema.ts';
-import { operationTexts, requestSchemaOf, type RequestName } from './operation-texts.ts';
+import { operationTexts, requestSchemaOf, tags, type RequestName } from './operation-texts.ts';
 import { refusalAnswers, refusalsOf } from './refusals.ts';
 import { createResponseSchemas } from './response-schemas.ts';
 
@@ -48,11 +48,7 @@ export function createOpenApiDocument({ dialect, loose, maxCallsPerBatch }: Docu
     },
     servers: [{ url: '/', description: 'The sandbox that served this document' }],
     security: [{ apiKey: [] }],
-    tags: [
-      { name: 'agents', description: 'Operations 1 to 5' },
-      { name: 'conversations', description: 'Operations 6 to 10' },
-      { name: 'numbers', description: 'Operations 11 to 14' },
-    ],
+    tags: tags.map(({ name, description }) => ({ name, description })),
     paths,
     components: {
       schemas: describeSchemas(schemas, dialect),
@@ -80,7 +76,7 @@ function describeSchemas(requests: RequestSchemas, dialect: Dialect): Record<str
 }
 
 function describeOperation(name: OperationName, schemas: RequestSchemas, dialect: Dialect): JsonSchema {
-  const { tag, summary, description, request, query, response } = operationTexts[name];
+  const { summary, description, request, query, response } = operationTexts[name];
   const { number, path } = operations[name];
   const parameters = [
     ...pathParameters(path).map((parameter) => ({ ...parameter, 'x-source': 'contract' })),
@@ -90,7 +86,7 @@ function describeOperation(name: OperationName, schemas: RequestSchemas, dialect
   ];
   return {
     operationId: name,
-    tags: [tag],
+    tags: [tags.find(({ last }) => number <= last)?.name],
     summary,
     ...(description === undefined ? {} : { description }),
     'x-operation-number': number,

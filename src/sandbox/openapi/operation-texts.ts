@@ -12,8 +12,14 @@ export const requestSchemaOf = {
 } as const satisfies Record<string, keyof RequestSchemas>;
 export type RequestName = keyof typeof requestSchemaOf;
 
+/** What operations are about, up to the last one of each. */
+export const tags = [
+  { name: 'agents', description: 'Operations 1 to 5', last: 5 },
+  { name: 'conversations', description: 'Operations 6 to 10', last: 10 },
+  { name: 'numbers', description: 'Operations 11 to 14', last: 14 },
+] as const;
+
 interface OperationText {
-  tag: 'agents' | 'conversations' | 'numbers';
   summary: string;
   description?: string;
   request?: RequestName;
@@ -29,7 +35,6 @@ const page = 'Newest first. Ask for the next page with `cursor`, from `next_curs
 
 export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
   create_agent: {
-    tag: 'agents',
     summary: 'Create an agent',
     description:
       '`conversation_config.tts` needs `voice_id`; its `model_id` defaults to `svc_flash_v2`. `model_id` `custom` of the language model needs `custom_llm`.',
@@ -37,15 +42,13 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     response: 'AgentCreated',
   },
   list_agents: {
-    tag: 'agents',
     summary: 'List agents',
     description: page,
     query: 'agentPage',
     response: 'AgentList',
   },
-  get_agent: { tag: 'agents', summary: 'Read an agent', response: 'Agent', refusals: [404] },
+  get_agent: { summary: 'Read an agent', response: 'Agent', refusals: [404] },
   update_agent: {
-    tag: 'agents',
     summary: 'Change an agent',
     description: 'Only what is sent changes, at any depth. Null clears a field; a list replaces the list.',
     request: 'UpdateAgentRequest',
@@ -53,34 +56,29 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     refusals: [404],
   },
   delete_agent: {
-    tag: 'agents',
     summary: 'Delete an agent',
     description: 'For good. Numbers lose it, and calls to them are not answered until another agent is assigned.',
     response: null,
     refusals: [404],
   },
   get_conversation: {
-    tag: 'conversations',
     summary: 'Read a conversation',
     response: 'ConversationRecord',
     refusals: [404],
   },
   list_conversations: {
-    tag: 'conversations',
     summary: 'List conversations',
     description: page,
     query: 'conversationPage',
     response: 'ConversationList',
   },
   delete_conversation: {
-    tag: 'conversations',
     summary: 'Delete a conversation',
     description: 'For good, with its recording, its transcript and all its data.',
     response: null,
     refusals: [404],
   },
   get_signed_url: {
-    tag: 'conversations',
     summary: 'Get a signed WebSocket address',
     description: 'One for each conversation: it works once, for a short time, and needs no key.',
     query: 'credentialQuery',
@@ -88,16 +86,14 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     refusals: [404],
   },
   get_token: {
-    tag: 'conversations',
     summary: 'Get a token for WebRTC',
     description: 'Short-lived; the client passes it when it connects.',
     query: 'credentialQuery',
     response: 'ConversationToken',
     refusals: [404],
   },
-  list_phone_numbers: { tag: 'numbers', summary: 'List imported numbers', response: 'PhoneNumberList' },
+  list_phone_numbers: { summary: 'List imported numbers', response: 'PhoneNumberList' },
   import_phone_number: {
-    tag: 'numbers',
     summary: 'Import a number',
     description:
       "The provider's webhook is configured by this. The auth token is stored encrypted and can never be read.",
@@ -106,7 +102,6 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     refusals: [409],
   },
   assign_phone_number: {
-    tag: 'numbers',
     summary: 'Assign an agent to a number',
     description: 'Applies to new calls at once.',
     request: 'AssignPhoneNumberRequest',
@@ -114,7 +109,6 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     refusals: [404],
   },
   batch_calls: {
-    tag: 'numbers',
     summary: 'Place a batch of calls',
     description:
       'Dials people, and is not idempotent: after an answer that was lost, the calls may have been placed. Each call makes a conversation of its own. From a number that is not imported and verified the batch is accepted and its calls fail.',

@@ -17,8 +17,7 @@ import {
   viewPath,
 } from './elements.ts';
 import { html, type HtmlValue } from './html.ts';
-import { missingView } from './missing-view.ts';
-import type { View, ViewRequest } from './view.ts';
+import { missingView, type View, type ViewRequest } from './view.ts';
 
 const mostAgents = 200;
 

@@ -9,13 +9,12 @@ import { instant, viewPath } from './elements.ts';
 import { faultsView } from './faults-view.ts';
 import { html, type Html } from './html.ts';
 import { journalView, requestView } from './journal-view.ts';
-import { missingView } from './missing-view.ts';
 import { numbersView } from './numbers-view.ts';
 import { webhooksView } from './webhooks-view.ts';
-import type { RenderView, View, ViewRequest } from './view.ts';
+import { missingView, type View, type ViewRequest } from './view.ts';
 
 interface NamedView {
-  render: RenderView;
+  render: (request: ViewRequest) => View;
   /** Which entry of the navigation it belongs to. */
   under: string;
 }

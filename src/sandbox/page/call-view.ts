@@ -4,7 +4,7 @@ import { talkOf } from '../core/conversation/talk-of.ts';
 import type { Talk, Turn } from '../core/state/talk.ts';
 import { pageRecordingPath } from '../audio/serve-recordings.ts';
 import type { Service } from '../core/service/service.ts';
-import { stateOf, type Call } from '../core/state/call.ts';
+import { callResults, stateOf, type Call } from '../core/state/call.ts';
 import { findCall } from './call-list.ts';
 import { agentLink, channelWords, directionOf, resultOf, talkMs } from './call-words.ts';
 import {
@@ -26,8 +26,7 @@ import {
   type Tone,
 } from './elements.ts';
 import { html, type Html, type HtmlValue } from './html.ts';
-import { missingView } from './missing-view.ts';
-import type { View, ViewRequest } from './view.ts';
+import { missingView, type View, type ViewRequest } from './view.ts';
 import type { Assessment } from '../core/state/assessment.ts';
 
 /** Real milliseconds between two looks at a talk that goes on. */
@@ -94,11 +93,7 @@ function courseForms(call: Call, now: number): HtmlValue {
     <label
       >Outcome
       <select name="result">
-        <option value="answered">answered</option>
-        <option value="voicemail">voicemail</option>
-        <option value="busy">busy</option>
-        <option value="no_answer">no answer</option>
-        <option value="failed">failed</option>
+        ${callResults.map((each) => html`<option value="${each}">${each.replace('_', ' ')}</option>`)}
       </select>
     </label>
     <button>Set</button>

@@ -22,8 +22,7 @@ import {
   type Tone,
 } from './elements.ts';
 import { html, type Html } from './html.ts';
-import { missingView } from './missing-view.ts';
-import type { View, ViewRequest } from './view.ts';
+import { missingView, type View, type ViewRequest } from './view.ts';
 
 const perPage = 100;
 /** How many of the newest are looked through for those that match. */

@@ -5,7 +5,7 @@ import type { ServiceState } from '../core/state/service-state.ts';
 import type { Call } from '../core/state/call.ts';
 import { agentKey, writeCall } from './call-document.ts';
 import type { DataFile, Row, RowChange } from './data-file.ts';
-import { writeBatches, writeMain, writeNumbers } from './stored-rows.ts';
+import { writeWhole } from './stored-rows.ts';
 
 /** Real milliseconds until what happens by itself is written. */
 const idleWriteMs = 50;
@@ -85,7 +85,7 @@ export class WriteBehind implements Storage {
     let whole: Row[];
     try {
       const changes = [...this.#agentChanges(state), ...this.#callChanges(state), ...this.#counterChanges(state)];
-      whole = [writeMain(this.#service), writeNumbers(state), ...writeBatches(state)];
+      whole = writeWhole(this.#service);
       for (const row of whole) if (this.#written.get(`${row.kind} ${row.key}`) !== row.text) changes.push(row);
       if (changes.length > 0) this.#file.write(changes, fromScratch);
     } catch (error) {

@@ -15,12 +15,6 @@ const mostAtOnce = 8;
 const failuresToDisable = 10;
 const daysWithoutSuccessMs = 7 * 24 * 3_600_000;
 
-export interface SubscriberParts {
-  service: Service;
-  recordings: Recordings;
-  poster: Poster;
-}
-
 /** One webhook: what it wants, and everything on its way to it. */
 export class Subscriber {
   readonly webhookId: string;
@@ -39,13 +33,17 @@ export class Subscriber {
   /** When something was last delivered, or when there was last no reason to complain. */
   #goodSince: number;
 
-  constructor({ service, recordings, poster }: SubscriberParts, webhookId: string, facts: WebhookFacts) {
-    this.#service = service;
-    this.#recordings = recordings;
-    this.#poster = poster;
+  constructor(
+    webhookId: string,
+    facts: WebhookFacts,
+    parts: { service: Service; recordings: Recordings; poster: Poster },
+  ) {
     this.webhookId = webhookId;
     this.#facts = facts;
-    this.#goodSince = service.clock.now();
+    this.#service = parts.service;
+    this.#recordings = parts.recordings;
+    this.#poster = parts.poster;
+    this.#goodSince = this.#service.clock.now();
   }
 
   get deliveries(): readonly Delivery[] {

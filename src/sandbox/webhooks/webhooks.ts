@@ -28,11 +28,8 @@ export class Webhooks {
 
   add(facts: WebhookFacts): Subscriber {
     const id = deriveId('webhook', this.#service.settings.seed, (this.#made += 1));
-    const subscriber = new Subscriber(
-      { service: this.#service, recordings: this.#recordings, poster: this.#poster },
-      id,
-      facts,
-    );
+    const parts = { service: this.#service, recordings: this.#recordings, poster: this.#poster };
+    const subscriber = new Subscriber(id, facts, parts);
     this.#subscribers.set(id, subscriber);
     return subscriber;
   }
