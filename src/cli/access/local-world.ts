@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import type { Config } from '../../config.ts';
-import { FaultRuleError } from '../../sandbox/faults/fault-rule.ts';
+import { FaultRuleError } from '../../sandbox/faults/rule.ts';
 import type { SandboxOptions } from '../../sandbox/core/settings/settings.ts';
 import { SandboxStartError } from '../../sandbox/core/start-error.ts';
 import { startSandbox, type RunningSandbox } from '../../sandbox/start.ts';

@@ -1,7 +1,7 @@
 import type { OperationName } from '../core/operations.ts';
 import type { Random } from '../core/random.ts';
-import type { FaultHit } from './fault-book.ts';
-import type { FaultEffect } from './fault-effect.ts';
+import type { FaultHit } from './book.ts';
+import type { FaultEffect } from './effect.ts';
 
 type Fields = Record<string, unknown>;
 

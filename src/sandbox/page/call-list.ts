@@ -58,7 +58,7 @@ function* newestFirst(state: ServiceState): Generator<Call> {
     while ((others.at(-1)?.acceptedAt ?? -Infinity) > call.acceptedAt) yield* others.splice(-1);
     yield call;
   }
-  yield* others.reverse();
+  yield* others.toReversed();
 }
 
 function fromOutside({ conversations }: ServiceState): Call[] {

@@ -1,4 +1,4 @@
-import type { FaultBook } from '../faults/fault-book.ts';
+import type { FaultBook } from '../faults/book.ts';
 import { faultPresets } from '../faults/presets.ts';
 import { button, code, count, empty, figure, panel, table, type Row } from './elements.ts';
 import { html, type Html } from './html.ts';

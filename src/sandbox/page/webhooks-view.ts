@@ -86,16 +86,6 @@ function isAwaited({ state, nextAttemptAt }: Delivery, { clock }: Service, now: 
 }
 
 function webhooksPanel({ settings }: Service, webhooks: readonly Subscriber[]): Html {
-  if (webhooks.length === 0)
-    return panel(
-      'Webhooks',
-      empty(
-        'No webhook',
-        settings.dialect === 'spec'
-          ? 'The contract has none; the extended dialect has them.'
-          : html`<code>POST /_sandbox/webhooks</code> with <code>url</code> and <code>secret</code> makes one.`,
-      ),
-    );
   return panel(
     'Webhooks',
     table(
@@ -114,8 +104,14 @@ function webhooksPanel({ settings }: Service, webhooks: readonly Subscriber[]): 
           },
         };
       }),
+      empty(
+        'No webhook',
+        settings.dialect === 'spec'
+          ? 'The contract has none; the extended dialect has them.'
+          : html`<code>POST /_sandbox/webhooks</code> with <code>url</code> and <code>secret</code> makes one.`,
+      ),
     ),
-    aside(count(webhooks.length, 'webhook')),
+    webhooks.length === 0 ? null : aside(count(webhooks.length, 'webhook')),
   );
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Recordings } from '../audio/recordings.ts';
 import type { Service } from '../core/service/service.ts';
-import { controlWebhooks } from './control-webhooks.ts';
+import { controlWebhooks } from './control.ts';
 import { Webhooks } from './webhooks.ts';
 
 /** Who is told about finished calls. Those of the settings are there from the start, and again after a reset. */
