@@ -49,8 +49,8 @@ export class Webhooks implements Feature {
   }
 
   /**
-   * Where the state is replaced and the scheduler cleared, the webhooks stay, and what was on its way belongs to another past. A reset leads
-   * back to the webhooks given at start.
+   * Where the state is replaced and the scheduler cleared, the webhooks stay, and what was on its way belongs to another past.
+   * A reset leads back to the webhooks given at start.
    */
   leave(why: Parting): void {
     for (const subscriber of this.list()) {

@@ -1,7 +1,7 @@
 import { byId } from './dom.js';
 import { setClock, tick, writeTimes } from './times.js';
 
-/** Brings what is shown in line with what was fetched, and leaves alone what is the same: focus, open details, typed text, playing audio. */
+/** Brings what is shown in line with what was fetched, and leaves the rest alone: focus, open details, typed text, playing audio. */
 export function show(/** @type {string} */ markup) {
   const template = document.createElement('template');
   template.innerHTML = markup;
