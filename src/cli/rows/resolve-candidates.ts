@@ -21,7 +21,7 @@ import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
 import { readClock } from '../access/service.ts';
-import { setGoing } from '../access/set-going.ts';
+import { setGoing } from '../access/campaign-message.ts';
 import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 

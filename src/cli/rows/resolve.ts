@@ -14,7 +14,7 @@ import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { plural, span } from '../../input/figures.ts';
 import { resolveCandidates, resolveRow, type RowDecision } from './resolve-candidates.ts';
 import { readClock } from '../access/service.ts';
-import { setGoing } from '../access/set-going.ts';
+import { setGoing } from '../access/campaign-message.ts';
 import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
 
 const examples = `

@@ -7,7 +7,7 @@ import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../.
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
-import { tellToLook } from '../access/look-again.ts';
+import { tellToLook } from '../access/campaign-message.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
 import { nowOf } from '../suppress/flags.ts';
@@ -76,7 +76,7 @@ async function runWithdraw(io: Io, input: PersonInput, campaignId: string, flags
       results.push(...(await withdrawRecipients(store, { campaignId, note: reason, dryRun }, keys, now)));
     // Nobody is called the sooner for it, so it is no failure when the campaign cannot be told.
     if (!dryRun && results.some(({ result }) => result === 'withdrawn'))
-      await tellToLook(io, config, store, campaignId);
+      await tellToLook(io, { config, store }, campaignId);
     if (results.some(({ result }) => result === 'call_open' || result === 'not_found')) io.exitCode = 1;
     if (json) io.stdout.write(`${jsonText(asJson(campaignId, dryRun, results), 2)}\n`);
     else io.stdout.write(render(io, campaignId, dryRun, results));
