@@ -10,6 +10,21 @@ export function openTemporal(io: Pick<Io, 'env'>, config: Config, timeoutMs = 10
   return connectTemporal(config, { timeoutMs, ...env });
 }
 
+/** Connects for as long as the work lasts. Throws as `openTemporal`. */
+export async function withTemporal<Result>(
+  io: Pick<Io, 'env'>,
+  config: Config,
+  work: (temporal: TemporalAccess) => Promise<Result>,
+  timeoutMs?: number,
+): Promise<Result> {
+  const temporal = await openTemporal(io, config, timeoutMs);
+  try {
+    return await work(temporal);
+  } finally {
+    await temporal.connection.close();
+  }
+}
+
 export function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

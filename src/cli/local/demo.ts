@@ -8,7 +8,7 @@ import { connectTemporal } from '../../temporal/connection.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
 import { tellStart } from '../start/campaign-session.ts';
 import { CampaignReader, type Snapshot } from '../access/campaign-snapshot.ts';
-import { readCampaignFile } from '../../campaign-file/campaign-file.ts';
+import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readCampaign } from '../../import/import-list.ts';
 import { startFromFile } from '../start/campaign-start.ts';
 import { renderOutcomes } from '../words/campaign.ts';

@@ -1,6 +1,6 @@
 import { readConfig, type Config } from '../../config.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
-import { readCampaignFile } from '../../campaign-file/campaign-file.ts';
+import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readCampaign } from '../../import/import-list.ts';
 import { startFromFile, type StartResult } from './campaign-start.ts';
 import type { Io } from '../terminal/io.ts';

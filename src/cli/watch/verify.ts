@@ -3,7 +3,7 @@ import { readConfig, type Config } from '../../config.ts';
 import type { ConvaiClient } from '../../convai/client.ts';
 import { factsFromListEntry } from '../../convai/record-facts.ts';
 import type { ServiceList } from '../../verify/judge-list.ts';
-import { verifyLog, type LogReport } from '../../verify/verify-log.ts';
+import { verifyLog, type LogReport } from '../../verify/log.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants, writeJson } from '../terminal/json-output.ts';
 import { openExistingLedger, requireCampaign } from '../access/ledger.ts';

@@ -6,8 +6,8 @@ import {
   readCampaignFile,
   refuseEndedCampaign,
   refusePassedTimes,
-} from '../../src/campaign-file/campaign-file.ts';
-import { CampaignFileError } from '../../src/input/input-error.ts';
+} from '../../src/campaign-file/file.ts';
+import { CampaignFileError } from '../../src/input/errors.ts';
 import { messageOf, minimalCampaign, temporaryFolder, writeCampaign } from '../list/campaign-folder.ts';
 
 const start = Date.UTC(2026, 0, 15);

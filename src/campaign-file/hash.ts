@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { CampaignFile } from './campaign-file.ts';
-import { describeFileError, ListFileError } from '../input/input-error.ts';
+import type { CampaignFile } from './file.ts';
+import { describeFileError, ListFileError } from '../input/errors.ts';
 
 /**
  * SHA-256, in hexadecimal, of what a campaign file says together with the bytes of its list: a changed list under the same id is

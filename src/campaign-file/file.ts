@@ -6,7 +6,7 @@ import { defaultRetryDelays } from '../domain/attempts/retry-schedule.ts';
 import { describeIssues, joinPath } from '../input/problems.ts';
 import { campaignSchema, type CampaignSettings } from './schema.ts';
 import { readCampaignText } from '../input/yaml-text.ts';
-import { CampaignFileError } from '../input/input-error.ts';
+import { CampaignFileError } from '../input/errors.ts';
 import { holidayDates } from './holidays.ts';
 import { legalHours, readLegalRules, refuseUnreadableRules, type LegalRules } from './legal-rules.ts';
 import { columnOf, refuseUnknownColumns } from './columns-of-rules.ts';
