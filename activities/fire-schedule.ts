@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { readCampaignFile, type CampaignFile } from '../src/campaign-file/campaign-file.ts';
-import { CampaignFileError, ListFileError } from '../src/input/input-error.ts';
+import { readCampaignFile, type CampaignFile } from '../src/campaign-file/file.ts';
+import { CampaignFileError, ListFileError } from '../src/input/errors.ts';
 import { downloadList, listDownloadLimits, ListDownloadError } from '../src/list/download.ts';
 import { KeptUrlError } from '../src/input/kept-url.ts';
 import {

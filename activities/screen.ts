@@ -1,7 +1,7 @@
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { HookError } from '../src/hooks/errors.ts';
-import { hookPlace } from '../src/hooks/hook-place.ts';
+import { hookPlace } from '../src/hooks/place.ts';
 import { askPreDial } from '../src/hooks/pre-dial.ts';
 import { findUnscreened, noteSilentHook, storeScreening } from '../src/ledger/dial/screening.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { campaignWorkflowId } from '../src/domain/ids.ts';
-import { campaignRules, readCampaignFile } from '../src/campaign-file/campaign-file.ts';
+import { campaignRules, readCampaignFile } from '../src/campaign-file/file.ts';
 import { readHeader } from '../src/list/header.ts';
 import { readRecipients } from '../src/list/recipients.ts';
 import { readConfig } from '../src/config.ts';

@@ -16,7 +16,7 @@ async function parseOnly(listPath) {
 
 /** @param {string} campaignPath */
 async function importList(campaignPath) {
-  const { campaignRules, readCampaignFile } = await load('campaign-file/campaign-file.js');
+  const { campaignRules, readCampaignFile } = await load('campaign-file/file.js');
   const { readHeader } = await load('list/header.js');
   const { readRecipients } = await load('list/recipients.js');
   const { importCampaign } = await load('ledger/campaign/import-campaign.js');

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { campaignRules, readCampaignFile } from '../src/campaign-file/campaign-file.ts';
+import { campaignRules, readCampaignFile } from '../src/campaign-file/file.ts';
 import { readHeader } from '../src/list/header.ts';
 import { readRecipients } from '../src/list/recipients.ts';
 import { createConvaiClient, type ConvaiClient } from '../src/convai/client.ts';

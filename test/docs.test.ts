@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { campaignRules, readCampaignFile, type CampaignFile } from '../src/campaign-file/campaign-file.ts';
+import { campaignRules, readCampaignFile, type CampaignFile } from '../src/campaign-file/file.ts';
 import { campaignSchema, type CampaignSettings } from '../src/campaign-file/schema.ts';
 import { commands } from '../src/cli/commands.ts';
 import type { Io } from '../src/cli/terminal/io.ts';

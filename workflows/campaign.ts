@@ -157,7 +157,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
   };
 
   const waitForChange = async (seen: number, atMostMs: number | null): Promise<void> => {
-    const changed = () => changes !== seen || rolling;
+    const changed = () => changes !== seen;
     if (atMostMs === null) await condition(changed);
     else await condition(changed, atMostMs, { summary: `waits: ${counters.waitingFor ?? counters.state}` });
   };

@@ -1,7 +1,7 @@
 import { findColumn } from '../domain/column-name.ts';
-import type { CampaignFile } from './campaign-file.ts';
+import type { CampaignFile } from './file.ts';
 import { joinPath, showValue } from '../input/problems.ts';
-import { CampaignFileError, type CampaignProblem } from '../input/input-error.ts';
+import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
 import { nearestName } from '../input/nearest-name.ts';
 import { listTemplates, readTemplate } from './setting-templates.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { weekdays, type LegalHours } from '../domain/campaign-rules.ts';
 import { describeIssues, joinPath, showValue } from '../input/problems.ts';
 import { loadCampaignText, readCampaignText } from '../input/yaml-text.ts';
-import { CampaignFileError, type CampaignProblem } from '../input/input-error.ts';
+import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
 import { holidayDates } from './holidays.ts';
 import { legalRulesSchema, type LegalRule } from './legal-rules-schema.ts';
 import { packageFolder } from '../input/package-folder.ts';

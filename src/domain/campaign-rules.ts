@@ -83,7 +83,7 @@ export interface BreakerRules {
 
 /**
  * The rules of a campaign as frozen at its start: plain JSON, stored with the campaign, built from the campaign file by
- * `src/campaign-file/campaign-file.ts`. All durations are milliseconds of *service time* unless the name says `Real`.
+ * `src/campaign-file/file.ts`. All durations are milliseconds of *service time* unless the name says `Real`.
  */
 export interface CampaignRules {
   agentId: string;

@@ -1,8 +1,8 @@
-import { campaignHash } from '../campaign-file/campaign-hash.ts';
-import { campaignRules, type CampaignFile } from '../campaign-file/campaign-file.ts';
+import { campaignHash } from '../campaign-file/hash.ts';
+import { campaignRules, type CampaignFile } from '../campaign-file/file.ts';
 import { campaignWarnings } from '../campaign-file/warnings.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
-import { CampaignFileError, ListFileError } from '../input/input-error.ts';
+import { CampaignFileError, ListFileError } from '../input/errors.ts';
 import { importCampaign } from '../ledger/campaign/import-campaign.ts';
 import { linesOf, readAccount } from '../ledger/limits/account-pace.ts';
 import type { Store } from '../ledger/open-ledger.ts';

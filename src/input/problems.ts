@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { z } from 'zod';
-import type { CampaignProblem } from './input-error.ts';
+import type { CampaignProblem } from './errors.ts';
 import { isSecretAddress } from './kept-url.ts';
 import { nearestName } from './nearest-name.ts';
 

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit, type Document } from 'yaml';
-import { CampaignFileError, describeFileError, type CampaignProblem } from './input-error.ts';
+import { CampaignFileError, describeFileError, type CampaignProblem } from './errors.ts';
 
 /** A campaign file as written: plain values, and where each stands. */
 export interface CampaignText {

@@ -1,7 +1,7 @@
 import { countNamed } from '../domain/column-name.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
-import type { CampaignFile } from '../campaign-file/campaign-file.ts';
-import { ListFileError } from '../input/input-error.ts';
+import type { CampaignFile } from '../campaign-file/file.ts';
+import { ListFileError } from '../input/errors.ts';
 import { namedColumns } from '../campaign-file/columns-of-rules.ts';
 import { linesAboveRows } from './format/delimiter.ts';
 import { describeList } from './description.ts';

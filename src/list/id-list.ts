@@ -1,5 +1,5 @@
 import { findColumn } from '../domain/column-name.ts';
-import { ListFileError } from '../input/input-error.ts';
+import { ListFileError } from '../input/errors.ts';
 import { describeList } from './description.ts';
 import { readListRecords } from './records.ts';
 

@@ -1,6 +1,6 @@
 import { findColumn } from '../domain/column-name.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
-import { ListFileError } from '../input/input-error.ts';
+import { ListFileError } from '../input/errors.ts';
 import { describeList } from './description.ts';
 import { readListRecords } from './records.ts';
 import { nearestName } from '../input/nearest-name.ts';

@@ -3,7 +3,7 @@ import type { RejectionReason } from '../domain/outcome.ts';
 import { compileTemplates, type Personalisation } from '../domain/personalisation.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
 import { recipientFields } from '../domain/recipient-fields.ts';
-import type { CampaignFile } from '../campaign-file/campaign-file.ts';
+import type { CampaignFile } from '../campaign-file/file.ts';
 import type { ListRecord } from './format/record.ts';
 import { readListRecords } from './records.ts';
 import type { ListHeader } from './header.ts';

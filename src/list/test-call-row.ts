@@ -1,6 +1,6 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
-import type { CampaignFile } from '../campaign-file/campaign-file.ts';
-import { ListFileError } from '../input/input-error.ts';
+import type { CampaignFile } from '../campaign-file/file.ts';
+import { ListFileError } from '../input/errors.ts';
 import type { ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';
 import { loadPlaces, PlaceReader } from './row-place.ts';

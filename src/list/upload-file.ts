@@ -1,6 +1,6 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { findColumn } from '../domain/column-name.ts';
-import { ListFileError } from '../input/input-error.ts';
+import { ListFileError } from '../input/errors.ts';
 import { findHeader, type ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';
 

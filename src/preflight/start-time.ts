@@ -1,7 +1,7 @@
 import { forecastCampaign, forecastOutlook, usualAssumptions, type CampaignForecast } from './campaign-forecast.ts';
-import type { CampaignFile } from '../campaign-file/campaign-file.ts';
+import type { CampaignFile } from '../campaign-file/file.ts';
 import { hasAnEnd, refuseTooEarlyEnd } from './end-check.ts';
-import { CampaignFileError, type CampaignProblem } from '../input/input-error.ts';
+import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
 import { FunnelCounter, isForWantOfTime, type Funnel } from './funnel.ts';
 import type { ListRow } from '../list/recipients.ts';
 import { dialsFrom, type CampaignRules } from '../domain/campaign-rules.ts';

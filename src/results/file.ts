@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { OutputFileError } from '../input/input-error.ts';
+import { OutputFileError } from '../input/errors.ts';
 import type { ResultRow, ResultsTable } from './columns.ts';
 import { csvLines, jsonLines, type CsvSettings } from './text.ts';
 import { isTooLarge, mostSheetColumns, workbookBytes } from './xlsx.ts';

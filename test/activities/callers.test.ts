@@ -13,7 +13,7 @@ import { readEvents } from '../../src/ledger/events.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
-import { verifyLog } from '../../src/verify/verify-log.ts';
+import { verifyLog } from '../../src/verify/log.ts';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
 import { openTestStore } from '../ledger/test-stores.ts';

@@ -25,7 +25,7 @@ import { isPlanReady } from '../../src/ledger/plan/planning.ts';
 import { RedialRefusedError, resolveUnresolved } from '../../src/ledger/people/resolve.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { LogViolation } from '../../src/verify/log-rules.ts';
-import { verifyLog } from '../../src/verify/verify-log.ts';
+import { verifyLog } from '../../src/verify/log.ts';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { readLedger } from '../judge/ledger.ts';

@@ -8,7 +8,7 @@ import { pausedByPerson } from '../../src/domain/lifecycle.ts';
 import { changeCampaignState, pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { readEvents } from '../../src/ledger/events.ts';
 import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
-import { verifyLog } from '../../src/verify/verify-log.ts';
+import { verifyLog } from '../../src/verify/log.ts';
 import { sendJson, startHookServer } from '../hooks/hook-server.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { dialects, openTestStore, type TestDialect } from '../ledger/test-stores.ts';

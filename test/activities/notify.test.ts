@@ -7,7 +7,7 @@ import { createActivities } from '../../activities/index.ts';
 import { endCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { readEvents } from '../../src/ledger/events.ts';
 import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
-import { verifyLog } from '../../src/verify/verify-log.ts';
+import { verifyLog } from '../../src/verify/log.ts';
 import { sendJson, startHookServer, type HookAnswer } from '../hooks/hook-server.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { dialects, openTestStore, type TestDialect } from '../ledger/test-stores.ts';

@@ -14,7 +14,7 @@ import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
-import { verifyLog } from '../../src/verify/verify-log.ts';
+import { verifyLog } from '../../src/verify/log.ts';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { startHookServer, type HookServer } from '../hooks/hook-server.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { writeCallableCampaign } from '../../bench/fictional-list.ts';
 import { campaignDefaults } from '../../bench/settings.ts';
-import { campaignRules, readCampaignFile } from '../../src/campaign-file/campaign-file.ts';
+import { campaignRules, readCampaignFile } from '../../src/campaign-file/file.ts';
 import { readHeader } from '../../src/list/header.ts';
 import { readRecipients } from '../../src/list/recipients.ts';
 import { windowAt } from '../../src/domain/hours/calling-window.ts';

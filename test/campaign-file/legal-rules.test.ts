@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { campaignRules, readCampaignFile } from '../../src/campaign-file/campaign-file.ts';
+import { campaignRules, readCampaignFile } from '../../src/campaign-file/file.ts';
 import { isStale, lawWarnings } from '../../src/campaign-file/law-warnings.ts';
 import { readLegalRules } from '../../src/campaign-file/legal-rules.ts';
 import { windowAt } from '../../src/domain/hours/calling-window.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readCampaignFile } from '../../src/campaign-file/campaign-file.ts';
+import { readCampaignFile } from '../../src/campaign-file/file.ts';
 import { messageOf, minimalCampaign, writeCampaign } from '../list/campaign-folder.ts';
 
 const planted = 'sk_Planted4711';

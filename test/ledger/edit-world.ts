@@ -3,7 +3,7 @@ import { RecipientEditor, type EditOptions, type EditResult } from '../../src/le
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
 import type { ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
-import { verifyLog } from '../../src/verify/verify-log.ts';
+import { verifyLog } from '../../src/verify/log.ts';
 import { buildRules } from '../support/campaign-rules.ts';
 import { noon, numbers } from './scenario.ts';
 

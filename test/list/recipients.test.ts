@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import * as fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
 import { expect, test } from 'vitest';
-import { readCampaignFile } from '../../src/campaign-file/campaign-file.ts';
+import { readCampaignFile } from '../../src/campaign-file/file.ts';
 import { readHeader } from '../../src/list/header.ts';
 import { longestCell } from '../../src/list/format/record.ts';
 import { rejectionReasons } from '../../src/domain/outcome.ts';

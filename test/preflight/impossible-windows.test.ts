@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { campaignRules, readCampaignFile } from '../../src/campaign-file/campaign-file.ts';
+import { campaignRules, readCampaignFile } from '../../src/campaign-file/file.ts';
 import { describeImpossible, impossibleAsJson, refuseImpossible } from '../../src/preflight/impossible-text.ts';
 import { WindowCensus } from '../../src/preflight/impossible-windows.ts';
 import { readHeader } from '../../src/list/header.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { campaignRules } from '../../src/campaign-file/campaign-file.ts';
-import { CampaignFileError } from '../../src/input/input-error.ts';
+import { campaignRules } from '../../src/campaign-file/file.ts';
+import { CampaignFileError } from '../../src/input/errors.ts';
 import { StartTime } from '../../src/preflight/start-time.ts';
 import { importList, minimalCampaign } from '../list/campaign-folder.ts';
 import { numberAt } from '../cli/campaign-world.ts';

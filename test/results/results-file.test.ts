@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { OutputFileError } from '../../src/input/input-error.ts';
+import { OutputFileError } from '../../src/input/errors.ts';
 import type { ResultRow } from '../../src/results/columns.ts';
 import { writeResults, type WriteResultsInput } from '../../src/results/file.ts';
 import { importList, messageOf, minimalCampaign, temporaryFolder } from '../list/campaign-folder.ts';

@@ -4,7 +4,7 @@ import { operations, type OperationName } from '../../src/sandbox/core/operation
 import { startTestSandbox, type Json, type TestSandbox } from './harness.ts';
 import { describedAnswers } from './model/described-answers.ts';
 import { bentBodies, brokenBodies, type HostileBody } from './model/hostile-bodies.ts';
-import { createValidator, documentOf } from './openapi-checks.ts';
+import { createValidator, documentOf } from './openapi/checks.ts';
 
 const dialects = ['spec', 'extended'] as const;
 type Dialect = (typeof dialects)[number];

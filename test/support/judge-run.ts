@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import type { ConductReport } from '../../src/sandbox/judge/conduct-report.ts';
-import { verifyLog } from '../../src/verify/verify-log.ts';
+import { verifyLog } from '../../src/verify/log.ts';
 import { readResults } from '../../src/ledger/read/result-rows.ts';
 import { judge } from '../judge/judge.ts';
 import { readLedger, type Ledger } from '../judge/ledger.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { closeRound } from '../../src/ledger/campaign/rounds.ts';
 import { logRules } from '../../src/verify/log-rules.ts';
 import type { ListedConversation, ServiceList } from '../../src/verify/judge-list.ts';
-import { verifyLog } from '../../src/verify/verify-log.ts';
+import { verifyLog } from '../../src/verify/log.ts';
 import { buildRows, buildRules, minuteMs } from '../support/campaign-rules.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../ledger/scenario.ts';

@@ -13,16 +13,14 @@ import {
   pauseUpdate,
   resumeUpdate,
 } from '../../../workflows/messages.ts';
-import type { ServiceClock } from '../../convai/service-clock.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { howToMend } from '../../ledger/people/edit-refusal.ts';
 import { countOwnPauses } from '../../ledger/wishes.ts';
-import { startCampaign } from '../../temporal/start-campaign.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { stateText } from '../words/campaign.ts';
-import { requireCampaign, withLedger, type LedgerAccess } from './ledger.ts';
+import { withCampaign, type LedgerAccess } from './ledger.ts';
 import { noWorkerLines } from './supervision.ts';
 import { withTemporal, type Session } from './temporal.ts';
 
@@ -54,13 +52,13 @@ export async function tellCampaign(
   input: { campaignId: string; wish: Wish; confirm: () => Promise<boolean>; limitMs?: number },
 ): Promise<Campaign | null> {
   const { campaignId, wish, confirm, limitMs = answerLimitMs } = input;
-  return withLedger(io, async (access) => {
-    const { db } = access.store;
-    const campaign = await requireCampaign(access.store, campaignId);
+  return withCampaign(io, campaignId, async (open) => {
+    const { campaign } = open;
+    const { db } = open.store;
     refuseUnfit(campaign, wish);
     const pausesSeen = await countOwnPauses(db, campaignId);
     if (!(await confirm())) return null;
-    return withTemporal(io, access, async (session) => {
+    return withTemporal(io, open, async (session) => {
       const changed = await sendUpdate(session, { campaign, wish, pausesSeen, limitMs });
       const after = (await findCampaign(db, campaignId)) ?? campaign;
       if (!changed) throw new CampaignMessageError(`Campaign ${campaignId} is ${stateText(after)}; ${unchanged}`);
@@ -105,21 +103,6 @@ export async function tellToLook(io: Io, access: LedgerAccess, campaignId: strin
     );
     return false;
   }
-}
-
-/** Makes the redialled recipients move: the next round of an ended campaign, or a new look of a running one. */
-export async function setGoing(session: Session & { clock: ServiceClock }, before: Campaign): Promise<string> {
-  const { config, store, temporal, clock } = session;
-  const id = before.campaignId;
-  const campaign = (await findCampaign(store.db, id)) ?? before;
-  if (hasEnded(campaign)) {
-    const now = Math.round(clock.now());
-    const started = await startCampaign({ config, store, client: temporal.client, now }, id);
-    return started === undefined ? '' : ` Round ${started.round.round} has been started: carillon status ${id}`;
-  }
-  if (campaign.state === 'paused') return ` The campaign is paused: carillon resume ${id} sets it going.`;
-  if (campaign.state === 'running') await sendUpdate(session, { campaign, wish: 'look' });
-  return '';
 }
 
 interface UpdateInput {

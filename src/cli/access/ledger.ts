@@ -57,6 +57,22 @@ export async function withLedger<Result>(
   }
 }
 
+/** A campaign of the database of the settings. */
+export interface OpenCampaign extends LedgerAccess {
+  campaign: Campaign;
+}
+
+/** Opens the database for work on one of its campaigns, and closes it afterwards. Throws UnknownCampaignError, and as `openExistingLedger`. */
+export async function withCampaign<Result>(
+  io: Pick<Io, 'env'>,
+  campaignId: string,
+  work: (open: OpenCampaign) => Promise<Result>,
+): Promise<Result> {
+  return withLedger(io, async (access) =>
+    work({ ...access, campaign: await requireCampaign(access.store, campaignId) }),
+  );
+}
+
 /**
  * The database for a worker, locked against a second one where it is a SQLite file.
  * Close it after the worker has drained: it ends database and lock, in that order.

@@ -7,7 +7,7 @@ import { hasEnded } from '../../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { countWorkers } from '../../temporal/queue-pollers.ts';
 import type { Io } from '../terminal/io.ts';
-import type { LedgerAccess } from './ledger.ts';
+import type { OpenCampaign } from './ledger.ts';
 import { withTemporal, type Session } from './temporal.ts';
 
 /** Thrown when a campaign's workflow has ended without closing the books. */
@@ -114,11 +114,8 @@ interface FailingStep {
 }
 
 /** Asks Temporal, for no longer than `withinMs` at each step. Never throws. */
-export async function lookAtWorkflow(
-  io: Io,
-  access: LedgerAccess,
-  { campaign, withinMs }: { campaign: Campaign; withinMs: number },
-): Promise<WorkflowLook> {
+export async function lookAtWorkflow(io: Io, open: OpenCampaign, withinMs: number): Promise<WorkflowLook> {
+  const { campaign } = open;
   const look = async (session: Session): Promise<WorkflowLook> => {
     const workers = await countOwnWorkers(session, withinMs).catch(() => null);
     const workflow = await describeWorkflow(session, campaign, withinMs).catch(() => undefined);
@@ -128,7 +125,7 @@ export async function lookAtWorkflow(
     return { unreachable: null, workers, runs, counters, failing: workflow == null ? null : findFailing(workflow) };
   };
   try {
-    return await withTemporal(io, access, look, withinMs);
+    return await withTemporal(io, open, look, withinMs);
   } catch (error) {
     const unreachable = error instanceof Error ? error.message : String(error);
     return { unreachable, workers: null, runs: null, counters: null, failing: null };

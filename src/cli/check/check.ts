@@ -7,14 +7,9 @@ import {
 } from '../../preflight/campaign-forecast.ts';
 import { campaignWarnings } from '../../campaign-file/warnings.ts';
 import { lawWarnings } from '../../campaign-file/law-warnings.ts';
-import {
-  campaignRules,
-  readCampaignFile,
-  refusePassedTimes,
-  type CampaignFile,
-} from '../../campaign-file/campaign-file.ts';
+import { campaignRules, readCampaignFile, refusePassedTimes, type CampaignFile } from '../../campaign-file/file.ts';
 import { opensTooLate, refuseTooEarlyEnd } from '../../preflight/end-check.ts';
-import { CampaignFileError } from '../../input/input-error.ts';
+import { CampaignFileError } from '../../input/errors.ts';
 import { describeImpossible, impossibleAsJson, refuseImpossible } from '../../preflight/impossible-text.ts';
 import { WindowCensus, type ImpossibleWindows } from '../../preflight/impossible-windows.ts';
 import { jsonText } from '../../input/json-text.ts';

@@ -1,4 +1,4 @@
-import type { CampaignFile } from '../../campaign-file/campaign-file.ts';
+import type { CampaignFile } from '../../campaign-file/file.ts';
 import type { ExclusionReason } from '../../preflight/funnel.ts';
 import type { PreflightReport, RejectionSummary, RenderedExample } from '../../preflight/preflight.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { describeFileError, OutputFileError } from '../../input/input-error.ts';
+import { describeFileError, OutputFileError } from '../../input/errors.ts';
 import { packageFolder } from '../../input/package-folder.ts';
 import { codeOf } from '../../input/error-code.ts';
 

@@ -7,7 +7,7 @@ import { hasEnded } from '../../domain/lifecycle.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
 import { tellStart } from '../start/started-campaign.ts';
-import { readCampaignFile } from '../../campaign-file/campaign-file.ts';
+import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readCampaign } from '../../import/import-list.ts';
 import { startFromFile } from '../start/campaign-start.ts';
 import { renderOutcomes } from '../words/campaign.ts';

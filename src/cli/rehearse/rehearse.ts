@@ -1,11 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { readCampaignFile, refuseEndedCampaign } from '../../campaign-file/campaign-file.ts';
+import { readCampaignFile, refuseEndedCampaign } from '../../campaign-file/file.ts';
 import { parseDuration } from '../../input/duration.ts';
 import { FictionalNumbers } from '../../list/fictional-numbers.ts';
 import { dialsFrom } from '../../domain/campaign-rules.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import { startCampaign } from '../../temporal/start-campaign.ts';
-import { verifyLog } from '../../verify/verify-log.ts';
+import { verifyLog } from '../../verify/log.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { sendUpdate, type Wish } from '../access/campaign-message.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../import/import-list.ts';

@@ -4,7 +4,7 @@ import { formatConduct } from '../../sandbox/judge/conduct-report.ts';
 import type { CampaignForecast } from '../../preflight/campaign-forecast.ts';
 import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import type { LogReport } from '../../verify/verify-log.ts';
+import type { LogReport } from '../../verify/log.ts';
 import { renderOutcomes } from '../words/campaign.ts';
 import { count, plural, span } from '../../input/figures.ts';
 import { printable } from '../terminal/printable.ts';

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describeFileError, OutputFileError } from '../../input/input-error.ts';
+import { describeFileError, OutputFileError } from '../../input/errors.ts';
 import { readConfig, readConfigWith } from '../../config.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { openLogFile } from '../../logger.ts';

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
-import { OutputFileError } from '../../input/input-error.ts';
+import { OutputFileError } from '../../input/errors.ts';
 import { resultsHeaderStart } from '../../results/columns.ts';
 import type { ResultsFormat } from '../../results/file.ts';
 import { resultsSheet } from '../../results/xlsx.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeFileError, OutputFileError } from '../../input/input-error.ts';
+import { describeFileError, OutputFileError } from '../../input/errors.ts';
 import { writeWholeFile } from '../../results/whole-file.ts';
 import type { Config } from '../../config.ts';
 import type { ConvaiClient } from '../../convai/client.ts';

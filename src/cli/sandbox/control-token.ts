@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { describeFileError } from '../../input/input-error.ts';
+import { describeFileError } from '../../input/errors.ts';
 import type { Config } from '../../config.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 

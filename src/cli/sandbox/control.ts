@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { parseDuration } from '../../input/duration.ts';
-import { describeFileError } from '../../input/input-error.ts';
+import { describeFileError } from '../../input/errors.ts';
 import { jsonText } from '../../input/json-text.ts';
 import { readConfig } from '../../config.ts';
 import { readControlToken } from './control-token.ts';

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Command } from 'commander';
 import { jsonText } from '../../input/json-text.ts';
-import { describeFileError } from '../../input/input-error.ts';
+import { describeFileError } from '../../input/errors.ts';
 import { commandEnvironment } from '../../config.ts';
 import { sandboxKey } from '../../sandbox/http/authentication.ts';
 import { formatConduct, verdictOf, type ConductReport } from '../../sandbox/judge/conduct-report.ts';

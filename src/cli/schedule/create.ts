@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../../campaign-file/campaign-file.ts';
+import { readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../../campaign-file/file.ts';
 import { loadCampaignText } from '../../input/yaml-text.ts';
-import { CampaignFileError } from '../../input/input-error.ts';
+import { CampaignFileError } from '../../input/errors.ts';
 import { readListSource } from '../../list/source.ts';
 import { readConfig } from '../../config.ts';
 import { longestRecurringId } from '../../domain/hours/firing-time.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { Command } from 'commander';
-import { readCampaignFile } from '../../campaign-file/campaign-file.ts';
+import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readCampaign, type ReadCampaign } from '../../import/import-list.ts';
 import { count, plural } from '../../input/figures.ts';
 import { openLedger, withLedger, type LedgerAccess } from '../access/ledger.ts';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { pausedByPerson } from '../../domain/lifecycle.ts';
 import { pauseCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { refuseUnfit, sendUpdate, tellCampaign, type Wish } from '../access/campaign-message.ts';
-import { requireCampaign, withLedger } from '../access/ledger.ts';
+import { requireCampaign, withCampaign } from '../access/ledger.ts';
 import { readServiceTime } from '../access/service.ts';
 import { withTemporal } from '../access/temporal.ts';
 import type { Io } from '../terminal/io.ts';
@@ -98,16 +98,15 @@ const limitMs = 3_000;
 
 /** Pauses in the database, which every dial transaction reads. Throws UsageError, and what the database throws. */
 async function pause(io: Io, campaignId: string, tell: (campaign: Campaign) => void): Promise<void> {
-  await withLedger(io, async (access) => {
-    const { config, store } = access;
-    const campaign = await requireCampaign(store, campaignId);
+  await withCampaign(io, campaignId, async (open) => {
+    const { config, store, campaign } = open;
     refuseUnfit(campaign, 'pause');
     if (!(await pauseCampaign(store, campaignId, pausedByPerson, await readServiceTime(io, config))))
       throw new UsageError(`Campaign ${campaignId} is ${stateText(campaign)}; nothing was changed.`);
     tell(await requireCampaign(store, campaignId));
     try {
       // Not to pause: a pause that waits for a worker would undo a later resume.
-      await withTemporal(io, access, (session) => sendUpdate(session, { campaign, wish: 'look', limitMs }), limitMs);
+      await withTemporal(io, open, (session) => sendUpdate(session, { campaign, wish: 'look', limitMs }), limitMs);
     } catch {
       io.stderr.write(
         'Its workflow could not be told (carillon status says more): the database has the pause, and that is what counts.\n',

@@ -1,4 +1,4 @@
-import { describeFileError } from '../../input/input-error.ts';
+import { describeFileError } from '../../input/errors.ts';
 
 export interface OutsideFault {
   code: 'database' | 'temporal' | 'network' | 'file' | 'machine';

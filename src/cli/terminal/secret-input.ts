@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { describeFileError } from '../../input/input-error.ts';
+import { describeFileError } from '../../input/errors.ts';
 import type { PersonInput } from './person-input.ts';
 import { UsageError } from './usage-error.ts';
 

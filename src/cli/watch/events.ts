@@ -8,7 +8,7 @@ import type { Store } from '../../ledger/open-ledger.ts';
 import { tellEvent } from '../words/events.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import { requireCampaign, withLedger } from '../access/ledger.ts';
+import { withCampaign } from '../access/ledger.ts';
 
 const examples = `
 Times are service time. The log is read from the database alone; Temporal, service and worker are not needed. With --json every
@@ -54,10 +54,7 @@ async function showEvents(io: Io, campaignId: string, { follow, json }: Flags): 
       await pause(everyMs, undefined, { signal: leave }).catch(() => {});
     }
   };
-  await withLedger(io, async ({ store }) => {
-    await requireCampaign(store, campaignId);
-    await untilInterrupted(io, ({ signal }) => show(store, signal));
-  });
+  await withCampaign(io, campaignId, ({ store }) => untilInterrupted(io, ({ signal }) => show(store, signal)));
 }
 
 function asText(event: CampaignEvent): string {

@@ -15,7 +15,7 @@ import { campaignTitle, dispositionCounts, outcomeCounts, stateText, statusAsJso
 import { apartText, unresolvedLines } from '../words/doubts.ts';
 import { hookLines, hooksAsJson } from '../words/hooks.ts';
 import type { Io } from '../terminal/io.ts';
-import { requireCampaign, withLedger, type LedgerAccess } from '../access/ledger.ts';
+import { withCampaign, withLedger, type LedgerAccess, type OpenCampaign } from '../access/ledger.ts';
 import { pacingAsJson, pacingLines } from '../words/pacing.ts';
 import { count, plural, span } from '../../input/figures.ts';
 import { readClockOrReal } from '../access/service.ts';
@@ -40,9 +40,9 @@ export function statusCommand(io: Io): Command {
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
     .action((campaignId: string | undefined, { json }: { json: boolean }) =>
-      withLedger(io, (access) =>
-        campaignId === undefined ? printList(io, access, json) : printOne(io, access, { campaignId, json }),
-      ),
+      campaignId === undefined
+        ? withLedger(io, (access) => printList(io, access, json))
+        : withCampaign(io, campaignId, (open) => printOne(io, open, json)),
     );
 }
 
@@ -63,16 +63,11 @@ async function printList(io: Io, { store }: LedgerAccess, json: boolean): Promis
   }
 }
 
-async function printOne(
-  io: Io,
-  access: LedgerAccess,
-  { campaignId, json }: { campaignId: string; json: boolean },
-): Promise<void> {
-  const { config, store } = access;
-  const campaign = await requireCampaign(store, campaignId);
+async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void> {
+  const { config, store, campaign } = open;
   const status = await readStatus(store.db, campaign);
   const isOver = hasEnded(campaign) || campaign.round === 0;
-  const look = isOver ? null : await lookAtWorkflow(io, access, { campaign, withinMs: limitMs });
+  const look = isOver ? null : await lookAtWorkflow(io, open, limitMs);
   const clock = await readClockOrReal(config, limitMs, () => io.now());
   const limits = isOver ? null : await readLineLimits(store.db, campaign, Math.round(clock.now()));
   const clocksApartMs = isOver ? 0 : (await readAccount(store.db, campaign.accountId)).clocksApartMs;

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts';
 import type { ConvaiClient } from '../../convai/client.ts';
 import { factsFromListEntry } from '../../convai/record-facts.ts';
 import type { ServiceList } from '../../verify/judge-list.ts';
-import { verifyLog, type LogReport } from '../../verify/verify-log.ts';
+import { verifyLog, type LogReport } from '../../verify/log.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants, writeAnswer } from '../terminal/json-output.ts';
 import { requireCampaign, withLedger } from '../access/ledger.ts';

@@ -1,6 +1,6 @@
 import { windowAt, type DatedCalendar } from '../hours/calling-window.ts';
 import { capsAllowAt, type FrequencyCap } from '../frequency-caps.ts';
-import { grainOf } from './forecast-grain.ts';
+import { grainOf } from './grain.ts';
 import { LineUse } from './line-use.ts';
 import { PriorityQueue } from './priority-queue.ts';
 

@@ -1,5 +1,5 @@
 import { CsvError, parse, type InfoRecord, type Parser } from 'csv-parse';
-import { describeFileError, ListFileError } from '../../input/input-error.ts';
+import { describeFileError, ListFileError } from '../../input/errors.ts';
 import { bytesOf, openList } from './file.ts';
 import type { ListLayout, TextLayout } from './layout.ts';
 import { fullChunk, longestCell, longestRecord, mostColumns, placeOf, type ListRecord } from './record.ts';

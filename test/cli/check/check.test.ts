@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CampaignFileError, ListFileError } from '../../../src/input/input-error.ts';
+import { CampaignFileError, ListFileError } from '../../../src/input/errors.ts';
 import { rejectionReasons } from '../../../src/domain/outcome.ts';
 import { checkCommand, runCheck } from '../../../src/cli/check/check.ts';
 import { messageOf, minimalCampaign, writeCampaign } from '../../list/campaign-folder.ts';

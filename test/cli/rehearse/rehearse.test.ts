@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FictionalNumbers } from '../../../src/list/fictional-numbers.ts';
-import { readCampaignFile } from '../../../src/campaign-file/campaign-file.ts';
+import { readCampaignFile } from '../../../src/campaign-file/file.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../../src/import/import-list.ts';
 import { countRows, drawRehearsedRows } from '../../../src/cli/rehearse/list.ts';
 import { readRecipients } from '../../../src/list/recipients.ts';

@@ -10,7 +10,7 @@ import {
   removeSchedule,
   type Schedule,
 } from '../../../src/ledger/campaign/schedules.ts';
-import { verifyLog } from '../../../src/verify/verify-log.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { noon } from '../scenario.ts';
 import { dialects } from '../test-stores.ts';

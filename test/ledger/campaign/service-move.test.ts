@@ -9,7 +9,7 @@ import {
   moveService,
 } from '../../../src/ledger/campaign/service-move.ts';
 import { putSchedule } from '../../../src/ledger/campaign/schedules.ts';
-import { verifyLog } from '../../../src/verify/verify-log.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { agentId, beginCampaign, beginProven, noon, numbers } from '../scenario.ts';

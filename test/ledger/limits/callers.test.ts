@@ -6,7 +6,7 @@ import type { EventData } from '../../../src/domain/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
-import { verifyLog } from '../../../src/verify/verify-log.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { giveUpOpen } from '../../../src/ledger/people/give-up-open.ts';
 import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { closeRound } from '../../../src/ledger/campaign/rounds.ts';
-import { verifyLog } from '../../../src/verify/verify-log.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows, buildRules, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { agentId, beginProven, noon, numbers, type Scenario } from '../scenario.ts';

@@ -3,7 +3,7 @@ import { changeCampaignState, endCampaign, resumeCampaign } from '../../../src/l
 import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
 import { closeRound, openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
-import { verifyLog } from '../../../src/verify/verify-log.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
 import { campaignWorkflowId } from '../../../src/domain/ids.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';

@@ -1,4 +1,4 @@
-import { ListFileError } from '../../../input/input-error.ts';
+import { ListFileError } from '../../../input/errors.ts';
 import type { ListDescription, ListLayout, SheetLayout } from '../layout.ts';
 import { fullChunk, longestCell, type ListRecord } from '../record.ts';
 import { nearestName } from '../../../input/nearest-name.ts';

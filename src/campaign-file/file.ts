@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import type { CampaignRules, RetryDisposition, RetryDelays } from '../domain/campaign-rules.ts';
+import { splitOpeningLine, type JsonObject } from '../domain/conversation-override.ts';
+import { defaultRetryDelays } from '../domain/attempts/retry-schedule.ts';
+import { describeIssues, joinPath } from '../input/problems.ts';
+import { campaignSchema, type CampaignSettings } from './schema.ts';
+import { readCampaignText } from '../input/yaml-text.ts';
+import { CampaignFileError } from '../input/errors.ts';
+import { holidayDates } from './holidays.ts';
+import { legalHours, readLegalRules, refuseUnreadableRules, type LegalRules } from './legal-rules.ts';
+import { columnOf, refuseUnknownColumns } from './columns-of-rules.ts';
+import { listTemplates, readTemplate } from './setting-templates.ts';
+import { weeklyHours } from './weekly-hours.ts';
+
+/** A campaign file that is valid in itself; whether it fits its list is known once the header has been read. */
+export interface CampaignFile {
+  id: string;
+  name: string | null;
+  path: string;
+  /**
+   * SHA-256 of what the file says, in hexadecimal: comments, order and spelling of YAML do not matter. Neither the path of
+   * the campaign file nor the bytes of the list are part of it: the list is imported once, at the start.
+   */
+  hash: string;
+  /** Path of the list, resolved against the folder of the campaign file. */
+  listPath: string;
+  /** Undefined: to be found in the list. */
+  delimiter: string | undefined;
+  settings: CampaignSettings;
+  /** Rules by law that hold for this campaign; null when the file turns them off. */
+  law: LegalRules | null;
+  /** Line of a setting, or of the nearest parent that is written, for messages. */
+  lineOf: (path: readonly PropertyKey[]) => number | null;
+}
+
+/**
+ * Reads and checks a campaign file, or its text where that was kept elsewhere; paths in it count from the folder of `path` all the same.
+ * @throws CampaignFileError with all problems at once.
+ */
+export async function readCampaignFile(path: string, kept?: string): Promise<CampaignFile> {
+  const { content, lineOf } = await readCampaignText(path, kept);
+  const parsed = campaignSchema.safeParse(content);
+  if (!parsed.success) {
+    throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, campaignSchema, lineOf));
+  }
+  const settings = parsed.data;
+  const problems = listTemplates(settings).flatMap(({ path: at, template }) => {
+    const reading = readTemplate(template);
+    return 'fault' in reading ? [{ line: lineOf(at), path: joinPath(at), message: reading.fault }] : [];
+  });
+  if (problems.length > 0) throw new CampaignFileError(path, problems);
+  const { law } = settings;
+  const { rules: written, none } = typeof law === 'boolean' ? { rules: null, none: [] } : law;
+  const ownRules = written === null ? null : resolve(dirname(path), written);
+  if (ownRules !== null) await refuseUnreadableRules(ownRules, { path, line: lineOf(['law']), value: String(written) });
+  return {
+    id: settings.id,
+    name: settings.name ?? null,
+    path,
+    hash: createHash('sha256').update(canonicalJson(content)).digest('hex'),
+    listPath: resolve(dirname(path), settings.list.file),
+    delimiter: settings.list.delimiter,
+    settings,
+    law: law === false ? null : await readLegalRules(ownRules, none),
+    lineOf,
+  };
+}
+
+/**
+ * The rules of the campaign over a list with these columns, as they are frozen when it starts at `nowMs`: holidays are those of its time.
+ * @throws CampaignFileError when the file or one of its templates names a column that the list does not have.
+ */
+export function campaignRules(file: CampaignFile, columns: readonly string[], nowMs: number): CampaignRules {
+  refuseUnknownColumns(file, columns);
+  const { list, retry, pacing, advanced, variables, ...settings } = file.settings;
+  const { firstMessage, override } = splitOverride(file.settings);
+  return {
+    agentId: settings.agent_id,
+    callers: { numbers: settings.from_phone_number_id, choice: settings.caller_choice },
+    list: {
+      columns: [...columns],
+      phoneColumn: columnOf(list.phone, columns) ?? list.phone,
+      idColumn: columnOf(list.id, columns),
+      timezoneColumn: columnOf(list.timezone, columns),
+      countryColumn: columnOf(list.country, columns),
+      regionColumn: columnOf(list.state, columns),
+      zipColumn: columnOf(list.zip, columns),
+      notBeforeColumn: columnOf(list.not_before, columns),
+      expiresAtColumn: columnOf(list.expires_at, columns),
+      defaultRegion: list.default_region ?? null,
+      fallbackTimezone: list.fallback_timezone ?? null,
+    },
+    firstMessage,
+    ...(override === null ? {} : { override }),
+    variables:
+      variables === undefined
+        ? null
+        : { key: variables.key, values: variables.values, reference: variables.reference || null },
+    calendar: {
+      hours: settings.hours === null ? null : weeklyHours(withoutUndefined(settings.hours)),
+      closedOn: closedDates(settings.holidays, nowMs),
+    },
+    law: legalHours(file.law?.rules ?? [], nowMs),
+    startsAt: settings.starts_at ?? null,
+    endsAt: settings.ends_at ?? null,
+    caps: settings.caps.map(({ by, calls = 0, within = 0, after_talk: afterTalkMs }) =>
+      afterTalkMs === undefined ? { by, calls, withinMs: within } : { by, afterTalkMs },
+    ),
+    retry: {
+      maxAttempts: retry.max_attempts,
+      maxAttemptsPerNumber: retry.max_attempts_per_number ?? null,
+      resetAfterMs: retry.reset_after ?? null,
+      jitterMs: retry.jitter,
+      delays: retryDelays(retry, settings.on_unknown),
+      maxUncounted: retry.max_uncounted,
+    },
+    pacing: {
+      maxConcurrentCalls: pacing.max_concurrent_calls,
+      startsPerMinute: pacing.starts_per_minute ?? null,
+      batchSize: pacing.batch_size,
+      refillThreshold: pacing.refill_threshold ?? defaultRefillThreshold(pacing),
+      warmUpMs: pacing.warm_up,
+      priority: pacing.priority,
+    },
+    ...hooksAndBreaker(settings),
+    optOut: settings.opt_out.map((rule) => ({
+      source: rule.collected === undefined ? 'evaluation' : 'collected',
+      key: rule.collected ?? rule.evaluation ?? '',
+      values: rule.equals,
+    })),
+    dispositions: settings.dispositions.map(({ when, is }) => ({ ...when, disposition: is })),
+    correlation: {
+      calleeNumber: settings.correlation.callee_number,
+      batchId: settings.correlation.batch_id,
+      reference: settings.correlation.reference,
+    },
+    timing: {
+      dispatchMarginMs: advanced.dispatch_margin,
+      settleMs: advanced.settle,
+      analysisWaitMs: advanced.analysis_wait,
+      lateDeliveryMs: advanced.late_delivery,
+      lateLookbackMs: advanced.late_lookback,
+      pollMs: advanced.poll,
+      clockToleranceMs: advanced.clock_tolerance,
+      ringLimitMs: advanced.ring_limit,
+    },
+    sharedWords: settings.shared_words,
+  };
+}
+
+/**
+ * Refuses to start a campaign whose end has passed.
+ * @throws CampaignFileError
+ */
+export function refuseEndedCampaign(file: CampaignFile, nowMs: number): void {
+  const end = file.settings.ends_at;
+  if (end === undefined || end > nowMs) return;
+  const times = `${new Date(end).toISOString()} has passed (it is ${new Date(nowMs).toISOString()})`;
+  const message = `${times}; write a later time, or leave the setting out`;
+  throw new CampaignFileError(file.path, [{ line: file.lineOf(['ends_at']), path: 'ends_at', message }]);
+}
+
+/**
+ * Refuses to begin a campaign whose start or end has passed: with a start in the past, such as one of a mistyped year, calls would begin at
+ * once.
+ * @throws CampaignFileError
+ */
+export function refusePassedTimes(file: CampaignFile, nowMs: number): void {
+  refuseEndedCampaign(file, nowMs);
+  const start = file.settings.starts_at;
+  if (start === undefined || start >= nowMs) return;
+  const times = `${new Date(start).toISOString()} has passed (it is ${new Date(nowMs).toISOString()})`;
+  const message = `${times}, so that calls would begin at once; write a later time, or leave the setting out to begin at once`;
+  throw new CampaignFileError(file.path, [{ line: file.lineOf(['starts_at']), path: 'starts_at', message }]);
+}
+
+/** The opening line may be written in either place; what is spoken first tells calls apart, so it is kept by itself. */
+function splitOverride(settings: CampaignSettings): { firstMessage: string | null; override: JsonObject | null } {
+  const written = settings.conversation_config_override;
+  const firstMessage = settings.first_message ?? null;
+  if (written === undefined) return { firstMessage, override: null };
+  const { line, rest } = splitOpeningLine(written);
+  return { firstMessage: typeof line === 'string' ? line : firstMessage, override: rest };
+}
+
+function closedDates(holidays: CampaignSettings['holidays'], nowMs: number): string[] {
+  const year = new Date(nowMs).getUTCFullYear();
+  const dates = holidays.flatMap((holiday) => ('date' in holiday ? [holiday.date] : holidayDates(holiday, year, 3)));
+  return [...new Set(dates)].sort();
+}
+
+function hooksAndBreaker(
+  settings: Pick<CampaignSettings, 'breaker' | 'pre_dial' | 'on_completion' | 'on_pause'>,
+): Pick<CampaignRules, 'breaker' | 'preDial' | 'onCompletion' | 'onPause'> {
+  const { breaker, pre_dial: preDial, on_completion: onCompletion, on_pause: onPause } = settings;
+  return {
+    breaker:
+      breaker === null
+        ? null
+        : {
+            failureShare: breaker.failure_share,
+            windowMs: breaker.window,
+            minCalls: breaker.min_calls,
+            coolDownMs: breaker.cool_down ?? null,
+          },
+    preDial: preDial === undefined ? null : { url: preDial.url, timeoutMs: preDial.timeout },
+    onCompletion: onCompletion === undefined ? null : { url: onCompletion.url },
+    onPause: onPause === undefined ? null : { url: onPause.url },
+  };
+}
+
+/** What a person chose when the fate of a call is not known: without a delay of their own it is dialled again after this long. */
+const redialUnknownAfterMs = 30 * 60_000;
+
+function retryDelays(
+  retry: CampaignSettings['retry'],
+  onUnknown: CampaignSettings['on_unknown'],
+): Record<RetryDisposition, RetryDelays> {
+  const { busy, no_answer, unreached, voicemail, failed, unknown } = retry;
+  const redial = onUnknown === 'redial' ? { unknown: unknown ?? [redialUnknownAfterMs] } : {};
+  return { ...defaultRetryDelays, ...withoutUndefined({ busy, no_answer, unreached, voicemail, failed }), ...redial };
+}
+
+/** A fifth of the capacity keeps lines busy without a POST for every call that ends; never more than one batch. */
+function defaultRefillThreshold(pacing: CampaignSettings['pacing']): number {
+  return Math.min(pacing.batch_size, Math.ceil(pacing.max_concurrent_calls / 5));
+}
+
+function withoutUndefined<T extends object>(record: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

@@ -1,0 +1,212 @@
+import { once } from 'node:events';
+import { request as rawRequest, type IncomingMessage } from 'node:http';
+import { request } from 'undici';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runSandbox, type SandboxFlags } from '../../../src/cli/sandbox/sandbox.ts';
+import { readSandboxFlags } from '../../../src/cli/sandbox/flags.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { callWebhookTool } from '../../../src/sandbox/llm/webhook-tool.ts';
+import { noon, startTestSandbox } from '../harness.ts';
+import { createModelAgent, holdConversation } from '../llm/model-server.ts';
+
+const controlToken = 'a-token-of-the-control-plane';
+const bearer = { headers: { authorization: `Bearer ${controlToken}` } };
+
+test('with a control token everything under /_sandbox but health asks for it', async () => {
+  const sandbox = await startTestSandbox({ controlToken });
+  expect((await sandbox.get('/_sandbox/health')).status).toBe(200);
+  for (const [method, path] of [
+    ['GET', '/_sandbox/info'],
+    ['GET', '/_sandbox/calls?limit=1'],
+    ['GET', '/_sandbox/export'],
+    ['POST', '/_sandbox/reset'],
+    ['GET', '/_sandbox/nothing-here'],
+    ['GET', '/_sandbox'],
+    ['GET', '/_sandbox/%68ealth/../info'],
+  ] as const) {
+    const { status, body, headers } = await sandbox.request(method, path);
+    expect([path, status, headers.get('www-authenticate'), body.detail.code]).toEqual([
+      path,
+      401,
+      'Bearer',
+      'missing_control_token',
+    ]);
+    expect([401, 400]).not.toContain((await sandbox.request(method, path, undefined, bearer)).status);
+  }
+});
+
+test('another token, or the API key, is no control token', async () => {
+  const sandbox = await startTestSandbox({ controlToken });
+  for (const authorization of ['Bearer wrong', controlToken, `Bearer ${controlToken}x`, 'Bearer sk_sandbox_ok', '']) {
+    const { status, body } = await sandbox.request('GET', '/_sandbox/info', undefined, { headers: { authorization } });
+    expect([status, JSON.stringify(body).includes(controlToken)]).toEqual([401, false]);
+  }
+});
+
+test('the service itself asks for no control token, and takes none for a key', async () => {
+  const sandbox = await startTestSandbox({ controlToken });
+  expect((await sandbox.get('/v1/convai/agents')).status).toBe(200);
+  const headers = { 'x-api-key': '', authorization: `Bearer ${controlToken}` };
+  expect((await sandbox.request('GET', '/v1/convai/agents', undefined, { headers })).status).toBe(401);
+});
+
+test('calls still come in on numbers: the provider has a proof of its own', async () => {
+  const sandbox = await startTestSandbox({ controlToken });
+  const { body } = await sandbox.request(
+    'POST',
+    '/_sandbox/inbound',
+    { number: '+12125550199', from: '+12125550150' },
+    bearer,
+  );
+  expect(body).toMatchObject({ answered: true, reason: null });
+});
+
+test('a short control token is refused without being shown', async () => {
+  await expect(startSandbox({ controlToken: 'short' })).rejects.toThrow('at least 16 printable characters');
+  await expect(startSandbox({ controlToken: 'short' })).rejects.not.toThrow('short');
+});
+
+test('info tells what this sandbox is, without secrets', async () => {
+  const sandbox = await startTestSandbox({
+    controlToken,
+    clock: 'manual',
+    epochMs: noon,
+    plan: 'pro',
+    apiKeys: ['own-key'],
+  });
+  await sandbox.batch(['+12125550101', '+12125550102']);
+  const { body } = await sandbox.request('GET', '/_sandbox/info', undefined, bearer);
+  expect(body).toMatchObject({
+    sandbox: true,
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    url: sandbox.url,
+    dialect: 'extended',
+    plan: 'pro',
+    settings: { seed: 'test', concurrency: 20, control_token: true },
+    clock: { mode: 'manual', now_ms: noon },
+    storage: { kind: 'memory' },
+    counts: { agents: 2, phone_numbers: 3, calls: { all: 2, dialing: 2 }, lines_in_use: 2, calls_waiting: 0 },
+  });
+  for (const secret of [controlToken, 'own-key', 'sk_sandbox_ok']) expect(JSON.stringify(body)).not.toContain(secret);
+});
+
+async function folder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'carillon-flags-'));
+  onTestFinished(() => rm(made, { recursive: true, force: true }));
+  return made;
+}
+
+async function say(flags: SandboxFlags): Promise<string> {
+  let said = '';
+  const stream = { write: (text: string) => (said += text) };
+  await runSandbox({ port: '0', ...flags }, { stdout: stream, stderr: stream, stop: AbortSignal.abort() });
+  return said;
+}
+
+test('the control token is read from a file, and shown nowhere', async () => {
+  const file = join(await folder(), 'token');
+  await writeFile(file, `${controlToken}\n`);
+  expect(await readSandboxFlags({ controlTokenFile: file })).toMatchObject({ controlToken });
+  expect(await say({ controlTokenFile: file, json: true })).not.toContain(controlToken);
+  expect(await say({ controlTokenFile: `${file}.none` })).toContain('the file cannot be read: there is no such file');
+});
+
+test('the banner says where the state is kept', async () => {
+  const data = join(await folder(), 'sandbox.db');
+  expect(await say({})).toContain('in memory: nothing is kept');
+  const said = await say({ data, json: true });
+  expect(said).toContain(`kept in ${data}`);
+  expect(said).toContain('"storage":"file"');
+  expect(said).toContain(`its state is in ${data}`);
+});
+
+test.each([
+  ['realtime', { speed: 1 }],
+  ['manual', { clock: 'manual' }],
+  ['60x', { speed: 60 }],
+  ['0.5x', { speed: 0.5 }],
+])('--clock %s', async (clock, options) => {
+  expect(await readSandboxFlags({ clock })).toMatchObject(options);
+});
+
+test('a clock that cannot be is refused', async () => {
+  expect(await say({ clock: 'fast' })).toContain(
+    '--clock is "fast"; it must be realtime, manual, or a factor such as 60x.',
+  );
+  expect(await say({ clock: '2x', speed: '2' })).toContain('give only one of them');
+  expect(await say({ clock: '0x' })).toContain('speed is 0');
+});
+
+test('pages of other sites that are open in the same browser cannot use the controls', async () => {
+  const sandbox = await startTestSandbox();
+  const reset = async (headers: Record<string, string>) => {
+    const answer = await request(`${sandbox.url}/_sandbox/reset`, { method: 'POST', headers });
+    const body = (await answer.body.json()) as { detail?: { code: string } };
+    return [answer.statusCode, body.detail?.code];
+  };
+  for (const origin of ['https://site.example', 'null', 'http://127.0.0.1:1'])
+    expect(await reset({ origin })).toEqual([403, 'foreign_site']);
+  expect(await reset({ host: 'site.example' })).toEqual([403, 'foreign_host']);
+  expect(await reset({ origin: sandbox.url })).toEqual([200, undefined]);
+  expect(await reset({})).toEqual([200, undefined]);
+});
+
+test('a site whose name was pointed at this machine reads nothing, neither page nor operations', async () => {
+  const sandbox = await startTestSandbox();
+  const { port } = sandbox;
+  const ask = async (path: string, host: string, method: 'GET' | 'POST' = 'GET') => {
+    const headers = { host, 'x-api-key': 'sk_sandbox_ok' };
+    const answer = await request(`${sandbox.url}${path}`, { method, headers });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  for (const path of ['/', '/v1/convai/agents', '/openapi.json', '/_sandbox/health', '/nothing', '/v1/nothing'])
+    for (const host of [`site.example:${port}`, 'site.example', '0.0.0.0', '127.0.0.1.site.example'])
+      expect([path, host, await ask(path, host)]).toEqual([path, host, 403]);
+  expect(await ask('/v1/convai/agents', 'site.example', 'POST')).toBe(403);
+  for (const host of [`127.0.0.1:${port}`, `LOCALHOST:${port}`, 'localhost', `[::1]:${port}`])
+    expect([host, await ask('/v1/convai/agents', host)]).toEqual([host, 200]);
+  const headers = { connection: 'Upgrade', upgrade: 'websocket', host: 'site.example' };
+  const upgrade = rawRequest(`${sandbox.url}/v1/convai/conversation`, { headers }).end();
+  const [response] = (await once(upgrade, 'response')) as [IncomingMessage];
+  response.resume();
+  expect(response.statusCode).toBe(403);
+});
+
+test('LOCALHOST is localhost', async () => {
+  const sandbox = await startTestSandbox({ host: 'LOCALHOST' });
+  expect((await sandbox.get('/_sandbox/health')).status).toBe(200);
+});
+
+test('neither a webhook nor an own model, nor a tool of one, may address the sandbox itself', async () => {
+  const sandbox = await startTestSandbox();
+  const { port } = sandbox;
+  for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]', '127.1.2.3', '2130706433']) {
+    const url = `http://${host}:${port}/_sandbox/reset`;
+    const webhook = await sandbox.request('POST', '/_sandbox/webhooks', { url, secret: 'a-secret-of-the-test' });
+    expect([url, webhook.status, webhook.body.detail?.[0]?.msg]).toEqual([
+      url,
+      422,
+      'Must not be an address of the sandbox itself.',
+    ]);
+  }
+  const agentId = await createModelAgent(sandbox, `${sandbox.url}/_sandbox/reset?`, {
+    llm: { backup_llm_config: { preference: 'disabled' } },
+  });
+  const record = await holdConversation(sandbox, agentId);
+  expect(record.termination_reason).toMatch(/the sandbox does not connect to itself/);
+  const tool = await callWebhookTool({
+    url: `${sandbox.url}/_sandbox/reset`,
+    headers: {},
+    parameters: {},
+    timeoutMs: 1_000,
+    outbound: { hosts: [], ownPort: port },
+    signal: new AbortController().signal,
+  });
+  expect(tool).toMatchObject({ isError: true, text: expect.stringContaining('does not connect to itself') });
+  await expect(startSandbox({ port: 4_444, webhooks: [{ url: 'http://localhost:4444/', secret: 'a-secret-of-the-test' }] }))
+    .rejects.toThrow('Must not be an address of the sandbox itself.'); // prettier-ignore
+});

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest';
+import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+
+const onHold = { clock: 'manual', epochMs: noon } as const;
+
+function course(sandbox: TestSandbox, callId: string | undefined, body: Json): Promise<{ status: number; body: Json }> {
+  return sandbox.request('POST', `/_sandbox/calls/${callId}/course`, body);
+}
+
+test('calls are listed by state, number and batch, the newest so many', async () => {
+  const sandbox = await startTestSandbox({ ...onHold, concurrency: 2 });
+  await sandbox.batch(['+12125550101', '+12125550100', '+12125550102']);
+  const { body: second } = await sandbox.batch(['+12125550100']);
+  const list = async (query: string): Promise<string[]> =>
+    (await sandbox.get(`/_sandbox/calls${query}`)).body.calls.map(
+      (call: Json) => `${call.to.slice(-4)} ${call.nth} ${call.state}`,
+    );
+  const everything = ['0101 1 dialing', '0100 1 dialing', '0102 1 queued', '0100 2 queued'];
+  expect(await list('')).toEqual(everything);
+  expect(await list('?state=queued')).toEqual(everything.slice(2));
+  expect(await list('?to=%2B12125550100')).toEqual([everything[1], everything[3]]);
+  expect(await list(`?batch=${second.batch_id}`)).toEqual(everything.slice(3));
+  expect(await list('?limit=1')).toEqual(everything.slice(3));
+  expect((await sandbox.get('/_sandbox/calls?state=lost')).status).toBe(422);
+  await sandbox.request('POST', '/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
+  expect(await list('?direction=inbound')).toEqual([]);
+  await sandbox.advance(3_600_000);
+  await sandbox.request('POST', '/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
+  expect(await list('?direction=inbound')).toEqual(['0150 1 in_progress']);
+  expect(await list('?direction=any')).toHaveLength(5);
+});
+
+test.each<[Json, Json]>([
+  [{ result: 'busy' }, { result: 'busy', state: 'failed', transcriptTurns: 0 }],
+  [{ result: 'no_answer' }, { result: 'no_answer', state: 'failed' }],
+  [{ result: 'failed' }, { result: 'failed', state: 'failed' }],
+  [{ result: 'voicemail' }, { result: 'voicemail', state: 'done' }],
+  [
+    { result: 'answered', silent: true },
+    { result: 'answered', state: 'done', silent: true },
+  ],
+  [
+    { result: 'answered', opts_out: true },
+    { result: 'answered', state: 'done', optedOut: true },
+  ],
+])('a queued call that is told %j does so when it is dialled', async (told, expected) => {
+  const sandbox = await startTestSandbox({ ...onHold, concurrency: 1 });
+  await sandbox.batch(['+12125550102', '+12125550100', '+12125550101']);
+  // The neighbours have other results than any of these are told.
+  const queued = sandbox.calls()[1];
+  expect((await course(sandbox, queued?.callId, told)).body).toMatchObject({ state: 'queued', result: null });
+  await sandbox.advance(3_600_000);
+  const calls = sandbox.calls();
+  expect(calls[1]).toMatchObject(expected);
+  expect([calls[0]?.result, calls[2]?.result]).toEqual(['no_answer', 'busy']);
+});
+
+test('a call that rings takes its new course at once', async () => {
+  const sandbox = await startTestSandbox(onHold);
+  await sandbox.batch(['+12125550102', '+12125550101']);
+  const [ringing, other] = sandbox.calls();
+  await sandbox.advance(1_000);
+  expect((await course(sandbox, ringing?.callId, { result: 'answered', talk_seconds: 120 })).body).toMatchObject({
+    state: 'in_progress',
+    result: 'answered',
+  });
+  expect((await course(sandbox, other?.callId, { result: 'failed' })).body).toMatchObject({
+    state: 'failed',
+    result: 'failed',
+    endedAt: noon + 1_000,
+  });
+  await sandbox.advance(119_000);
+  expect(sandbox.calls()[0]?.state).toBe('in_progress');
+  await sandbox.advance(600_000);
+  expect(sandbox.calls()[0]).toMatchObject({ state: 'done', result: 'answered' });
+  const record = (await sandbox.get(`/v1/convai/conversations/${ringing?.conversationId}`)).body;
+  expect(record.metadata.duration).toBeGreaterThanOrEqual(120);
+  expect((await sandbox.get('/_sandbox/info')).body.counts.lines_in_use).toBe(0);
+});
+
+test('a call in progress can be hung up; what was said until then stays', async () => {
+  const sandbox = await startTestSandbox({ ...onHold, concurrency: 1, meanTalkSeconds: 200 });
+  await sandbox.batch(['+12125550100', '+12125550101']);
+  await sandbox.advance(60_000);
+  const { body } = await course(sandbox, sandbox.calls()[0]?.callId, { hang_up: 'now' });
+  expect(body).toMatchObject({ state: 'processing', endedAt: noon + 60_000 });
+  // Its line is free for the next.
+  expect(sandbox.calls()[1]?.dialedAt).toBe(noon + 60_000);
+  await sandbox.advance(60_000);
+  const record = (await sandbox.get(`/v1/convai/conversations/${body.conversationId}`)).body;
+  expect(record).toMatchObject({ status: 'done', termination_reason: 'The call was hung up.' });
+  expect(record.transcript.length).toBeGreaterThan(0);
+  expect(record.transcript.every((turn: Json) => Date.parse(turn.timestamp) < noon + 60_000)).toBe(true);
+});
+
+test('a course that comes too late is refused with the present state', async () => {
+  const sandbox = await startTestSandbox({ ...onHold, concurrency: 1 });
+  await sandbox.batch(['+12125550100', '+12125550101']);
+  const [first, second] = sandbox.calls();
+  const refused = async (callId: string | undefined, body: Json): Promise<[number, string]> => {
+    const answer = await course(sandbox, callId, body);
+    return [answer.status, answer.body.detail.code];
+  };
+  expect(await refused(first?.callId, { hang_up: 'now' })).toEqual([409, 'call_is_dialing']);
+  expect(await refused(second?.callId, { hang_up: 'now' })).toEqual([409, 'call_is_queued']);
+  await sandbox.advance(15_000);
+  expect(await refused(first?.callId, { result: 'busy' })).toEqual([409, 'call_is_in_progress']);
+  await sandbox.advance(3_600_000);
+  expect(await refused(first?.callId, { hang_up: 'now' })).toEqual([409, 'call_is_done']);
+  expect(await refused(second?.callId, { result: 'answered' })).toEqual([409, 'call_is_failed']);
+  expect((await course(sandbox, 'call_none', { result: 'busy' })).status).toBe(404);
+});
+
+test.each<[Json]>([
+  [{}],
+  [{ result: 'rang' }],
+  [{ result: 'busy', silent: true }],
+  [{ result: 'voicemail', opts_out: true }],
+  [{ result: 'no_answer', talk_seconds: 5 }],
+  [{ result: 'answered', talk_seconds: 0 }],
+  [{ result: 'answered', hang_up: 'now' }],
+  [{ hang_up: 'later' }],
+])('the course %j is refused', async (body) => {
+  const sandbox = await startTestSandbox(onHold);
+  await sandbox.batch(['+12125550100']);
+  const [call] = sandbox.calls();
+  expect((await course(sandbox, call?.callId, body)).status).toBe(422);
+  expect(sandbox.calls()).toEqual([call]);
+});
+
+test('the next calls to a number take the courses that were ordered, in their order', async () => {
+  const sandbox = await startTestSandbox(onHold);
+  const order = (result: string) =>
+    sandbox.request('POST', '/_sandbox/numbers/next-course', { to: '+12125550100', result });
+  expect((await order('busy')).body).toEqual({ to: '+12125550100', ordered: 1 });
+  expect((await order('no_answer')).body.ordered).toBe(2);
+  for (let nth = 0; nth < 3; nth += 1) {
+    await sandbox.batch(['+12125550100', ...plainNumbers(1)]);
+    await sandbox.advance(3_600_000);
+  }
+  const results = sandbox.calls().filter(({ to }) => to === '+12125550100');
+  expect(results.map(({ result }) => result)).toEqual(['busy', 'no_answer', 'answered']);
+});
+
+test('a forced course is the same for the same seed', async () => {
+  const run = async (): Promise<Json> => {
+    const sandbox = await startTestSandbox({ ...onHold, concurrency: 1 });
+    await sandbox.batch(plainNumbers(3));
+    await course(sandbox, sandbox.calls()[2]?.callId, { result: 'answered' });
+    await sandbox.advance(3_600_000);
+    const record = (await sandbox.get(`/v1/convai/conversations/${sandbox.calls()[2]?.conversationId}`)).body;
+    return { ...record, audio: null };
+  };
+  const first = await run();
+  expect(first.transcript.length).toBeGreaterThan(2);
+  expect(await run()).toEqual(first);
+});

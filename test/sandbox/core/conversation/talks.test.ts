@@ -1,0 +1,277 @@
+import { expect, test } from 'vitest';
+import { catalogue } from '../../../../src/sandbox/models/catalogue.ts';
+import { startTestSandbox, type Json, type TestSandbox } from '../../harness.ts';
+
+const hour = 3_600_000;
+
+async function createAgent(sandbox: TestSandbox, body: Record<string, unknown>): Promise<string> {
+  const created = await sandbox.request('POST', '/v1/convai/agents', { name: 'Own', ...body });
+  expect(created.status).toBe(200);
+  return created.body.agent_id;
+}
+
+async function talk(
+  sandbox: TestSandbox,
+  agentId: string,
+  call: Record<string, unknown> = {},
+): Promise<{ record: Json; agent: string[]; user: string[] }> {
+  await sandbox.batch([], { agent_id: agentId, calls: [{ to_phone_number: '+12125550100', ...call }] });
+  sandbox.clock.advance(hour);
+  const id = sandbox.calls().at(-1)?.conversationId;
+  const record = (await sandbox.get(`/v1/convai/conversations/${id}`)).body;
+  const said = (speaker: string): string[] =>
+    record.transcript.filter((turn: Json) => turn.speaker === speaker).map((turn: Json) => turn.text);
+  return { record, agent: said('agent'), user: said('user') };
+}
+
+test('each item is asked in words for a person, with its choices or kind of answer', async () => {
+  const sandbox = await startTestSandbox();
+  const agentId = await createAgent(sandbox, {
+    platform_settings: {
+      data_collection: {
+        wants_callback: { type: 'boolean', description: 'Whether the customer wants a callback' },
+        shoe_size: { type: 'integer' },
+        colour: { type: 'string', enum: ['red', 'blue'], description: "The customer's favourite colour." },
+        city: { type: 'string', description: 'Which city do you live in?' },
+        sounded_angry: { type: 'boolean', description: 'Whether the customer sounded angry' },
+      },
+    },
+  });
+  const { record, agent } = await talk(sandbox, agentId);
+  const asked = agent.join(' ');
+  expect(asked).toContain('Could you tell me whether you want a callback?');
+  expect(asked).toContain('Could you tell me your shoe size? Please give me a number.');
+  expect(asked).toContain('Could you tell me your favourite colour? You can say red, blue.');
+  expect(asked).toContain('Which city do you live in?');
+  expect(asked).not.toContain('angry');
+  expect(record.collected_data).toMatchObject({
+    wants_callback: { value: true },
+    shoe_size: { value: expect.any(Number) },
+    colour: { value: 'red' },
+    city: { value: expect.any(String) },
+    sounded_angry: { value: false },
+  });
+});
+
+test('a number is drawn from the scale that the question names', async () => {
+  const sandbox = await startTestSandbox();
+  const agentId = await createAgent(sandbox, {
+    platform_settings: {
+      data_collection: { ease: { type: 'integer', description: 'From 1 to 10, how easy was it?' } },
+    },
+  });
+  const { record } = await talk(sandbox, agentId);
+  expect(record.collected_data.ease.value).toBeGreaterThanOrEqual(7);
+  expect(record.collected_data.ease.value).toBeLessThanOrEqual(10);
+});
+
+test('who does not answer is asked once more, and not a third time', async () => {
+  const sandbox = await startTestSandbox({
+    world: { people: [{ number: '+12125550141', answers: { size: 'Blue sky.' } }] },
+  });
+  const agentId = await createAgent(sandbox, {
+    platform_settings: { data_collection: { size: { type: 'integer', description: 'What is your size?' } } },
+  });
+  const { record, agent } = await talk(sandbox, agentId, { to_phone_number: '+12125550141' });
+  expect(agent.filter((text) => text.includes('What is your size?'))).toHaveLength(2);
+  expect(agent[2]).toMatch(/^Sorry, I did not get that\./);
+  expect(record.collected_data.size).toMatchObject({ value: null, rationale: 'It was not said.' });
+});
+
+test.each([
+  [{}, 'Nobody spoke.', 3],
+  [{ silence_end_call_timeout: 40 }, 'Nobody spoke.', 4],
+])('the agent asks again after every silence, and then ends the call: %o', async (turn, reason, least) => {
+  const sandbox = await startTestSandbox();
+  const override = { turn: { turn_timeout: 7, ...turn } };
+  const { record, agent, user } = await talk(sandbox, 'agent_reminders', {
+    to_phone_number: '+12125550106',
+    conversation_config_override: override,
+  });
+  expect(user).toEqual([]);
+  const asked = record.transcript.filter(({ text }: Json) => text === 'Hello, can you hear me?');
+  expect(asked.length).toBeGreaterThanOrEqual(least - 1);
+  for (const [index, turn] of asked.slice(1).entries())
+    expect(turn.time_in_call_secs - asked[index].time_in_call_secs).toBeLessThanOrEqual(10);
+  expect(record.metadata.termination_reason).toBe(reason);
+  expect(agent).toHaveLength(asked.length + ('silence_end_call_timeout' in turn ? 1 : 2));
+});
+
+test('the agent makes sure whom it speaks with when it knows a name that it has not said', async () => {
+  const world = {
+    people: [
+      { number: '+12125550141', name: 'Ada Example' },
+      { number: '+12125550142', name: 'Ben Example', mood: 'friendly' as const },
+      { number: '+12125550143', name: 'Carla Sample', mood: 'friendly' as const },
+    ],
+  };
+  const sandbox = await startTestSandbox({ world });
+  const call = (to: string) => ({ to_phone_number: to, variables: { name: 'Ben Example' } });
+  const right = await talk(sandbox, 'agent_reminders', call('+12125550142'));
+  expect(right.agent[1]).toBe('Am I speaking with Ben Example?');
+  expect(right.user).toContain('Yes.');
+  expect(right.record.collected_data.appointment.value).toBe('confirmed');
+  const wrong = await talk(sandbox, 'agent_reminders', call('+12125550143'));
+  expect(wrong.agent.at(-1)).toContain('sorry to have disturbed you');
+  expect(wrong.record.collected_data.appointment.value).toBeNull();
+  const greeted = await talk(sandbox, 'agent_reminders', {
+    ...call('+12125550142'),
+    conversation_config_override: { agent: { first_message: 'Hello {{name}}, it is about your appointment.' } },
+  });
+  expect(greeted.agent.join(' ')).not.toContain('Am I speaking with');
+});
+
+test('“who is this?” is answered from the prompt, with its variables, else from the opening line', async () => {
+  const suspicious = { persona: 'suspicious', mood: 'friendly', greeting: 'Hello?' } as const;
+  const sandbox = await startTestSandbox({ world: { people: [{ number: '+12125550141', ...suspicious }] } });
+  const call = { to_phone_number: '+12125550141', variables: { clinic: 'Example Clinic' } };
+  const named = await createAgent(sandbox, {
+    conversation_config: { agent: { prompt: { prompt: 'You are Robin of {{clinic}}, a helpful assistant.' } } },
+    platform_settings: { data_collection: { city: { type: 'string', description: 'Which city?' } } },
+  });
+  const { agent, user } = await talk(sandbox, named, call);
+  expect(user).toContain('Hold on. Who is this, and why are you calling?');
+  expect(agent).toContain('This is Robin of Example Clinic. Which city?');
+  const fromLine = await talk(sandbox, 'agent_reminders', call);
+  expect(fromLine.agent.join(' ')).toContain('This is an automated call. I am calling about your appointment.');
+});
+
+test('an agent that collects nothing asks what its prompt tells it to ask', async () => {
+  const sandbox = await startTestSandbox();
+  const agentId = await createAgent(sandbox, {
+    conversation_config: {
+      agent: { prompt: { prompt: 'You call members. Ask whether they will renew, and why. Then say goodbye.' } },
+    },
+    platform_settings: { evaluation: { criteria: [{ id: 'polite' }] } },
+  });
+  const { agent, record } = await talk(sandbox, agentId);
+  expect(agent.slice(1).join(' ')).toContain('May I ask whether you will renew?');
+  expect(agent.join(' ')).toContain('May I ask why?');
+  expect(record.evaluation_results.polite.result).toBe('success');
+});
+
+test.each([
+  ['a list with bullets', 'You call members.\n- Will you renew?\n* when would it suit you?\n• **Who told you of us?**'],
+  [
+    'a numbered list',
+    'You call members. Ask:\n1. Will you renew?\n2) when would it suit you?\n(c) Who told you of us?',
+  ],
+  ['a row in one line', 'You call members: Will you renew? When would it suit you? Who told you of us?'],
+  ['a numbered row', 'You call members. 1) Will you renew? 2) When would it suit you? 3) Who told you of us?'],
+])('each question of a prompt is asked, in order, where they stand as %s', async (_, prompt) => {
+  const sandbox = await startTestSandbox();
+  const agentId = await createAgent(sandbox, { conversation_config: { agent: { prompt: { prompt } } } });
+  const { agent } = await talk(sandbox, agentId);
+  const wanted = ['Will you renew?', 'When would it suit you?', 'Who told you of us?'];
+  expect(agent.slice(1, -1).map((text) => wanted.find((question) => text.endsWith(question)))).toEqual(wanted);
+});
+
+test('points of a list that is to be asked need not be questions', async () => {
+  const sandbox = await startTestSandbox();
+  const prompt = 'Find out the following:\n- whether they will renew\n- Their new address\n\nRules:\n- Be polite.';
+  const agentId = await createAgent(sandbox, { conversation_config: { agent: { prompt: { prompt } } } });
+  const { agent } = await talk(sandbox, agentId);
+  const asked = agent.join(' ');
+  expect(asked).toContain('May I ask whether you will renew?');
+  expect(asked).toContain('Could you tell me your new address?');
+  expect(asked).not.toContain('polite');
+});
+
+test('opening line and prompt know variables of the call, defaults of the agent and the service’s own names', async () => {
+  const sandbox = await startTestSandbox();
+  const agentId = await createAgent(sandbox, {
+    conversation_config: {
+      agent: {
+        first_message: 'Hi {{first}} {{last}}, {{system__called_number}} from {{system__caller_id}}. {{unknown}}',
+        dynamic_variables: { dynamic_variable_placeholders: { first: 'Ada', last: 'Example' } },
+      },
+    },
+  });
+  const variables = { last: 'Sample', system__caller_id: 'forged' };
+  const { agent, record } = await talk(sandbox, agentId, { variables });
+  expect(agent[0]).toBe('Hi Ada Sample, +12125550100 from +12125550199. {{unknown}}');
+  expect(record.status).toBe('done');
+});
+
+test('the words that the agent has of its own are in its language', async () => {
+  const sandbox = await startTestSandbox({
+    world: { people: [{ number: '+12125550141', language: 'de', mood: 'friendly' }] },
+  });
+  const agentId = await createAgent(sandbox, {
+    conversation_config: { agent: { language: 'de-AT', first_message: 'Guten Tag, es geht um Ihren Termin.' } },
+    platform_settings: {
+      data_collection: { zusage: { type: 'boolean', description: 'Kommen Sie zu Ihrem Termin?' } },
+    },
+  });
+  const { agent, record } = await talk(sandbox, agentId, { to_phone_number: '+12125550141' });
+  expect(agent.at(-1)).toBe('Vielen Dank für Ihre Zeit. Auf Wiederhören.');
+  expect(record.collected_data.zusage.value).toBe(true);
+  expect(record.metadata.main_language).toBe('de');
+});
+
+test('thinking is heard as latency, and tokens and cost are told per model', async () => {
+  const sandbox = await startTestSandbox();
+  const records: Json[] = [];
+  for (const budget of [0, 20_000]) {
+    const llm = { model_id: 'search_flash', thinking_budget: budget };
+    const agentId = await createAgent(sandbox, {
+      conversation_config: { agent: { llm, prompt: { prompt: 'You ask for a city. '.repeat(40) } } },
+      platform_settings: {
+        data_collection: { city: { type: 'string' }, street: { type: 'string' }, age: { type: 'integer' } },
+      },
+    });
+    records.push((await talk(sandbox, agentId)).record);
+  }
+  const ttfb = (record: Json): number[] =>
+    record.transcript
+      .map((turn: Json) => turn.conversation_turn_metrics?.metrics.convai_llm_service_ttfb.elapsed_time)
+      .filter((seconds: unknown) => seconds !== undefined);
+  const [quick, thoughtful] = records;
+  expect(Math.max(...ttfb(quick))).toBeLessThan(0.5);
+  expect(Math.min(...ttfb(thoughtful))).toBeGreaterThan(3);
+  for (const record of records) {
+    const { usage, cost_fiat: cost } = record.metadata;
+    const { search_flash: spent } = usage.models;
+    expect(spent).toMatchObject({ turns: 4, fallback: false, billed: true });
+    expect(spent.cached_input_tokens).toBeGreaterThan(0);
+    expect(spent.cached_input_tokens).toBeLessThan(spent.input_tokens);
+    const { prices } = catalogue.find(({ modelId }) => modelId === 'search_flash') ?? { prices: null };
+    const price =
+      (spent.input_tokens - spent.cached_input_tokens) * (prices?.input ?? 0) +
+      spent.cached_input_tokens * (prices?.cachedInput ?? 0) +
+      spent.output_tokens * (prices?.output ?? 0);
+    expect(cost).toBe(Math.round(price) / 1e6);
+    expect(usage.cost_usd).toBe(cost);
+    expect(record.transcript[0].producing_llm).toBeNull();
+  }
+});
+
+test('a model that is not available is stood in for as its agent says, or the conversation breaks down', async () => {
+  const sandbox = await startTestSandbox();
+  const available = (modelId: string, value: boolean) =>
+    sandbox.request('PUT', `/_sandbox/models/${modelId}/availability`, { available: value });
+  const withBackup = (backup: unknown) =>
+    createAgent(sandbox, {
+      conversation_config: {
+        agent: { llm: { model_id: 'search_pro', ...(backup === null ? {} : { backup_llm_config: backup }) } },
+      },
+    });
+  const byDefault = await withBackup(null);
+  const named = await withBackup({ preference: 'override', order: ['search_ultra', 'lab_two_swift'] });
+  const disabled = await withBackup({ preference: 'disabled' });
+  expect((await talk(sandbox, disabled)).record.status).toBe('done');
+
+  expect((await available('search_pro', false)).body).toEqual({ model_id: 'search_pro', available: false });
+  await available('search_ultra', false);
+  const models = async (agentId: string): Promise<Json> => (await talk(sandbox, agentId)).record.metadata.usage.models;
+  expect(await models(byDefault)).toMatchObject({ svc_open_small: { fallback: true } });
+  expect(await models(named)).toMatchObject({ lab_two_swift: { fallback: true } });
+  const { record } = await talk(sandbox, disabled);
+  expect(record).toMatchObject({ status: 'failed', transcript: [], has_audio: false });
+  expect(record.metadata.termination_reason).toContain('search_pro was not available');
+  expect(record.metadata.error.reason).toBe(record.metadata.termination_reason);
+
+  await available('search_pro', true);
+  expect((await talk(sandbox, disabled)).record.status).toBe('done');
+  expect((await available('no_such_model', false)).status).toBe(404);
+});

@@ -1,0 +1,298 @@
+import { request as rawRequest } from 'node:http';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { duplicateKey } from '../../../src/sandbox/http/duplicate-keys.ts';
+import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+
+const agents = '/v1/convai/agents';
+const batches = '/v1/convai/batch-calling';
+
+test('the paths of comparable services lead to the same operations', async () => {
+  const sandbox = await startTestSandbox();
+  const created = await sandbox.request('POST', `${agents}/create`, { name: 'A' });
+  expect(created.status).toBe(200);
+  expect((await sandbox.get(`${agents}/${created.body.agent_id}`)).body.name).toBe('A');
+  const signed = await sandbox.get('/v1/convai/conversation/get_signed_url?agent_id=agent_survey');
+  expect(new URL(signed.body.signed_url).searchParams.get('agent_id')).toBe('agent_survey');
+  expect(sandbox.journal().map(({ operation }) => operation)).toEqual(['create_agent', 'get_agent', 'get_signed_url']);
+});
+
+test.each([
+  ['POST', `${agents}/create`, 405],
+  ['GET', '/v1/convai/conversation/get_signed_url?agent_id=agent_survey', 404],
+  ['GET', '/v1/convai/v2/phone-numbers', 404],
+  ['POST', `${batches}/submit`, 404],
+  ['GET', `${batches}/workspace`, 404],
+  ['GET', `${batches}/batch_1`, 404],
+  ['POST', `${batches}/batch_1/cancel`, 404],
+  ['POST', `${batches}/batch_1/retry`, 404],
+  ['DELETE', `${batches}/batch_1`, 404],
+])('%s %s is nothing in the spec dialect', async (method, path, status) => {
+  const sandbox = await startTestSandbox({ dialect: 'spec' });
+  const answer = await sandbox.request(method, path, method === 'POST' ? { name: 'A' } : undefined);
+  expect(answer.status).toBe(status);
+  expect(answer.body.detail.code).toBe(status === 405 ? 'method_not_allowed' : 'route_not_found');
+});
+
+test('the second name of the key header counts in the extended dialect alone', async () => {
+  const ask = async (sandbox: TestSandbox, headers: Record<string, string>): Promise<number> =>
+    (await sandbox.request('GET', agents, undefined, { headers: { 'x-api-key': '', ...headers } })).status;
+  const extended = await startTestSandbox();
+  expect(await ask(extended, { 'svc-api-key': 'sk_sandbox_ok' })).toBe(200);
+  expect(await ask(extended, { 'svc-api-key': 'sk_sandbox_revoked' })).toBe(401);
+  expect(await ask(extended, { 'svc-api-key': 'sk_sandbox_ok', 'x-api-key': 'sk_sandbox_ok' })).toBe(200);
+  // Two keys are no key: it would be a guess which one is meant.
+  expect(await ask(extended, { 'svc-api-key': 'sk_sandbox_ok', 'x-api-key': 'sk_sandbox_slow' })).toBe(401);
+  expect(await ask(extended, { authorization: 'Bearer sk_sandbox_ok' })).toBe(401);
+  const spec = await startTestSandbox({ dialect: 'spec' });
+  expect(await ask(spec, { 'svc-api-key': 'sk_sandbox_ok' })).toBe(401);
+  const keys = JSON.stringify([extended.journal(), (await extended.get('/_sandbox/journal')).body]);
+  expect(keys).not.toContain('sk_sandbox_ok');
+});
+
+test.each([
+  ['a blank key', ['  ']],
+  ['the key twice', ['sk_sandbox_ok', 'sk_sandbox_ok']],
+  ['two keys', ['sk_sandbox_ok', 'sk_sandbox_slow']],
+])('%s is refused with 401', async (_what, keys) => {
+  const sandbox = await startTestSandbox();
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const headers = keys.flatMap((key) => ['x-api-key', key]);
+    const sent = rawRequest(sandbox.url + agents, { headers: ['host', new URL(sandbox.url).host, ...headers] });
+    sent.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+    sent.end();
+  });
+  expect(status).toBe(401);
+});
+
+test.each([
+  ['HEAD', agents, 405],
+  ['OPTIONS', agents, 405],
+  ['GET', `${agents}/`, 404],
+  ['POST', `${agents}/`, 404],
+  ['GET', `${agents}/agent_survey/`, 404],
+])('%s %s is answered %i, and says what is served', async (method, path, status) => {
+  const sandbox = await startTestSandbox();
+  const answer = await sandbox.request(method, path, method === 'POST' ? { name: 'A' } : undefined);
+  expect(answer.status).toBe(status);
+  if (status === 405) expect(answer.headers.get('allow')).toBe('POST, GET');
+  else
+    expect(answer.body.detail.message).toMatch(/Did you mean (GET|POST) \/v1\/convai\/agents|leave the last slash out/);
+});
+
+test.each<[string, string, (string | number)[]]>([
+  ['at the top', '{"name":"A","name":"B"}', ['name']],
+  ['with an escape', '{"name":"A","n\\u0061me":"B"}', ['name']],
+  [
+    'deep inside',
+    '{"name":"A","conversation_config":{"agent":{"llm":{"temperature":0, "temperature" : 1}}}}',
+    ['conversation_config', 'agent', 'llm', 'temperature'],
+  ],
+  ['in a list', '{"name":"A","tags":["{\\"a\\":1", {"x":1},{"y":2,"y":3}]}', ['tags', 2, 'y']],
+])('a key that stands twice %s is refused, and named', async (_where, body, path) => {
+  const sandbox = await startTestSandbox();
+  const refused = await sandbox.request('POST', agents, body);
+  expect(refused).toMatchObject({
+    status: 422,
+    body: { detail: [{ loc: ['body', ...path], type: 'duplicate_key' }] },
+  });
+  expect((await sandbox.get(agents)).body.agents).toHaveLength(2);
+});
+
+test('no JSON that was written from a value has a key twice', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 5 }), fc.constantFrom(undefined, 2), (text, indent) => {
+      expect(duplicateKey(JSON.stringify(JSON.parse(text), null, indent))).toBeNull();
+    }),
+    { seed: 3, numRuns: 1_000 },
+  );
+});
+
+test('a key that is put in again is found, wherever it stands', () => {
+  const key = fc.string({ minLength: 1 });
+  const objects = fc.dictionary(key, fc.jsonValue({ maxDepth: 2 }), { minKeys: 1, noNullPrototype: true });
+  fc.assert(
+    fc.property(objects, fc.nat(), fc.array(key, { maxLength: 4 }), (object, nth, outside) => {
+      const names = Object.keys(object);
+      const twice = names[nth % names.length]!;
+      const inner = `{${[...names, twice].map((name) => `${JSON.stringify(name)}:${JSON.stringify(object[name])}`).join(' , ')}}`;
+      const text = outside.reduce((within, name) => `[0,{${JSON.stringify(name)}: ${within}}]`, inner);
+      expect(duplicateKey(text)).toEqual([...outside.toReversed().flatMap((name) => [1, name]), twice]);
+    }),
+    { seed: 5, numRuns: 500 },
+  );
+});
+
+test('a poisoned key is refused wherever it stands', async () => {
+  const sandbox = await startTestSandbox();
+  for (const body of [
+    '{"name":"A","__proto__":{"tags":[]}}',
+    '{"name":"A","conversation_config":{"__proto__":{"x":1}}}',
+  ])
+    expect((await sandbox.request('POST', agents, body)).status).toBe(400);
+});
+
+const recipients = ['+12125550100', '+12125550101'].map((phone_number, index) => ({
+  id: `person_${index}`,
+  phone_number,
+  conversation_initiation_client_data: {
+    dynamic_variables: { name: `Robin ${index}`, secret__code: 'open sesame' },
+    conversation_config_override: { agent: { first_message: 'Hello {{name}}.' } },
+  },
+}));
+
+async function submit(sandbox: TestSandbox, more: Json = {}): Promise<Json> {
+  const { status, body } = await sandbox.request('POST', `${batches}/submit`, {
+    call_name: 'Spring round',
+    agent_id: 'agent_reminders',
+    agent_phone_number_id: 'pn_main',
+    recipients,
+    ...more,
+  });
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return body;
+}
+
+async function statusesOf(sandbox: TestSandbox, id: string): Promise<[string, Json]> {
+  const { body } = await sandbox.get(`${batches}/${id}`);
+  return [body.status, Object.fromEntries(body.recipients.map((each: Json) => [each.id, each.status]))];
+}
+
+test('a batch submitted in the form of comparable services is dialled, and can be followed to its end', async () => {
+  const sandbox = await startTestSandbox();
+  const batch = await submit(sandbox);
+  expect(batch).toMatchObject({
+    name: 'Spring round',
+    agent_id: 'agent_reminders',
+    agent_name: 'Appointment reminders',
+    phone_number_id: 'pn_main',
+    phone_provider: 'telephony',
+    total_calls_scheduled: 2,
+    total_calls_dispatched: 2,
+    total_calls_finished: 0,
+    status: 'in_progress',
+    retry_count: 0,
+  });
+  expect(sandbox.calls().map(({ openingLine }) => openingLine)).toEqual(['Hello Robin 0.', 'Hello Robin 1.']);
+  expect(sandbox.journal()[0]).toMatchObject({ operation: 'batch_calls', callsRequested: 2, callsAccepted: 2 });
+  expect(await statusesOf(sandbox, batch.id)).toEqual([
+    'in_progress',
+    { person_0: 'initiated', person_1: 'initiated' },
+  ]);
+  sandbox.clock.advance(3_600_000);
+  expect(await statusesOf(sandbox, batch.id)).toEqual(['completed', { person_0: 'completed', person_1: 'failed' }]);
+  const { body } = await sandbox.get(`${batches}/${batch.id}`);
+  const record = await sandbox.get(`/v1/convai/conversations/${body.recipients[0].conversation_id}`);
+  expect(record.body.metadata.batch_call.batch_call_id).toBe(batch.id);
+  expect(JSON.stringify(body)).not.toContain('open sesame');
+});
+
+test('a cancelled batch dials nobody any more, and goes on with those on the line', async () => {
+  const sandbox = await startTestSandbox({ concurrency: 1 });
+  const { id } = await submit(sandbox);
+  const cancelled = await sandbox.request('POST', `${batches}/${id}/cancel`);
+  expect(cancelled.body).toMatchObject({ status: 'cancelled', total_calls_dispatched: 1 });
+  sandbox.clock.advance(3_600_000);
+  expect(await statusesOf(sandbox, id)).toEqual(['cancelled', { person_0: 'completed', person_1: 'cancelled' }]);
+  expect(sandbox.calls().map(({ dialedAt }) => dialedAt === null)).toEqual([false, true]);
+  // The line is free for others.
+  await sandbox.batch(['+12125550100']);
+  expect(sandbox.calls()[2]?.dialedAt).not.toBeNull();
+});
+
+test('a retry dials again whom a call failed to reach, and nobody else', async () => {
+  const sandbox = await startTestSandbox();
+  const { id } = await submit(sandbox, { recipients: [...recipients, { id: 'later', phone_number: '+12125550110' }] });
+  sandbox.clock.advance(3_600_000);
+  const retried = await sandbox.request('POST', `${batches}/${id}/retry`);
+  expect(retried.body).toMatchObject({ id, retry_count: 1, total_calls_scheduled: 3, status: 'in_progress' });
+  sandbox.clock.advance(3_600_000);
+  expect(await statusesOf(sandbox, id)).toEqual([
+    'completed',
+    { person_0: 'completed', person_1: 'failed', later: 'completed' },
+  ]);
+  expect(sandbox.calls().map(({ to, nth }) => [to.slice(-4), nth])).toEqual([
+    ['0100', 1],
+    ['0101', 1],
+    ['0110', 1],
+    ['0101', 2],
+    ['0110', 2],
+  ]);
+});
+
+test('a batch for later is dialled at its time', async () => {
+  const sandbox = await startTestSandbox();
+  const at = Math.floor(sandbox.clock.now() / 1000) + 600;
+  const { id, scheduled_time_unix } = await submit(sandbox, { scheduled_time_unix: at, timezone: 'Europe/London' });
+  expect(scheduled_time_unix).toBe(at);
+  expect((await statusesOf(sandbox, id))[0]).toBe('pending');
+  sandbox.clock.advance(599_000);
+  expect((await statusesOf(sandbox, id))[0]).toBe('pending');
+  sandbox.clock.advance(1_000);
+  expect((await statusesOf(sandbox, id))[0]).toBe('in_progress');
+  expect(sandbox.calls().map(({ dialedAt }) => dialedAt)).toEqual([at * 1000, at * 1000]);
+});
+
+test('a batch cancelled before its time is never dialled', async () => {
+  const sandbox = await startTestSandbox();
+  const at = Math.floor(sandbox.clock.now() / 1000) + 600;
+  const { id } = await submit(sandbox, { scheduled_time_unix: at });
+  await sandbox.request('POST', `${batches}/${id}/cancel`);
+  sandbox.clock.advance(3_600_000);
+  expect(await statusesOf(sandbox, id)).toEqual(['cancelled', { person_0: 'cancelled', person_1: 'cancelled' }]);
+});
+
+test('batches are listed newest first, whichever way they came, each once while others come and go', async () => {
+  const sandbox = await startTestSandbox();
+  const ids = [(await submit(sandbox)).id, (await sandbox.batch(['+12125550150'])).body.batch_id];
+  ids.push((await submit(sandbox, { agent_id: 'agent_survey' })).id);
+  const first = await sandbox.get(`${batches}/workspace?limit=2`);
+  expect(first.body).toMatchObject({ has_more: true, batch_calls: [{ id: ids[2] }, { id: ids[1], name: ids[1] }] });
+  await submit(sandbox);
+  expect((await sandbox.request('DELETE', `${batches}/${ids[2]}`)).status).toBe(200);
+  const second = await sandbox.get(`${batches}/workspace?limit=2&last_doc=${first.body.next_doc}`);
+  expect(second.body).toMatchObject({ has_more: false, next_doc: null });
+  expect(second.body.batch_calls.map(({ id }: Json) => id)).toEqual([ids[0]]);
+  const own = await sandbox.get(`${batches}/workspace?agent_id=agent_survey`);
+  expect(own.body.batch_calls).toEqual([]);
+  expect((await sandbox.get(`${batches}/workspace?last_doc=x`)).body.detail[0].loc).toEqual(['query', 'last_doc']);
+});
+
+test.each([
+  ['GET', ''],
+  ['POST', '/cancel'],
+  ['POST', '/retry'],
+  ['DELETE', ''],
+])('%s of a batch%s that is not there is 404, and needs a key', async (method, path) => {
+  const sandbox = await startTestSandbox();
+  const { id } = await submit(sandbox);
+  await sandbox.request('DELETE', `${batches}/${id}`);
+  for (const each of [id, 'batch_none']) {
+    const answer = await sandbox.request(method, `${batches}/${each}${path}`);
+    expect(answer).toMatchObject({ status: 404, body: { detail: { code: 'batch_not_found' } } });
+  }
+  const stranger = { headers: { 'x-api-key': 'sk_wrong' } };
+  expect((await sandbox.request(method, `${batches}/${id}${path}`, undefined, stranger)).status).toBe(401);
+});
+
+test.each<[string, Json, string]>([
+  ['no name', { call_name: undefined }, 'call_name'],
+  ['no recipients', { recipients: [] }, 'recipients'],
+  ['a number that is none', { recipients: [{ phone_number: '2125550100' }] }, 'recipients.0.phone_number'],
+  ['a number that cannot be dialled', { recipients: [{ phone_number: '+12125550120' }] }, 'recipients.0.phone_number'],
+  ['an unknown field', { surprise: 1 }, 'surprise'],
+])('a submitted batch with %s is refused whole', async (_what, more, place) => {
+  const sandbox = await startTestSandbox();
+  const refused = await sandbox.request('POST', `${batches}/submit`, {
+    call_name: 'X',
+    agent_id: 'agent_reminders',
+    agent_phone_number_id: 'pn_main',
+    recipients,
+    ...more,
+  });
+  expect({ status: refused.status, loc: refused.body.detail[0].loc.join('.') }).toEqual({
+    status: 422,
+    loc: `body.${place}`,
+  });
+  expect(sandbox.calls()).toEqual([]);
+});

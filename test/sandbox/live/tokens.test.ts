@@ -1,0 +1,212 @@
+import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { expect, test } from 'vitest';
+import { noon, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { connect, pass, turnedAway } from './socket-client.ts';
+
+const livekit = { apiKey: 'APIlocal', apiSecret: 'a-secret-of-32-characters-or-more', url: 'ws://127.0.0.1:7880' };
+const quick = { speech: false, sockets: { pacing: 'fast' } } as const;
+
+async function issue(sandbox: TestSandbox, agentId = 'agent_reminders'): Promise<string> {
+  return (await sandbox.get(`/v1/convai/conversation/token?agent_id=${agentId}`)).body.token;
+}
+
+async function verify(sandbox: TestSandbox, token: string, query = ''): Promise<Json> {
+  return (await sandbox.request('POST', `/_sandbox/rtc/verify${query}`, { token })).body;
+}
+
+function joinUrl(sandbox: TestSandbox, token: string): string {
+  return `${sandbox.url.replace('http', 'ws')}/v1/convai/rtc?token=${token}`;
+}
+
+test('a token is a JWT that a LiveKit server with the same key and secret accepts', async () => {
+  const sandbox = await startTestSandbox({ livekit });
+  const token = await issue(sandbox);
+  expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', typ: 'JWT' });
+  const { payload } = await jwtVerify(token, new TextEncoder().encode(livekit.apiSecret), {
+    issuer: 'APIlocal',
+    algorithms: ['HS256'],
+    currentDate: new Date(noon),
+  });
+  expect(payload).toEqual({
+    iss: 'APIlocal',
+    sub: expect.stringMatching(/^user_/),
+    name: payload.sub,
+    jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    iat: noon / 1000,
+    nbf: noon / 1000,
+    exp: noon / 1000 + 600,
+    metadata: expect.any(String),
+    video: {
+      roomJoin: true,
+      room: expect.stringMatching(/^conv_/),
+      canPublish: true,
+      canSubscribe: true,
+      canPublishData: true,
+    },
+  });
+  expect(JSON.parse(String(payload.metadata))).toEqual({
+    agent_id: 'agent_reminders',
+    conversation_id: (payload.video as Json).room,
+  });
+});
+
+test('every request gives a token of its own, for a room of its own', async () => {
+  const sandbox = await startTestSandbox();
+  const [one, two] = [decodeJwt(await issue(sandbox)), decodeJwt(await issue(sandbox))];
+  expect(one.jti).not.toBe(two.jti);
+  expect((one.video as Json).room).not.toBe((two.video as Json).room);
+});
+
+test('without keys from the settings, every sandbox signs with a secret of its own', async () => {
+  const [one, two] = [await startTestSandbox(), await startTestSandbox()];
+  const token = await issue(one);
+  expect(await verify(one, token)).toMatchObject({ valid: true });
+  expect(await verify(two, token)).toMatchObject({ valid: false, reason: 'wrong_signature', issued_here: false });
+});
+
+test('verifying a token does not use it up, unless it is asked to', async () => {
+  const sandbox = await startTestSandbox();
+  const token = await issue(sandbox);
+  const { room } = decodeJwt(token).video as Json;
+  const open = {
+    valid: true,
+    reason: null,
+    issued_here: true,
+    consumed: false,
+    agent_id: 'agent_reminders',
+    conversation_id: room,
+    claims: decodeJwt(token),
+  };
+  expect(await verify(sandbox, token)).toEqual(open);
+  expect(await verify(sandbox, token)).toEqual(open);
+  expect(await verify(sandbox, token, '?consume=true')).toEqual({ ...open, consumed: true });
+  expect(await verify(sandbox, token)).toMatchObject({ valid: false, reason: 'used' });
+  expect(await verify(sandbox, token, '?consume=true')).toMatchObject({ valid: false, consumed: false });
+});
+
+test('a token holds for ten minutes of service time', async () => {
+  const sandbox = await startTestSandbox();
+  const token = await issue(sandbox);
+  sandbox.clock.advance(599_999);
+  expect(await verify(sandbox, token)).toMatchObject({ valid: true });
+  sandbox.clock.advance(1);
+  expect(await verify(sandbox, token)).toMatchObject({ valid: false, reason: 'expired' });
+  expect(await turnedAway(joinUrl(sandbox, token))).toMatchObject({ code: 1008, reason: 'token_expired' });
+});
+
+test.each<[string, (token: string) => string | Promise<string>, string]>([
+  ['nothing like a token', () => 'nonsense', 'malformed'],
+  ['another signature', (token) => `${token.slice(0, -4)}AAAA`, 'wrong_signature'],
+  [
+    'claims that were changed',
+    (token) => {
+      const [head, , signature] = token.split('.');
+      const claims = { ...decodeJwt(token), exp: 9_999_999_999 };
+      return [head, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
+    },
+    'wrong_signature',
+  ],
+  [
+    'no signature at all',
+    (token) => [Buffer.from('{"alg":"none"}').toString('base64url'), token.split('.')[1], ''].join('.'),
+    'malformed',
+  ],
+  ['another issuer', async () => sign('APIother', noon / 1000), 'wrong_issuer'],
+  ['a time to come', async () => sign('APIlocal', noon / 1000 + 60), 'not_yet_valid'],
+])('a token with %s is not valid and joins nothing', async (_, change, reason) => {
+  const sandbox = await startTestSandbox({ livekit });
+  const token = await change(await issue(sandbox));
+  expect(await verify(sandbox, token)).toMatchObject({ valid: false, reason });
+  const refused = await turnedAway(joinUrl(sandbox, encodeURIComponent(token)));
+  expect(refused).toMatchObject({ code: 1008, reason: 'invalid_token', error: { message: expect.any(String) } });
+});
+
+async function sign(issuer: string, notBefore: number): Promise<string> {
+  return new SignJWT({ video: { roomJoin: true, room: 'conv_elsewhere' } })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer(issuer)
+    .setSubject('somebody')
+    .setJti('one')
+    .setNotBefore(notBefore)
+    .setExpirationTime(noon / 1000 + 600)
+    .sign(new TextEncoder().encode(livekit.apiSecret));
+}
+
+test('a token that somebody else signed with our secret is valid, but begins no conversation here', async () => {
+  const sandbox = await startTestSandbox({ livekit });
+  const token = await sign('APIlocal', noon / 1000);
+  expect(await verify(sandbox, token)).toMatchObject({ valid: true, issued_here: false, agent_id: null });
+  expect((await turnedAway(joinUrl(sandbox, token))).code).toBe(1008);
+});
+
+test('a token joins its conversation once, and the reuse is noted', async () => {
+  const sandbox = await startTestSandbox(quick);
+  const token = await issue(sandbox);
+  const client = await connect(joinUrl(sandbox, token));
+  client.send({ type: 'conversation_initiation_client_data' });
+  const { conversation_initiation_metadata_event: metadata } = await client.next('conversation_initiation_metadata');
+  expect(metadata.conversation_id).toBe((decodeJwt(token).video as Json).room);
+  expect(await turnedAway(joinUrl(sandbox, token))).toMatchObject({ code: 1008, reason: 'token_used' });
+  expect(await verify(sandbox, token)).toMatchObject({ valid: false, reason: 'used' });
+  const { checks } = (await sandbox.get('/_sandbox/conduct')).body;
+  expect(checks.find(({ name }: Json) => name === 'credential_reuse').violations).toHaveLength(1);
+  client.socket.close(1000);
+  await client.closed;
+  await pass(sandbox, 10_000);
+  const { body } = await sandbox.get(`/v1/convai/conversations/${metadata.conversation_id}`);
+  expect(body).toMatchObject({
+    status: 'done',
+    metadata: { authorization_method: 'livekit_token', conversation_initiation_source: 'webrtc' },
+  });
+});
+
+test('a token opens no signed address, nor a signature a room', async () => {
+  const sandbox = await startTestSandbox(quick);
+  const ws = sandbox.url.replace('http', 'ws');
+  const token = await issue(sandbox);
+  const signed = await sandbox.get('/v1/convai/conversation/get-signed-url?agent_id=agent_reminders');
+  const signature = new URL(signed.body.signed_url).searchParams.get('conversation_signature') ?? '';
+  const crossed = `${ws}/v1/convai/conversation?agent_id=agent_reminders&conversation_signature=${token}`;
+  expect((await turnedAway(crossed)).reason).toBe('invalid_signed_url');
+  expect((await turnedAway(joinUrl(sandbox, signature))).reason).toBe('invalid_token');
+  await connect(joinUrl(sandbox, token));
+});
+
+test('what is told about the keys holds no secret', async () => {
+  const sandbox = await startTestSandbox({ livekit });
+  const { body } = await sandbox.get('/_sandbox/rtc');
+  expect(body).toEqual({
+    api_key: 'APIlocal',
+    secret: 'configured',
+    livekit_url: 'ws://127.0.0.1:7880',
+    join_url: `${sandbox.url.replace('http', 'ws')}/v1/convai/rtc`,
+  });
+  const token = await issue(sandbox);
+  await connect(joinUrl(sandbox, token));
+  const kept = await Promise.all(
+    ['/_sandbox/journal', '/_sandbox/export', '/_sandbox/info'].map((path) => sandbox.get(path)),
+  );
+  for (const { status, body: text } of kept) {
+    expect(status).toBe(200);
+    expect(JSON.stringify(text)).not.toContain(token);
+    expect(JSON.stringify(text)).not.toContain(livekit.apiSecret);
+  }
+});
+
+test('credentials are redeemed once by hand, and do not open a socket afterwards', async () => {
+  const sandbox = await startTestSandbox(quick);
+  const token = await issue(sandbox);
+  const redeem = async (): Promise<Json> =>
+    (await sandbox.request('POST', '/_sandbox/credentials/redeem', { credential: token })).body;
+  expect(await redeem()).toEqual({ accepted: true, kind: 'token', agent_id: 'agent_reminders' });
+  expect(await redeem()).toEqual({ accepted: false, kind: null, agent_id: null });
+  expect((await turnedAway(joinUrl(sandbox, token))).code).toBe(1008);
+});
+
+test('behind a server that does the TLS the signed address is wss in either dialect', async () => {
+  const sandbox = await startTestSandbox();
+  const headers = { 'x-forwarded-proto': 'https' };
+  const path = '/v1/convai/conversation/get-signed-url?agent_id=agent_reminders';
+  const { body } = await sandbox.request('GET', path, undefined, { headers });
+  expect(body.signed_url).toMatch(/^wss:\/\//);
+});

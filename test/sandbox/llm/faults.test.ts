@@ -1,0 +1,365 @@
+import type { ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
+import { ModelRequestLog } from '../../../src/sandbox/llm/model-request-log.ts';
+import { sendableHeaders } from '../../../src/sandbox/llm/sendable-headers.ts';
+import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import {
+  chunk,
+  createModelAgent,
+  holdConversation,
+  interviewer,
+  secret,
+  startModelServer,
+  stream,
+  useTool,
+} from './model-server.ts';
+
+/** Patience that a busy machine does not exhaust; each fault that is about waiting shortens the one limit that it is about. */
+const limits = { connectMs: 30_000, firstTokenMs: 30_000, idleMs: 30_000, wholeMs: 60_000, answerBytes: 20_000 };
+const shortMs = 1_000;
+const sse = { 'content-type': 'text/event-stream' };
+const twoItems = { data_collection: { chairs: { type: 'integer' }, colour: { type: 'string' } } };
+const disabled = { backup_llm_config: { preference: 'disabled' } };
+
+function begin(response: ServerResponse, text = 'Well, '): void {
+  response.writeHead(200, sse);
+  response.write(chunk({ content: text }));
+}
+
+interface Fault {
+  answer: (response: ServerResponse) => void;
+  code: string;
+  reason: string;
+  limits?: Partial<typeof limits>;
+}
+
+const faults: Record<string, Fault> = {
+  'answers 500': {
+    answer: (response) => response.writeHead(500).end(`no model for ${secret}`),
+    code: 'http_status',
+    reason: 'custom_llm_error: HTTP 500',
+  },
+  'answers 401': {
+    answer: (response) => response.writeHead(401).end(JSON.stringify({ error: { message: `bad key ${secret}` } })),
+    code: 'http_status',
+    reason: 'custom_llm_error: HTTP 401',
+  },
+  'redirects elsewhere': {
+    answer: (response) => response.writeHead(307, { location: '/v1/elsewhere' }).end(),
+    code: 'redirect',
+    reason: 'custom_llm_error: HTTP 307: redirects are not followed',
+  },
+  'never answers': {
+    answer: () => undefined,
+    code: 'timeout',
+    reason: 'llm_timeout: no word within 1000 ms',
+    limits: { firstTokenMs: shortMs },
+  },
+  'sends headers and nothing more': {
+    answer: (response) => response.writeHead(200, sse).flushHeaders(),
+    code: 'timeout',
+    reason: 'llm_timeout: no word within 1000 ms',
+    limits: { firstTokenMs: shortMs },
+  },
+  'keeps the line open with comments alone': {
+    answer: (response) => {
+      response.writeHead(200, sse);
+      const timer = setInterval(() => response.write(': still here\n\n'), 20);
+      response.on('close', () => clearInterval(timer));
+    },
+    code: 'timeout',
+    reason: 'llm_timeout: no word within 1000 ms',
+    limits: { firstTokenMs: shortMs },
+  },
+  'sends parts without a word for ever': {
+    answer: (response) => {
+      response.writeHead(200, sse);
+      const timer = setInterval(() => response.write(chunk({ role: 'assistant', content: '' })), 20);
+      response.on('close', () => clearInterval(timer));
+    },
+    code: 'timeout',
+    reason: 'llm_timeout: no word within 1000 ms',
+    limits: { firstTokenMs: shortMs },
+  },
+  'stops in the middle': {
+    answer: (response) => begin(response),
+    code: 'timeout',
+    reason: 'llm_timeout: no further word within 1000 ms',
+    limits: { idleMs: shortMs },
+  },
+  'talks without end': {
+    answer: (response) => {
+      begin(response);
+      const timer = setInterval(() => response.write(chunk({ content: 'and ' })), 20);
+      response.on('close', () => clearInterval(timer));
+    },
+    code: 'timeout',
+    reason: 'llm_timeout: no end within 1000 ms',
+    limits: { wholeMs: shortMs },
+  },
+  'is reset in the middle': {
+    answer: (response) => {
+      begin(response);
+      setImmediate(() => response.destroy());
+    },
+    code: 'cut_off',
+    reason: 'custom_llm_error: the connection broke off (UND_ERR_SOCKET)',
+  },
+  'sends events that are not JSON': {
+    answer: (response) => response.writeHead(200, sse).end('data: {"choices": [{\n\ndata: [DONE]\n\n'),
+    code: 'malformed',
+    reason: 'custom_llm_error: the model answered something that is not JSON',
+  },
+  'sends lines that are no events': {
+    answer: (response) => response.writeHead(200, sse).end('<html>\nBad gateway\n</html>\n'),
+    code: 'malformed',
+    reason: 'custom_llm_error: the stream has a line that is no field of an event (data: …)',
+  },
+  'sends JSON of another shape': {
+    answer: (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices": "none"}'),
+    code: 'malformed',
+    reason: "custom_llm_error: the model's answer is no chat completion: choices is not as agreed",
+  },
+  'breaks off with an error object': {
+    answer: (response) => {
+      begin(response);
+      response.end(`data: ${JSON.stringify({ error: { message: `overloaded ${secret}` } })}\n\n`);
+    },
+    code: 'model_error',
+    reason: 'custom_llm_error: the model answered with an error object',
+  },
+  'breaks off with an error event': {
+    answer: (response) => {
+      begin(response);
+      response.end('event: error\ndata: overloaded\n\n');
+    },
+    code: 'model_error',
+    reason: 'custom_llm_error: the model broke off with an error event',
+  },
+  'answers without a word': {
+    answer: (response) => response.writeHead(200, sse).end(`${chunk({ content: ' ' }, 'stop')}data: [DONE]\n\n`),
+    code: 'empty',
+    reason: 'custom_llm_error: the model answered without a word',
+  },
+  'closes without anything': {
+    answer: (response) => response.writeHead(200, sse).end(),
+    code: 'empty',
+    reason: 'custom_llm_error: the model answered without a word',
+  },
+  'answers more than is read': {
+    answer: (response) => response.writeHead(200, sse).end(chunk({ content: 'x'.repeat(30_000) })),
+    code: 'too_large',
+    reason: 'custom_llm_error: the answer is longer than 20000 bytes',
+  },
+};
+
+test.each(Object.entries(faults))('with no backup a conversation fails when the model %s', async (_, fault) => {
+  const sandbox = await startTestSandbox({ modelLimits: { ...limits, ...fault.limits } });
+  const model = await startModelServer(fault.answer);
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { llm: disabled }));
+  expect(record).toMatchObject({
+    status: 'failed',
+    termination_reason: fault.reason,
+    evaluation_results: {},
+    metadata: { error: { code: 1011, reason: fault.reason } },
+  });
+  expect(record.transcript.map(({ speaker }: Json) => speaker)).toEqual(['agent', 'user']);
+  expect(model.requests.map(({ path }) => path)).toEqual(['/v1/chat/completions']);
+  const { body } = await sandbox.get('/_sandbox/model-requests');
+  expect(body.model_requests).toHaveLength(1);
+  expect(body.model_requests[0]).toMatchObject({ failure: { code: fault.code }, answer: null });
+  await expectNoSecret(sandbox, record);
+});
+
+test.each(Object.entries(faults))('the service picks a backup when the model %s', async (_, fault) => {
+  const sandbox = await startTestSandbox({ modelLimits: { ...limits, ...fault.limits } });
+  const model = await startModelServer(fault.answer);
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { platform: twoItems }));
+  expect(record.status).toBe('done');
+  expect(record.transcript.length).toBeGreaterThan(5);
+  expect(record.metadata.usage.models).toMatchObject({ svc_open_small: { fallback: true } });
+  // Once is enough: the backup holds the rest of the conversation.
+  expect(model.requests).toHaveLength(1);
+});
+
+test('an address where nobody listens fails like any other, with and without a backup', async () => {
+  const sandbox = await startTestSandbox({ modelLimits: limits });
+  const url = 'http://127.0.0.1:1/v1';
+  const failed = await holdConversation(sandbox, await createModelAgent(sandbox, url, { llm: disabled }));
+  expect(failed).toMatchObject({
+    status: 'failed',
+    termination_reason: 'custom_llm_error: no connection (ECONNREFUSED)',
+  });
+  const saved = await holdConversation(sandbox, await createModelAgent(sandbox, url));
+  expect(saved.status).toBe('done');
+});
+
+test('a model that fails in the middle of a conversation is followed by the backup, or ends it', async () => {
+  const fails = (response: ServerResponse, request: Json, nth: number): void => {
+    if (nth === 1) interviewer(response, request, nth);
+    else response.writeHead(503).end();
+  };
+  const sandbox = await startTestSandbox();
+  const one = await startModelServer(fails);
+  const ended = await holdConversation(sandbox, await createModelAgent(sandbox, one.url, { llm: disabled }));
+  expect(ended.status).toBe('failed');
+  expect(ended.transcript.map(({ text }: Json) => text)).toContain('Question 1: how many chairs do you have?');
+  const other = await startModelServer(fails);
+  const order = { backup_llm_config: { preference: 'override', order: ['lab_one_mini', 'search_pro'] } };
+  const saved = await holdConversation(sandbox, await createModelAgent(sandbox, other.url, { llm: order }));
+  expect(saved.status).toBe('done');
+  expect(saved.transcript.map(({ text }: Json) => text)).toContain('Question 1: how many chairs do you have?');
+  expect(other.requests).toHaveLength(2);
+  expect(Object.keys(saved.metadata.usage.models)).toEqual(['custom', 'lab_one_mini']);
+  expect(saved.metadata.usage.models).toMatchObject({ custom: { fallback: false }, lab_one_mini: { fallback: true } });
+});
+
+test('a backup that is not available is passed over, and without any left the conversation fails', async () => {
+  const sandbox = await startTestSandbox({ unavailableModels: ['lab_one_mini'] });
+  const model = await startModelServer((response) => response.writeHead(503).end());
+  const named = (order: string[]): Json => ({ backup_llm_config: { preference: 'override', order } });
+  const next = await createModelAgent(sandbox, model.url, { llm: named(['lab_one_mini', 'search_pro']) });
+  expect(Object.keys((await holdConversation(sandbox, next)).metadata.usage.models)).toEqual(['search_pro']);
+  const none = await createModelAgent(sandbox, model.url, { llm: named(['lab_one_mini']) });
+  expect(await holdConversation(sandbox, none)).toMatchObject({
+    status: 'failed',
+    termination_reason: 'custom_llm_error: HTTP 503',
+  });
+});
+
+test('what a model was waited for is heard before the backup speaks', async () => {
+  const model = await startModelServer(() => undefined);
+  const pauses = [];
+  for (const firstTokenMs of [100, 2_000]) {
+    const sandbox = await startTestSandbox({ modelLimits: { firstTokenMs } });
+    const { transcript } = await holdConversation(sandbox, await createModelAgent(sandbox, model.url));
+    pauses.push(transcript[2].conversation_turn_metrics.metrics.convai_llm_service_ttfb.elapsed_time);
+  }
+  expect(pauses[1] - pauses[0]).toBeGreaterThan(0.5);
+});
+
+test.each([
+  ['without [DONE]', 'How many chairs?', (response: ServerResponse) => response.end()],
+  [
+    'without [DONE] and with half an event at the end',
+    'How many chairs? Roughly.',
+    (response: ServerResponse) => response.end(chunk({ content: ' Roughly.' }).trimEnd()),
+  ],
+  [
+    'with [DONE] and no end of the connection',
+    'How many chairs?',
+    (response: ServerResponse) => response.write('data: [DONE]\n\n'),
+  ],
+])('a stream that ends %s is taken at its word', async (_name, text, end) => {
+  const sandbox = await startTestSandbox({ modelLimits: limits });
+  const model = await startModelServer((response, _request, nth) => {
+    if (nth > 1) return useTool(response, 'end_call');
+    response.writeHead(200, sse);
+    response.write(`: hello\r\n\r\n${chunk({ role: 'assistant', content: 'How many ' }).replaceAll('\n', '\r\n')}`);
+    response.write(chunk({ content: 'chairs?' }));
+    end(response);
+  });
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { llm: disabled }));
+  expect(record.status).toBe('done');
+  expect(record.transcript[2].text).toBe(text);
+});
+
+test('the sandbox connects to this machine alone unless a host was allowed in as many words', async () => {
+  const model = await startModelServer(interviewer);
+  const port = new URL(model.url).port;
+  const refused = await startTestSandbox();
+  for (const url of ['http://192.0.2.10/v1', 'https://models.example/v1', `http://0.0.0.0:${port}/v1`]) {
+    const record = await holdConversation(refused, await createModelAgent(refused, url, { llm: disabled }));
+    expect(record.status).toBe('failed');
+    expect(record.termination_reason).toContain('does not connect to');
+    expect(record.termination_reason).toContain('--allow-outbound');
+  }
+  const { body } = await refused.get('/_sandbox/model-requests');
+  expect(body.model_requests.map(({ failure }: Json) => failure.code)).toEqual(Array(3).fill('address_refused'));
+  expect(model.requests).toEqual([]);
+  const allowed = await startTestSandbox({ allowOutbound: ['0.0.0.0'] });
+  const url = `http://0.0.0.0:${port}/v1`;
+  const record = await holdConversation(allowed, await createModelAgent(allowed, url, { llm: disabled }));
+  expect(record.status).toBe('done');
+});
+
+test.each([
+  ['x-bad', 'tok-123456789\r\nx-injected: 1'],
+  ['x bad', 'tok-123456789'],
+])('a header "%s" that cannot be sent is named, and its value is not told', (name, value) => {
+  expect(() => sendableHeaders({ [name]: value })).toThrow(`the header "${name}" of extra_headers cannot be sent`);
+  expect(() => sendableHeaders({ [name]: value })).not.toThrow('tok-123456789');
+});
+
+test('headers that belong to the connection cannot be taken over', async () => {
+  const sandbox = await startTestSandbox();
+  const model = await startModelServer(interviewer);
+  const extra_headers = {
+    'Content-Length': '3',
+    Host: 'elsewhere.example',
+    'Transfer-Encoding': 'chunked',
+    'X-Ok': 'yes',
+  };
+  const llm = { ...disabled, custom_llm: { url: model.url, extra_headers } };
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { llm }));
+  expect(record.status).toBe('done');
+  expect(model.requests[0]?.headers).toMatchObject({ 'x-ok': 'yes', host: new URL(model.url).host });
+});
+
+test('a model that says its credentials aloud is not repeated', async () => {
+  const sandbox = await startTestSandbox();
+  const model = await startModelServer((response, _request, nth) => {
+    if (nth === 1) stream(response, `My key is ${secret} and that is that.`);
+    else useTool(response, 'end_call', { reason: secret, message: secret });
+  });
+  const agentId = await createModelAgent(sandbox, `${model.url}?token=tok-in-address`);
+  const override = {
+    conversation_config_override: { agent: { llm: { custom_llm: { extra_headers: { 'x-team': secret } } } } },
+  };
+  const record = await holdConversation(sandbox, agentId, override);
+  expect(record.transcript[2].text).toBe('My key is [redacted] and that is that.');
+  expect(model.requests[0]?.path).toBe('/v1/chat/completions?token=tok-in-address');
+  await expectNoSecret(sandbox, record);
+  const { body } = await sandbox.get('/_sandbox/model-requests');
+  expect(body.model_requests[0]).toMatchObject({
+    header_names: ['authorization', 'x-team'],
+    url: `${model.url}/chat/completions?token=[redacted]`,
+  });
+  expect(JSON.stringify(body)).not.toContain('tok-in-address');
+});
+
+test('a deleted conversation leaves no question to the model behind', async () => {
+  const sandbox = await startTestSandbox();
+  const model = await startModelServer(interviewer);
+  const agentId = await createModelAgent(sandbox, model.url);
+  const record = await holdConversation(sandbox, agentId);
+  const other = await holdConversation(sandbox, agentId);
+  await sandbox.request('DELETE', `/v1/convai/conversations/${record.conversation_id}`);
+  const path = '/_sandbox/model-requests';
+  expect((await sandbox.get(`${path}?conversation_id=${record.conversation_id}`)).body.model_requests).toEqual([]);
+  expect(
+    (await sandbox.get(`${path}?conversation_id=${other.conversation_id}`)).body.model_requests.length,
+  ).toBeGreaterThan(0);
+});
+
+test('the last thousand questions are kept', () => {
+  const log = new ModelRequestLog();
+  const facts = { purpose: 'reply', at: 0, address: '', headerNames: [], request: '{}' } as const;
+  for (let index = 0; index < 1_205; index += 1) log.begin({ ...facts, headerNames: [], conversationId: `c${index}` });
+  expect(log.list().map(({ conversationId }) => conversationId)).toHaveLength(1_000);
+  expect(log.list()[0]?.conversationId).toBe('c205');
+  expect(
+    log.begin({ ...facts, headerNames: [], conversationId: 'long', request: 'x'.repeat(90_000) }).request,
+  ).toHaveLength(32_769);
+});
+
+/** Looks everywhere that a caller, an owner or a judge can look. */
+async function expectNoSecret(
+  sandbox: TestSandbox,
+  record: Json,
+  value = secret.slice('Bearer '.length),
+): Promise<void> {
+  const places = ['/_sandbox/model-requests', '/_sandbox/journal', '/_sandbox/calls', '/v1/convai/conversations'];
+  const seen = await Promise.all(places.map(async (path) => (await sandbox.get(path)).body));
+  expect(JSON.stringify([record, seen])).not.toContain(value);
+}

@@ -1,0 +1,213 @@
+import { expect } from 'vitest';
+import { browserTest, fillSandbox, look, startPageSandbox } from './window.ts';
+
+const liveLink = '#link[data-link="on"]';
+
+/** The lowest contrast of any text that is seen, and which text has it. */
+const worstContrast = `(() => {
+  const parse = (text) => {
+    const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number);
+    return { r, g, b, a };
+  };
+  const over = (top, below) => ({
+    r: top.r * top.a + below.r * (1 - top.a),
+    g: top.g * top.a + below.g * (1 - top.a),
+    b: top.b * top.a + below.b * (1 - top.a),
+    a: 1,
+  });
+  const ground = (element) => {
+    const layers = [];
+    for (let each = element; each !== null; each = each.parentElement) layers.push(parse(getComputedStyle(each).backgroundColor));
+    return layers.reduceRight((below, top) => over(top, below), { r: 255, g: 255, b: 255, a: 1 });
+  };
+  const light = ({ r, g, b }) => {
+    const [x, y, z] = [r, g, b].map((value) => {
+      const part = value / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  let worst = { ratio: 21, text: '', count: 0 };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const element = node.parentElement;
+    if (node.data.trim() === '' || element.closest('noscript, .hidden, .skip') || element.getClientRects().length === 0) continue;
+    const below = ground(element);
+    const [a, b] = [light(over(parse(getComputedStyle(element).color), below)), light(below)];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    worst.count += 1;
+    if (ratio < worst.ratio) worst = { ratio, text: node.data.trim() + ' in ' + element.outerHTML.slice(0, 80), count: worst.count };
+  }
+  return worst;
+})()`;
+
+browserTest.for(['light', 'dark'] as const)(
+  'text in the %s scheme has a contrast of at least 4.5',
+  async (colorScheme) => {
+    const sandbox = await startPageSandbox();
+    const views = await fillSandbox(sandbox);
+    const { page, complaints } = await look(sandbox, '/', { colorScheme });
+    for (const path of views) {
+      await page.goto(sandbox.url + path);
+      await page.locator(liveLink).waitFor();
+      const worst = await page.evaluate<{ ratio: number; text: string; count: number }>(worstContrast);
+      expect(worst.count).toBeGreaterThan(10);
+      expect(worst.ratio, `${path}: ${worst.text}`).toBeGreaterThanOrEqual(4.5);
+    }
+    // The last view is one that there is not.
+    expect(complaints.splice(0).every((text) => text.includes('404'))).toBe(true);
+  },
+);
+
+browserTest('the schemes differ, and both are dark on light or light on dark throughout', async () => {
+  const sandbox = await startPageSandbox();
+  const { page } = await look(sandbox);
+  const colours = `(() => [document.body, document.querySelector('.panel')].flatMap((element) => {
+    const style = getComputedStyle(element);
+    return [style.color, style.backgroundColor].map((text) => Number(text.match(/\\d+/)[0]));
+  }))()`;
+  const [ink = 0, ground = 0, text = 0, panel = 0] = await page.evaluate<number[]>(colours);
+  expect([ink < 64, text < 64, ground > 192, panel > 192]).toEqual([true, true, true, true]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const [darkInk = 0, darkGround = 0, darkText = 0, darkPanel = 0] = await page.evaluate<number[]>(colours);
+  expect([darkInk > 192, darkText > 192, darkGround < 64, darkPanel < 64]).toEqual([true, true, true, true]);
+});
+
+browserTest.for([1280, 1101, 961, 768, 390, 320])('at %s pixels no view is wider than the window', async (width) => {
+  const sandbox = await startPageSandbox();
+  const long = 'A_name_without_any_place_to_break_it_that_goes_on_and_on_'.repeat(6);
+  await sandbox.ask('POST', '/v1/convai/agents', { name: long, tags: [long] });
+  await sandbox.ask('GET', `/v1/convai/${long}`);
+  const views = await fillSandbox(sandbox);
+  const { page, complaints } = await look(sandbox, '/', { width, height: 800 });
+  for (const path of views) {
+    await page.goto(sandbox.url + path);
+    await page.locator(liveLink).waitFor();
+    await page.evaluate('document.querySelectorAll("details").forEach((details) => { details.open = true; })');
+    const seen = await page.evaluate<number[]>(
+      '[document.documentElement.scrollWidth, document.documentElement.clientWidth, Math.max(...[...document.querySelectorAll("main *")].map((element) => element.getBoundingClientRect().right))]',
+    );
+    expect([path, (seen[0] ?? 0) <= (seen[1] ?? 0), Math.floor(seen[2] ?? 0) <= width]).toEqual([path, true, true]);
+  }
+  expect(complaints.splice(0).every((text) => text.includes('404'))).toBe(true);
+});
+
+/** Ids and telephone numbers in the main part that do not stand whole on one line. Bodies are shown as they were sent. */
+const brokenIds = `(() => {
+  const wanted = /\\+\\d{8,}|\\b(?:agent|batch|call|conv|pn|webhook)_\\w+/g;
+  const broken = [];
+  let seen = 0;
+  const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const element = node.parentElement;
+    if (element.closest('pre, option, .hidden') || !element.checkVisibility()) continue;
+    for (const { 0: text, index } of node.data.matchAll(wanted)) {
+      seen += 1;
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + text.length);
+      const cut = element.scrollWidth > element.clientWidth && getComputedStyle(element).overflow === 'hidden';
+      if (range.getClientRects().length !== 1 || cut) broken.push(text);
+    }
+  }
+  return { seen, broken };
+})()`;
+
+browserTest.for([1280, 1101, 961, 768, 390, 320])(
+  'at %s pixels no id and no number is broken over lines',
+  async (width) => {
+    const sandbox = await startPageSandbox();
+    const { body } = await sandbox.ask('POST', '/v1/convai/agents', {
+      name: 'An agent with a longer name',
+      tags: ['tag'],
+    });
+    await sandbox.ask('GET', `/v1/convai/conversations?page_size=1&agent_id=${body.agent_id}`);
+    const path = '/v1/convai/phone-numbers';
+    for (const id of ['pn_main', 'pn_second']) await sandbox.ask('PATCH', `${path}/${id}`, { agent_id: body.agent_id });
+    const views = [...(await fillSandbox(sandbox)), `/?view=agent&id=${body.agent_id}`];
+    const { page, complaints } = await look(sandbox, '/', { width, height: 800 });
+    let found = 0;
+    for (const view of views) {
+      await page.goto(sandbox.url + view);
+      await page.locator(liveLink).waitFor();
+      const { seen, broken } = await page.evaluate<{ seen: number; broken: string[] }>(brokenIds);
+      expect([view, broken]).toEqual([view, []]);
+      found += seen;
+    }
+    expect(found).toBeGreaterThan(40);
+    expect(complaints.splice(0).every((text) => text.includes('404'))).toBe(true);
+  },
+);
+
+browserTest('everything can be reached and done with the keyboard alone', async () => {
+  const sandbox = await startPageSandbox();
+  const { page } = await look(sandbox);
+  await page.locator(liveLink).waitFor();
+  const focused = 'document.activeElement.textContent.trim() || document.activeElement.getAttribute("aria-label")';
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(focused)).toBe('Skip to the content');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate('document.activeElement.id')).toBe('main');
+  await page.goto(`${sandbox.url}/`);
+  await page.locator(liveLink).waitFor();
+  const go = async (wanted: RegExp): Promise<void> => {
+    for (let steps = 0; steps < 60; steps += 1) {
+      await page.keyboard.press('Tab');
+      if (wanted.test(String(await page.evaluate(focused)))) return;
+    }
+    throw new Error(`Nothing that reads ${String(wanted)} was reached in 60 steps.`);
+  };
+  await go(/^Faults$/);
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/?view=faults');
+  await page.locator(liveLink).waitFor();
+  await go(/^A page of the gateway$/);
+  const outline =
+    '(() => { const style = getComputedStyle(document.activeElement); return style.outlineStyle + " " + style.outlineWidth; })()';
+  expect(await page.evaluate(outline)).toBe('solid 3px');
+  await page.keyboard.press('Space');
+  await page.getByRole('switch', { name: 'A page of the gateway', checked: true }).waitFor();
+  expect(await page.evaluate(focused)).toBe('A page of the gateway');
+  expect((await sandbox.ask('GET', '/v1/convai/agents')).status).toBe(502);
+});
+
+const focusedPlace = `(() => {
+  const { nodeName, textContent } = document.activeElement;
+  return nodeName === 'BODY' ? nodeName : nodeName + ' ' + textContent.trim().slice(0, 20);
+})()`;
+
+const visiblePlaces = `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary, audio, [tabindex="0"]')]
+  .filter((element) => element.checkVisibility({ contentVisibilityAuto: true }) && element.closest('details:not([open]) > :not(summary)') === null).length`;
+
+browserTest('the tab key comes through every view and out of it again', async () => {
+  const sandbox = await startPageSandbox();
+  const views = await fillSandbox(sandbox);
+  const { page, complaints } = await look(sandbox);
+  for (const path of views) {
+    await page.goto(sandbox.url + path);
+    await page.locator(liveLink).waitFor();
+    const places = await page.evaluate<number>(visiblePlaces);
+    const way: string[] = [];
+    const isRound = (): boolean => way.at(-1) === 'BODY' || (way.length > 1 && way.at(-1) === way[0]);
+    // A player, and a field for a date, have places of their own inside.
+    while (!isRound() && way.length < places + 40) {
+      await page.keyboard.press('Tab');
+      way.push(await page.evaluate<string>(focusedPlace));
+    }
+    expect(isRound(), `${path} has ${places} places: ${way.join(', ')}`).toBe(true);
+    expect(way.length - 1, way.join(', ')).toBeGreaterThanOrEqual(places);
+  }
+  complaints.length = 0;
+});
+
+browserTest('nothing moves by itself for whoever wants less motion', async () => {
+  const sandbox = await startPageSandbox();
+  await sandbox.batch('+12125550109');
+  await sandbox.advance(12);
+  const { page } = await look(sandbox, '/', { reducedMotion: 'no-preference' });
+  await page.locator('.badge.live').first().waitFor();
+  const moving = 'document.getAnimations().length';
+  expect(await page.evaluate(moving)).toBeGreaterThan(0);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  expect(await page.evaluate(moving)).toBe(0);
+});

@@ -1,0 +1,341 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { fetch } from 'undici';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
+import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+
+async function dataPath(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-data-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return join(folder, 'sandbox.db');
+}
+
+async function open(data: string, options: SandboxOptions = {}): Promise<TestSandbox> {
+  return startTestSandbox({ clock: 'manual', epochMs: noon, data, ...options });
+}
+
+async function readAll(sandbox: TestSandbox): Promise<Json> {
+  const { body } = await sandbox.get('/_sandbox/export');
+  const { conversations } = (await sandbox.get('/v1/convai/conversations?page_size=100')).body;
+  const records = [];
+  for (const { conversation_id: id } of conversations) {
+    const record = (await sandbox.get(`/v1/convai/conversations/${id}`)).body;
+    records.push({ ...record, audio: record.audio !== null });
+  }
+  return { ...body, records, calls: sandbox.calls() };
+}
+
+async function fill(sandbox: TestSandbox): Promise<void> {
+  await sandbox.batch(['+12125550100', '+12125550101', '+12125550103', '+12125550108', ...plainNumbers(20)]);
+  await sandbox.request('POST', '/v1/convai/agents', { name: 'Kept' });
+  await sandbox.request('DELETE', '/v1/convai/agents/agent_survey');
+  await sandbox.request('POST', '/v1/convai/phone-numbers', {
+    label: 'Line',
+    phone_number: '+13135550101',
+    telephony_account_sid: 'account',
+    telephony_auth_token: 'provider-token-in-clear',
+  });
+  await sandbox.request('POST', '/_sandbox/sip-trunks', { label: 'PBX', address: 'pbx.example.test' });
+  await sandbox.request('POST', '/v1/convai/batch-calling/submit', {
+    call_name: 'Later',
+    agent_id: 'agent_reminders',
+    agent_phone_number_id: 'pn_main',
+    scheduled_time_unix: noon / 1000 + 1_800,
+    recipients: plainNumbers(3).map((number) => ({ phone_number: number })),
+  });
+  await sandbox.request('POST', '/_sandbox/numbers/next-course', { to: '+12125550102', result: 'answered' });
+  await sandbox.request('POST', '/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
+  await sandbox.advance(20_000);
+  const { conversations } = (await sandbox.get('/v1/convai/conversations')).body;
+  await sandbox.request('DELETE', `/v1/convai/conversations/${conversations[0].conversation_id}`);
+}
+
+test('a sandbox that is stopped and started again goes on where it was', async () => {
+  const path = await dataPath();
+  const options = {
+    concurrency: 6,
+    faults: [{ operation: 14, nth: 4, effect: { type: 'rate_limited' } }],
+  } as SandboxOptions;
+  const [whole, halves] = [
+    await startTestSandbox({ clock: 'manual', epochMs: noon, ...options }),
+    await open(path, options),
+  ];
+  for (const sandbox of [whole, halves]) await fill(sandbox);
+  const before = await readAll(halves);
+  await halves.close();
+  const again = await open(path, options);
+  const strip = ({ calls, ...rest }: Json): Json => ({
+    ...rest,
+    calls: calls.map((call: Json) => ({ ...call, realAcceptedAt: 0 })),
+  });
+  expect(strip(await readAll(again))).toEqual(strip(before));
+  for (const sandbox of [whole, again]) {
+    await sandbox.batch(['+12125550101', '+12125550102']);
+    await sandbox.advance(3_600_000);
+  }
+  expect(strip(await readAll(again))).toEqual(strip(await readAll(whole)));
+  expect((await again.batch(['+12125550104'])).status).toBe(429);
+});
+
+test('a reset and a restored snapshot are kept too', async () => {
+  const path = await dataPath();
+  const first = await open(path);
+  await first.batch(['+12125550100']);
+  const { body: snapshot } = await first.request('POST', '/_sandbox/snapshots');
+  await first.request('POST', '/_sandbox/reset');
+  await first.close();
+  const second = await open(path);
+  expect(second.calls()).toEqual([]);
+  await second.batch(['+12125550101']);
+  await second.close();
+  expect(snapshot.calls).toBe(1);
+  expect((await open(path)).calls()).toHaveLength(1);
+});
+
+test('what was answered is kept, even if the process is killed the moment after', async () => {
+  const path = await dataPath();
+  const script = `
+    import { startSandbox } from '../src/sandbox/start.ts';
+    const sandbox = await startSandbox({ data: ${JSON.stringify(path)}, seed: 'killed' });
+    process.stdout.write(sandbox.url);
+  `;
+  const names: string[] = [];
+  for (let life = 0; life < 2; life += 1) {
+    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const [url] = (await once(child.stdout, 'data')) as [Buffer];
+    const send = (path: string, body: unknown) =>
+      fetch(url.toString() + path, {
+        method: 'POST',
+        headers: { 'x-api-key': 'sk_sandbox_ok', 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    for (let nth = 0; nth < 5; nth += 1) {
+      names.push(`Agent ${life}.${nth}`);
+      expect((await send('/v1/convai/agents', { name: names.at(-1) })).status).toBe(200);
+    }
+    const batch = {
+      agent_id: 'agent_survey',
+      from_phone_number_id: 'pn_main',
+      calls: [{ to_phone_number: '+12125550101' }],
+    };
+    const answer = await send('/v1/convai/phone-numbers/batch-calls', batch);
+    child.kill('SIGKILL');
+    expect(answer.status).toBe(200);
+    await once(child, 'exit');
+  }
+  const sandbox = await startTestSandbox({ clock: 'manual', data: path, seed: 'killed' });
+  const { agents } = (await sandbox.get('/v1/convai/agents?page_size=100')).body;
+  expect(
+    agents
+      .map(({ name }: Json) => name)
+      .toReversed()
+      .slice(2),
+  ).toEqual(names);
+  expect(sandbox.calls().map(({ nth }) => nth)).toEqual([1, 2]);
+});
+
+test('the service time of the file is never gone back behind', async () => {
+  const path = await dataPath();
+  const first = await open(path);
+  await first.advance(86_400_000);
+  await first.close();
+  const manual = await open(path);
+  expect((await manual.get('/_sandbox/clock')).body.now_ms).toBe(noon + 86_400_000);
+  await manual.close();
+  const running = await startSandbox({ data: path, seed: 'test', epochMs: noon });
+  onTestFinished(() => running.close());
+  expect(running.clock.now()).toBeGreaterThanOrEqual(noon + 86_400_000);
+});
+
+test('neither the file nor its log lets a secret, a name or a transcript be read without the key', async () => {
+  const path = await dataPath();
+  const sandbox = await open(path);
+  await fill(sandbox);
+  await sandbox.request('POST', '/v1/convai/agents', {
+    name: 'Own model',
+    conversation_config: {
+      agent: {
+        llm: {
+          model_id: 'custom',
+          custom_llm: { url: 'http://127.0.0.1:9', extra_headers: { 'x-key': 'header-in-clear' } },
+        },
+      },
+    },
+  });
+  const look = async (): Promise<string> => {
+    const files = await Promise.all([path, `${path}-wal`].map((file) => readFile(file, 'latin1').catch(() => '')));
+    return files.join('');
+  };
+  const seen = [await look()];
+  await sandbox.close();
+  seen.push(await look());
+  for (const text of seen) {
+    expect(text.length).toBeGreaterThan(10_000);
+    for (const secret of ['provider-token-in-clear', 'header-in-clear', 'Own model', 'Hello'])
+      expect(text).not.toContain(secret);
+  }
+  expect((await stat(`${path}.key`)).mode & 0o777).toBe(0o600);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test('a header value for an own model is there again after a restart', async () => {
+  const path = await dataPath();
+  const first = await open(path);
+  const custom = { url: 'http://127.0.0.1:9', extra_headers: { 'x-key': 'header-value' } };
+  const { body } = await first.request('POST', '/v1/convai/agents', {
+    name: 'Own model',
+    conversation_config: { agent: { llm: { model_id: 'custom', custom_llm: custom } } },
+  });
+  await first.close();
+  const [key, file] = await Promise.all([readFile(`${path}.key`, 'utf8'), readFile(path)]);
+  expect(key.length).toBeGreaterThan(40);
+  const second = await open(path);
+  const { conversation_config: config } = (await second.get(`/v1/convai/agents/${body.agent_id}`)).body;
+  expect(Object.keys(config.agent.llm.custom_llm.extra_headers)).toEqual(['x-key']);
+  expect(file.subarray(0, 15).toString()).toBe('SQLite format 3');
+});
+
+async function refusal(data: string, options: SandboxOptions = {}): Promise<string> {
+  try {
+    await (await startSandbox({ data, seed: 'test', ...options })).close();
+  } catch (error) {
+    expect(error).toMatchObject({ name: 'SandboxStartError' });
+    return (error as Error).message;
+  }
+  throw new Error('the sandbox started');
+}
+
+test('a file that is not ours is refused and left as it is', async () => {
+  const path = await dataPath();
+  await writeFile(path, 'notes of somebody else, long enough to be something of value to them and more');
+  expect(await refusal(path)).toContain('is not a data file of the sandbox');
+  expect(await readFile(path, 'utf8')).toContain('notes of somebody else');
+  await rm(path);
+  const other = new Database(path);
+  other.exec('CREATE TABLE theirs (id INTEGER)');
+  other.close();
+  const before = await readFile(path);
+  expect(await refusal(path)).toContain('is not a data file of the sandbox');
+  expect(await readFile(path)).toEqual(before);
+});
+
+test('a file of a newer format is refused and left as it is', async () => {
+  const path = await dataPath();
+  await (await open(path)).close();
+  const database = new Database(path);
+  database.exec('PRAGMA user_version=99');
+  database.close();
+  expect(await refusal(path)).toContain('is of format 99; this sandbox reads format 1. It is left as it is');
+  const after = new Database(path);
+  expect(after.prepare('SELECT count(*) AS rows FROM entity').get([])).toMatchObject({ rows: expect.any(Number) });
+  expect(after.prepare('PRAGMA user_version').get([])).toMatchObject({ user_version: 99 });
+  after.close();
+});
+
+test('a file with rows that cannot be read is opened without them, names them and keeps them', async () => {
+  const path = await dataPath();
+  const first = await open(path);
+  await first.batch(['+12125550101', '+12125550102', '+12125550103']);
+  await first.advance(600_000);
+  const [broken, ...others] = first.calls();
+  await first.close();
+  const database = new Database(path);
+  // As a disk would leave it, and as a row of another's making: neither has the seal of the file.
+  const damage = database.prepare('UPDATE entity SET value = ? WHERE kind = ? AND key = ?');
+  damage.run([Buffer.alloc(40, 7), 'call', broken?.callId ?? '']);
+  damage.run([Buffer.alloc(0), 'agent', '1']);
+  database.close();
+
+  const again = await open(path);
+  expect([...again.leftOut].sort()).toEqual(['agent 1', `call ${broken?.callId}`]);
+  expect(again.calls().map(({ callId }) => callId)).toEqual(others.map(({ callId }) => callId));
+  const { agents } = (await again.get('/v1/convai/agents')).body;
+  expect(agents.map(({ agent_id: id }: Json) => id)).toEqual(['agent_reminders']);
+  expect((await again.get('/_sandbox/export')).status).toBe(200);
+  expect((await again.request('POST', '/v1/convai/agents', { name: 'New' })).status).toBe(200);
+  await again.close();
+
+  const third = await open(path);
+  expect(third.leftOut).toEqual([]);
+  expect((await third.get('/v1/convai/agents')).body.agents).toHaveLength(2);
+  await third.close();
+  const after = new Database(path);
+  const kept = after.prepare('SELECT key, value FROM entity WHERE kind = ? ORDER BY key').all(['unreadable']) as Json[];
+  expect(kept.map(({ key, value }) => [key, Buffer.from(value).length])).toEqual([
+    ['agent 1', 0],
+    [`call ${broken?.callId}`, 40],
+  ]);
+  after.close();
+});
+
+test('two sandboxes do not share a file', async () => {
+  const path = await dataPath();
+  const sandbox = await open(path);
+  expect(await refusal(path)).toContain('is in use by another sandbox');
+  const script = `
+    import { startSandbox } from '../src/sandbox/start.ts';
+    await startSandbox({ data: ${JSON.stringify(path)}, seed: 'test' }).catch((error) => process.stdout.write(error.message));
+  `;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [said] = (await once(child.stdout, 'data')) as [Buffer];
+  expect(said.toString()).toContain('is in use by another sandbox');
+  expect((await sandbox.batch(['+12125550101'])).status).toBe(200);
+});
+
+test('without its key, with another one, or with another seed, a file stays closed', async () => {
+  const path = await dataPath();
+  await (await open(path)).close();
+  expect(await refusal(path, { seed: 'other' })).toContain('made with the seed "test"');
+  const key = await readFile(`${path}.key`, 'utf8');
+  await rm(`${path}.key`);
+  expect(await refusal(path)).toContain('key of the data file cannot be read');
+  await writeFile(`${path}.key`, Buffer.alloc(32, 1).toString('base64'));
+  expect(await refusal(path)).toContain('is not the key of');
+  await writeFile(`${path}.key`, 'short');
+  expect(await refusal(path)).toContain('does not hold the key');
+  await writeFile(`${path}.key`, key);
+  await (await open(path)).close();
+  await rm(path);
+  expect(await refusal(path)).toContain('remove the key to begin anew');
+});
+
+test('a folder that does not exist is said in a sentence', async () => {
+  expect(await refusal(join(await dataPath(), 'missing', 'sandbox.db'))).toContain('Its folder has to exist');
+});
+
+test('a start that fails lets go of the file', async () => {
+  const path = await dataPath();
+  const sandbox = await open(path);
+  await sandbox.close();
+  const other = await startTestSandbox();
+  expect(await refusal(path, { port: other.port })).toContain('in use by another sandbox');
+  await (await open(path)).close();
+});
+
+test('fault rules of the file count on where the start gives the same, and give way to others', async () => {
+  const path = await dataPath();
+  const faults = [
+    { id: 'third', operation: 2, nth: 3, effect: { type: 'rate_limited' } },
+  ] as SandboxOptions['faults'] & {};
+  const ask = async (sandbox: TestSandbox): Promise<number> => (await sandbox.get('/v1/convai/agents')).status;
+  const first = await open(path, { faults });
+  expect([await ask(first), await ask(first)]).toEqual([200, 200]);
+  await first.batch(['+12125550101']);
+  await first.close();
+  const second = await open(path, { faults });
+  expect([await ask(second), await ask(second)]).toEqual([429, 200]);
+  await second.close();
+  expect((await (await open(path)).get('/_sandbox/faults')).body.faults).toEqual([]);
+});

@@ -1,0 +1,319 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+
+const onHold = { clock: 'manual', epochMs: noon } as const;
+
+type Step = { do: string; pick: number; value: number };
+
+const steps = fc.array(
+  fc.record({
+    do: fc.constantFrom(
+      'create',
+      'patch',
+      'delete',
+      'import',
+      'assign',
+      'verify',
+      'batch',
+      'batch',
+      'batch',
+      'forget',
+      'inbound',
+      'submit',
+      'submit',
+      'cancel',
+      'model',
+      'fault',
+      'trunk',
+      'order',
+      'course',
+      'advance',
+      'advance',
+      'advance',
+      'page',
+    ),
+    pick: fc.nat(1_000),
+    value: fc.nat(1_000),
+  }),
+  { minLength: 3, maxLength: 18 },
+);
+
+/** What differs between two sandboxes that are otherwise the same: ids of errors, and the machine's time. */
+function normalise(body: Json): string {
+  return JSON.stringify(body, (key, value) =>
+    ['request_id', 'realAcceptedAt', 'snapshot_id'].includes(key) ? 0 : value,
+  );
+}
+
+function pickOf<T>(list: readonly T[], pick: number): T | undefined {
+  return list[pick % Math.max(1, list.length)];
+}
+
+const dialled = [...['00', '01', '02', '03', '06', '08', '10'].map((end) => `+121255501${end}`), ...plainNumbers(12)];
+
+/** Does one thing, chosen by what there is at the moment, and tells the answer. */
+async function take(sandbox: TestSandbox, { do: what, pick, value }: Step): Promise<string> {
+  const request: TestSandbox['request'] = (...asked) => sandbox.request(...asked);
+  const { get } = sandbox;
+  const agentId = async (): Promise<string> =>
+    pickOf((await get('/v1/convai/agents?page_size=100')).body.agents as Json[], pick)?.agent_id ?? 'none';
+  const numberId = async (): Promise<string> =>
+    pickOf((await get('/v1/convai/phone-numbers')).body as Json[], pick)?.phone_number_id ?? 'none';
+  const answer = await (async () => {
+    switch (what) {
+      case 'create':
+        return request('POST', '/v1/convai/agents', { name: `Agent ${value}`, tags: [`t${value % 3}`] });
+      case 'patch':
+        return request('PATCH', `/v1/convai/agents/${await agentId()}`, {
+          conversation_config: { agent: { first_message: `Hello ${value}, {{name}}.` } },
+        });
+      case 'delete':
+        return request('DELETE', `/v1/convai/agents/${await agentId()}`);
+      case 'import':
+        return request('POST', '/v1/convai/phone-numbers', {
+          label: 'Line',
+          phone_number: `+1313555${String(100 + (value % 100)).padStart(4, '0')}`,
+          telephony_account_sid: 'account',
+          telephony_auth_token: 'not to be seen again',
+        });
+      case 'assign':
+        return request('PATCH', `/v1/convai/phone-numbers/${await numberId()}`, { agent_id: await agentId() });
+      case 'verify':
+        return request('POST', `/_sandbox/numbers/${await numberId()}/${value % 2 === 0 ? 'verify' : 'unverify'}`);
+      case 'batch':
+        return sandbox.batch(dialled.slice(value % 12, (value % 12) + 1 + (pick % 7)), {
+          agent_id: await agentId(),
+          from_phone_number_id: await numberId(),
+        });
+      case 'submit': {
+        const { now_ms: now } = (await get('/_sandbox/clock')).body;
+        return request('POST', '/v1/convai/batch-calling/submit', {
+          call_name: `Batch ${value}`,
+          agent_id: await agentId(),
+          agent_phone_number_id: await numberId(),
+          scheduled_time_unix: Math.floor(now / 1000) + (value % 40),
+          recipients: dialled
+            .slice(value % 12, (value % 12) + 1 + (pick % 4))
+            .map((number) => ({ phone_number: number })),
+        });
+      }
+      case 'cancel': {
+        const { batch_calls: batches } = (await get('/v1/convai/batch-calling/workspace')).body;
+        return request('POST', `/v1/convai/batch-calling/${pickOf<Json>(batches, pick)?.id ?? 'none'}/cancel`);
+      }
+      case 'model':
+        return request('PUT', '/_sandbox/models/svc_open_medium/availability', { available: value % 2 === 0 });
+      case 'forget': {
+        const { conversations } = (await get('/v1/convai/conversations?page_size=100')).body;
+        return request(
+          'DELETE',
+          `/v1/convai/conversations/${pickOf<Json>(conversations, pick)?.conversation_id ?? 'none'}`,
+        );
+      }
+      case 'inbound':
+        return request('POST', '/_sandbox/inbound', {
+          phone_number_id: await numberId(),
+          from: pickOf(dialled, value),
+        });
+      case 'fault':
+        return request('POST', '/_sandbox/faults', { operation: 14, every: 2, effect: { type: 'partial', accept: 1 } });
+      case 'trunk':
+        return request('POST', '/_sandbox/sip-trunks', {
+          label: 'PBX',
+          address: 'pbx.example.test',
+          agent_id: await agentId(),
+        });
+      case 'order':
+        return request('POST', '/_sandbox/numbers/next-course', { to: pickOf(dialled, pick), result: 'voicemail' });
+      case 'course': {
+        const { calls } = (await get('/_sandbox/calls')).body;
+        const callId = pickOf<Json>(calls, pick)?.callId ?? 'none';
+        return request(
+          'POST',
+          `/_sandbox/calls/${callId}/course`,
+          value % 2 === 0 ? { hang_up: 'now' } : { result: 'busy' },
+        );
+      }
+      case 'advance':
+        return request('POST', '/_sandbox/clock/advance', { ms: value * 60 });
+      default:
+        return get(`/v1/convai/conversations?page_size=${1 + (value % 5)}`);
+    }
+  })();
+  return `${what} ${answer.status} ${normalise(answer.body)}`;
+}
+
+/** Everything that can be read, page by page. */
+async function readAll(sandbox: TestSandbox): Promise<string[]> {
+  const read: string[] = [];
+  const note = async (path: string): Promise<Json> => {
+    const { body } = await sandbox.get(path);
+    read.push(`${path} ${normalise(body)}`);
+    return body;
+  };
+  for (const path of [
+    '/v1/convai/batch-calling/workspace',
+    '/v1/convai/phone-numbers',
+    '/_sandbox/calls?direction=any',
+    '/_sandbox/faults',
+    '/_sandbox/sip-trunks',
+  ])
+    await note(path);
+  for (let cursor = ''; ;) {
+    const page = await note(`/v1/convai/conversations?page_size=4${cursor}`);
+    for (const { conversation_id: id } of page.conversations) await note(`/v1/convai/conversations/${id}`);
+    if (page.next_cursor === null) break;
+    cursor = `&cursor=${page.next_cursor}`;
+  }
+  for (const { agent_id: id } of (await note('/v1/convai/agents?page_size=100')).agents)
+    await note(`/v1/convai/agents/${id}`);
+  return read;
+}
+
+test('what follows a restored snapshot is what followed it the first time', async () => {
+  const sandbox = await startTestSandbox({ ...onHold, concurrency: 4 });
+  await fc.assert(
+    fc.asyncProperty(steps, steps, fc.boolean(), async (before, after, viaDocument) => {
+      await sandbox.request('POST', '/_sandbox/reset');
+      for (const { snapshot_id: id } of (await sandbox.get('/_sandbox/snapshots')).body.snapshots)
+        await sandbox.request('DELETE', `/_sandbox/snapshots/${id}`);
+      const follow = async (): Promise<string[]> => {
+        const told: string[] = [];
+        for (const step of after) told.push(await take(sandbox, step));
+        await sandbox.advance(3_600_000);
+        return [...told, ...(await readAll(sandbox))];
+      };
+      for (const step of before) await take(sandbox, step);
+      const { body: snapshot } = await sandbox.request('POST', '/_sandbox/snapshots');
+      const { body: document } = await sandbox.get('/_sandbox/export');
+      const first = await follow();
+      const restored = viaDocument
+        ? await sandbox.request('POST', '/_sandbox/import', document)
+        : await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
+      expect(restored.status).toBe(200);
+      expect(await follow()).toEqual(first);
+    }),
+    { seed: 11, numRuns: 25, interruptAfterTimeLimit: 60_000 },
+  );
+}, 120_000);
+
+test('a snapshot has a name, is listed, can be restored again and again, and outlives a reset', async () => {
+  const sandbox = await startTestSandbox(onHold);
+  await sandbox.batch(['+12125550100', '+12125550101']);
+  await sandbox.advance(2_000);
+  const { body: snapshot } = await sandbox.request('POST', '/_sandbox/snapshots', { name: 'two calls' });
+  expect(snapshot).toMatchObject({ name: 'two calls', calls: 2, taken_at: '2030-01-15T12:00:02.000Z' });
+  const seen = sandbox.calls();
+  await sandbox.advance(600_000);
+  await sandbox.request('POST', '/_sandbox/reset');
+  expect((await sandbox.get('/_sandbox/snapshots')).body.snapshots).toEqual([snapshot]);
+  for (let time = 0; time < 2; time += 1) {
+    const { body } = await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
+    expect(body).toMatchObject({ restored: true, now: '2030-01-15T12:00:02.000Z' });
+    expect(sandbox.calls()).toEqual(seen);
+    await sandbox.advance(600_000);
+    expect(sandbox.calls().every(({ endedAt }) => endedAt !== null)).toBe(true);
+  }
+  expect((await sandbox.request('DELETE', `/_sandbox/snapshots/${snapshot.snapshot_id}`)).status).toBe(200);
+  expect((await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`)).status).toBe(404);
+});
+
+test('on a running clock time goes on, and what was due meanwhile happens at its own instants', async () => {
+  const sandbox = await startTestSandbox(onHold);
+  await sandbox.batch(plainNumbers(5));
+  const { body: snapshot } = await sandbox.request('POST', '/_sandbox/snapshots');
+  await sandbox.advance(3_600_000);
+  const endings = sandbox.calls().map(({ endedAt }) => endedAt);
+  await sandbox.request('PUT', '/_sandbox/clock', { mode: 'realtime' });
+  const { body } = await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
+  expect(Date.parse(body.now)).toBeGreaterThanOrEqual(noon + 3_600_000);
+  expect(sandbox.calls().map(({ endedAt }) => endedAt)).toEqual(endings);
+});
+
+test('a signed URL that was open at the snapshot is open again after it', async () => {
+  const sandbox = await startTestSandbox(onHold);
+  const { body } = await sandbox.get('/v1/convai/conversation/token?agent_id=agent_survey');
+  const { body: snapshot } = await sandbox.request('POST', '/_sandbox/snapshots');
+  const redeem = () => sandbox.request('POST', '/_sandbox/credentials/redeem', { credential: body.token });
+  expect((await redeem()).body.accepted).toBe(true);
+  expect((await redeem()).body.accepted).toBe(false);
+  await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
+  expect((await redeem()).body.accepted).toBe(true);
+});
+
+test('the conduct report begins anew with a restore, and still knows the calls of the restored past', async () => {
+  const sandbox = await startTestSandbox(onHold);
+  const broken = () =>
+    sandbox
+      .conduct()
+      .checks.flatMap(({ ok, name }) => (ok ? [] : [name]))
+      .sort();
+  await sandbox.batch(['+12125550102'], {}, 'request-1');
+  const { body: snapshot } = await sandbox.request('POST', '/_sandbox/snapshots');
+  await sandbox.batch(['+12125550102']);
+  expect(broken()).toEqual(['double_dial']);
+  await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
+  expect(broken()).toEqual([]);
+  await sandbox.batch(['+12125550102'], {}, 'request-1');
+  expect(broken()).toEqual(['double_dial', 'request_id_reuse']);
+});
+
+test('there are at most twenty snapshots', async () => {
+  const sandbox = await startTestSandbox(onHold);
+  for (let nth = 0; nth < 20; nth += 1) await sandbox.request('POST', '/_sandbox/snapshots');
+  const { status, body } = await sandbox.request('POST', '/_sandbox/snapshots');
+  expect([status, body.detail.code]).toEqual([409, 'too_many_snapshots']);
+});
+
+test('an export holds no secret', async () => {
+  const sandbox = await startTestSandbox({ ...onHold, apiKeys: ['key-of-a-caller'] });
+  const secrets = [
+    'provider-token-1',
+    'header-value-2',
+    'override-value-3',
+    'cvtkn_',
+    'cvsig_',
+    'sk_sandbox_ok',
+    'key-of-a-caller',
+  ];
+  await sandbox.request('POST', '/v1/convai/phone-numbers', {
+    label: 'Line',
+    phone_number: '+13135550101',
+    telephony_account_sid: 'account',
+    telephony_auth_token: secrets[0],
+  });
+  const llm = (value: string | undefined) => ({
+    agent: {
+      llm: { model_id: 'custom', custom_llm: { url: 'http://127.0.0.1:9/v1', extra_headers: { 'x-key': value } } },
+    },
+  });
+  const { body: agent } = await sandbox.request('POST', '/v1/convai/agents', {
+    name: 'Own model',
+    conversation_config: llm(secrets[1]),
+  });
+  await sandbox.batch([], {
+    agent_id: agent.agent_id,
+    calls: [{ to_phone_number: '+12125550101', conversation_config_override: llm(secrets[2]) }],
+  });
+  await sandbox.request('POST', '/_sandbox/faults', { operation: '*', nth: 1, effect: { type: 'revoke_key' } });
+  await sandbox.get('/v1/convai/conversation/token?agent_id=agent_survey');
+  await sandbox.advance(60_000);
+  const text = JSON.stringify((await sandbox.get('/_sandbox/export')).body);
+  expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+  expect(text).toContain('Own model');
+});
+
+test.each<[string, (document: Json) => Json, number, string]>([
+  ['something else', () => ({ agents: [] }), 422, 'format'],
+  ['a newer version', (document) => ({ ...document, version: 2 }), 409, 'version 2'],
+  ['another seed', (document) => ({ ...document, seed: 'other' }), 409, 'other_seed'],
+  ['a broken call', ({ calls: [call], ...rest }) => ({ ...rest, calls: [{ ...call, to: 5 }] }), 422, 'to'],
+])('%s is not imported, and changes nothing', async (_what, change, status, why) => {
+  const sandbox = await startTestSandbox(onHold);
+  await sandbox.batch(['+12125550101']);
+  const { body: document } = await sandbox.get('/_sandbox/export');
+  const refused = await sandbox.request('POST', '/_sandbox/import', change(document));
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([status, expect.stringContaining(why)]);
+  expect((await sandbox.get('/_sandbox/export')).body).toEqual(document);
+});

@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest';
+import { startTestSandbox, type Json } from '../harness.ts';
+
+const agents = '/v1/convai/agents';
+
+test('an agent that was created can be read back, with the default model where tts names none', async () => {
+  const sandbox = await startTestSandbox();
+  const config = { tts: { voice_id: 'v1' }, agent: { first_message: 'Hi.', llm: { temperature: 1 } } };
+  const created = await sandbox.request('POST', agents, { name: 'A', tags: ['x'], conversation_config: config });
+  expect(created.status).toBe(200);
+  const read = await sandbox.get(`${agents}/${created.body.agent_id}`);
+  expect(read.body).toMatchObject({
+    agent_id: created.body.agent_id,
+    name: 'A',
+    tags: ['x'],
+    conversation_config: { ...config, tts: { voice_id: 'v1', model_id: 'svc_flash_v2' } },
+  });
+});
+
+test('a PATCH changes only what it sends, at every depth', async () => {
+  const sandbox = await startTestSandbox();
+  const llm = {
+    model_id: 'custom',
+    custom_llm: { url: 'http://127.0.0.1:1/v1', extra_headers: { a: '1', b: '2' } },
+    temperature: 0.2,
+  };
+  const { body } = await sandbox.request('POST', agents, {
+    name: 'A',
+    conversation_config: { agent: { first_message: 'Hi.', prompt: { prompt: 'P' }, llm } },
+  });
+  const path = `${agents}/${body.agent_id}`;
+  const before = await sandbox.get(path);
+  const untouched = await sandbox.request('PATCH', path, { conversation_config: { agent: { llm: {} } } });
+  expect(untouched.body.conversation_config).toEqual(before.body.conversation_config);
+  const patched = await sandbox.request('PATCH', path, {
+    conversation_config: { tts: { voice_id: 'v2' }, agent: { llm: { custom_llm: { extra_headers: { b: '3' } } } } },
+  });
+  expect(patched.body.conversation_config).toEqual({
+    tts: { voice_id: 'v2', model_id: 'svc_flash_v2' },
+    agent: {
+      first_message: 'Hi.',
+      prompt: { prompt: 'P' },
+      llm: {
+        ...llm,
+        custom_llm: { url: 'http://127.0.0.1:1/v1', extra_headers: { a: '[redacted]', b: '[redacted]' } },
+      },
+    },
+  });
+});
+
+test('changing to a custom model needs its address in the result', async () => {
+  const sandbox = await startTestSandbox();
+  const patch = { conversation_config: { agent: { llm: { model_id: 'custom' } } } };
+  const refused = await sandbox.request('PATCH', `${agents}/agent_survey`, patch);
+  expect(refused.status).toBe(422);
+  expect(refused.body.detail[0].loc.at(-1)).toBe('custom_llm');
+  const read = await sandbox.get(`${agents}/agent_survey`);
+  expect(read.body.conversation_config.agent.llm.model_id).toBeUndefined();
+});
+
+test('deleting an agent is for good and frees its numbers', async () => {
+  const sandbox = await startTestSandbox();
+  expect((await sandbox.request('DELETE', `${agents}/agent_reminders`)).status).toBe(200);
+  expect((await sandbox.get(`${agents}/agent_reminders`)).status).toBe(404);
+  expect((await sandbox.request('DELETE', `${agents}/agent_reminders`)).status).toBe(404);
+  const numbers = await sandbox.get('/v1/convai/phone-numbers');
+  expect(numbers.body.find((n: Json) => n.phone_number_id === 'pn_main').agent_id).toBeNull();
+  const inbound = await sandbox.request('POST', '/_sandbox/inbound', {
+    phone_number_id: 'pn_main',
+    from: '+442079460123',
+  });
+  expect(inbound.body.answered).toBe(false);
+});
+
+test('pages of agents neither lose nor repeat one while others come and go', async () => {
+  const sandbox = await startTestSandbox({ seedData: false });
+  const ids: string[] = [];
+  for (let index = 0; index < 7; index += 1) {
+    ids.push((await sandbox.request('POST', agents, { name: `A${index}` })).body.agent_id);
+  }
+  const first = await sandbox.get(`${agents}?page_size=3`);
+  await sandbox.request('POST', agents, { name: 'late' });
+  await sandbox.request('DELETE', `${agents}/${ids[0]}`);
+  const second = await sandbox.get(`${agents}?page_size=3&cursor=${first.body.next_cursor}`);
+  const seen = [...first.body.agents, ...second.body.agents].map((agent: Json) => agent.agent_id);
+  expect(seen).toEqual(ids.toReversed().slice(0, 6));
+  expect(second.body).toMatchObject({ has_more: false, next_cursor: null });
+});
+
+test('an imported number can be assigned and reassigned, and its token is nowhere to be read', async () => {
+  const sandbox = await startTestSandbox();
+  const token = 'planted-token-5c1e';
+  const imported = await sandbox.request('POST', '/v1/convai/phone-numbers', {
+    label: 'L',
+    phone_number: '+12125550188',
+    telephony_account_sid: 'AC1',
+    telephony_auth_token: token,
+  });
+  const path = `/v1/convai/phone-numbers/${imported.body.phone_number_id}`;
+  expect((await sandbox.request('PATCH', path, { agent_id: 'agent_survey' })).body.agent_id).toBe('agent_survey');
+  expect((await sandbox.request('PATCH', path, { agent_id: 'agent_reminders' })).body.agent_id).toBe('agent_reminders');
+  expect((await sandbox.request('PATCH', path, { agent_id: 'agent_none' })).status).toBe(404);
+  const everything = await Promise.all(
+    ['/v1/convai/phone-numbers', '/_sandbox/journal', '/_sandbox/conduct', '/_sandbox/calls'].map((each) =>
+      sandbox.get(each),
+    ),
+  );
+  const listed = everything[0]?.body.find((n: Json) => n.phone_number_id === imported.body.phone_number_id);
+  expect(listed).toMatchObject({ phone_number: '+12125550188', label: 'L', agent_id: 'agent_reminders' });
+  expect(JSON.stringify(everything)).not.toContain(token);
+});
+
+test('the answer to an assignment is the number as it is listed from then on', async () => {
+  const sandbox = await startTestSandbox();
+  const numbers = '/v1/convai/phone-numbers';
+  const { body } = await sandbox.request('PATCH', `${numbers}/pn_main`, { agent_id: 'agent_survey' });
+  expect(body).toMatchObject({
+    phone_number_id: 'pn_main',
+    phone_number: '+12125550199',
+    label: expect.any(String),
+    agent_id: 'agent_survey',
+  });
+  const listed = await sandbox.get(numbers);
+  expect(listed.body).toContainEqual(body);
+});
+
+test('a refused import does not echo the token', async () => {
+  const sandbox = await startTestSandbox();
+  const refused = await sandbox.request('POST', '/v1/convai/phone-numbers', {
+    label: 'L',
+    phone_number: 'not a number',
+    telephony_account_sid: 'AC1',
+    telephony_auth_token: 12345678,
+  });
+  expect(refused.status).toBe(422);
+  expect(JSON.stringify(refused.body)).not.toContain('12345678');
+});
+
+test.each(['get-signed-url', 'token'])(
+  '%s gives a new credential each time, good once and not for long',
+  async (name) => {
+    const sandbox = await startTestSandbox();
+    const path = `/v1/convai/conversation/${name}?agent_id=agent_survey`;
+    const issue = async (): Promise<string> => {
+      const { body } = await sandbox.get(path);
+      return body.token ?? new URL(body.signed_url).searchParams.get('conversation_signature');
+    };
+    const redeem = async (credential: string): Promise<boolean> =>
+      (await sandbox.request('POST', '/_sandbox/credentials/redeem', { credential })).body.accepted;
+    const [one, two] = [await issue(), await issue()];
+    expect(one).not.toBe(two);
+    expect([await redeem(one), await redeem(one)]).toEqual([true, false]);
+    sandbox.clock.advance(15 * 60_000);
+    expect(await redeem(two)).toBe(false);
+    expect((await sandbox.get(`/v1/convai/conversation/${name}`)).status).toBe(422);
+    expect((await sandbox.get(`/v1/convai/conversation/${name}?agent_id=none`)).status).toBe(404);
+  },
+);
+
+test('a signed address is wss by the contract, and in the extended dialect the one that is really served', async () => {
+  for (const [dialect, scheme] of [
+    ['spec', 'wss:'],
+    ['extended', 'ws:'],
+  ] as const) {
+    const sandbox = await startTestSandbox({ dialect });
+    const { body } = await sandbox.get('/v1/convai/conversation/get-signed-url?agent_id=agent_survey');
+    expect(new URL(body.signed_url)).toMatchObject({ protocol: scheme, host: new URL(sandbox.url).host });
+  }
+});
+
+test('a deleted conversation is gone from every reading', async () => {
+  const sandbox = await startTestSandbox();
+  await sandbox.batch(['+12125550100']);
+  const id = sandbox.calls()[0]?.conversationId;
+  const path = `/v1/convai/conversations/${id}`;
+  expect((await sandbox.get(path)).status).toBe(200);
+  expect((await sandbox.request('DELETE', path)).status).toBe(200);
+  expect((await sandbox.get(path)).status).toBe(404);
+  expect((await sandbox.request('DELETE', path)).status).toBe(404);
+  expect((await sandbox.get('/v1/convai/conversations')).body.conversations).toEqual([]);
+});

@@ -1,0 +1,428 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createServer as createSandboxServer } from '../../../src/sandbox/server.ts';
+import { Service } from '../../../src/sandbox/core/service/service.ts';
+import { resolveSettings, type SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
+import { createManualClock, noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const secret = 'whsec_of_the_test';
+const list = '/v1/convai/conversations';
+
+interface Received {
+  headers: IncomingHttpHeaders;
+  raw: string;
+  body: Json;
+}
+
+interface Receiver {
+  url: string;
+  received: Received[];
+  /** Status of the answers from now on; by body where it matters. */
+  answer: (request: Received) => number | Promise<number>;
+  /** Requests whose sender went away before the answer. */
+  cutOff: number;
+}
+
+async function startReceiver(): Promise<Receiver> {
+  const receiver: Receiver = { url: '', received: [], answer: () => 200, cutOff: 0 };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    response.on('close', () => {
+      if (!response.writableEnded) receiver.cutOff += 1;
+    });
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks).toString();
+      const received = { headers: request.headers, raw, body: JSON.parse(raw) };
+      receiver.received.push(received);
+      void Promise.resolve(receiver.answer(received)).then((status) =>
+        response.writeHead(status, status === 302 ? { location: `${receiver.url}/elsewhere` } : {}).end('ignored'),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return receiver;
+}
+
+async function subscribe(sandbox: TestSandbox, url: string, more: Record<string, unknown> = {}): Promise<string> {
+  const { status, body } = await sandbox.request('POST', '/_sandbox/webhooks', { url, secret, ...more });
+  expect([status, body]).toEqual([200, expect.objectContaining({ url, enabled: true })]);
+  return body.webhook_id;
+}
+
+async function deliveries(sandbox: TestSandbox, id: string): Promise<Json[]> {
+  return (await sandbox.get(`/_sandbox/webhooks/${id}/deliveries`)).body.deliveries;
+}
+
+/** Waits until nothing is on its way any more but what a later hour is to bring. */
+async function settled(sandbox: TestSandbox, id: string): Promise<Json[]> {
+  return vi.waitFor(async () => {
+    const all = await deliveries(sandbox, id);
+    const now = sandbox.clock.now();
+    for (const { state, next_attempt_at: next } of all)
+      if (state === 'pending') expect(Date.parse(next ?? 0)).toBeGreaterThan(now);
+    return all;
+  }, 20_000);
+}
+
+async function call(sandbox: TestSandbox, ...numbers: string[]): Promise<void> {
+  await sandbox.batch(numbers);
+  sandbox.clock.advance(hour);
+  sandbox.calls();
+}
+
+/** A call to a busy line, over a few seconds later, so that a retry is still to come. */
+async function busyCall(sandbox: TestSandbox): Promise<void> {
+  await sandbox.batch(['+12125550101']);
+  sandbox.clock.advance(10_000);
+  sandbox.calls();
+}
+
+async function startWith(options: SandboxOptions = {}): Promise<{ sandbox: TestSandbox; receiver: Receiver }> {
+  const receiver = await startReceiver();
+  return { sandbox: await startTestSandbox({ speech: false, ...options }), receiver };
+}
+
+function verify({ headers, raw }: Received, key = secret): boolean {
+  const [, time = '', digest] = /^t=(\d+),v0=([0-9a-f]{64})$/.exec(String(headers['svc-signature'])) ?? [];
+  return digest === createHmac('sha256', key).update(`${time}.${raw}`).digest('hex');
+}
+
+test('a finished call is told with its record and its recording, signed over the bytes that are sent', async () => {
+  const { sandbox, receiver } = await startWith();
+  const id = await subscribe(sandbox, receiver.url);
+  await call(sandbox, '+12125550100');
+  expect((await settled(sandbox, id)).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+  const [conversation] = (await sandbox.get(list)).body.conversations;
+  const record = (await sandbox.get(`${list}/${conversation.conversation_id}`)).body;
+  const byType = Object.fromEntries(receiver.received.map(({ body }) => [body.type, body]));
+  const { post_call_transcription: transcription, post_call_audio: audio } = byType;
+  expect({ ...transcription.data, audio: null }).toEqual({ ...record, audio: null });
+  expect(new URL(transcription.data.audio).origin).toBe(sandbox.url);
+  expect(transcription.event_timestamp).toBeGreaterThan(noon / 1000);
+  const recording = await fetch(record.audio);
+  expect(Buffer.from(audio.data.full_audio, 'base64').equals(Buffer.from(await recording.arrayBuffer()))).toBe(true);
+  expect(audio.data).toMatchObject({ conversation_id: record.conversation_id, audio_format: 'wav' });
+  for (const received of receiver.received) {
+    expect(verify(received)).toBe(true);
+    expect(verify(received, 'another secret')).toBe(false);
+    expect(received.headers['content-type']).toBe('application/json');
+  }
+});
+
+test('whoever does not answer is told as a failure with its reason', async () => {
+  const { sandbox, receiver } = await startWith();
+  const id = await subscribe(sandbox, receiver.url);
+  await call(sandbox, '+12125550101', '+12125550102', '+12125550104');
+  await settled(sandbox, id);
+  const told = receiver.received.map(({ body }): string[] => [
+    body.type,
+    body.data.metadata.body.to,
+    body.data.failure_reason,
+  ]);
+  expect(told.toSorted(([, left = ''], [, right = '']) => left.localeCompare(right))).toEqual([
+    ['call_initiation_failure', '+12125550101', 'busy'],
+    ['call_initiation_failure', '+12125550102', 'no-answer'],
+    ['call_initiation_failure', '+12125550104', 'unknown'],
+  ]);
+  expect(receiver.received[0]?.body.data).toMatchObject({
+    agent_id: 'agent_reminders',
+    conversation_id: expect.stringMatching(/^conv_/),
+    metadata: { type: 'telephony', body: { from: '+12125550199', direction: 'outbound' } },
+  });
+});
+
+test('only the events that are wanted come, and nothing at all without a webhook', async () => {
+  const { sandbox, receiver } = await startWith();
+  await call(sandbox, '+12125550100', '+12125550101');
+  const id = await subscribe(sandbox, receiver.url, { events: ['post_call_transcription'] });
+  await call(sandbox, '+12125550100', '+12125550101');
+  await settled(sandbox, id);
+  expect(receiver.received.map(({ body }) => body.type)).toEqual(['post_call_transcription']);
+});
+
+test('webhooks given at start are there again after a reset, others are gone', async () => {
+  const receiver = await startReceiver();
+  const sandbox = await startTestSandbox({ speech: false, webhooks: [{ url: receiver.url, secret }] });
+  await subscribe(sandbox, receiver.url);
+  sandbox.reset();
+  const { webhooks } = (await sandbox.get('/_sandbox/webhooks')).body;
+  expect(webhooks).toHaveLength(1);
+  await call(sandbox, '+12125550101');
+  await settled(sandbox, webhooks[0].webhook_id);
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('the secret goes in and never comes out', async () => {
+  const { sandbox, receiver } = await startWith();
+  const made = await sandbox.request('POST', '/_sandbox/webhooks', { url: receiver.url, secret });
+  const id = made.body.webhook_id;
+  const changed = await sandbox.request('PATCH', `/_sandbox/webhooks/${id}`, { secret: `${secret}_new` });
+  const short = await sandbox.request('POST', '/_sandbox/webhooks', { url: receiver.url, secret: 'shorty' });
+  await call(sandbox, '+12125550101');
+  const seen = [
+    made,
+    changed,
+    short,
+    await settled(sandbox, id),
+    await sandbox.get('/_sandbox/webhooks'),
+    await sandbox.get(`/_sandbox/webhooks/${id}`),
+    sandbox.journal(),
+  ];
+  expect(short.status).toBe(422);
+  for (const text of [secret, 'shorty']) expect(JSON.stringify(seen)).not.toContain(text);
+  expect(receiver.received.map((received) => verify(received, `${secret}_new`))).toEqual([true]);
+});
+
+test('only this machine is delivered to, unless a host was allowed in as many words', async () => {
+  const sandbox = await startTestSandbox({ allowOutbound: ['hooks.test', 'other.test:8080'] });
+  const refused = [
+    'http://192.0.2.1/hook',
+    'http://127.0.0.1.hooks.test/',
+    'http://localhost.hooks.test/',
+    'http://[::2]/',
+    'http://x.hooks.test/',
+    'http://other.test/',
+    'file:///etc/hosts',
+    'http://user:word@127.0.0.1/',
+    'not an address',
+  ];
+  for (const url of refused) {
+    const { status, body } = await sandbox.request('POST', '/_sandbox/webhooks', { url, secret });
+    expect([url, status, body.detail[0]?.loc]).toEqual([url, 422, ['body', 'url']]);
+  }
+  for (const url of [
+    'http://127.0.0.1:1/',
+    'http://[::1]:1/',
+    'http://localhost:1/',
+    'http://hooks.test/',
+    'http://other.test:8080/',
+  ])
+    await subscribe(sandbox, url);
+  const [{ webhook_id: id }] = (await sandbox.get('/_sandbox/webhooks')).body.webhooks;
+  const moved = await sandbox.request('PATCH', `/_sandbox/webhooks/${id}`, { url: 'http://192.0.2.1/' });
+  expect(moved.status).toBe(422);
+});
+
+test.each([
+  [{ webhooks: [{ url: 'http://192.0.2.1/', secret }] }, /webhooks\[0\]\.url.*allowOutbound/],
+  [{ webhooks: [{ url: 'http://127.0.0.1/', secret: 'short' }] }, /webhooks\[0\].*secret.*8 characters/],
+  [{ webhooks: [{ url: 'http://127.0.0.1/', secret }], dialect: 'spec' }, /extended dialect/],
+] as const)('a webhook that cannot be used keeps the sandbox from starting (%#)', async (options, message) => {
+  const starting = startTestSandbox(options as unknown as SandboxOptions);
+  await expect(starting).rejects.toThrow(message);
+  await expect(starting).rejects.not.toThrow('short');
+});
+
+test('the spec dialect has no webhooks', async () => {
+  const sandbox = await startTestSandbox({ dialect: 'spec' });
+  const made = await sandbox.request('POST', '/_sandbox/webhooks', { url: 'http://127.0.0.1:1/', secret });
+  expect([made.status, made.body.detail.code]).toEqual([409, 'not_in_dialect']);
+});
+
+test('without retries a refusal is the end', async () => {
+  const { sandbox, receiver } = await startWith();
+  receiver.answer = () => 503;
+  const id = await subscribe(sandbox, receiver.url);
+  await call(sandbox, '+12125550101');
+  expect(await settled(sandbox, id)).toMatchObject([
+    { state: 'failed', reason: 'The answer was 503; it must be 200.' },
+  ]);
+  sandbox.clock.advance(day);
+  expect((await settled(sandbox, id))[0].attempts).toHaveLength(1);
+});
+
+test('with retries there are five attempts, at their times of the service and up to a tenth later, signed anew', async () => {
+  const { sandbox, receiver } = await startWith();
+  receiver.answer = () => 503;
+  const id = await subscribe(sandbox, receiver.url, { retries: true });
+  await busyCall(sandbox);
+  for (const attempts of [1, 2, 3, 4, 5]) {
+    const [delivery] = await settled(sandbox, id);
+    expect(delivery.attempts).toHaveLength(attempts);
+    const waitMs = Date.parse(delivery.next_attempt_at) - sandbox.clock.now();
+    sandbox.clock.advance(attempts === 5 ? hour : waitMs);
+  }
+  const [delivery] = await settled(sandbox, id);
+  expect(delivery).toMatchObject({ state: 'failed', next_attempt_at: null });
+  const offsets = delivery.attempts.map(({ at }: Json) => Date.parse(at) - Date.parse(delivery.event_time));
+  for (const [index, planned] of [0, 30_000, 120_000, 480_000, 1_800_000].entries()) {
+    expect(offsets[index]).toBeGreaterThanOrEqual(planned);
+    expect(offsets[index]).toBeLessThanOrEqual(planned * 1.1);
+  }
+  expect(offsets[4]).not.toBe(1_800_000);
+  expect(new Set(receiver.received.map(({ raw }) => raw)).size).toBe(1);
+  expect(new Set(receiver.received.map(({ headers }) => headers['svc-signature'])).size).toBe(5);
+  expect(receiver.received.every((received) => verify(received))).toBe(true);
+});
+
+test.each([
+  [500, true],
+  [429, true],
+  [408, true],
+  [400, false],
+  [404, false],
+  [204, false],
+  [302, false],
+])('an answer %i is tried again: %s', async (status, again) => {
+  const { sandbox, receiver } = await startWith();
+  receiver.answer = () => status;
+  const id = await subscribe(sandbox, receiver.url, { retries: true });
+  await busyCall(sandbox);
+  await settled(sandbox, id);
+  receiver.answer = () => 200;
+  sandbox.clock.advance(hour);
+  const [delivery] = await settled(sandbox, id);
+  expect([delivery.state, receiver.received.length]).toEqual(again ? ['delivered', 2] : ['failed', 1]);
+});
+
+test('a receiver that is not there is named, and not tried again', async () => {
+  const sandbox = await startTestSandbox({ speech: false });
+  const id = await subscribe(sandbox, 'http://127.0.0.1:1/', { retries: true });
+  await call(sandbox, '+12125550101');
+  expect(await settled(sandbox, id)).toMatchObject([{ state: 'failed', reason: 'ECONNREFUSED' }]);
+});
+
+test('everything comes twice when that is asked for', async () => {
+  const { sandbox, receiver } = await startWith();
+  const id = await subscribe(sandbox, receiver.url, { duplicates: true });
+  await call(sandbox, '+12125550101');
+  expect((await settled(sandbox, id)).map(({ duplicate }) => duplicate)).toEqual([false, true]);
+  expect(receiver.received).toHaveLength(2);
+  expect(receiver.received[0]?.raw).toBe(receiver.received[1]?.raw);
+});
+
+test('at most a hundred retries are pending; what fails beyond that is dropped', async () => {
+  const { sandbox, receiver } = await startWith({
+    concurrency: 200,
+    outcomeMix: { answered: 0, busy: 1, no_answer: 0, voicemail: 0, failed: 0 },
+  });
+  receiver.answer = () => 500;
+  const id = await subscribe(sandbox, receiver.url, { retries: true });
+  await sandbox.batch(plainNumbers(130));
+  sandbox.clock.advance(10_000);
+  sandbox.calls();
+  const all = await settled(sandbox, id);
+  const count = (state: string): number => all.filter((delivery) => delivery.state === state).length;
+  expect([count('pending'), count('dropped')]).toEqual([100, 30]);
+  receiver.answer = () => 200;
+  sandbox.clock.advance(hour);
+  expect((await settled(sandbox, id)).filter(({ state }) => state === 'delivered')).toHaveLength(100);
+});
+
+test('a webhook is disabled after ten failures in a row and seven days without a success, and can be enabled again', async () => {
+  const { sandbox, receiver } = await startWith();
+  receiver.answer = () => 400;
+  const id = await subscribe(sandbox, receiver.url);
+  const state = async (): Promise<Json> => (await sandbox.get(`/_sandbox/webhooks/${id}`)).body;
+  await call(sandbox, '+12125550101');
+  await settled(sandbox, id);
+  sandbox.clock.advance(6 * day);
+  await call(
+    sandbox,
+    ...['212', '213', '214', '215', '216', '217', '218', '219', '240', '251'].map((area) => `+1${area}5550101`),
+  );
+  await settled(sandbox, id);
+  expect(await state()).toMatchObject({ enabled: true, consecutive_failures: 11 });
+  sandbox.clock.advance(day);
+  await call(sandbox, '+12125550101');
+  await settled(sandbox, id);
+  expect(await state()).toMatchObject({ enabled: false, consecutive_failures: 12 });
+  await call(sandbox, '+12125550101');
+  expect(receiver.received).toHaveLength(12);
+
+  await sandbox.request('PATCH', `/_sandbox/webhooks/${id}`, { enabled: true });
+  receiver.answer = () => 200;
+  await call(sandbox, '+12125550101');
+  await settled(sandbox, id);
+  expect([receiver.received.length, (await state()).consecutive_failures]).toEqual([13, 0]);
+});
+
+test('a conversation deleted before a retry is not delivered any more', async () => {
+  const { sandbox, receiver } = await startWith();
+  receiver.answer = () => 500;
+  const id = await subscribe(sandbox, receiver.url, { retries: true, events: ['post_call_transcription'] });
+  await sandbox.batch(['+12125550100']);
+  while (sandbox.calls()[0]?.state !== 'done') sandbox.clock.advance(1_000);
+  const [{ conversation_id: conversation }] = await settled(sandbox, id);
+  await sandbox.request('DELETE', `${list}/${conversation}`);
+  sandbox.clock.advance(hour);
+  expect(await settled(sandbox, id)).toMatchObject([{ state: 'dropped', reason: 'The conversation was deleted.' }]);
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('a webhook that is removed hears nothing more', async () => {
+  const { sandbox, receiver } = await startWith();
+  receiver.answer = () => 500;
+  const id = await subscribe(sandbox, receiver.url, { retries: true });
+  await busyCall(sandbox);
+  await settled(sandbox, id);
+  expect((await sandbox.request('DELETE', `/_sandbox/webhooks/${id}`)).status).toBe(200);
+  await busyCall(sandbox);
+  const kept = await subscribe(sandbox, receiver.url, { events: ['call_initiation_failure'] });
+  await busyCall(sandbox);
+  await settled(sandbox, kept);
+  expect(receiver.received).toHaveLength(2);
+  expect((await sandbox.get(`/_sandbox/webhooks/${id}`)).status).toBe(404);
+});
+
+test('what is on its way when the state is replaced is dropped, and the webhook goes on', async () => {
+  const receiver = await startReceiver();
+  receiver.answer = () => 500;
+  const clock = createManualClock();
+  const webhooks = [{ url: receiver.url, secret, retries: true }];
+  const service = new Service(resolveSettings({ seed: 'test', speech: false, webhooks }), clock);
+  const app = createSandboxServer(service);
+  onTestFinished(() => {
+    service.close();
+    return app.close();
+  });
+  const ask = async (path: string): Promise<Json> => (await app.inject(`/_sandbox/webhooks${path}`)).json();
+  const [{ webhook_id: id }] = (await ask('')).webhooks;
+  const callAgain = async (): Promise<void> => {
+    await app.inject({
+      method: 'POST',
+      url: '/v1/convai/phone-numbers/batch-calls',
+      headers: { 'x-api-key': 'sk_sandbox_ok' },
+      payload: {
+        agent_id: 'agent_reminders',
+        from_phone_number_id: 'pn_main',
+        calls: [{ to_phone_number: '+12125550101' }],
+      },
+    });
+    clock.advance(10_000);
+    service.scheduler.runDue();
+    await Promise.all(service.pendingWork);
+  };
+  await callAgain();
+  expect(await ask(`/${id}`)).toMatchObject({ pending_retries: 1 });
+  service.scheduler.clear();
+  service.leave('replaced');
+  expect(await ask(`/${id}`)).toMatchObject({ pending_retries: 0 });
+  const dropped = [{ state: 'dropped', reason: 'The state was replaced.' }];
+  expect((await ask(`/${id}/deliveries`)).deliveries).toMatchObject(dropped);
+  receiver.answer = () => 200;
+  await callAgain();
+  const states = (await ask(`/${id}/deliveries`)).deliveries.map(({ state }: Json) => state);
+  expect(states).toEqual(['dropped', 'delivered']);
+});
+
+test('closing the sandbox cuts off a delivery that is never answered', async () => {
+  const { sandbox, receiver } = await startWith();
+  receiver.answer = () => new Promise(() => undefined);
+  await subscribe(sandbox, receiver.url);
+  await call(sandbox, '+12125550101');
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 20_000);
+  await sandbox.close();
+  // Well before the delivery would give up by itself.
+  await vi.waitFor(() => expect(receiver.cutOff).toBe(1), 5_000);
+});
