@@ -29,6 +29,9 @@ export const timeouts: CampaignTimeouts = {
   shortMs: 60_000,
 };
 
+/** All of a file share a namespace, so that no name of a queue is used twice. */
+let workers = 0;
+
 /** `longAfter`: so many events make a history so long that its run is to continue as new; default: as many as the server's own. */
 export async function startCampaignServer({ longAfter }: { longAfter?: number } = {}): Promise<CampaignServer> {
   const own = longAfter === undefined ? null : await startWithLimit(longAfter);
@@ -37,13 +40,18 @@ export async function startCampaignServer({ longAfter }: { longAfter?: number } 
   const native = await connectTemporalNative(config, { target });
   const { connection, client } = await connectTemporal(config, { target });
   const workflowBundle = await bundleWorkflows();
-  let workers = 0;
   return {
     client,
     workWith: async (activities, work) => {
       workers += 1;
       const taskQueue = `campaigns-${workers}`;
-      const worker = await Worker.create({ connection: native.connection, taskQueue, workflowBundle, activities });
+      const worker = await Worker.create({
+        connection: native.connection,
+        namespace: target.namespace,
+        taskQueue,
+        workflowBundle,
+        activities,
+      });
       return worker.runUntil(work({ campaign: taskQueue, submit: taskQueue, collect: taskQueue }));
     },
     stop: async () => {

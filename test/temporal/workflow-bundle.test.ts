@@ -33,7 +33,12 @@ test('a bundle of TypeScript workflows runs on a worker', async () => {
   const config = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
   const native = await connectTemporalNative(config, { target });
   const { connection, client } = await connectTemporal(config, { target });
-  const worker = await Worker.create({ connection: native.connection, taskQueue: 'doubles', workflowBundle });
+  const worker = await Worker.create({
+    connection: native.connection,
+    namespace: target.namespace,
+    taskQueue: 'doubles',
+    workflowBundle,
+  });
   const result = await worker.runUntil(
     client.workflow.execute('double', { workflowId: 'double', taskQueue: 'doubles', args: [21] }),
   );
