@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { nearestName } from '../../input/nearest-name.ts';
-import { requireDatabaseAddress, type Config } from '../../config.ts';
+import { readConfig, requireDatabaseAddress, type Config } from '../../config.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { openStore, type Store } from '../../ledger/open-ledger.ts';
 import { lockSqliteFile } from '../../ledger/worker-lock.ts';
 import { plural } from '../../input/figures.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** Thrown when a command names a campaign that the database does not have; its message names those it has. */
 export class UnknownCampaignError extends Error {
@@ -33,6 +34,43 @@ export async function openExistingLedger(config: Config): Promise<Store> {
     );
   }
   return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB }, 'as-is');
+}
+
+/** What most commands work with. */
+export interface LedgerAccess {
+  config: Config;
+  store: Store;
+}
+
+/** Opens the database by the settings of `io` for one piece of work, and closes it. Throws what `open` throws. */
+export async function withLedger<Result>(
+  io: Pick<Io, 'env'>,
+  work: (access: LedgerAccess) => Promise<Result>,
+  open: (config: Config) => Promise<Store> = openExistingLedger,
+): Promise<Result> {
+  const config = readConfig(io.env);
+  const store = await open(config);
+  try {
+    return await work({ config, store });
+  } finally {
+    await store.close();
+  }
+}
+
+/** A campaign of the database of the settings. */
+export interface OpenCampaign extends LedgerAccess {
+  campaign: Campaign;
+}
+
+/** Opens the database for work on one of its campaigns, and closes it afterwards. Throws UnknownCampaignError, and as `openExistingLedger`. */
+export async function withCampaign<Result>(
+  io: Pick<Io, 'env'>,
+  campaignId: string,
+  work: (open: OpenCampaign) => Promise<Result>,
+): Promise<Result> {
+  return withLedger(io, async (access) =>
+    work({ ...access, campaign: await requireCampaign(access.store, campaignId) }),
+  );
 }
 
 /**

@@ -1,9 +1,6 @@
 import { access } from 'node:fs/promises';
 import { candidateLines, describeProblem, readDecisions } from '../../results/candidates-file.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../results/whole-file.ts';
-import { readConfig } from '../../config.ts';
-import type { ServiceClock } from '../../convai/service-clock.ts';
-import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import {
   DecisionsRefusedError,
   type DecisionLine,
@@ -11,20 +8,13 @@ import {
   type DoubtDecision,
 } from '../../ledger/people/decision-checks.ts';
 import { findUnresolved, readDoubtfulRows, type DoubtfulRow } from '../../ledger/doubt/doubtful-rows.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { resolveDoubt, type DoubtResolution } from '../../ledger/people/resolve-doubt.ts';
-import { requireService } from '../../temporal/start-campaign.ts';
-import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
-import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
-import type { PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
-import { readClock } from '../access/service.ts';
-import { setGoing } from '../access/set-going.ts';
-import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { atDesk, whenAgreed, type Desk, type DeskInput } from './resolve-desk.ts';
 
+/** What is decided about a row; about one of its records, or null. */
 export interface RowDecision {
   decision: DoubtDecision;
   conversationId: string | null;
@@ -46,23 +36,9 @@ class RefusedError extends Error {
   }
 }
 
-interface Desk {
-  io: Io;
-  input: PersonInput;
-  store: Store;
-  campaign: Campaign;
-  clock: ServiceClock;
-  yes: boolean;
-  json: boolean;
-}
-
 /** Writes the rows in doubt with the records that may be theirs, or carries out what stands in the file that was written so. */
-export async function resolveCandidates(
-  io: Io,
-  input: PersonInput,
-  { path, ...at }: { campaignId: string; path: string; yes: boolean; json: boolean },
-): Promise<void> {
-  await atDesk(io, input, at, async (desk) => {
+export async function resolveCandidates(at: DeskInput, path: string): Promise<void> {
+  await atDesk(at, async (desk) => {
     const exists = await access(path).then(
       () => true,
       () => false,
@@ -78,22 +54,12 @@ export async function resolveCandidates(
   });
 }
 
-interface RowToResolve extends RowDecision {
-  campaignId: string;
-  row: number;
-  yes: boolean;
-  json: boolean;
-}
-
 const nothingDone: DoubtResolution = { assigned: 0, dismissed: 0, redialled: 0, givenUp: 0, over: 0 };
 
 /** Carries out one decision about one row. */
-export async function resolveRow(
-  io: Io,
-  input: PersonInput,
-  { campaignId, row, decision, conversationId, yes, json }: RowToResolve,
-): Promise<void> {
-  await atDesk(io, input, { campaignId, yes, json }, async (desk) => {
+export async function resolveRow(at: DeskInput, row: number, { decision, conversationId }: RowDecision): Promise<void> {
+  await atDesk(at, async (desk) => {
+    const { io, campaignId, json } = desk;
     const [doubtful] = await readRows(desk, [row]);
     if (doubtful === undefined && json) return writeJson(io, { campaignId, ...nothingDone });
     if (doubtful === undefined) {
@@ -119,34 +85,17 @@ export async function resolveRow(
   });
 }
 
-async function atDesk(
-  io: Io,
-  input: PersonInput,
-  { campaignId, yes, json }: { campaignId: string; yes: boolean; json: boolean },
-  work: (desk: Desk) => Promise<void>,
-): Promise<void> {
-  const config = readConfig(io.env);
-  const store = await openExistingLedger(config);
-  try {
-    const campaign = await requireCampaign(store, campaignId);
-    await work({ io, input, store, campaign, clock: await readClock(config), yes, json });
-  } finally {
-    await store.close();
-  }
-}
-
 async function readRows({ store, campaign, clock }: Desk, rows: readonly number[] | null): Promise<DoubtfulRow[]> {
   const unresolved = await findUnresolved(store.db, campaign.campaignId, rows);
   return readDoubtfulRows(store.db, campaign, unresolved, Math.round(clock.now()));
 }
 
 async function writeCandidates(desk: Desk, path: string): Promise<void> {
-  const { io, campaign, json } = desk;
+  const { io, campaignId, json } = desk;
   const rows = await readRows(desk, null);
-  if (rows.length === 0 && json)
-    return writeJson(io, { campaignId: campaign.campaignId, path: null, rows: 0, records: 0 });
   if (rows.length === 0) {
-    io.stdout.write(`No row of campaign ${campaign.campaignId} is in doubt, so no file was written.\n`);
+    if (json) writeJson(io, { campaignId, path: null, rows: 0, records: 0 });
+    else io.stdout.write(`No row of campaign ${campaignId} is in doubt, so no file was written.\n`);
     return;
   }
   await refuseToOverwrite(path, []);
@@ -154,39 +103,27 @@ async function writeCandidates(desk: Desk, path: string): Promise<void> {
   const records = new Set(
     rows.flatMap(({ calls }) => calls.flatMap((call) => call.records)).map((record) => record.conversationId),
   );
-  if (json) return writeJson(io, { campaignId: campaign.campaignId, path, rows: rows.length, records: records.size });
+  if (json) return writeJson(io, { campaignId, path, rows: rows.length, records: records.size });
   io.stdout.write(
     `${plural(rows.length, 'row')} in doubt and ${plural(records.size, 'record')} that may be theirs written to ${path}.\n` +
       `Fill in its column decision (theirs, not_theirs, redial, give_up, or nothing) and run the same command again.\n`,
   );
 }
 
+const risk = 'If one of the records is theirs after all, or one is still to come, they are called twice.';
+
 async function carryOut(desk: Desk, source: string, lines: readonly DecisionLine[]): Promise<void> {
-  const { io, input, store, campaign, clock, yes, json } = desk;
-  const config = readConfig(io.env);
-  const { campaignId } = campaign;
+  const { io, store, campaignId, clock, json } = desk;
   const redialled = new Set(lines.filter(({ decision }) => decision === 'redial').map(({ row }) => row)).size;
-  let temporal: TemporalAccess | null = null;
-  try {
-    if (redialled > 0) {
-      requireService(config, campaign);
-      io.stderr.write('If one of the records is theirs after all, or one is still to come, they are called twice.\n');
-      if (!(await mayBegin(io, input, yes, `Dial ${plural(redialled, 'row')} of ${campaignId} again?`))) return;
-      // Connected before the decision is written, so that what it sets going can go.
-      temporal = await openTemporal(io, config);
-    }
+  const question = `Dial ${plural(redialled, 'row')} of ${campaignId} again?`;
+  await whenAgreed(desk, redialled > 0 ? { risk, question } : null, async (setOff) => {
     const resolution = await resolveDoubt(store, campaignId, lines, Math.round(clock.now())).catch((error: unknown) => {
       throw error instanceof DecisionsRefusedError ? new RefusedError(source, error.problems) : error;
     });
-    const going =
-      temporal === null || resolution.redialled === 0
-        ? ''
-        : await setGoing({ config, store, temporal, clock }, campaign);
+    const going = resolution.redialled === 0 ? '' : await setOff();
     if (json) writeJson(io, { campaignId, ...resolution });
     else io.stdout.write(`${tell(resolution)}${going}\n`);
-  } finally {
-    await temporal?.connection.close();
-  }
+  });
 }
 
 function tell({ assigned, dismissed, redialled, givenUp, over }: DoubtResolution): string {

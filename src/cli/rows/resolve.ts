@@ -1,21 +1,12 @@
 import { Command, Option } from 'commander';
-import { readConfig } from '../../config.ts';
-import type { ServiceClock } from '../../convai/service-clock.ts';
-import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { giveUpOpen } from '../../ledger/people/give-up-open.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { resolveUnresolved, type Resolution } from '../../ledger/people/resolve.ts';
-import { requireService } from '../../temporal/start-campaign.ts';
 import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
 import { withInstants, writeJson } from '../terminal/json-output.ts';
-import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { plural, span } from '../../input/figures.ts';
 import { resolveCandidates, resolveRow, type RowDecision } from './resolve-candidates.ts';
-import { readClock } from '../access/service.ts';
-import { setGoing } from '../access/set-going.ts';
-import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
+import { atDesk, whenAgreed, type Desk, type DeskInput } from './resolve-desk.ts';
 
 const examples = `
 A recipient is unresolved if it cannot be known whether the call was placed, or which record belongs to it: the answer to a batch was
@@ -49,15 +40,6 @@ Examples:
   carillon resolve reminders --row 12 --conversation conv_7d1
   carillon resolve reminders --row 12 --redial --yes
   carillon resolve reminders --give-up --open`;
-
-export interface ResolveOptions {
-  campaignId: string;
-  decision: 'redial' | 'give_up';
-  /** Give up open calls as well. */
-  open: boolean;
-  yes: boolean;
-  json: boolean;
-}
 
 /** Thrown when open calls are not given up, since the service may still tell of them. */
 class StillHeardOfError extends Error {
@@ -101,18 +83,19 @@ interface Flags {
 }
 
 async function decide(io: Io, input: PersonInput, campaignId: string, flags: Flags): Promise<void> {
-  const { open, yes, json } = flags;
-  if (flags.candidates !== undefined) {
-    if (decisionsOf(flags).length > 0 || flags.row !== undefined || open)
-      throw new DecisionError('--candidates goes alone: the file says what is decided about each row.');
-    return resolveCandidates(io, input, { campaignId, path: flags.candidates, yes, json });
-  }
+  const { open } = flags;
   const decisions = decisionsOf(flags);
   const [decision] = decisions;
+  const at = { io, input, campaignId, yes: flags.yes, json: flags.json };
+  if (flags.candidates !== undefined) {
+    if (decision !== undefined || flags.row !== undefined || open)
+      throw new DecisionError('--candidates goes alone: the file says what is decided about each row.');
+    return resolveCandidates(at, flags.candidates);
+  }
   if (flags.row !== undefined) {
     if (decision === undefined || decisions.length > 1 || open)
       throw new DecisionError('With --row say one thing: --conversation ID, --not ID, --redial or --give-up.');
-    return resolveRow(io, input, { campaignId, row: readRow(flags.row), ...decision, yes, json });
+    return resolveRow(at, readRow(flags.row), decision);
   }
   if (flags.conversation !== undefined || flags.not !== undefined)
     throw new DecisionError('Say whose record it is, or is not: add --row and its number in the list.');
@@ -120,18 +103,17 @@ async function decide(io: Io, input: PersonInput, campaignId: string, flags: Fla
     throw new DecisionError(
       'Say which: carillon resolve <campaign> --redial, --give-up, or --candidates FILE. --help explains them.',
     );
-  const all = flags.redial === true ? 'redial' : 'give_up';
-  if (open && all === 'redial')
+  if (open && flags.redial === true)
     throw new DecisionError('--open goes with --give-up only: a call that may still be under way is never redialled.');
-  await runResolve(io, input, { campaignId, decision: all, open, yes, json });
+  await resolveAll(at, flags.redial === true ? 'redial' : 'give_up', open);
 }
 
-function decisionsOf(flags: Flags): RowDecision[] {
+function decisionsOf({ redial, giveUp, conversation, not }: Flags): RowDecision[] {
   return [
-    ...(flags.redial === true ? [{ decision: 'redial' as const, conversationId: null }] : []),
-    ...(flags.giveUp === true ? [{ decision: 'give_up' as const, conversationId: null }] : []),
-    ...(flags.conversation === undefined ? [] : [{ decision: 'theirs' as const, conversationId: flags.conversation }]),
-    ...(flags.not === undefined ? [] : [{ decision: 'not_theirs' as const, conversationId: flags.not }]),
+    ...(redial === true ? [{ decision: 'redial' as const, conversationId: null }] : []),
+    ...(giveUp === true ? [{ decision: 'give_up' as const, conversationId: null }] : []),
+    ...(conversation === undefined ? [] : [{ decision: 'theirs' as const, conversationId: conversation }]),
+    ...(not === undefined ? [] : [{ decision: 'not_theirs' as const, conversationId: not }]),
   ];
 }
 
@@ -142,48 +124,28 @@ function readRow(text: string): number {
   );
 }
 
-async function runResolve(io: Io, input: PersonInput, options: ResolveOptions): Promise<void> {
-  const config = readConfig(io.env);
-  const store = await openExistingLedger(config);
-  let temporal: TemporalAccess | null = null;
-  try {
-    const campaign = await requireCampaign(store, options.campaignId);
-    if (options.decision === 'redial') requireService(config, campaign);
-    const clock = await readClock(config);
-    if (options.decision === 'redial') {
-      const risk =
-        'If a lost batch was carried out after all, its people are called twice: nothing on record can rule that out.';
-      io.stderr.write(`${risk}\n`);
-      if (!(await mayBegin(io, input, options.yes, `Dial the unresolved recipients of ${options.campaignId} again?`)))
-        return;
-      // Connected before the decision is written, so that what it sets going can go.
-      temporal = await openTemporal(io, config);
-    }
-    const now = Math.round(clock.now());
-    const given = options.open ? await giveUpOpenCalls({ store, campaign, now, clock }) : 0;
-    if (options.open && !options.json)
-      io.stdout.write(`${plural(given, 'open call')} of campaign ${campaign.campaignId} given up.\n`);
-    const resolution = await resolveUnresolved(store, options.campaignId, options.decision, now);
-    const going = temporal === null ? '' : await setGoing({ config, store, temporal, clock }, campaign);
-    if (options.json) {
-      const { campaignId, decision } = options;
-      writeJson(io, withInstants({ campaignId, decision, ...resolution, openGivenUp: given }));
-    } else io.stdout.write(tellResolution(options, resolution, clock, { going, given }));
-  } finally {
-    await temporal?.connection.close();
-    await store.close();
-  }
-}
+const riskOfAll =
+  'If a lost batch was carried out after all, its people are called twice: nothing on record can rule that out.';
 
-interface OpenCalls {
-  store: Store;
-  campaign: Campaign;
-  now: number;
-  clock: ServiceClock;
+/** One decision about all that can be decided about together; `open` gives up open calls as well. */
+async function resolveAll(at: DeskInput, decision: 'redial' | 'give_up', open: boolean): Promise<void> {
+  await atDesk(at, async (desk) => {
+    const { io, campaignId, store, clock, json } = desk;
+    const question = `Dial the unresolved recipients of ${campaignId} again?`;
+    await whenAgreed(desk, decision === 'redial' ? { risk: riskOfAll, question } : null, async (setOff) => {
+      const now = Math.round(clock.now());
+      const given = open ? await giveUpOpenCalls(desk, now) : 0;
+      if (open && !json) io.stdout.write(`${plural(given, 'open call')} of campaign ${campaignId} given up.\n`);
+      const resolution = await resolveUnresolved(store, campaignId, decision, now);
+      const going = await setOff();
+      if (json) writeJson(io, withInstants({ campaignId, decision, ...resolution, openGivenUp: given }));
+      else io.stdout.write(tellResolution(desk, { ...resolution, decision, going, given }));
+    });
+  });
 }
 
 /** Answers how many calls. Throws StillHeardOfError when the service still tells about its calls, so that nothing is given up. */
-async function giveUpOpenCalls({ store, campaign, now, clock }: OpenCalls): Promise<number> {
+async function giveUpOpenCalls({ store, campaign, clock }: Desk, now: number): Promise<number> {
   const given = await giveUpOpen(store, campaign.campaignId, campaign.rules.agentId, now);
   if (given.kind === 'given_up') return given.calls;
   const ago = span(clock.toRealMs(now - given.since));
@@ -192,11 +154,15 @@ async function giveUpOpenCalls({ store, campaign, now, clock }: OpenCalls): Prom
   );
 }
 
+interface Told extends Resolution {
+  decision: 'redial' | 'give_up';
+  going: string;
+  given: number;
+}
+
 function tellResolution(
-  { campaignId, decision }: ResolveOptions,
-  { recipients, apart, tooEarly, decidableAt }: Resolution,
-  clock: ServiceClock,
-  { going, given }: { going: string; given: number },
+  { campaignId, clock }: Desk,
+  { recipients, apart, tooEarly, decidableAt, decision, going, given }: Told,
 ): string {
   const lines: string[] = [];
   if (recipients > 0) {

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { readConfig } from '../../config.ts';
 import {
   refuseUnlessRetriable,
   retriableOutcomes,
@@ -10,11 +9,11 @@ import { requireService, startCampaign } from '../../temporal/start-campaign.ts'
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+import { withCampaign } from '../access/ledger.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
 import { readClock } from '../access/service.ts';
-import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
+import { withTemporal } from '../access/temporal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 const examples = `
@@ -31,7 +30,7 @@ Examples:
   carillon retry reminders --outcome exhausted
   carillon retry reminders --outcome exhausted,cancelled --yes`;
 
-export interface RetryFlags {
+interface RetryFlags {
   outcome: string;
   yes: boolean;
   json: boolean;
@@ -50,11 +49,7 @@ export function retryCommand(io: Io, input: PersonInput = processInput()): Comma
 
 async function runRetry(io: Io, input: PersonInput, campaignId: string, flags: RetryFlags): Promise<void> {
   const outcomes = readOutcomes(flags.outcome);
-  const config = readConfig(io.env);
-  const store = await openExistingLedger(config);
-  let temporal: TemporalAccess | null = null;
-  try {
-    const campaign = await requireCampaign(store, campaignId);
+  await withCampaign(io, campaignId, async ({ config, store, campaign }) => {
     requireService(config, campaign);
     refuseUnlessRetriable(campaign);
     const risk = outcomes.includes('unresolved')
@@ -63,37 +58,32 @@ async function runRetry(io: Io, input: PersonInput, campaignId: string, flags: R
     const question = `Call the rows of ${campaignId} again that are ${outcomes.join(' or ')}?${risk}`;
     if (!(await mayBegin(io, input, flags.yes, question))) return;
     // Connected before the decision is written, so that what it sets going can go.
-    temporal = await openTemporal(io, config);
-    const now = Math.round((await readClock(config)).now());
-    const rows = await retryEnded(store, campaignId, outcomes, now);
-    const started = await startCampaign({ config, store, client: temporal.client, now }, campaignId);
-    if (flags.json) {
-      writeJson(io, { campaignId, rows, round: started?.round.round ?? null });
-      return;
-    }
-    if (started === undefined) {
+    const { rows, round } = await withTemporal(io, { config, store }, async ({ temporal: { client } }) => {
+      const now = Math.round((await readClock(config)).now());
+      const rows = await retryEnded(store, campaignId, outcomes, now);
+      const started = await startCampaign({ config, store, client, now }, campaignId);
+      return { rows, round: started?.round.round ?? null };
+    });
+    if (flags.json) writeJson(io, { campaignId, rows, round });
+    else if (round === null)
       io.stdout.write(`No row of campaign ${campaignId} is ${outcomes.join(' or ')}; nothing was started.\n`);
-      return;
-    }
-    const round = `Round ${started.round.round} has been started: carillon status ${campaignId}`;
-    io.stdout.write(`${plural(rows, 'row')} of campaign ${campaignId} will be called again. ${round}\n`);
-  } finally {
-    await temporal?.connection.close();
-    await store.close();
-  }
+    else
+      io.stdout.write(
+        `${plural(rows, 'row')} of campaign ${campaignId} will be called again. Round ${round} has been started: carillon status ${campaignId}\n`,
+      );
+  });
 }
 
 function readOutcomes(text: string): RetriableOutcome[] {
   const names = [...new Set(text.split(',').map((name) => name.trim()))];
-  const known = names.filter((name): name is RetriableOutcome =>
-    (retriableOutcomes as readonly string[]).includes(name),
-  );
-  const unknown = names.find((name) => !(known as string[]).includes(name));
-  if (unknown === undefined) return known;
-  const never = ['completed', 'opted_out', 'suppressed', 'rejected'].includes(unknown)
-    ? `rows that are ${unknown} are never called again by a retry`
-    : 'there is no such outcome';
-  throw new UsageError(
-    `--outcome names ${JSON.stringify(unknown)}: ${never}. It may be ${retriableOutcomes.join(', ')}.`,
-  );
+  return names.map((name) => {
+    const known = retriableOutcomes.find((outcome) => outcome === name);
+    if (known !== undefined) return known;
+    const never = ['completed', 'opted_out', 'suppressed', 'rejected'].includes(name)
+      ? `rows that are ${name} are never called again by a retry`
+      : 'there is no such outcome';
+    throw new UsageError(
+      `--outcome names ${JSON.stringify(name)}: ${never}. It may be ${retriableOutcomes.join(', ')}.`,
+    );
+  });
 }

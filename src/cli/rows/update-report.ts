@@ -1,21 +1,17 @@
 import { stringify } from 'csv-stringify/sync';
+import type { EditResult } from '../../ledger/people/edit-recipients.ts';
 import { guardCell } from '../../results/text.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 import type { Io } from '../terminal/io.ts';
 import { count, plural } from '../../input/figures.ts';
 
 /** What became of one row of an upload. */
-export interface UpdatedRow {
-  /** Data row and line of the file, from 1. */
-  row: number;
+export interface UpdatedRow extends Omit<EditResult, 'code'> {
+  /** Line of the file, from 1. */
   line: number;
   id: string | null;
-  result: 'accepted' | 'corrected' | 'unchanged' | 'failed';
-  /** Why it failed, as a code and in words. */
+  /** Why it failed: what the editor says, or the list reader. */
   code: string | null;
-  hint: string | null;
-  /** Row of the campaign, as its results count it. */
-  campaignRow: number | null;
   /** It failed, and the campaign's row of that id waits as it was. */
   mayStillBeCalled: boolean;
 }
@@ -29,13 +25,12 @@ export interface MissingRows {
 
 const mostShown = 20;
 const examplesPerCode = 3;
-const results = ['accepted', 'corrected', 'unchanged', 'failed'] as const;
-const meanings: Readonly<Record<(typeof results)[number], string>> = {
-  accepted: 'new, added after the last row',
-  corrected: 'changed, and back in line where it was not',
-  unchanged: 'as it was',
-  failed: 'left as it was, see below',
-};
+const meanings = [
+  ['accepted', 'new, added after the last row'],
+  ['corrected', 'changed, and back in line where it was not'],
+  ['unchanged', 'as it was'],
+  ['failed', 'left as it was, see below'],
+] as const;
 
 /** Counts what became of the rows, and keeps the first that failed. */
 export class UpdateReport {
@@ -61,7 +56,7 @@ export class UpdateReport {
   }
 
   get rows(): number {
-    return results.reduce((sum, result) => sum + this.#counts[result], 0);
+    return meanings.reduce((sum, [result]) => sum + this.#counts[result], 0);
   }
 
   /** What may be called although the upload says otherwise; null: nothing. */
@@ -83,8 +78,8 @@ export class UpdateReport {
 
   /** For people. */
   render(io: Pick<Io, 'stdout' | 'isTerminal'>): string {
-    const lines = results.map((result) =>
-      `  ${result.padEnd(10)}${count(this.#counts[result]).padStart(10)}  ${meanings[result]}`.trimEnd(),
+    const lines = meanings.map(
+      ([result, meaning]) => `  ${result.padEnd(10)}${count(this.#counts[result]).padStart(10)}  ${meaning}`,
     );
     if (this.#failed.length === 0) return `${lines.join('\n')}\n`;
     const table = renderTable(
@@ -104,23 +99,13 @@ export class UpdateReport {
   }
 }
 
-const header = ['row', 'line', 'id', 'result', 'code', 'hint', 'campaign_row'];
+const columns = ['row', 'line', 'id', 'result', 'code', 'hint', { key: 'campaignRow', header: 'campaign_row' }];
 
-export function reportHeader(): string {
-  return stringify([header]);
-}
-
-/** Lines of the report file. */
-export function reportLines(rows: readonly UpdatedRow[]): string {
-  return stringify(
-    rows.map((row) => [
-      row.row,
-      row.line,
-      guardCell(row.id ?? ''),
-      row.result,
-      row.code ?? '',
-      guardCell(row.hint ?? ''),
-      row.campaignRow ?? '',
-    ]),
-  );
+/** The report file. */
+export async function* reportLines(parts: AsyncIterable<UpdatedRow[]>): AsyncGenerator<string> {
+  yield stringify([], { columns, header: true });
+  for await (const rows of parts) {
+    const lines = rows.map((row) => ({ ...row, id: guardCell(row.id ?? ''), hint: guardCell(row.hint ?? '') }));
+    yield stringify(lines, { columns });
+  }
 }

@@ -1,3 +1,4 @@
+import { partsOf } from '../../domain/parts.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import type { RecipientEditor, EditResult } from '../../ledger/people/edit-recipients.ts';
 import type { UploadRow } from '../../ledger/people/edit-verdict.ts';
@@ -19,8 +20,7 @@ export async function* updateRows(
   const held: UpdatedRow[] = [];
   try {
     for await (const chunk of chunks) {
-      for (let start = 0; start < chunk.length; start += rowsPerPart) {
-        const part = chunk.slice(start, start + rowsPerPart);
+      for (const part of partsOf(chunk, rowsPerPart)) {
         const usable = part.filter(isUsable);
         const answers = new Map((await editor.apply(usable, now())).map((answer) => [answer.row, answer]));
         const told = part.flatMap((row) => {
@@ -39,23 +39,22 @@ export async function* updateRows(
       const row = waiting.get(answer.row);
       return row === undefined ? [] : [tell(row, answer)];
     });
-    for (let start = 0; start < last.length; start += rowsPerPart)
-      held.push(...(await tellWaiting(last.slice(start, start + rowsPerPart), editor)));
+    for (const part of partsOf(last, rowsPerPart)) held.push(...(await tellWaiting(part, editor)));
   } catch (error) {
     // What was done is told all the same.
     if (held.length > 0) yield held;
     throw error;
   }
   held.sort((a, b) => a.row - b.row);
-  for (let start = 0; start < held.length; start += rowsPerPart) yield held.slice(start, start + rowsPerPart);
+  yield* partsOf(held, rowsPerPart);
 }
 
 function isUsable(row: ListRow): row is ListRow & UploadRow {
   return row.verdict === 'accepted' && row.externalId !== null;
 }
 
-function tell({ row, line, externalId }: ListRow, { result, code, hint, campaignRow }: EditResult): UpdatedRow {
-  return { row, line, id: externalId, result, code, hint, campaignRow, mayStillBeCalled: false };
+function tell({ line, externalId: id }: ListRow, answer: EditResult): UpdatedRow {
+  return { ...answer, line, id, mayStillBeCalled: false };
 }
 
 /** What the list reader found wrong, or that nobody can tell whom the row is about. */

@@ -1,28 +1,25 @@
 import { extname } from 'node:path';
 import { Command } from 'commander';
-import { jsonText } from '../../input/json-text.ts';
+import { partsOf } from '../../domain/parts.ts';
 import { RowIndex } from '../../list/row-index.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import { openUpload, type UploadFile } from '../../list/upload-file.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../results/whole-file.ts';
-import { readConfig, type Config } from '../../config.ts';
-import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { RecipientEditor } from '../../ledger/people/edit-recipients.ts';
 import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit-refusal.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { readWaitingIds, withdrawRecipients } from '../../ledger/people/withdraw-recipients.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
-import { tellToLook } from '../access/look-again.ts';
+import { withCampaign, type OpenCampaign } from '../access/ledger.ts';
+import { tellToLook } from '../access/campaign-message.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { count, plural } from '../../input/figures.ts';
 import { printable } from '../terminal/printable.ts';
+import { writeJson } from '../terminal/json-output.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { readClockOrReal } from '../access/service.ts';
-import { nowOf } from '../suppress/flags.ts';
 import { refuseForeignList } from './update-guard.ts';
-import { reportHeader, reportLines, UpdateReport, type MissingRows, type UpdatedRow } from './update-report.ts';
+import { reportLines, UpdateReport, type MissingRows, type UpdatedRow } from './update-report.ts';
 import { updateRows } from './update-rows.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -47,7 +44,7 @@ Examples:
 
 const clockLimitMs = 3_000;
 
-export interface UpdateFlags {
+interface UpdateFlags {
   dryRun: boolean;
   add: boolean;
   restore: boolean;
@@ -93,11 +90,10 @@ async function runUpdate(
     throw new UsageError(
       '--withdraw-missing: Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.',
     );
-  const config = readConfig(io.env);
-  const store = await openExistingLedger(config);
-  try {
-    const campaign = await requireCampaign(store, campaignId);
-    refuseUnlessEditable(campaign, await nowOf(config, io));
+  await withCampaign(io, campaignId, async ({ config, store, campaign }) => {
+    const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
+    const now = () => Math.round(clock.now());
+    refuseUnlessEditable(campaign, now());
     const { rules } = campaign;
     const { idColumn } = rules.list;
     if (idColumn === null) throw new EditRefusedError(explainMissingId(campaignId));
@@ -106,39 +102,33 @@ async function runUpdate(
     for (const note of upload.notes) io.stderr.write(`List ${path}: ${note}.\n`);
     if (flags.report !== undefined) await refuseToOverwrite(flags.report, [path]);
     if (!flags.add) await refuseForeignList(store, campaign, upload);
-    await update({ io, input, config, store, campaign, upload, idColumn, flags });
-  } finally {
-    await store.close();
-  }
+    await update({ io, input, config, store, campaign, upload, idColumn, flags, now });
+  });
 }
 
-interface Update {
+interface Update extends OpenCampaign {
   io: Io;
   input: PersonInput;
-  config: Config;
-  store: Store;
-  campaign: Campaign;
   upload: UploadFile;
   idColumn: string;
   flags: UpdateFlags;
+  /** Service time. */
+  now: () => number;
 }
 
 async function update(work: Update): Promise<void> {
-  const { io, config, store, campaign, flags } = work;
+  const { io, store, campaign, flags, now } = work;
   const { campaignId } = campaign;
   const report = new UpdateReport();
-  const ids = new RowIndex();
-  const unreadable = { rows: 0 };
+  const listed = { ids: new RowIndex(), unreadable: 0 };
   const { dryRun } = flags;
   const progress = new RowProgress(io, dryRun ? 'looked at' : 'updated');
   const editor = new RecipientEditor(store, { campaignId, restore: flags.restore, dryRun });
-  const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
-  const now = () => Math.round(clock.now());
-  const rows = updateRows(noteIds(work.upload.read(), ids, unreadable), editor, work.idColumn, now);
+  const rows = updateRows(noteIds(work.upload.read(), listed), editor, work.idColumn, now);
   try {
     const told = observe(rows, report, progress);
     if (flags.report === undefined) for await (const _ of told) continue;
-    else await writeWholeFile(flags.report, fileOf(told));
+    else await writeWholeFile(flags.report, reportLines(told));
   } catch (error) {
     if (!(error instanceof EditRefusedError) || dryRun) throw error;
     throw new EditRefusedError(
@@ -147,31 +137,30 @@ async function update(work: Update): Promise<void> {
   } finally {
     progress.clear();
   }
-  const missing = flags.withdrawMissing ? await withdrawMissing(work, ids, unreadable.rows, now()) : null;
-  const noticed = dryRun || (await tellToLook(io, config, store, campaignId));
+  const missing = flags.withdrawMissing ? await withdrawMissing(work, listed) : null;
+  const noticed = dryRun || (await tellToLook(io, work, campaignId));
   if (report.failed > 0 || !noticed) io.exitCode = 1;
   const warning = report.warning(campaignId);
   if (warning !== null) io.stderr.write(`Warning: ${printable(warning)}\n`);
-  if (flags.json) {
-    const facts = { campaign: campaignId, list: work.upload.path, dryRun, ...report.asJson(), missing };
-    io.stdout.write(`${jsonText(facts, 2)}\n`);
-    return;
-  }
+  if (flags.json)
+    return writeJson(io, { campaign: campaignId, list: work.upload.path, dryRun, ...report.asJson(), missing });
   const done = dryRun ? 'read, nothing was changed. It would be' : 'read';
   io.stdout.write(`Campaign ${campaignId}: ${plural(report.rows, 'row')} of ${work.upload.path} ${done}\n`);
   io.stdout.write(report.render(io));
   io.stdout.write(tellMissing(missing, dryRun));
 }
 
-async function* noteIds(
-  chunks: AsyncIterable<ListRow[]>,
-  ids: RowIndex,
-  unreadable: { rows: number },
-): AsyncGenerator<ListRow[]> {
+/** The ids of the list, and how many of its rows have none that can be read. */
+interface Listed {
+  ids: RowIndex;
+  unreadable: number;
+}
+
+async function* noteIds(chunks: AsyncIterable<ListRow[]>, listed: Listed): AsyncGenerator<ListRow[]> {
   for await (const rows of chunks) {
     for (const { row, externalId } of rows) {
-      if (externalId === null) unreadable.rows += 1;
-      else ids.rowOf(externalId, row);
+      if (externalId === null) listed.unreadable += 1;
+      else listed.ids.rowOf(externalId, row);
     }
     yield rows;
   }
@@ -189,13 +178,10 @@ async function* observe(
   }
 }
 
-async function* fileOf(parts: AsyncIterable<UpdatedRow[]>): AsyncGenerator<string> {
-  yield reportHeader();
-  for await (const rows of parts) yield reportLines(rows);
-}
+const rowsPerPart = 500;
 
 /** Takes out who still waits and is not in the list; nobody, while the list has rows of which the id is unknown. */
-async function withdrawMissing(work: Update, ids: RowIndex, unreadable: number, now: number): Promise<MissingRows> {
+async function withdrawMissing(work: Update, { ids, unreadable }: Listed): Promise<MissingRows> {
   const { io, store, campaign, flags } = work;
   const { campaignId } = campaign;
   const missing: number[] = [];
@@ -212,15 +198,13 @@ async function withdrawMissing(work: Update, ids: RowIndex, unreadable: number, 
   }
   const question = `Withdraw ${plural(missing.length, 'row')} of campaign ${campaignId} that the list does not have?`;
   if (!flags.dryRun && !(await mayBegin(io, work.input, flags.yes, question))) return counts;
-  const rowsPerPart = 500;
-  for (let start = 0; start < missing.length; start += rowsPerPart) {
-    const keys = { rows: missing.slice(start, start + rowsPerPart) };
-    const options = { campaignId, note: 'not in the list any more', dryRun: flags.dryRun };
-    for (const { result } of await withdrawRecipients(store, options, keys, now)) {
+  const options = { campaignId, note: 'not in the list any more', dryRun: flags.dryRun };
+  const now = work.now();
+  for (const rows of partsOf(missing, rowsPerPart))
+    for (const { result } of await withdrawRecipients(store, options, { rows }, now)) {
       if (result === 'withdrawn') counts.withdrawn += 1;
       if (result === 'call_open') counts.callOpen += 1;
     }
-  }
   return counts;
 }
 

@@ -1,13 +1,13 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readIdList } from '../../list/id-list.ts';
-import { jsonText } from '../../input/json-text.ts';
-import { readConfig } from '../../config.ts';
+import { partsOf } from '../../domain/parts.ts';
 import { refuseUnlessEditable, EditRefusedError } from '../../ledger/people/edit-refusal.ts';
 import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../../ledger/people/withdraw-recipients.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
-import { tellToLook } from '../access/look-again.ts';
+import { writeJson } from '../terminal/json-output.ts';
+import { withCampaign } from '../access/ledger.ts';
+import { tellToLook } from '../access/campaign-message.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
 import { nowOf } from '../suppress/flags.ts';
@@ -26,7 +26,7 @@ Examples:
   carillon withdraw reminders --row 3,4 --yes
   carillon withdraw reminders --file gone.csv`;
 
-export interface WithdrawFlags {
+interface WithdrawFlags {
   id?: string[];
   row?: number[];
   file?: string;
@@ -55,10 +55,7 @@ async function runWithdraw(io: Io, input: PersonInput, campaignId: string, flags
   const { dryRun, json, reason = null } = flags;
   const given = [flags.id, flags.row, flags.file].filter((flag) => flag !== undefined);
   if (given.length !== 1) throw new UsageError('Name the rows with one of --id, --row and --file.');
-  const config = readConfig(io.env);
-  const store = await openExistingLedger(config);
-  try {
-    const campaign = await requireCampaign(store, campaignId);
+  await withCampaign(io, campaignId, async ({ config, store, campaign }) => {
     const now = await nowOf(config, io);
     refuseUnlessEditable(campaign, now);
     const { idColumn } = campaign.rules.list;
@@ -76,34 +73,25 @@ async function runWithdraw(io: Io, input: PersonInput, campaignId: string, flags
       results.push(...(await withdrawRecipients(store, { campaignId, note: reason, dryRun }, keys, now)));
     // Nobody is called the sooner for it, so it is no failure when the campaign cannot be told.
     if (!dryRun && results.some(({ result }) => result === 'withdrawn'))
-      await tellToLook(io, config, store, campaignId);
+      await tellToLook(io, { config, store }, campaignId);
     if (results.some(({ result }) => result === 'call_open' || result === 'not_found')) io.exitCode = 1;
-    if (json) io.stdout.write(`${jsonText(asJson(campaignId, dryRun, results), 2)}\n`);
+    if (json) writeJson(io, asJson(campaignId, dryRun, results));
     else io.stdout.write(render(io, campaignId, dryRun, results));
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 const rowsPerPart = 500;
 
-async function* keysOf({ id, row, file }: WithdrawFlags, idColumn: string): AsyncGenerator<WithdrawKeys> {
-  const ids = id ?? [];
-  const rows = row ?? [];
-  for (let start = 0; start < ids.length; start += rowsPerPart) yield { ids: ids.slice(start, start + rowsPerPart) };
-  for (let start = 0; start < rows.length; start += rowsPerPart) yield { rows: rows.slice(start, start + rowsPerPart) };
+async function* keysOf({ id = [], row = [], file }: WithdrawFlags, idColumn: string): AsyncGenerator<WithdrawKeys> {
+  for (const ids of partsOf(id, rowsPerPart)) yield { ids };
+  for (const rows of partsOf(row, rowsPerPart)) yield { rows };
   if (file !== undefined) for await (const part of readIdList(file, idColumn)) yield { ids: [...new Set(part)] };
 }
 
-function countsOf(results: readonly WithdrawResult[]): Record<WithdrawResult['result'], number> {
+function asJson(campaign: string, dryRun: boolean, results: readonly WithdrawResult[]): object {
   const counts = { withdrawn: 0, call_open: 0, already_ended: 0, not_found: 0 };
   for (const { result } of results) counts[result] += 1;
-  return counts;
-}
-
-function asJson(campaign: string, dryRun: boolean, results: readonly WithdrawResult[]): object {
-  const left = results.filter(({ result }) => result !== 'withdrawn');
-  return { campaign, dryRun, ...countsOf(results), left };
+  return { campaign, dryRun, ...counts, left: results.filter(({ result }) => result !== 'withdrawn') };
 }
 
 const mostShown = 20;
@@ -115,9 +103,9 @@ const meanings: Readonly<Record<WithdrawResult['result'], string>> = {
 };
 
 function render(io: Io, campaignId: string, dryRun: boolean, results: readonly WithdrawResult[]): string {
-  const withdrawn = results.filter(({ result }) => result === 'withdrawn').length;
-  const head = `${plural(withdrawn, 'row')} of campaign ${campaignId} ${dryRun ? 'would be ' : ''}withdrawn.\n`;
   const left = results.filter(({ result }) => result !== 'withdrawn');
+  const withdrawn = plural(results.length - left.length, 'row');
+  const head = `${withdrawn} of campaign ${campaignId} ${dryRun ? 'would be ' : ''}withdrawn.\n`;
   if (left.length === 0) return head;
   const table = renderTable(
     [
