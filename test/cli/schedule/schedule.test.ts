@@ -12,7 +12,6 @@ import { createWorld, numberAt, proven, type CampaignWorld } from '../campaign-w
 /** A worker process starts, and whole campaigns run. */
 const timeout = 90_000;
 
-
 /** Each look is a command of its own, which takes its time. */
 const often = { everyMs: 250 };
 

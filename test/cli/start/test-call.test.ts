@@ -7,7 +7,6 @@ import { buildRows } from '../../support/campaign-rules.ts';
 import { obeyed, poison } from '../../support/terminal-poison.ts';
 import { createWorld, numberAt, proven, until, type CampaignWorld } from '../campaign-world.ts';
 
-
 const mine = '+12125550190';
 /** A Monday, 15:00 UTC: 10:00 in New York. */
 const monday = Date.UTC(2026, 0, 5, 15);
