@@ -6,8 +6,7 @@ import { formatConduct } from '../../sandbox/judge/conduct-report.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
-import { tellStart } from '../start/campaign-session.ts';
-import { CampaignReader, type Snapshot } from '../access/campaign-snapshot.ts';
+import { tellStart } from '../start/started-campaign.ts';
 import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readCampaign } from '../../import/import-list.ts';
 import { startFromFile } from '../start/campaign-start.ts';
@@ -20,7 +19,7 @@ import type { Io } from '../terminal/io.ts';
 import { LocalWorldError, startLocalWorld, untilAborted, type LocalWorld } from '../access/local-world.ts';
 import { plural, span } from '../../input/figures.ts';
 import { writeCampaignResults } from '../results/results.ts';
-import { watchCampaign } from '../access/watch-campaign.ts';
+import { watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
 
 const defaultSpeed = 120;
 
@@ -116,21 +115,19 @@ async function playCampaign(io: Io, world: LocalWorld, folder: DemoFolder, leave
     config,
     temporal.target === null ? {} : { target: temporal.target },
   );
-  const view = createCampaignView(io, io.stdout, 'Ctrl-C stops it.');
   try {
     const read = await readCampaign(await readCampaignFile(folder.campaignPath), io.now());
     const connect = () => Promise.resolve(client);
     const result = await startFromFile(io, read, { config, store, connect, check: true });
     io.stdout.write(tellStart(result));
+    const view = createCampaignView(io, io.stdout, 'Ctrl-C stops it.');
     const clock = keepServiceClock(config.SVC_BASE_URL);
-    const reader = new CampaignReader({ store, campaignId: folder.name, clock, now: Date.now, fromSeq: 0 });
-    const watching = watchCampaign({ reader, view, leave, supervise: () => Promise.resolve([]) });
+    const watching = watchCampaign({ store, campaignId: folder.name, clock, fromSeq: 0, view, leave });
     watching.catch(() => {});
     const reason = await Promise.race([world.broken, watching.then(() => null)]);
     if (reason !== null) throw new LocalWorldError(`${reason}\nThe demo's files are in ${folder.folder}`, 1);
     return await watching;
   } finally {
-    view.close();
     await connection.close();
   }
 }

@@ -2,12 +2,11 @@ import { realClock } from '../../convai/service-clock.ts';
 import type { Config } from '../../config.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
-import { CampaignReader, type Snapshot } from '../access/campaign-snapshot.ts';
 import { createCampaignView } from '../access/campaign-view.ts';
 import type { Io } from '../terminal/io.ts';
 import { superviseCampaign } from '../access/supervision.ts';
 import { openTemporal } from '../access/temporal.ts';
-import { watchCampaign } from '../access/watch-campaign.ts';
+import { watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
 
 const temporalLimitMs = 2_000;
 
@@ -24,19 +23,17 @@ export async function waitForEnd(
   const clock = keepServiceClock(config.SVC_BASE_URL);
   const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;
   const view = createCampaignView({ ...io, isTerminal }, io.stderr, 'Ctrl-C leaves; the campaign goes on.');
-  const reader = new CampaignReader({
-    store,
-    campaignId,
-    clock: () => clock().catch(() => realClock(Date.now)),
-    now: Date.now,
-    fromSeq: null,
-  });
-  const supervise = async (): Promise<string[]> =>
-    temporal === null ? [] : superviseCampaign({ config, store, temporal, campaignId });
   try {
-    return await watchCampaign({ reader, view, leave, supervise });
+    return await watchCampaign({
+      store,
+      campaignId,
+      clock: () => clock().catch(() => realClock(Date.now)),
+      fromSeq: null,
+      view,
+      leave,
+      ...(temporal === null ? {} : { supervise: () => superviseCampaign({ config, store, temporal }, campaignId) }),
+    });
   } finally {
-    view.close();
     await temporal?.connection.close();
   }
 }

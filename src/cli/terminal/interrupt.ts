@@ -49,3 +49,17 @@ export function createInterrupts(source: SignalSource, exit: (code: number) => v
     },
   };
 }
+
+/** Does the work, which is to leave off when its signal is aborted: the command is then asked to end. */
+export async function untilInterrupted<Result>(
+  io: Pick<Interrupts, 'onInterrupt'>,
+  work: (leaving: AbortController) => Promise<Result>,
+): Promise<Result> {
+  const leaving = new AbortController();
+  const takeBack = io.onInterrupt(() => leaving.abort());
+  try {
+    return await work(leaving);
+  } finally {
+    takeBack();
+  }
+}
