@@ -1,9 +1,8 @@
 import { realClock } from '../../convai/service-clock.ts';
-import type { Config } from '../../config.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
 import { CampaignReader, type Snapshot } from '../access/campaign-snapshot.ts';
 import { createCampaignView } from '../access/campaign-view.ts';
+import type { OpenCampaign } from '../access/ledger.ts';
 import type { Io } from '../terminal/io.ts';
 import { superviseCampaign } from '../access/supervision.ts';
 import { openTemporal } from '../access/temporal.ts';
@@ -17,9 +16,9 @@ const temporalLimitMs = 2_000;
  */
 export async function waitForEnd(
   io: Io,
-  input: { config: Config; store: Store; campaignId: string; leave: AbortSignal },
+  { config, store, campaign: { campaignId } }: OpenCampaign,
+  leave: AbortSignal,
 ): Promise<Snapshot> {
-  const { config, store, campaignId, leave } = input;
   const temporal = await openTemporal(io, config, temporalLimitMs).catch(() => null);
   const clock = keepServiceClock(config.SVC_BASE_URL);
   const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;

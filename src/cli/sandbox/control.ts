@@ -35,7 +35,7 @@ interface Control {
   option?: [flags: string, what: string];
   examples: string[];
   /** Does it, and answers what the sandbox said and what that means in words. */
-  act(ask: Ask, argument: string | undefined, flags: ControlFlags, io: ControlIo): Promise<[Answer, string]>;
+  act: (ask: Ask, argument: string | undefined, flags: ControlFlags, io: ControlIo) => Promise<[Answer, string]>;
 }
 
 /** Sends a request below `/_sandbox/`. Throws SandboxControlError and UsageError. */
@@ -50,7 +50,7 @@ const advance: Control = {
     'carillon sandbox advance 2h',
     'carillon sandbox advance --until idle      (exit code 1 if it does not become idle)',
   ],
-  async act(ask, text, { until }, io) {
+  act: async (ask, text, { until }, io) => {
     const to = text ?? until;
     if (to === undefined || (text !== undefined && until !== undefined))
       throw new UsageError('Say how far: a span such as 2h, or --until idle; one of the two.');
@@ -80,7 +80,7 @@ const faults: Control = {
   argument: ['[file]', 'JSON file with one rule or a list of rules to add'],
   option: ['--clear', 'remove all rules first'],
   examples: ['carillon sandbox faults faults.json'],
-  async act(ask, file, { clear = false }) {
+  act: async (ask, file, { clear = false }) => {
     const rules = file === undefined ? null : await readJsonFile(file, file);
     if (clear) await ask('DELETE', 'faults');
     const added = rules === null ? null : await ask('POST', 'faults', rules);
@@ -96,7 +96,7 @@ const fixture: Control = {
   what: 'Add agents, numbers, webhooks, callees and faults to a running sandbox, all or none',
   argument: ['<file>', 'YAML or JSON file, as for --fixture'],
   examples: ['carillon sandbox fixture fixture.yaml'],
-  async act(ask, file = '') {
+  act: async (ask, file = '') => {
     const text = await readTextFile(file, file);
     try {
       return [await ask('POST', 'fixture', readFixture(text, file)), `Loaded ${file}.`];
@@ -119,7 +119,7 @@ const snapshot: Control = {
   argument: ['[name]', 'name of the snapshot'],
   option: ['--restore <id>', 'restore this snapshot'],
   examples: ['carillon sandbox snapshot before-the-storm'],
-  async act(ask, name, { restore }) {
+  act: async (ask, name, { restore }) => {
     if (restore === undefined) {
       const answer = await ask('POST', 'snapshots', name === undefined ? {} : { name });
       return [answer, `Kept. Go back to it: carillon sandbox snapshot --restore ${String(answer['snapshot_id'])}`];

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { isLoopbackAddress } from '../../sandbox/core/allowed-host.ts';
 import { sandboxKey } from '../../sandbox/http/authentication.ts';
 import type { RunningSandbox } from '../../sandbox/start.ts';
+import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { controlCommands } from './control.ts';
 import { execCommand } from './exec.ts';
@@ -65,8 +66,7 @@ export async function runSandbox(flags: SandboxFlags, io: SandboxIo): Promise<nu
   if (sandbox === null) return 2;
   io.stderr.write(banner(sandbox, flags));
   if (flags.json === true) io.stdout.write(`${JSON.stringify(readyLine(sandbox, flags))}\n`);
-  if (!io.stop.aborted)
-    await new Promise<void>((resolve) => io.stop.addEventListener('abort', () => resolve(), { once: true }));
+  await untilAborted(io.stop);
   await sandbox.close();
   const kept = sandbox.dataFile === null ? 'nothing of it is kept' : `its state is in ${sandbox.dataFile}`;
   io.stderr.write(`The sandbox has stopped; ${kept}.\n`);

@@ -49,3 +49,25 @@ export function createInterrupts(source: SignalSource, exit: (code: number) => v
     },
   };
 }
+
+/** Does the work with a signal that is aborted when the person, or the system, wants it to end. */
+export async function interruptible<Result>(
+  { onInterrupt }: Pick<Interrupts, 'onInterrupt'>,
+  work: (leave: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const leaving = new AbortController();
+  const takeBack = onInterrupt(() => leaving.abort());
+  try {
+    return await work(leaving.signal);
+  } finally {
+    takeBack();
+  }
+}
+
+/** Settles when the signal is aborted. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
