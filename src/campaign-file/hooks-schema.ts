@@ -3,8 +3,6 @@ import { isLoopback } from '../convai/base-url.ts';
 import { isKeptUrl } from '../input/kept-url.ts';
 import { duration, readBy } from './setting-kinds.ts';
 
-/* Every message here is the fix, as an instruction; `campaign-problems.ts` puts the path, the line and the value before it. */
-
 const longestUrl = 2000;
 const urlFix =
   'write an address such as https://hooks.example.com/carillon, without user and password; http only for this machine (127.0.0.1); or where it stands, env://CARILLON_URL_<NAME>';

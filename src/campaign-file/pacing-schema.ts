@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { duration, readBy, whole } from './setting-kinds.ts';
 
-/* Every message here is the fix, as an instruction; `campaign-problems.ts` puts the path, the line and the value before it. */
-
 /** `pacing:` of a campaign file. */
 export const pacing = z
   .strictObject(

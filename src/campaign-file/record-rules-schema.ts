@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { readBy, text } from './setting-kinds.ts';
 
-/* Every message here is the fix, as an instruction; `campaign-problems.ts` puts the path, the line and the value before it. */
-
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const equalsFix = 'write the value, or the list of values, that means it, such as [true, "yes"]';
 const equals = readBy((value) => {

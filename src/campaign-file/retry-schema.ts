@@ -3,8 +3,6 @@ import type { RetryDelay, RetryDelays } from '../domain/campaign-rules.ts';
 import { parseDuration } from '../input/duration.ts';
 import { duration, readBy, whole } from './setting-kinds.ts';
 
-/* Every message here is the fix, as an instruction; `campaign-problems.ts` puts the path, the line and the value before it. */
-
 const mostDelays = 20;
 
 function parseRetryDelays(value: unknown): RetryDelays | null {

@@ -15,10 +15,6 @@ import { retry } from './retry-schema.ts';
 import { duration, readBy, text } from './setting-kinds.ts';
 import { openStretches, readWindows, weeklyHours, type WrittenWindow } from './weekly-hours.ts';
 
-/*
- * Every message here is the fix, as an instruction; `campaign-problems.ts` puts the path, the line and the value before it.
- */
-
 /** What the service does not bound: a template longer than this is a mistake in quoting, not an opening line. */
 const longestTemplate = 10_000;
 const longestOverride = 200_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseDuration } from '../input/duration.ts';
 
-/* Every message here is the fix, as an instruction; `campaign-problems.ts` puts the path, the line and the value before it. */
+/* Every message, here and in the schemas, is the fix, as an instruction; `problems.ts` puts path, line and value before it. */
 
 const durationFix = 'write a duration such as 90s, 5m, 2h or 1d, at most 366d';
 

@@ -30,17 +30,8 @@ export type CallerChoice = 'region' | 'rotation';
 export function chooseCaller(callers: readonly Caller[], recipient: CallerWish, choice: CallerChoice): Caller | null {
   const known = callers.find((caller) => caller.phoneNumberId === recipient.caller);
   if (known !== undefined) return known;
-  let best: Caller | null = null;
-  let bestNearness = 0;
-  for (const caller of callers) {
-    const nearness = choice === 'region' ? nearnessOf(caller, recipient) : 0;
-    const isBetter =
-      best === null || nearness > bestNearness || (nearness === bestNearness && caller.given < best.given);
-    if (!isBetter) continue;
-    best = caller;
-    bestNearness = nearness;
-  }
-  return best;
+  const nearness = (caller: Caller): number => (choice === 'region' ? nearnessOf(caller, recipient) : 0);
+  return callers.toSorted((a, b) => nearness(b) - nearness(a) || a.given - b.given)[0] ?? null;
 }
 
 /** 2: of the recipient's region, 1: of their country, 0: neither, or not known. */

@@ -195,3 +195,8 @@ export function readRules(text: string): CampaignRules {
 export function dialsFrom({ startsAt }: Pick<CampaignRules, 'startsAt'>, at: number): number {
   return Math.max(at, startsAt ?? at);
 }
+
+/** The earlier of two instants that may be missing. */
+export function earliest(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
+}

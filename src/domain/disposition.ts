@@ -71,7 +71,7 @@ export function readDisposition(facts: ConversationFacts): AttemptResult | null 
   if (facts.status === 'failed') return result('failed');
   if (facts.callResult === 'answered') return result('answered', facts.hasTranscript ? 'silent' : null);
   if (!facts.hasTranscript) return null;
-  return talkMs(facts) > 0 ? null : result('unreached');
+  return durationOf(facts) > 0 ? null : result('unreached');
 }
 
 /**
@@ -138,7 +138,7 @@ export function isFinal(facts: ConversationFacts, context: FinalityContext): boo
 /** Without a status, empty results may be results to come; with one, `done` comes after the analysis. */
 function hasResults(facts: ConversationFacts): boolean {
   if (facts.status === 'failed') return true;
-  if (hasKeys(facts.collected) || hasKeys(facts.evaluation)) return true;
+  if (hasValues(facts)) return true;
   if (facts.status !== 'done') return false;
   const nothingSaid = facts.hasTranscript && facts.userTurns + facts.agentTurns === 0;
   return nothingSaid || facts.collected !== null || facts.evaluation !== null;
@@ -174,11 +174,13 @@ function result(disposition: Disposition, detail: string | null = null): Attempt
   return { disposition, detail, counted: true };
 }
 
-function talkMs(facts: ConversationFacts): number {
+/** How long a call lasted by its record; 0 where the record names no time. */
+export function durationOf(facts: ConversationFacts): number {
   if (facts.durationMs !== null) return facts.durationMs;
   return facts.startedAt !== null && facts.endedAt !== null ? facts.endedAt - facts.startedAt : 0;
 }
 
-function hasKeys(results: Record<string, unknown> | null): boolean {
-  return results !== null && Object.keys(results).length > 0;
+/** Whether anything was collected in a call, or its evaluation says anything. */
+export function hasValues({ collected, evaluation }: ConversationFacts): boolean {
+  return [collected, evaluation].some((values) => values !== null && Object.keys(values).length > 0);
 }

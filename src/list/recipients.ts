@@ -8,9 +8,9 @@ import type { ListRecord } from './format/record.ts';
 import { readListRecords } from './records.ts';
 import type { ListHeader } from './header.ts';
 import { quoteCell } from '../input/quote-cell.ts';
-import { DatesReader } from './row-dates.ts';
+import { readDates } from './row-dates.ts';
 import { RowIndex } from './row-index.ts';
-import { loadPlaces, PlaceReader } from './row-place.ts';
+import { readPlace, type CellOf } from './row-place.ts';
 import { describeSpreadsheetError, isRoundedNumber } from '../input/spreadsheet-damage.ts';
 
 interface AcceptedRow {
@@ -69,7 +69,6 @@ export async function* readRecipients(
   header: ListHeader,
   rules: CampaignRules,
 ): AsyncGenerator<ListRow[]> {
-  await loadPlaces();
   const judge = new RowJudge(header, rules);
   for await (const records of readListRecords(file.listPath, header.layout, rowsPerChunk)) {
     const rows: ListRow[] = [];
@@ -86,28 +85,17 @@ class RowJudge {
   readonly #columns: readonly string[];
   readonly #list: CampaignRules['list'];
   readonly #personalisation: Personalisation;
-  readonly #phoneIndex: number;
-  readonly #idIndex: number;
-  readonly #countryIndex: number;
-  readonly #places: PlaceReader;
-  readonly #dates: DatesReader;
-  /** Columns whose cells are spoken or sent. */
-  readonly #spoken: readonly { column: string; index: number }[];
+  /** The place of each column; of several without a name, the first. */
+  readonly #places: ReadonlyMap<string | null, number>;
   /** Rows of accepted recipients; the digits of an E.164 number, at most 15, fit a number exactly. */
   readonly #rowByNumber = new RowIndex();
   readonly #rowById = new RowIndex();
 
   constructor(header: ListHeader, rules: CampaignRules) {
-    const indexOf = (column: string | null): number => (column === null ? -1 : header.columns.indexOf(column));
     this.#columns = header.columns;
     this.#list = rules.list;
     this.#personalisation = compileTemplates(rules);
-    this.#phoneIndex = indexOf(rules.list.phoneColumn);
-    this.#idIndex = indexOf(rules.list.idColumn);
-    this.#countryIndex = indexOf(rules.list.countryColumn);
-    this.#places = new PlaceReader(rules.list, indexOf);
-    this.#dates = new DatesReader(rules.list, indexOf);
-    this.#spoken = this.#personalisation.columns.map((column) => ({ column, index: indexOf(column) }));
+    this.#places = new Map(header.columns.map((column, index) => [column, index] as const).toReversed());
   }
 
   judge({ row, line, cells, damage }: ListRecord): ListRow {
@@ -115,18 +103,11 @@ class RowJudge {
   }
 
   #findDamage(cells: readonly string[], damage: ListRecord['damage']): RejectedRow | null {
-    const refuse = (column: string | null, hint: string): RejectedRow =>
-      // Nothing of a row is trusted when its cells may have shifted.
-      ({
-        verdict: 'rejected',
-        reason: 'malformed_row',
-        column,
-        hint,
-        externalId: null,
-        e164: null,
-        zones: [],
-        ...nowhere,
-      });
+    // Nothing of a row is trusted when its cells may have shifted.
+    const untrusted = { ...nowhere, externalId: null, e164: null, zones: [] };
+    const refuse = (column: string | null, hint: string): RejectedRow => {
+      return { verdict: 'rejected', reason: 'malformed_row', column, hint, ...untrusted };
+    };
     if (damage !== null) return refuse(this.#columns[damage.index] ?? null, damage.hint);
     if (cells.length === this.#columns.length) return null;
     const counts = `${String(cells.length)} cells under ${String(this.#columns.length)} columns`;
@@ -134,8 +115,10 @@ class RowJudge {
   }
 
   #judgeCells(row: number, cells: readonly string[]): Judgement {
-    const cell = (index: number): string => (index < 0 ? '' : (cells[index] ?? '').trim());
-    const externalId = cell(this.#idIndex) || null;
+    const list = this.#list;
+    const written = (column: string | null): string => cells[this.#places.get(column) ?? -1] ?? '';
+    const cell: CellOf = (column) => written(column).trim();
+    const externalId = cell(list.idColumn) || null;
     const reject = (
       reason: RejectionReason,
       column: string | null,
@@ -144,20 +127,19 @@ class RowJudge {
       zones: string[],
     ) => ({ verdict: 'rejected', reason, column, hint, externalId, e164, zones, ...nowhere }) as const;
 
-    const number = readPhoneNumber(cells[this.#phoneIndex] ?? '', cell(this.#countryIndex) || this.#list.defaultRegion);
+    const number = readPhoneNumber(written(list.phoneColumn), cell(list.countryColumn) || list.defaultRegion);
     if (!number.ok) {
-      const column = number.reason === 'invalid_country' ? this.#list.countryColumn : this.#list.phoneColumn;
+      const column = number.reason === 'invalid_country' ? list.countryColumn : list.phoneColumn;
       return reject(number.reason, column, number.hint, null, []);
     }
     const { e164 } = number;
-    const place = this.#places.read(cell, e164, number.country);
+    const place = readPlace(list, cell, number);
     if (!place.ok) return reject(place.reason, place.column, place.hint, e164, place.zones);
     const { zones, regions } = place;
-    const dates = this.#dates.read(cell, zones);
+    const dates = readDates(list, cell, zones);
     if (!dates.ok) return reject('invalid_date', dates.column, dates.hint, e164, zones);
-    for (const { column, index } of this.#spoken) {
-      const written = cells[index] ?? '';
-      const damage = written.includes('#') ? describeSpreadsheetError(written.trim()) : null;
+    for (const column of this.#personalisation.columns) {
+      const damage = describeSpreadsheetError(cell(column));
       if (damage !== null) return reject('missing_value', column, damage, e164, zones);
     }
     const rendered = this.#personalisation.render(recipientFields(this.#columns, cells));
@@ -173,7 +155,7 @@ class RowJudge {
     const earlierNumber = this.#rowByNumber.rowOf(key);
     if (earlierNumber !== null) {
       const hint = `row ${String(earlierNumber)} has the same number; each number is dialled for one row only`;
-      return reject('duplicate_phone', this.#list.phoneColumn, hint, e164, zones);
+      return reject('duplicate_phone', list.phoneColumn, hint, e164, zones);
     }
     const earlierId = externalId === null ? null : this.#rowById.rowOf(externalId, row);
     if (earlierId !== null) {
@@ -181,7 +163,7 @@ class RowJudge {
         ? 'a spreadsheet has rounded the ids to scientific notation, so format the column as text and export again'
         : 'give each row its own';
       const hint = `row ${String(earlierId)} has the same id; ${cause}`;
-      return reject('duplicate_id', this.#list.idColumn, hint, e164, zones);
+      return reject('duplicate_id', list.idColumn, hint, e164, zones);
     }
     this.#rowByNumber.rowOf(key, row);
     const { notBefore, expiresAt } = dates;

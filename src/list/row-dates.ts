@@ -1,35 +1,23 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { instantForms, readInstant, type InstantKind } from './instant-cell.ts';
 import { quoteCell } from '../input/quote-cell.ts';
+import type { CellOf } from './row-place.ts';
 
 export type DatesReading =
   { ok: true; notBefore: number | null; expiresAt: number | null } | { ok: false; column: string | null; hint: string };
 
 /** Reads the two columns that bound the time in which a row may be dialled. */
-export class DatesReader {
-  readonly #list: CampaignRules['list'];
-  readonly #notBeforeIndex: number;
-  readonly #expiresAtIndex: number;
-
-  constructor(list: CampaignRules['list'], indexOf: (column: string | null) => number) {
-    this.#list = list;
-    this.#notBeforeIndex = indexOf(list.notBeforeColumn);
-    this.#expiresAtIndex = indexOf(list.expiresAtColumn);
+export function readDates(list: CampaignRules['list'], cell: CellOf, zones: readonly string[]): DatesReading {
+  const { notBeforeColumn, expiresAtColumn } = list;
+  const notBefore = readCell(cell(notBeforeColumn), 'start', zones);
+  if (notBefore === undefined) return refuse(notBeforeColumn, cell(notBeforeColumn));
+  const expiresAt = readCell(cell(expiresAtColumn), 'end', zones);
+  if (expiresAt === undefined) return refuse(expiresAtColumn, cell(expiresAtColumn));
+  if (notBefore !== null && expiresAt !== null && expiresAt <= notBefore) {
+    const hint = `the row expires before it may be dialled; write a time after that in ${quoteCell(notBeforeColumn ?? '')}`;
+    return { ok: false, column: expiresAtColumn, hint };
   }
-
-  /** `cell` answers the trimmed cell of a column, and nothing for -1. */
-  read(cell: (index: number) => string, zones: readonly string[]): DatesReading {
-    const { notBeforeColumn, expiresAtColumn } = this.#list;
-    const notBefore = readCell(cell(this.#notBeforeIndex), 'start', zones);
-    if (notBefore === undefined) return refuse(notBeforeColumn, cell(this.#notBeforeIndex));
-    const expiresAt = readCell(cell(this.#expiresAtIndex), 'end', zones);
-    if (expiresAt === undefined) return refuse(expiresAtColumn, cell(this.#expiresAtIndex));
-    if (notBefore !== null && expiresAt !== null && expiresAt <= notBefore) {
-      const hint = `the row expires before it may be dialled; write a time after that in ${quoteCell(notBeforeColumn ?? '')}`;
-      return { ok: false, column: expiresAtColumn, hint };
-    }
-    return { ok: true, notBefore, expiresAt };
-  }
+  return { ok: true, notBefore, expiresAt };
 }
 
 /** Null for an empty cell, undefined for one that cannot be read. */

@@ -3,7 +3,7 @@ import type { CampaignFile } from '../campaign-file/file.ts';
 import { ListFileError } from '../input/errors.ts';
 import type { ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';
-import { loadPlaces, PlaceReader } from './row-place.ts';
+import { readPlace } from './row-place.ts';
 
 export type TestCallRow = Extract<ListRow, { verdict: 'accepted' }>;
 
@@ -45,11 +45,9 @@ export async function readTestCallRow(
   wish: { row: number | null; callee: { e164: string; country: string | null } },
 ): Promise<TestCallRow> {
   const found = await findRow(file, header, rules, wish.row);
-  await loadPlaces();
   const { e164, country } = wish.callee;
   // The cells tell where the row's own recipient is.
-  const ofNumber = { ...rules.list, timezoneColumn: null, zipColumn: null, regionColumn: null };
-  const place = new PlaceReader(ofNumber, () => -1).read(() => '', e164, country);
+  const place = readPlace(rules.list, () => '', wish.callee);
   if (!place.ok) throw new ListFileError(file.listPath, place.hint);
   const phoneIndex = header.columns.indexOf(rules.list.phoneColumn);
   return {

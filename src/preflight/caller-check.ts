@@ -3,7 +3,7 @@ import { BadResponseError, RefusedError } from '../convai/errors.ts';
 import { explainFaults, type CallerFault, type CallerStanding } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
-import { loadNumberRegions, regionsOfNumber } from '../place/number-regions.ts';
+import { regionsOfNumber } from '../place/number-regions.ts';
 
 export type CallerCheck =
   /** At least one number may call. `proven`: the service itself says so of all that may; otherwise the first calls have to show it. */
@@ -28,8 +28,6 @@ export async function checkNumbers(client: ConvaiClient, ids: readonly string[])
   const missing = ids.filter((id) => !listed.has(id));
   // One of those that cannot be read may be the number that is looked for.
   if (unusable > 0 && missing.length > 0) throw badList(unusable, missing);
-  // A single number has nobody to be nearer than.
-  if (ids.length > 1) await loadNumberRegions();
   const numbers = ids.map((phoneNumberId): CallerStanding => {
     const number = listed.get(phoneNumberId);
     const verified = number === undefined ? null : verificationOf(number);
@@ -37,6 +35,7 @@ export async function checkNumbers(client: ConvaiClient, ids: readonly string[])
     const reading = readPhoneNumber(number?.phone_number ?? '', null);
     if (!reading.ok) return { phoneNumberId, e164: null, country: null, regions: null, fault, verified };
     const { e164, country } = reading;
+    // A single number has nobody to be nearer than.
     return { phoneNumberId, e164, country, regions: ids.length > 1 ? regionsOfNumber(e164) : null, fault, verified };
   });
   const fit = numbers.filter(({ fault }) => fault === null);

@@ -1,6 +1,6 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { installAudio } from './audio/install-audio.ts';
-import type { ControlRoute } from './http/control-about.ts';
+import type { ControlRoute } from './http/serve-control.ts';
 import { installLive } from './live/install-live.ts';
 import { installLlm } from './llm/install-llm.ts';
 import { installOpenApi } from './openapi/install-openapi.ts';

@@ -1,7 +1,8 @@
 import type { LoggedEvent } from './logged-event.ts';
 import type { ScreeningBook } from './judge-screening.ts';
 import type { JudgedRules, Limits } from './judged-rules.ts';
-import type { PlacedCall } from './number-book.ts';
+import type { Violate } from './log-rules.ts';
+import type { NumberBook, PlacedCall } from './number-book.ts';
 import type { RowBook } from './row-book.ts';
 
 /** One attempt. */
@@ -59,7 +60,7 @@ export interface BatchBook {
 
 /** An outcome that the log has told of, until the next line of its row shows what it follows from. */
 export interface PendingOutcome {
-  event: LoggedEvent;
+  line: JudgedLine;
   /** The outcome that the row had before. */
   before: string | null;
   /** Whether a line since that one allows another. */
@@ -116,6 +117,17 @@ export interface CampaignBook {
   rounds: number;
   /** The campaign has ended, and the line of its round has not come yet. */
   owesRoundEnd: LoggedEvent | null;
+}
+
+/** A line of the log of a campaign, and what it is judged by. */
+export interface JudgedLine {
+  campaign: CampaignBook;
+  /** What is known over all campaigns. */
+  numbers: NumberBook;
+  event: LoggedEvent;
+  /** Of the event; empty when it tells nothing. */
+  data: Record<string, unknown>;
+  violate: Violate;
 }
 
 /** The book of a campaign that has just been imported. */

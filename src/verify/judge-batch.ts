@@ -1,9 +1,7 @@
-import type { LoggedEvent } from './logged-event.ts';
-import type { BatchBook, CampaignBook } from './campaign-book.ts';
+import type { BatchBook, JudgedLine } from './campaign-book.ts';
 import { takeBackStarts } from './judge-limits.ts';
 import { numberOf } from './judged-rules.ts';
-import type { Found } from './log-rules.ts';
-import type { NumberBook } from './number-book.ts';
+import type { Violate } from './log-rules.ts';
 import { mayBatchMove } from './transitions.ts';
 
 /** The state that a verdict brings about, from the states in which it has a say. */
@@ -15,111 +13,89 @@ const broughtBy: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A request begins. */
-export function beginPost(campaign: CampaignBook, batch: BatchBook, event: LoggedEvent): Found {
-  const { batchId, at, data = {} } = event;
+export function beginPost({ campaign, event, data, violate }: JudgedLine, batch: BatchBook): void {
+  const { batchId } = batch;
   const k = Number(data['k']);
-  const found: Found = [...settleDebt(batch, event)];
+  settleDebt(batch, violate);
   if (batch.k > 0 && !isIdle(batch.verdicts[batch.k - 1]))
-    found.push([
-      'dialled_twice',
-      `request ${k} of batch ${batchId} began although ${batch.k} may have been carried out`,
-    ]);
+    violate('dialled_twice', `request ${k} of batch ${batchId} began although ${batch.k} may have been carried out`);
   if (k !== batch.k + 1)
-    found.push(['log_incomplete', `request ${k} of batch ${batchId} began, and the one before it was ${batch.k}`]);
+    violate('log_incomplete', `request ${k} of batch ${batchId} began, and the one before it was ${batch.k}`);
   if (campaign.state !== 'running')
-    found.push(['dialled_while_stopped', `batch ${batchId} was sent while the campaign was ${campaign.state}`]);
+    violate('dialled_while_stopped', `batch ${batchId} was sent while the campaign was ${campaign.state}`);
   if (campaign.callersOut.has(String(data['caller'])))
-    found.push(['caller_out_dialled', `batch ${batchId} was sent from ${String(data['caller'])}`]);
+    violate('caller_out_dialled', `batch ${batchId} was sent from ${String(data['caller'])}`);
   if (batch.planned !== batch.size)
-    found.push([
-      'log_incomplete',
-      `batch ${batchId} was to have ${batch.size} calls, and the log has ${batch.planned}`,
-    ]);
-  batch.firstPostedAt ??= at;
+    violate('log_incomplete', `batch ${batchId} was to have ${batch.size} calls, and the log has ${batch.planned}`);
+  batch.firstPostedAt ??= event.at;
   batch.k = k;
   batch.verdicts[k - 1] = null;
   batch.told[k - 1] = null;
   batch.calls = [];
   batch.posted = numberOf(data['size']) ?? 0;
-  return [...found, ...changeState(batch, event, 'posting')];
+  changeState(batch, 'posting', violate);
 }
 
 function isIdle(verdict: string | null | undefined): boolean {
   return verdict === 'not_sent' || verdict === 'refused';
 }
 
-/** What is known of a request. Calls that were never sent are none. */
-export function takeVerdict(
-  campaign: CampaignBook,
-  batch: BatchBook,
-  numbers: NumberBook,
-  event: LoggedEvent,
-): { found: Found; unsent: number } {
-  const { batchId, data = {} } = event;
+/** What is known of a request; answers how many of its calls were never sent, and so are none. */
+export function takeVerdict({ campaign, numbers, data, violate }: JudgedLine, batch: BatchBook): number {
+  const { batchId } = batch;
   const k = Number(data['k']);
   const verdict = String(data['verdict']);
-  const found: Found = [];
-  if (k > batch.k) found.push(['log_incomplete', `request ${k} of batch ${batchId} has a verdict and was never begun`]);
+  if (k > batch.k) violate('log_incomplete', `request ${k} of batch ${batchId} has a verdict and was never begun`);
   if (batch.verdicts[k - 1] != null)
-    found.push(['illegal_change', `request ${k} of batch ${batchId} has a second verdict, ${verdict}`]);
+    violate('illegal_change', `request ${k} of batch ${batchId} has a second verdict, ${verdict}`);
   batch.verdicts[k - 1] = verdict;
   batch.told[k - 1] = verdict;
   if (isIdle(verdict) && numberOf(data['status']) !== null) batch.denied = true;
-  if (k !== batch.k) return { found, unsent: 0 };
-  if (batch.calls.length !== batch.posted)
-    found.push([
-      'log_incomplete',
-      `request ${k} of batch ${batchId} was to have ${batch.posted} calls, and the log has ${batch.calls.length}`,
-    ]);
+  if (k !== batch.k) return 0;
+  if (batch.calls.length !== batch.posted) {
+    const calls = `${batch.posted} calls, and the log has ${batch.calls.length}`;
+    violate('log_incomplete', `request ${k} of batch ${batchId} was to have ${calls}`);
+  }
   if (broughtBy[verdict]?.includes(batch.state) === true) batch.owes = verdict;
-  if (!isIdle(verdict)) return { found, unsent: 0 };
+  if (!isIdle(verdict)) return 0;
   for (const { call } of batch.calls) if (call !== null) numbers.unplace(call);
   takeBackStarts(campaign, new Set(batch.calls));
-  return { found, unsent: batch.calls.length };
+  return batch.calls.length;
 }
 
 /** A batch changes its state; answers the calls that count as placed again, too. */
-export function moveBatch(
-  campaign: CampaignBook,
-  batch: BatchBook,
-  numbers: NumberBook,
-  event: LoggedEvent,
-): { found: Found; placedAgain: number } {
-  const { batchId, at, data = {} } = event;
+export function moveBatch({ campaign, numbers, event, data, violate }: JudgedLine, batch: BatchBook): number {
+  const { batchId } = batch;
   const to = String(data['state']);
-  const found: Found = [];
   const verdict = batch.verdicts[batch.k - 1] ?? null;
   const needsVerdict = to === 'refused' || to === 'not_sent' || (to === 'confirmed' && data['by'] !== 'evidence');
   if (needsVerdict && !batch.verdicts.includes(to))
-    found.push(['cause_missing', `batch ${batchId} is ${to}, and no request of it has that verdict`]);
+    violate('cause_missing', `batch ${batchId} is ${to}, and no request of it has that verdict`);
   if (batch.owes === to) batch.owes = null;
   // The line of the record that proves it stands behind.
   if (to === 'confirmed' && data['by'] === 'evidence')
     batch.lacksMatch = batch.calls.some(({ conversation }) => conversation !== null) ? null : event;
   // Nothing can become of them any more.
   if (to === 'confirmed') Object.assign(batch, { calls: [], posted: 0 });
-  if (to === 'refused') campaign.split = { at, limits: batch.limits };
-  found.push(...settleDebt(batch, event), ...changeState(batch, event, to));
-  let placedAgain = 0;
-  if (to === 'unknown' && isIdle(verdict)) {
-    // A record outranks the word that nothing was queued.
-    for (const { call } of batch.calls) if (call !== null) numbers.place(call);
-    placedAgain = batch.calls.length;
-    batch.verdicts[batch.k - 1] = 'unknown';
-  }
-  return { found, placedAgain };
+  if (to === 'refused') campaign.split = { at: event.at, limits: batch.limits };
+  settleDebt(batch, violate);
+  changeState(batch, to, violate);
+  if (to !== 'unknown' || !isIdle(verdict)) return 0;
+  // A record outranks the word that nothing was queued.
+  for (const { call } of batch.calls) if (call !== null) numbers.place(call);
+  batch.verdicts[batch.k - 1] = 'unknown';
+  return batch.calls.length;
 }
 
-function changeState(batch: BatchBook, { batchId }: LoggedEvent, to: string): Found {
+function changeState(batch: BatchBook, to: string, violate: Violate): void {
   const from = batch.state;
   batch.state = to;
-  if (mayBatchMove(from, to)) return [];
-  return [['illegal_change', `batch ${batchId} went from ${from} to ${to}`]];
+  if (!mayBatchMove(from, to)) violate('illegal_change', `batch ${batch.batchId} went from ${from} to ${to}`);
 }
 
 /** A verdict changes the batch in the same breath: any other line about it shows that the change was taken out. */
-export function settleDebt(batch: BatchBook, { batchId }: Pick<LoggedEvent, 'batchId'>): Found {
-  const { owes } = batch;
+export function settleDebt(batch: BatchBook, violate: Violate): void {
+  const { batchId, owes } = batch;
   batch.owes = null;
-  return owes === null ? [] : [['cause_missing', `batch ${batchId} has the verdict ${owes}, and never became so`]];
+  if (owes !== null) violate('cause_missing', `batch ${batchId} has the verdict ${owes}, and never became so`);
 }

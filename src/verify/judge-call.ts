@@ -1,32 +1,31 @@
+import type { JudgedLine } from './campaign-book.ts';
 import type { LoggedEvent } from './logged-event.ts';
-import type { Found } from './log-rules.ts';
 import { judgeHours, lawAt, placeOf } from './judge-hours.ts';
 import { textOf, type Cap, type JudgedRules } from './judged-rules.ts';
 import { hourMs } from './local-time.ts';
-import type { NumberBook, PlacedCall } from './number-book.ts';
+import type { PlacedCall } from './number-book.ts';
+
+type JudgedCall = Omit<JudgedLine, 'campaign'> & { campaign: Pick<JudgedLine['campaign'], 'rules'> };
 
 /** What is wrong with placing this call, apart from what its own campaign had done before. */
-export function judgeCall(rules: JudgedRules, numbers: NumberBook, event: LoggedEvent): Found {
-  const { attemptId, at, campaignId, data = {} } = event;
+export function judgeCall({ campaign, numbers, event, data, violate }: JudgedCall): void {
+  const { rules } = campaign;
+  const { attemptId, at, campaignId } = event;
   const number = String(data['e164']);
-  const found: Found = [];
-  if (!Array.isArray(data['zones'])) found.push(['log_incomplete', `the log does not tell where ${attemptId} went`]);
-  else {
-    const closed = judgeHours(rules, event);
-    if (closed !== null) found.push(['outside_hours', `call ${attemptId} was placed ${closed}`]);
-  }
+  const closed = Array.isArray(data['zones']) ? judgeHours(rules, event) : null;
+  if (!Array.isArray(data['zones'])) violate('log_incomplete', `the log does not tell where ${attemptId} went`);
+  if (closed !== null) violate('outside_hours', `call ${attemptId} was placed ${closed}`);
   if (numbers.isSuppressed(number, campaignId, at))
-    found.push(['suppressed_dialled', `call ${attemptId} went to a number on the do-not-call list`]);
+    violate('suppressed_dialled', `call ${attemptId} went to a number on the do-not-call list`);
   const other = numbers.openCall(number);
   if (other !== undefined && other !== attemptId)
-    found.push(['calls_overlap', `call ${attemptId} began while ${other} to the same number was open`]);
+    violate('calls_overlap', `call ${attemptId} began while ${other} to the same number was open`);
   const broken = capsAt(rules, event).find((cap) => {
     const whom = cap.by === 'number' ? number : textOf(data['person']);
     return isBroken(cap, numbers.placedTo(cap.by, whom), at);
   });
   if (broken !== undefined)
-    found.push(['cap_exceeded', `call ${attemptId} was placed before ${describeCap(broken)} allowed it`]);
-  return found;
+    violate('cap_exceeded', `call ${attemptId} was placed before ${describeCap(broken)} allowed it`);
 }
 
 /** The first clock of the earth to show a date is 14 hours ahead, the last one 12 behind. */

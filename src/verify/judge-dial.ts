@@ -1,5 +1,4 @@
-import type { LoggedEvent } from './logged-event.ts';
-import { rowNumber, rowOf, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
+import { rowNumber, rowOf, type AttemptBook, type JudgedLine } from './campaign-book.ts';
 import { settleDebt } from './judge-batch.ts';
 import { judgeCall } from './judge-call.ts';
 import { judgeWithdrawn } from './judge-edit.ts';
@@ -7,8 +6,6 @@ import { judgeBudget, judgeCounted, judgePace, noteDelay } from './judge-limits.
 import { isTalk, judgeReached } from './judge-outcome.ts';
 import { judgeScreened } from './judge-screening.ts';
 import { numberOf, textOf } from './judged-rules.ts';
-import type { Found } from './log-rules.ts';
-import type { NumberBook } from './number-book.ts';
 import { hashRow } from './row-book.ts';
 
 /** What the tables know of a call beside the log: when its phone rang, and when its record first showed it to be over. */
@@ -17,32 +14,23 @@ export interface CallFacts {
   overAt: number | null;
 }
 
-interface Dialling {
-  campaign: CampaignBook;
-  numbers: NumberBook;
-  /** Null: the database has none. */
-  rowKey: string | null;
-  facts: CallFacts | undefined;
-}
-
-/** A call is in a request that begins. */
+/** A call is in a request that begins. `rowKey`: null where the database has none. */
 export function dial(
-  { campaign, numbers, rowKey, facts }: Dialling,
+  line: JudgedLine,
   attempt: AttemptBook,
-  batch: BatchBook | undefined,
-  event: LoggedEvent,
-): Found {
-  const { attemptId = '', at, data = {} } = event;
+  { rowKey, facts }: { rowKey: string | null; facts: CallFacts | undefined },
+): void {
+  const { campaign, numbers, data, violate } = line;
+  const { attemptId } = attempt;
+  const { at, batchId = '' } = line.event;
   const recipientId = rowOf(attemptId);
-  const found: Found = [
-    ...judgeRow(campaign, rowKey, recipientId, event),
-    ...judgeCall(campaign.rules, numbers, event),
-    ...judgeBudget(campaign, numbers, recipientId, event),
-    ...judgeWithdrawn(campaign, { ...event, recipientId }),
-    ...judgeScreened(campaign, event),
-    ...judgeReached(campaign, recipientId, event),
-  ];
-  if (attempt.state !== null) found.push(['dialled_twice', `call ${attemptId} was placed again after its end`]);
+  judgeRow(line, rowKey, recipientId);
+  judgeCall(line);
+  judgeBudget(line, recipientId);
+  judgeWithdrawn(line, recipientId);
+  judgeScreened(line);
+  judgeReached(line, recipientId);
+  if (attempt.state !== null) violate('dialled_twice', `call ${attemptId} was placed again after its end`);
   attempt.postedAt ??= at;
   attempt.overAt = facts?.overAt ?? null;
   attempt.zones = numbers.sameZones(data['zones']);
@@ -58,19 +46,20 @@ export function dial(
   };
   numbers.openCallTo(attempt.call.number, attemptId);
   numbers.place(attempt.call);
-  if (batch === undefined) return found;
+  const batch = campaign.batches.get(batchId);
+  if (batch === undefined) return;
   batch.calls.push(attempt);
-  return [...found, ...judgePace(campaign, attempt, batch, event)];
+  judgePace(line, attempt, batch);
 }
 
 /** Whether the call goes where the list said, by the keyed hash of its row. */
-function judgeRow(campaign: CampaignBook, rowKey: string | null, recipientId: string, event: LoggedEvent): Found {
+function judgeRow({ campaign, event, data, violate }: JudgedLine, rowKey: string | null, recipientId: string): void {
   const row = rowNumber(campaign, recipientId);
-  if (row === null || rowKey === null) return [];
-  const { attemptId, data = {} } = event;
+  if (row === null || rowKey === null) return;
+  const { attemptId } = event;
   const known = campaign.rowBook.of(row);
   if (known === undefined)
-    return [['log_incomplete', `the log has no hash of ${recipientId}, to which ${attemptId} went`]];
+    return violate('log_incomplete', `the log has no hash of ${recipientId}, to which ${attemptId} went`);
   const hash = hashRow(rowKey, recipientId, {
     e164: textOf(data['e164']),
     person: textOf(data['person']),
@@ -80,37 +69,32 @@ function judgeRow(campaign: CampaignBook, rowKey: string | null, recipientId: st
     notBefore: numberOf(data['notBefore']),
     expiresAt: numberOf(data['expiresAt']),
   });
-  if (hash === known) return [];
-  return [
-    ['row_forged', `call ${attemptId} went to another number, person, place or time than its row of the list has`],
-  ];
+  if (hash !== known)
+    violate(
+      'row_forged',
+      `call ${attemptId} went to another number, person, place or time than its row of the list has`,
+    );
 }
 
 /** A call has ended, or its end is corrected. */
-export function settle(
-  campaign: CampaignBook,
-  numbers: NumberBook,
-  attempt: AttemptBook | undefined,
-  event: LoggedEvent,
-): Found {
-  const { attemptId = '', at, type, data = {} } = event;
-  if (attempt?.postedAt == null) return [['log_incomplete', `call ${attemptId} ended and was never placed`]];
+export function settle(line: JudgedLine, attempt: AttemptBook | undefined): void {
+  const { campaign, numbers, data, violate } = line;
+  const { attemptId = '', at, type } = line.event;
+  if (attempt?.postedAt == null) return violate('log_incomplete', `call ${attemptId} ended and was never placed`);
   const recipientId = rowOf(attemptId);
-  const found: Found = [];
   const batch = campaign.batches.get(attempt.batchId);
   // The end of a single call that was refused stands behind the state of its batch.
-  if (batch !== undefined) found.push(...settleDebt(batch, { batchId: attempt.batchId }));
-  const wasMade = attempt.state === 'released' && mayHaveBeenMade(batch, attempt, event);
+  if (batch !== undefined) settleDebt(batch, violate);
+  // One that was given back on the service's word may have been made: its record shows it, or nobody knows.
+  const mayHaveBeenMade = attempt.conversation !== null || data['disposition'] === 'unknown';
+  const wasMade = attempt.state === 'released' && batch?.denied === true && mayHaveBeenMade;
   if ((type === 'attempt.corrected') !== (attempt.state === 'settled' || wasMade))
-    found.push([
-      'illegal_change',
-      `call ${attemptId} is told of by ${type}, and was ${attempt.state ?? 'open'} before`,
-    ]);
+    violate('illegal_change', `call ${attemptId} is told of by ${type}, and was ${attempt.state ?? 'open'} before`);
   attempt.state = 'settled';
   attempt.endedAt = wasMade ? at : (attempt.endedAt ?? at);
   attempt.disposition = textOf(data['disposition']);
   if (wasMade && attempt.call !== null) numbers.place(attempt.call);
-  found.push(...judgeCounted(campaign, attempt, recipientId, event));
+  judgeCounted(line, attempt, recipientId);
   attempt.counted = data['counted'] === true;
   if (attempt.call !== null) {
     attempt.call.counted = attempt.counted;
@@ -118,32 +102,19 @@ export function settle(
     numbers.closeCall(attempt.call.number, attemptId);
   }
   campaign.open.delete(attempt);
-  noteDelay(campaign, attempt, recipientId, event);
-  return found;
-}
-
-/** Whether a call that was given back on the service's word may have been made: its record shows it, or nobody knows. */
-function mayHaveBeenMade(batch: BatchBook | undefined, attempt: AttemptBook, { data = {} }: LoggedEvent): boolean {
-  return batch?.denied === true && (attempt.conversation !== null || data['disposition'] === 'unknown');
+  noteDelay(line, attempt, recipientId);
 }
 
 /** A call is given back. */
-export function release(
-  campaign: CampaignBook,
-  numbers: NumberBook,
-  attempt: AttemptBook | undefined,
-  { attemptId = '', at }: LoggedEvent,
-): Found {
-  if (attempt === undefined) return [['log_incomplete', `call ${attemptId} was given back and never planned`]];
-  const found: Found =
-    attempt.state === null
-      ? []
-      : [['illegal_change', `call ${attemptId} was given back, and was ${attempt.state} before`]];
+export function release({ campaign, numbers, event, violate }: JudgedLine, attempt: AttemptBook | undefined): void {
+  const { attemptId = '', at } = event;
+  if (attempt === undefined) return violate('log_incomplete', `call ${attemptId} was given back and never planned`);
+  if (attempt.state !== null)
+    violate('illegal_change', `call ${attemptId} was given back, and was ${attempt.state} before`);
   attempt.state = 'released';
   attempt.endedAt ??= at;
   campaign.open.delete(attempt);
-  if (attempt.call === null) return found;
+  if (attempt.call === null) return;
   numbers.unplace(attempt.call);
   numbers.closeCall(attempt.call.number, attemptId);
-  return found;
 }

@@ -1,39 +1,41 @@
-import type { LoggedEvent } from './logged-event.ts';
-import { callsOf, countedOf, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
+import {
+  callsOf,
+  countedOf,
+  type AttemptBook,
+  type BatchBook,
+  type CampaignBook,
+  type JudgedLine,
+} from './campaign-book.ts';
 import { numberOf, type Limits } from './judged-rules.ts';
 import { minuteMs, nextMidnight } from './local-time.ts';
-import type { Found } from './log-rules.ts';
-import type { NumberBook } from './number-book.ts';
 
 /** Whether the budgets of recipient and number had an attempt left when this call was placed. */
-export function judgeBudget(campaign: CampaignBook, numbers: NumberBook, recipientId: string, event: LoggedEvent) {
+export function judgeBudget({ campaign, numbers, event, data, violate }: JudgedLine, recipientId: string): void {
   const { maxAttempts, maxAttemptsPerNumber, resetAfterMs } = campaign.rules.retry;
   const inForce = (at: number): boolean => resetAfterMs === null || at > event.at - resetAfterMs;
   const own = countedOf(campaign, recipientId).filter(({ call, postedAt }) => inForce(call?.at ?? postedAt ?? 0));
-  const shared = numbers
-    .placedTo('number', String(event.data?.['e164']))
-    .filter(({ counted, at }) => counted && inForce(at));
-  const usedUp = own.length >= maxAttempts || shared.length >= (maxAttemptsPerNumber ?? Infinity);
-  return usedUp
-    ? found('budget_exceeded', `call ${event.attemptId} was placed although all attempts were used up`)
-    : [];
+  const toNumber = numbers.placedTo('number', String(data['e164']));
+  const shared = toNumber.filter(({ counted, at }) => counted && inForce(at));
+  if (own.length >= maxAttempts || shared.length >= (maxAttemptsPerNumber ?? Infinity))
+    violate('budget_exceeded', `call ${event.attemptId} was placed although all attempts were used up`);
 }
 
 /** A call that ends without using up the budget has to be one that nobody picked up, or one that a person gives back. */
-export function judgeCounted(campaign: CampaignBook, attempt: AttemptBook, recipientId: string, event: LoggedEvent) {
-  const { disposition, counted, by } = event.data ?? {};
-  if (counted === true) return [];
-  const what = `call ${event.attemptId} ended as ${String(disposition)} and uses up no budget`;
-  if (counted !== false) return found('miscounted', `${what}: the log does not tell`);
-  if (disposition === 'unknown' && by === 'person') return [];
-  if (disposition !== 'failed') return found('miscounted', what);
+export function judgeCounted({ campaign, data, violate }: JudgedLine, attempt: AttemptBook, recipientId: string): void {
+  const { disposition, counted, by } = data;
+  if (counted === true) return;
+  const what = `call ${attempt.attemptId} ended as ${String(disposition)} and uses up no budget`;
+  if (counted !== false) return violate('miscounted', `${what}: the log does not tell`);
+  if (disposition === 'unknown' && by === 'person') return;
+  if (disposition !== 'failed') return violate('miscounted', what);
   const ofBudget = callsOf(campaign, recipientId).filter(
     ({ state, budget }) => state === 'settled' && budget === attempt.budget,
   );
   const before = ofBudget.filter((one) => one !== attempt && nthOf(one) < nthOf(attempt)).toReversed();
   const inRow = before.findIndex((one) => one.counted);
-  if ((inRow < 0 ? before.length : inRow) < campaign.rules.retry.maxUncounted) return [];
-  return found('miscounted', `${what}, and neither did ${campaign.rules.retry.maxUncounted} before it in a row`);
+  const { maxUncounted } = campaign.rules.retry;
+  if ((inRow < 0 ? before.length : inRow) >= maxUncounted)
+    violate('miscounted', `${what}, and neither did ${maxUncounted} before it in a row`);
 }
 
 function nthOf({ attemptId }: AttemptBook): number {
@@ -41,8 +43,7 @@ function nthOf({ attemptId }: AttemptBook): number {
 }
 
 /** Notes when the recipient of a call that has ended, or was corrected, may be called again: jitter only adds to it. */
-export function noteDelay(campaign: CampaignBook, attempt: AttemptBook, recipientId: string, event: LoggedEvent): void {
-  const { at, data = {} } = event;
+export function noteDelay({ campaign, event, data }: JudgedLine, attempt: AttemptBook, recipientId: string): void {
   attempt.retryFrom = null;
   if (data['by'] === 'person') return;
   const outcome = campaign.outcomes.get(recipientId);
@@ -58,7 +59,7 @@ export function noteDelay(campaign: CampaignBook, attempt: AttemptBook, recipien
     (one) => one.disposition === disposition && one.budget === budget && nthOf(one) < nthOf(attempt),
   );
   const delay = delays[Math.min(before.length + 1, delays.length) - 1] ?? 0;
-  attempt.retryFrom = delay === 'next_day' ? nextDay(attempt, at) : at + delay;
+  attempt.retryFrom = delay === 'next_day' ? nextDay(attempt, event.at) : event.at + delay;
 }
 
 function nextDay({ zones }: AttemptBook, at: number): number {
@@ -67,13 +68,13 @@ function nextDay({ zones }: AttemptBook, at: number): number {
 }
 
 /** Whether the delay after the last call to the recipient was over when another was planned. */
-export function judgeDelay(campaign: CampaignBook, recipientId: string, event: LoggedEvent): Found {
+export function judgeDelay({ campaign, event, violate }: JudgedLine, recipientId: string): void {
   const last = callsOf(campaign, recipientId).findLast(
     ({ state, attemptId }) => state === 'settled' && attemptId !== event.attemptId,
   );
-  if (last?.retryFrom == null || event.at >= last.retryFrom) return [];
+  if (last?.retryFrom == null || event.at >= last.retryFrom) return;
   const what = `call ${event.attemptId} was planned ${last.retryFrom - event.at} ms too early after ${last.attemptId}`;
-  return found('retry_too_early', `${what}, which ended as ${last.disposition}`);
+  violate('retry_too_early', `${what}, which ended as ${last.disposition}`);
 }
 
 /** A person changed limits of the campaign. */
@@ -108,25 +109,24 @@ export function linesBeyond({ onLine, planned, limits }: BatchBook): number {
 }
 
 /** Notes that a call begins, and whether too many have begun in the minute before. */
-export function judgePace(campaign: CampaignBook, attempt: AttemptBook, batch: BatchBook, event: LoggedEvent): Found {
+export function judgePace(
+  { campaign, event: { at }, violate }: JudgedLine,
+  attempt: AttemptBook,
+  batch: BatchBook,
+): void {
   const { startsPerMinute: most } = batch.limits;
   if (most === null) {
     campaign.starts = [];
-    return [];
+    return;
   }
-  const { at } = event;
   if ((campaign.starts[0]?.at ?? at) <= at - minuteMs)
     campaign.starts = campaign.starts.filter((start) => start.at > at - minuteMs);
   campaign.starts.push({ at, attempt });
-  if (campaign.starts.length !== most + 1) return [];
-  return found('pace_exceeded', `call ${event.attemptId} is one more than the ${most} that may begin in a minute`);
+  if (campaign.starts.length === most + 1)
+    violate('pace_exceeded', `call ${attempt.attemptId} is one more than the ${most} that may begin in a minute`);
 }
 
 /** Calls that were never sent did not begin. */
 export function takeBackStarts(campaign: CampaignBook, attempts: ReadonlySet<AttemptBook>): void {
   campaign.starts = campaign.starts.filter(({ attempt }) => !attempts.has(attempt));
-}
-
-function found(rule: Found[number][0], what: string): Found {
-  return [[rule, what]];
 }

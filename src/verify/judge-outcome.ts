@@ -5,9 +5,9 @@ import {
   forgetDelays,
   rowNumber,
   type CampaignBook,
+  type JudgedLine,
   type PendingOutcome,
 } from './campaign-book.ts';
-import type { Found } from './log-rules.ts';
 
 /** The reason with which a person gives a row up. */
 const givenUp = 'given_up';
@@ -17,36 +17,36 @@ const bringsOutcome: readonly LoggedEvent['type'][] = ['attempt.settled', 'attem
 const mayFollow: readonly LoggedEvent['type'][] = ['attempt.planned', 'attempt.settled', 'attempt.corrected'];
 
 /** An outcome that the log tells of is kept until the next line of its row: only then is it known what it follows from. */
-export function noteOutcome(campaign: CampaignBook, event: LoggedEvent): Found {
-  const { recipientId = '', data = {} } = event;
+export function noteOutcome(line: JudgedLine): void {
+  const { campaign, data, violate } = line;
+  const { recipientId = '' } = line.event;
   if (rowNumber(campaign, recipientId) === null)
-    return [['outcome_missing', `${recipientId} has an outcome and is no row of the list`]];
+    return violate('outcome_missing', `${recipientId} has an outcome and is no row of the list`);
   const { outcome } = data;
   const before = campaign.outcomes.get(recipientId) ?? null;
-  const pending = { event, before, explained: campaign.moved.delete(recipientId), state: campaign.state };
+  const pending = { line, before, explained: campaign.moved.delete(recipientId), state: campaign.state };
   // Null: it is taken back, and the recipient waits again.
-  if (typeof outcome === 'string') campaign.outcomes.set(recipientId, outcome);
-  else campaign.outcomes.delete(recipientId);
-  if (typeof outcome === 'string') campaign.requeued.delete(recipientId);
-  else {
+  if (typeof outcome === 'string') {
+    campaign.outcomes.set(recipientId, outcome);
+    campaign.requeued.delete(recipientId);
+  } else {
+    campaign.outcomes.delete(recipientId);
     campaign.requeued.add(recipientId);
     // Where it was a call that took it back, the line behind tells from when on.
     forgetDelays(campaign, recipientId);
   }
   // Who was never to be called has no line that could bring it.
-  if (!campaign.calls.has(recipientId)) return judgeOutcome(campaign, pending, false);
-  campaign.pending.set(recipientId, pending);
-  return [];
+  if (campaign.calls.has(recipientId)) campaign.pending.set(recipientId, pending);
+  else judgeOutcome(pending, false);
 }
 
 /** The outcome that has waited for this line of its row, and whether the line is the one that brought it. */
 export function takePending(
-  campaign: CampaignBook,
+  { campaign, event }: JudgedLine,
   rowId: string,
-  event: LoggedEvent,
 ): { pending: PendingOutcome; brought: boolean } | null {
   const pending = campaign.pending.get(rowId);
-  const brought = pending !== undefined && pending.event.at === event.at && bringsOutcome.includes(event.type);
+  const brought = pending !== undefined && pending.line.event.at === event.at && bringsOutcome.includes(event.type);
   if (!brought && campaign.outcomes.has(rowId) && mayFollow.includes(event.type)) campaign.moved.add(rowId);
   if (pending === undefined) return null;
   campaign.pending.delete(rowId);
@@ -56,37 +56,28 @@ export function takePending(
 /**
  * What is wrong with an outcome, by the calls of its row as they stand now. `brought`: the line behind it is the one that it follows from.
  */
-export function judgeOutcome(
-  campaign: CampaignBook,
-  { event, before, explained, state }: PendingOutcome,
-  brought: boolean,
-): Found {
-  const { recipientId = '', data = {} } = event;
+export function judgeOutcome({ line, before, explained, state }: PendingOutcome, brought: boolean): void {
+  const { data, violate } = line;
+  const { recipientId = '' } = line.event;
   const outcome = typeof data['outcome'] === 'string' ? data['outcome'] : null;
   if (outcome === null && before === null)
-    return [['log_incomplete', `${recipientId} lost an outcome, and the log has none of it`]];
-  const found: Found = [];
+    return violate('log_incomplete', `${recipientId} lost an outcome, and the log has none of it`);
   // A person decides about a call of which nobody knows whether it was placed.
   const decided = before === 'unresolved' && (outcome === null || (outcome === before && data['reason'] === givenUp));
   if (before !== null && !brought && !explained && !decided) {
     const change = outcome === null ? `lost its outcome ${before}` : `got outcome ${outcome} after ${before}`;
-    found.push(['outcome_changed', `${recipientId} ${change}, and no line tells why`]);
+    violate('outcome_changed', `${recipientId} ${change}, and no line tells why`);
   }
-  const doubt = outcome === null ? null : doubtOf(campaign, { event, state }, outcome);
-  if (doubt !== null) found.push(['outcome_unproven', `${recipientId} has outcome ${outcome}, and ${doubt}`]);
-  return found;
+  const doubt = outcome === null ? null : doubtOf(line, state, outcome);
+  if (doubt !== null) violate('outcome_unproven', `${recipientId} has outcome ${outcome}, and ${doubt}`);
 }
 
 /** Outcomes that say that the person was reached. */
 export const reached: readonly string[] = ['completed', 'opted_out'];
 
 /** Why the calls of a row do not bear out its outcome; null: they do, or it needs none. */
-function doubtOf(
-  campaign: CampaignBook,
-  { event, state }: Pick<PendingOutcome, 'event' | 'state'>,
-  outcome: string,
-): string | null {
-  const { at, recipientId: rowId = '', data = {} } = event;
+function doubtOf({ campaign, event, data }: JudgedLine, state: string, outcome: string): string | null {
+  const { at, recipientId: rowId = '' } = event;
   const { reason } = data;
   const calls = callsOf(campaign, rowId);
   const ends = calls.flatMap(({ disposition }) => disposition ?? []);
@@ -129,11 +120,11 @@ export function isTalk({ disposition }: { disposition: string | null }): boolean
 }
 
 /** Nobody is called again who was reached: by the outcome, or by a call whose outcome the log does not tell. */
-export function judgeReached(campaign: CampaignBook, rowId: string, { attemptId }: LoggedEvent): Found {
+export function judgeReached({ campaign, event: { attemptId }, violate }: JudgedLine, rowId: string): void {
   const outcome = campaign.outcomes.get(rowId) ?? '';
   if (reached.includes(outcome))
-    return [['reached_dialled', `call ${attemptId} was placed although the outcome was ${outcome} already`]];
+    return violate('reached_dialled', `call ${attemptId} was placed although the outcome was ${outcome} already`);
   const talk = callsOf(campaign, rowId).find(isTalk)?.disposition;
-  if (talk == null) return [];
-  return [['reached_dialled', `call ${attemptId} was placed although a call before it ended as ${talk}`]];
+  if (talk != null)
+    violate('reached_dialled', `call ${attemptId} was placed although a call before it ended as ${talk}`);
 }

@@ -1,12 +1,10 @@
-import type { LoggedEvent } from './logged-event.ts';
-import { callsOf, rowNumber, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
+import { callsOf, rowNumber, type AttemptBook, type BatchBook, type JudgedLine } from './campaign-book.ts';
 import { countOnLine, judgeDelay, limitsOf } from './judge-limits.ts';
 import { reached } from './judge-outcome.ts';
-import type { Found } from './log-rules.ts';
 
 /** Notes a batch that was planned. Those of a round have no gap: one that is missing was taken out of the log. */
-export function planBatch(campaign: CampaignBook, event: LoggedEvent): Found {
-  const { batchId = '', at, data = {} } = event;
+export function planBatch({ campaign, event, data, violate }: JudgedLine): void {
+  const { batchId = '', at } = event;
   const batch: BatchBook = {
     batchId,
     state: 'intent',
@@ -26,18 +24,19 @@ export function planBatch(campaign: CampaignBook, event: LoggedEvent): Found {
   };
   campaign.batches.set(batchId, batch);
   const [, round, number] = /\/(\d+)\/(\d+)$/.exec(batchId) ?? [];
-  if (round === undefined) return [];
+  if (round === undefined) return;
   const before = campaign.batchesOf.get(round) ?? 0;
   campaign.batchesOf.set(round, Number(number));
-  if (Number(number) === before + 1) return [];
-  return [['log_incomplete', `batch ${batchId} was planned, and the last one of its round was ${before}`]];
+  if (Number(number) !== before + 1)
+    violate('log_incomplete', `batch ${batchId} was planned, and the last one of its round was ${before}`);
 }
 
 /** Notes an attempt that was planned. Those of a row have no gap either. */
-export function planAttempt(campaign: CampaignBook, event: LoggedEvent): Found {
+export function planAttempt(line: JudgedLine): void {
+  const { campaign, event, violate } = line;
   const { attemptId = '', recipientId = '', batchId = '' } = event;
   const calls = callsOf(campaign, recipientId);
-  const found: Found = [...judgeDelay(campaign, recipientId, event)];
+  judgeDelay(line, recipientId);
   const batch = campaign.batches.get(batchId);
   const attempt: AttemptBook = {
     attemptId,
@@ -61,10 +60,9 @@ export function planAttempt(campaign: CampaignBook, event: LoggedEvent): Found {
   const outcome = campaign.outcomes.get(recipientId);
   // Of those who were reached the call itself is named.
   if (outcome !== undefined && !reached.includes(outcome))
-    found.push(['outcome_changed', `call ${attemptId} was planned although the outcome was ${outcome}`]);
+    violate('outcome_changed', `call ${attemptId} was planned although the outcome was ${outcome}`);
   if (rowNumber(campaign, recipientId) === null)
-    found.push(['log_incomplete', `call ${attemptId} was planned for ${recipientId}, which is no row of the list`]);
+    violate('log_incomplete', `call ${attemptId} was planned for ${recipientId}, which is no row of the list`);
   if (attemptId !== `${recipientId}/${calls.length + 1}`)
-    found.push(['log_incomplete', `call ${attemptId} was planned, and the log has ${calls.length} before it`]);
-  return found;
+    violate('log_incomplete', `call ${attemptId} was planned, and the log has ${calls.length} before it`);
 }

@@ -1,5 +1,4 @@
 import type { JudgedRules } from './judged-rules.ts';
-import type { Found } from './log-rules.ts';
 import type { AttemptRow } from './reader.ts';
 
 /** What the judge reads of the facts of a record, as the tables keep them. */
@@ -11,29 +10,26 @@ interface Facts {
   evaluation?: Record<string, unknown> | null;
 }
 
-/** Whether a call ended otherwise than the record that it owns says. Where a person gave a call up, the record has no say. */
-export function judgeRecord(rules: JudgedRules, row: AttemptRow): Found {
-  if (row.state !== 'settled' || row.final !== 1 || row.facts === null) return [];
-  const { disposition, attempt_id: attemptId } = row;
+/**
+ * What the record that a call owns says against its end; null: nothing. Where a person gave a call up, the record has no say.
+ */
+export function recordAgainst(rules: JudgedRules, row: AttemptRow): string | null {
+  if (row.state !== 'settled' || row.final !== 1 || row.facts === null) return null;
+  const { disposition } = row;
   // Doubt about whose record it is may stand beside it.
-  if (disposition === 'unknown') return [];
+  if (disposition === 'unknown') return null;
   const facts = JSON.parse(row.facts) as Facts;
-  const contradicts = (says: string): Found => [
-    ['record_contradicts', `call ${attemptId} ended as ${disposition}, and its record says ${says}`],
-  ];
   if (hearsOptOut(rules, facts))
-    return disposition === 'opted_out' ? [] : contradicts('that the person asked not to be called again');
+    return disposition === 'opted_out' ? null : 'that the person asked not to be called again';
   const { callResult = null, userTurns = 0, agentTurns = 0 } = facts;
   // Fields of the service's own may say something else.
-  if (rules.ruledDispositions) return [];
+  if (rules.ruledDispositions) return null;
   const talk = disposition === 'answered' || disposition === 'opted_out';
-  if (userTurns > 0 && (callResult === null || callResult === 'answered') && !talk)
-    return contradicts('that somebody spoke');
+  if (userTurns > 0 && (callResult === null || callResult === 'answered') && !talk) return 'that somebody spoke';
   const nobody = callResult === 'busy' || callResult === 'no_answer' || callResult === 'voicemail';
-  if (disposition === 'answered' && nobody) return contradicts(callResult);
-  if (disposition === 'answered' && callResult === null && userTurns + agentTurns === 0)
-    return contradicts('that nobody spoke');
-  return [];
+  if (disposition === 'answered' && nobody) return callResult;
+  const isSilent = callResult === null && userTurns + agentTurns === 0;
+  return disposition === 'answered' && isSilent ? 'that nobody spoke' : null;
 }
 
 function hearsOptOut({ optOut }: JudgedRules, { collected, evaluation }: Facts): boolean {

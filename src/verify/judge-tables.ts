@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Queries } from '../ledger/open-ledger.ts';
-import { findAttempt, rowNumber, type BatchBook, type CampaignBook } from './campaign-book.ts';
-import { judgeRecord } from './judge-record.ts';
+import { findAttempt, rowNumber, type CampaignBook } from './campaign-book.ts';
+import { recordAgainst } from './judge-record.ts';
 import type { LogJudge } from './log-judge.ts';
-import type { Found, LogRule } from './log-rules.ts';
+import type { LogRule, Violate } from './log-rules.ts';
 import {
   chunksOf,
   partsOf,
@@ -42,7 +42,7 @@ export async function judgeTables(
       read: (scope) => readRecipients(db, scope),
       idOf: (row) => row.recipient_id,
       known: recipientIds,
-      compare: (campaign, id, row) => compareRow(campaign, id, row, rowKey),
+      compare: (compared, row) => compareRow(compared, row, rowKey),
     })),
     ...(await judgeTable<AttemptRow>('attempts', judge, of('attempts'), {
       read: (scope) => readAttempts(db, scope),
@@ -65,7 +65,14 @@ interface Comparing<Row> {
   idOf: (row: Row) => string;
   /** Ids that the log has of a campaign. */
   known: (campaign: CampaignBook) => Iterable<string>;
-  compare: (campaign: CampaignBook, id: string, row: Row | undefined) => Found;
+  compare: (compared: Compared, row: Row | undefined) => void;
+}
+
+/** What the log has under an id, and where to note how the tables differ. */
+interface Compared {
+  campaign: CampaignBook;
+  id: string;
+  violate: Violate;
 }
 
 async function judgeTable<Row extends { campaign_id: string }>(
@@ -80,8 +87,9 @@ async function judgeTable<Row extends { campaign_id: string }>(
     counts.set(campaignId, (counts.get(campaignId) ?? 0) + 1);
     const campaign = campaigns.get(campaignId);
     // That the campaign is not in the log is told once.
-    for (const [rule, what] of campaign === undefined ? [] : compare(campaign, id, row))
-      differences.push({ table, id, campaignId, rule, what });
+    if (campaign === undefined) return;
+    const violate: Violate = (rule, what) => differences.push({ table, id, campaignId, rule, what });
+    compare({ campaign, id, violate }, row);
   };
   const judgeIds = async (some: readonly string[], campaignIdOf: (id: string) => string): Promise<void> => {
     for await (const { ids: part, rows } of partsOf(some, read, idOf)) {
@@ -115,77 +123,65 @@ function* attemptIds({ calls }: CampaignBook): Generator<string> {
   for (const attempts of calls.values()) for (const { attemptId } of attempts) yield attemptId;
 }
 
-function compareRow(campaign: CampaignBook, id: string, row: RecipientRow | undefined, rowKey: string | null): Found {
-  if (row === undefined) return [['rows_differ', `row ${id} of the list is not in the tables`]];
+function compareRow({ campaign, id, violate }: Compared, row: RecipientRow | undefined, rowKey: string | null): void {
+  const differ = (what: string): void => violate('rows_differ', `row ${id} ${what}`);
+  if (row === undefined) return differ('of the list is not in the tables');
   const number = rowNumber(campaign, id);
-  if (number === null) return [['rows_differ', `row ${id} is in the tables, and the log knows of no such row`]];
+  if (number === null) return differ('is in the tables, and the log knows of no such row');
   const known = campaign.outcomes.get(id) ?? null;
-  const found: Found = [];
   // Of rejected rows the log tells the number only.
   const excused = known === null && row.outcome === 'rejected';
-  if (row.outcome !== known && !excused)
-    found.push(['rows_differ', `row ${id} has outcome ${row.outcome} in the tables, and ${known} in the log`]);
+  if (row.outcome !== known && !excused) differ(`has outcome ${row.outcome} in the tables, and ${known} in the log`);
   const hash = rowKey === null ? null : campaign.rowBook.of(number);
-  if (hash == null || rowKey === null) return found;
+  if (hash == null || rowKey === null) return;
   const regions = row.regions === null ? null : (JSON.parse(row.regions) as unknown);
   const { e164, external_id: person, country, not_before: notBefore, expires_at: expiresAt } = row;
   const zones = JSON.parse(row.zones) as unknown;
   if (hashRow(rowKey, id, { e164, person, zones, country, regions, notBefore, expiresAt }) !== hash)
-    found.push(['rows_differ', `row ${id} leads to another number, person, place or time than its list said`]);
-  return found;
+    differ('leads to another number, person, place or time than its list said');
 }
 
-function compareCall(campaign: CampaignBook, id: string, row: AttemptRow | undefined): Found {
+function compareCall({ campaign, id, violate }: Compared, row: AttemptRow | undefined): void {
   const attempt = findAttempt(campaign, id);
-  if (row === undefined) return [['calls_differ', `call ${id} is in the log, and not in the tables`]];
-  if (attempt === undefined) return [['calls_differ', `call ${id} is in the tables, and not in the log`]];
-  const found: Found = [];
-  const differ = (what: string, inTable: unknown, inLog: unknown): void => {
-    if (inTable !== inLog)
-      found.push([
-        'calls_differ',
-        `${what} of call ${id} is ${String(inTable)} in the tables, and ${String(inLog)} in the log`,
-      ]);
+  if (row === undefined) return violate('calls_differ', `call ${id} is in the log, and not in the tables`);
+  if (attempt === undefined) return violate('calls_differ', `call ${id} is in the tables, and not in the log`);
+  const compare = (what: string, inTable: unknown, inLog: unknown): void => {
+    if (inTable === inLog) return;
+    const both = `${String(inTable)} in the tables, and ${String(inLog)} in the log`;
+    violate('calls_differ', `${what} of call ${id} is ${both}`);
   };
   const ended = row.state === 'settled' || row.state === 'released' ? row.state : null;
-  differ('the end', ended, attempt.state);
-  differ('the batch', row.batch_id, attempt.batchId);
+  compare('the end', ended, attempt.state);
+  compare('the batch', row.batch_id, attempt.batchId);
   if (attempt.call !== null && row.e164 !== attempt.call.number)
-    found.push(['calls_differ', `call ${id} went to another number by the tables than by the log`]);
+    violate('calls_differ', `call ${id} went to another number by the tables than by the log`);
   // The fate of a batch that was posted again may be unknown: then the first request counts.
   const postedAt = [attempt.postedAt, attempt.call?.at ?? null, campaign.batches.get(attempt.batchId)?.firstPostedAt];
-  if (!postedAt.includes(row.posted_at)) differ('the time', row.posted_at, attempt.postedAt);
+  if (!postedAt.includes(row.posted_at)) compare('the time', row.posted_at, attempt.postedAt);
   if (ended === 'settled' && attempt.state === 'settled') {
-    differ('the disposition', row.disposition, attempt.disposition);
-    differ('the place in the budget', row.counted === 1, attempt.counted);
+    compare('the disposition', row.disposition, attempt.disposition);
+    compare('the place in the budget', row.counted === 1, attempt.counted);
   }
-  if (ended !== null && attempt.state === ended && attempt.endedAt !== row.settled_at)
-    differ('the end', row.settled_at, attempt.endedAt);
-  differ('the record', row.conversation_id, attempt.conversation);
-  return [...found, ...judgeRecord(campaign.rules, row)];
+  if (ended !== null && attempt.state === ended) compare('the end', row.settled_at, attempt.endedAt);
+  compare('the record', row.conversation_id, attempt.conversation);
+  const says = recordAgainst(campaign.rules, row);
+  if (says !== null)
+    violate('record_contradicts', `call ${id} ended as ${row.disposition}, and its record says ${says}`);
 }
 
-function compareBatch(campaign: CampaignBook, id: string, row: BatchRow | undefined): Found {
-  const batch: BatchBook | undefined = campaign.batches.get(id);
-  if (row === undefined) return [['requests_differ', `batch ${id} is in the log, and not in the tables`]];
-  if (batch === undefined) return [['requests_differ', `batch ${id} is in the tables, and not in the log`]];
-  const found: Found = [];
-  if (row.state !== batch.state)
-    found.push(['requests_differ', `batch ${id} is ${row.state} in the tables, and ${batch.state} in the log`]);
+function compareBatch({ campaign, id, violate }: Compared, row: BatchRow | undefined): void {
+  const differ = (what: string): void => violate('requests_differ', what);
+  const batch = campaign.batches.get(id);
+  if (row === undefined) return differ(`batch ${id} is in the log, and not in the tables`);
+  if (batch === undefined) return differ(`batch ${id} is in the tables, and not in the log`);
+  if (row.state !== batch.state) differ(`batch ${id} is ${row.state} in the tables, and ${batch.state} in the log`);
   const inTables = row.posts.map(({ k, verdict }) => `${k} ${verdict ?? 'without a verdict'}`).join(', ');
   const inLog = batch.told.map((verdict, index) => `${index + 1} ${verdict ?? 'without a verdict'}`).join(', ');
-  if (inTables !== inLog)
-    found.push([
-      'requests_differ',
-      `requests of batch ${id} are in the tables: ${inTables || 'none'}, and in the log: ${inLog || 'none'}`,
-    ]);
   const first = row.posts[0]?.posted_at ?? null;
-  if (inTables === inLog && first !== batch.firstPostedAt)
-    found.push([
-      'requests_differ',
-      `batch ${id} was posted at ${first} by the tables, and at ${batch.firstPostedAt} by the log`,
-    ]);
-  return found;
+  if (inTables !== inLog)
+    differ(`requests of batch ${id} are in the tables: ${inTables || 'none'}, and in the log: ${inLog || 'none'}`);
+  else if (first !== batch.firstPostedAt)
+    differ(`batch ${id} was posted at ${first} by the tables, and at ${batch.firstPostedAt} by the log`);
 }
 
 async function judgeCampaigns(

@@ -1,5 +1,5 @@
 import type { LoggedEvent } from './logged-event.ts';
-import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook } from './campaign-book.ts';
+import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook, type JudgedLine } from './campaign-book.ts';
 import { beginPost, moveBatch, takeVerdict } from './judge-batch.ts';
 import { dial, release, settle, type CallFacts } from './judge-dial.ts';
 import { judgeEdit, judgeRetry } from './judge-edit.ts';
@@ -9,7 +9,7 @@ import { judgeOutcome, noteOutcome, takePending } from './judge-outcome.ts';
 import { planAttempt, planBatch } from './judge-plan.ts';
 import { noteScreening } from './judge-screening.ts';
 import { numberOf, readJudgedRules, textOf } from './judged-rules.ts';
-import type { Found, LogRule, LogViolation } from './log-rules.ts';
+import type { LogRule, LogViolation, Violate } from './log-rules.ts';
 import { NumberBook } from './number-book.ts';
 import { RowBook } from './row-book.ts';
 import { mayCampaignMove } from './transitions.ts';
@@ -68,17 +68,22 @@ export class LogJudge {
     const campaign = this.campaigns.get(event.campaignId);
     if (campaign === undefined)
       this.#violate(event, 'log_incomplete', `${event.type} of a campaign that was never imported`);
-    else this.#follow(campaign, event, data, facts);
+    else this.#follow(this.#lineOf(campaign, event), facts);
+  }
+
+  #lineOf(campaign: CampaignBook, event: LoggedEvent): JudgedLine {
+    const violate: Violate = (rule, what) => void this.#violate(event, rule, what);
+    return { campaign, numbers: this.numbers, event, data: event.data ?? {}, violate };
   }
 
   /** What is wrong so far, in the order of the log, and how much there was to judge. Nothing is to be taken afterwards. */
   finish(): { violations: LogViolation[]; events: number; calls: number; campaigns: string[] } {
     for (const [campaignId, campaign] of this.campaigns) {
-      for (const { event, ...pending } of campaign.pending.values())
-        this.#violateAll(event, judgeOutcome(campaign, { event, ...pending }, false));
+      for (const pending of campaign.pending.values()) judgeOutcome(pending, false);
       campaign.pending.clear();
-      for (const [rule, what] of [...judgeDebts(campaign), ...judgeEnd(campaign)])
-        this.#violations.push({ rule, campaignId, seq: null, at: null, what });
+      const lacks: Violate = (rule, what) => this.#violations.push({ rule, campaignId, seq: null, at: null, what });
+      judgeDebts(campaign, lacks);
+      judgeEnd(campaign, lacks);
     }
     for (const event of [...this.#unlisted.values()].flat()) {
       const what = `somebody opted out in call ${event.attemptId}, and the number was not put on the do-not-call list`;
@@ -105,16 +110,17 @@ export class LogJudge {
     this.campaigns.set(event.campaignId, openBook(event, { ...told, ...rows }));
   }
 
-  #follow(campaign: CampaignBook, event: LoggedEvent, data: Data, facts: CallFacts | undefined): void {
-    this.#noteTime(campaign, event, data);
-    const rowId = event.recipientId ?? (event.attemptId === undefined ? undefined : rowOf(event.attemptId));
-    const told = rowId === undefined ? null : takePending(campaign, rowId, event);
-    if (told?.brought === false) this.#violateAll(told.pending.event, judgeOutcome(campaign, told.pending, false));
-    this.#step(campaign, event, data, facts);
-    if (told?.brought === true) this.#violateAll(told.pending.event, judgeOutcome(campaign, told.pending, true));
+  #follow(line: JudgedLine, facts: CallFacts | undefined): void {
+    this.#noteTime(line);
+    const { recipientId, attemptId } = line.event;
+    const rowId = recipientId ?? (attemptId === undefined ? undefined : rowOf(attemptId));
+    const told = rowId === undefined ? null : takePending(line, rowId);
+    if (told?.brought === false) judgeOutcome(told.pending, false);
+    this.#step(line, facts);
+    if (told?.brought === true) judgeOutcome(told.pending, true);
   }
 
-  #noteTime(campaign: CampaignBook, event: LoggedEvent, data: Data): void {
+  #noteTime({ campaign, event, data, violate }: JudgedLine): void {
     const { at } = event;
     campaign.lastSeq = event.seq;
     // Whoever gives a campaign up need not have reached the service, whose clock it is. A step of that clock is told.
@@ -122,11 +128,7 @@ export class LogJudge {
     const fall = event.type.startsWith('clock.') ? 0 : campaign.lastAt - at;
     if (fall > campaign.rules.clockToleranceMs) {
       const [from, to] = [new Date(campaign.lastAt), new Date(at)];
-      this.#violate(
-        event,
-        'time_reversed',
-        `${event.type} is told of ${to.toISOString()}, after ${from.toISOString()}`,
-      );
+      violate('time_reversed', `${event.type} is told of ${to.toISOString()}, after ${from.toISOString()}`);
       campaign.lastAt = at;
     } else if (fall > 0) {
       this.falls.count += 1;
@@ -135,13 +137,14 @@ export class LogJudge {
     campaign.lastAt = event.type.startsWith('clock.') ? at : Math.max(campaign.lastAt, at);
   }
 
-  #step(campaign: CampaignBook, event: LoggedEvent, data: Data, facts: CallFacts | undefined): void {
+  #step(line: JudgedLine, facts: CallFacts | undefined): void {
+    const { campaign, event, data, violate } = line;
     switch (event.type) {
       case 'campaign.rows':
         campaign.rowBook.take(Number(data['from']), String(data['hashes']));
         break;
       case 'campaign.state':
-        this.#moveCampaign(campaign, event, String(data['to']), textOf(data['from']));
+        moveCampaign(line, String(data['to']), textOf(data['from']));
         break;
       case 'campaign.adjusted':
         adjustLimits(campaign, (data['to'] ?? {}) as Data);
@@ -151,53 +154,45 @@ export class LogJudge {
         break;
       case 'round.ended':
         if (campaign.owesRoundEnd === null && campaign.rounds > 0)
-          this.#violate(event, 'cause_missing', `the round ended while the campaign was ${campaign.state}`);
+          violate('cause_missing', `the round ended while the campaign was ${campaign.state}`);
         campaign.owesRoundEnd = null;
         break;
       case 'batch.planned':
-        this.#violateAll(event, planBatch(campaign, event));
+        planBatch(line);
         break;
       case 'batch.screened':
-        noteScreening(campaign, event);
+        noteScreening(line);
         break;
       case 'batch.posting':
-        this.#withBatch(campaign, event, (batch) => beginPost(campaign, batch, event));
+        withBatch(line, (batch) => beginPost(line, batch));
         break;
       case 'post.verdict':
-        this.#withBatch(campaign, event, (batch) => {
-          const { found, unsent } = takeVerdict(campaign, batch, this.numbers, event);
-          this.#calls -= unsent;
-          return found;
-        });
+        withBatch(line, (batch) => (this.#calls -= takeVerdict(line, batch)));
         break;
       case 'batch.state':
-        this.#withBatch(campaign, event, (batch) => {
-          const { found, placedAgain } = moveBatch(campaign, batch, this.numbers, event);
-          this.#calls += placedAgain;
-          return found;
-        });
+        withBatch(line, (batch) => (this.#calls += moveBatch(line, batch)));
         break;
       case 'attempt.planned':
-        this.#plan(campaign, event);
+        this.#plan(line);
         break;
       case 'attempt.posted':
-        this.#dial(campaign, event, facts);
+        this.#dial(line, facts);
         break;
       case 'attempt.matched':
-        this.#match(campaign, event, data);
+        match(line);
         break;
       case 'attempt.settled':
       case 'attempt.corrected': {
         const attempt = findAttempt(campaign, event.attemptId);
         if (attempt?.state === 'released') this.#calls += 1;
-        this.#violateAll(event, settle(campaign, this.numbers, attempt, event));
+        settle(line, attempt);
         const number = attempt?.call?.number;
         if (data['disposition'] === 'opted_out' && number !== undefined)
           this.#unlisted.set(number, [...(this.#unlisted.get(number) ?? []), event]);
         break;
       }
       case 'attempt.released':
-        this.#violateAll(event, release(campaign, this.numbers, findAttempt(campaign, event.attemptId), event));
+        release(line, findAttempt(campaign, event.attemptId));
         break;
       case 'caller.out':
         campaign.callersOut.add(String(data['phoneNumberId']));
@@ -206,16 +201,16 @@ export class LogJudge {
         campaign.callersOut.delete(String(data['phoneNumberId']));
         break;
       case 'recipient.outcome':
-        this.#violateAll(event, noteOutcome(campaign, event));
+        noteOutcome(line);
         break;
       case 'recipient.retried':
-        this.#violateAll(event, judgeRetry(campaign, event));
+        judgeRetry(line);
         break;
       case 'recipient.added':
       case 'recipient.corrected':
       case 'recipient.withdrawn':
       case 'campaign.edited':
-        this.#violateAll(event, judgeEdit(campaign, event));
+        judgeEdit(line);
         break;
       // They tell of nothing that is judged, or were taken before.
       case 'account.adjusted':
@@ -234,27 +229,9 @@ export class LogJudge {
     }
   }
 
-  #moveCampaign(campaign: CampaignBook, event: LoggedEvent, to: string, from: string | null): void {
-    if (from !== null && from !== campaign.state)
-      this.#violate(event, 'cause_missing', `the campaign left ${from}, and the log has it as ${campaign.state}`);
-    else if (!mayCampaignMove(campaign.state, to))
-      this.#violate(event, 'illegal_change', `the campaign went from ${campaign.state} to ${to}`);
-    if (campaign.owesRoundEnd !== null)
-      this.#violate(event, 'cause_missing', `the campaign is ${to} again, and the end of its round is not told`);
-    const ended = to === 'completed' || to === 'cancelled';
-    campaign.owesRoundEnd = ended && campaign.rounds > 0 ? event : null;
-    campaign.state = to;
-    campaign.requeued.clear();
-  }
-
-  #withBatch(campaign: CampaignBook, event: LoggedEvent, judge: (batch: BatchBook) => Found): void {
-    const batch = campaign.batches.get(event.batchId ?? '');
-    if (batch === undefined) this.#violate(event, 'log_incomplete', `${event.type} of a batch that was never planned`);
-    else this.#violateAll(event, judge(batch));
-  }
-
-  #plan(campaign: CampaignBook, event: LoggedEvent): void {
-    this.#violateAll(event, planAttempt(campaign, event));
+  #plan(line: JudgedLine): void {
+    const { campaign, event } = line;
+    planAttempt(line);
     const batch = campaign.batches.get(event.batchId ?? '');
     const excess = batch === undefined ? 0 : linesBeyond(batch);
     if (excess <= 0) return;
@@ -263,31 +240,12 @@ export class LogJudge {
     this.beyondLines.push({ violation, agentId: campaign.rules.agentId, excess });
   }
 
-  #dial(campaign: CampaignBook, event: LoggedEvent, facts: CallFacts | undefined): void {
+  #dial(line: JudgedLine, facts: CallFacts | undefined): void {
     this.#calls += 1;
-    const attempt = findAttempt(campaign, event.attemptId);
-    if (attempt === undefined) {
-      this.#violate(event, 'log_incomplete', `call ${event.attemptId} was placed and never planned`);
-      return;
-    }
-    const batch = campaign.batches.get(event.batchId ?? '');
-    const dialling = { campaign, numbers: this.numbers, rowKey: this.#rowKey, facts };
-    this.#violateAll(event, dial(dialling, attempt, batch, event));
-  }
-
-  #match(campaign: CampaignBook, event: LoggedEvent, data: Data): void {
-    const attempt = findAttempt(campaign, event.attemptId);
-    if (attempt?.postedAt == null) {
-      this.#violate(event, 'log_incomplete', `call ${event.attemptId} has a record and was never placed`);
-      return;
-    }
-    attempt.conversation = textOf(data['conversation']);
-    const batch = campaign.batches.get(attempt.batchId);
-    if (batch !== undefined) batch.lacksMatch = null;
-  }
-
-  #violateAll(event: LoggedEvent, found: Found): void {
-    for (const [rule, what] of found) this.#violate(event, rule, what);
+    const { attemptId } = line.event;
+    const attempt = findAttempt(line.campaign, attemptId);
+    if (attempt === undefined) line.violate('log_incomplete', `call ${attemptId} was placed and never planned`);
+    else dial(line, attempt, { rowKey: this.#rowKey, facts });
   }
 
   #violate({ campaignId, seq, at }: LoggedEvent, rule: LogRule, what: string): LogViolation {
@@ -295,4 +253,32 @@ export class LogJudge {
     this.#violations.push(violation);
     return violation;
   }
+}
+
+function moveCampaign({ campaign, event, violate }: JudgedLine, to: string, from: string | null): void {
+  if (from !== null && from !== campaign.state)
+    violate('cause_missing', `the campaign left ${from}, and the log has it as ${campaign.state}`);
+  else if (!mayCampaignMove(campaign.state, to))
+    violate('illegal_change', `the campaign went from ${campaign.state} to ${to}`);
+  if (campaign.owesRoundEnd !== null)
+    violate('cause_missing', `the campaign is ${to} again, and the end of its round is not told`);
+  const ended = to === 'completed' || to === 'cancelled';
+  campaign.owesRoundEnd = ended && campaign.rounds > 0 ? event : null;
+  campaign.state = to;
+  campaign.requeued.clear();
+}
+
+function withBatch({ campaign, event, violate }: JudgedLine, judge: (batch: BatchBook) => void): void {
+  const batch = campaign.batches.get(event.batchId ?? '');
+  if (batch === undefined) violate('log_incomplete', `${event.type} of a batch that was never planned`);
+  else judge(batch);
+}
+
+function match({ campaign, event, data, violate }: JudgedLine): void {
+  const attempt = findAttempt(campaign, event.attemptId);
+  if (attempt?.postedAt == null)
+    return violate('log_incomplete', `call ${event.attemptId} has a record and was never placed`);
+  attempt.conversation = textOf(data['conversation']);
+  const batch = campaign.batches.get(attempt.batchId);
+  if (batch !== undefined) batch.lacksMatch = null;
 }

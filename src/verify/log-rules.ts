@@ -38,8 +38,8 @@ export const logRules = {
 } as const;
 export type LogRule = keyof typeof logRules;
 
-/** What is wrong: the rule that it breaks, and what happened. */
-export type Found = [rule: LogRule, what: string][];
+/** Notes what is wrong: the rule that is broken, and what happened. */
+export type Violate = (rule: LogRule, what: string) => void;
 
 export interface LogViolation {
   rule: LogRule;

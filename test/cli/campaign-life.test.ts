@@ -154,8 +154,9 @@ test('pause, resume and cancel return when the change is committed', async () =>
 test('without a worker a wish says so and changes nothing that is known, and status says that none is there', async () => {
   const world = await createWorld(server.address);
   await world.run('start', world.writeCampaign({}));
-  const { runResume } = await import('../../src/cli/steer/resume.ts');
-  await expect(runResume(world.terminal(), { campaignId: world.id, limitMs: 300 })).rejects.toMatchObject({
+  const { tellCampaign } = await import('../../src/cli/access/campaign-message.ts');
+  const resume = { campaignId: world.id, wish: 'resume', confirm: () => Promise.resolve(true), limitMs: 300 } as const;
+  await expect(tellCampaign(world.terminal(), resume)).rejects.toMatchObject({
     exitCode: 1,
     message: expect.stringMatching(/No worker has answered.*not known.*carillon worker.*repeat this command/s),
   });
@@ -172,12 +173,11 @@ test('without a worker a wish says so and changes nothing that is known, and sta
 test('cancel and drain ask before they end a campaign: a no, or nobody there to ask, leaves it alone; pause asks nobody', async () => {
   const world = await createWorld(server.address);
   await world.run('start', world.writeCampaign({}));
-  const { cancelCommand } = await import('../../src/cli/steer/cancel.ts');
-  const { drainCommand } = await import('../../src/cli/steer/drain.ts');
+  const { steerCommand } = await import('../../src/cli/steer/steer.ts');
   const sayNo = { ...processInput(), isInteractive: true, confirm: () => Promise.resolve(false) };
-  for (const command of [cancelCommand, drainCommand]) {
+  for (const wish of ['cancel', 'drain'] as const) {
     const io = world.terminal();
-    await command(io, sayNo).parseAsync([world.id], { from: 'user' });
+    await steerCommand(wish)(io, sayNo).parseAsync([world.id], { from: 'user' });
     expect(io).toMatchObject({ exitCode: 1 });
     expect(io.written().stderr).toBe('Nothing was changed.\n');
   }

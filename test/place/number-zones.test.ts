@@ -1,11 +1,6 @@
-import { beforeAll, expect, test } from 'vitest';
-import { loadNumberRegions, regionsOfNumber } from '../../src/place/number-regions.ts';
-import { loadNumberZones, zonesOfNumber } from '../../src/place/number-zones.ts';
-
-beforeAll(async () => {
-  await loadNumberZones();
-  await loadNumberRegions();
-});
+import { expect, test } from 'vitest';
+import { regionsOfNumber } from '../../src/place/number-regions.ts';
+import { zonesOfNumber } from '../../src/place/number-zones.ts';
 
 test.each([
   ['+12125550101', 'US', ['America/New_York']],

@@ -1,10 +1,7 @@
-import { beforeAll, expect, test } from 'vitest';
-import { loadPlaces } from '../../src/list/row-place.ts';
+import { expect, test } from 'vitest';
 import { readZip } from '../../src/place/zip-code.ts';
 import { placeOfZip } from '../../src/place/zip-places.ts';
 import { importList } from '../list/campaign-folder.ts';
-
-beforeAll(loadPlaces);
 
 test.each([
   ['94110', '94110'],

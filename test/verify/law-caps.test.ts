@@ -3,6 +3,7 @@ import type { LegalHours } from '../../src/domain/campaign-rules.ts';
 import type { LoggedEvent } from '../../src/verify/logged-event.ts';
 import { judgeCall } from '../../src/verify/judge-call.ts';
 import { readJudgedRules } from '../../src/verify/judged-rules.ts';
+import type { LogRule } from '../../src/verify/log-rules.ts';
 import { NumberBook } from '../../src/verify/number-book.ts';
 import { buildRules, hourMs } from '../support/campaign-rules.ts';
 
@@ -50,7 +51,10 @@ function judge(
     at,
     data,
   };
-  return judgeCall(readJudgedRules(rules), numbers, event).map(([rule]) => rule);
+  const broken: LogRule[] = [];
+  const campaign = { rules: readJudgedRules(rules) };
+  judgeCall({ campaign, numbers, event, data, violate: (rule) => broken.push(rule) });
+  return broken;
 }
 
 const three = [ten, ten + hourMs, ten + 2 * hourMs];

@@ -13,17 +13,16 @@ import {
   pauseUpdate,
   resumeUpdate,
 } from '../../../workflows/messages.ts';
-import { readConfig, type Config } from '../../config.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { howToMend } from '../../ledger/people/edit-refusal.ts';
-import { stateText } from '../words/campaign.ts';
-import type { Io } from '../terminal/io.ts';
 import { countOwnPauses } from '../../ledger/wishes.ts';
-import { openExistingLedger, requireCampaign } from './ledger.ts';
-import { noWorkerLines } from './supervision.ts';
-import { openTemporal, type TemporalAccess } from './temporal.ts';
+import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { stateText } from '../words/campaign.ts';
+import { withCampaign, type LedgerAccess } from './ledger.ts';
+import { noWorkerLines } from './supervision.ts';
+import { withTemporal, type Session } from './temporal.ts';
 
 export type Wish = 'pause' | 'resume' | 'drain' | 'cancel';
 
@@ -41,43 +40,31 @@ const updates = {
   look: lookAgainUpdate,
 };
 const answerLimitMs = 20_000;
+const connectLimitMs = 5_000;
 const grpcDeadlineExceeded = 4;
 
-/** Tells a running campaign to pause, go on or end; returns its state after the change was committed to the database. */
+/**
+ * Tells a running campaign to go on or end; answers its state after the change was committed to the database, or null when `confirm`
+ * was answered with no.
+ */
 export async function tellCampaign(
   io: Io,
-  input: { campaignId: string; wish: Wish; confirm?: () => Promise<boolean>; limitMs?: number },
+  input: { campaignId: string; wish: Wish; confirm: () => Promise<boolean>; limitMs?: number },
 ): Promise<Campaign | null> {
-  const config = readConfig(io.env);
-  const store = await openExistingLedger(config);
-  try {
-    const campaign = await requireCampaign(store, input.campaignId);
-    refuseUnfit(campaign, input.wish);
-    const pausesSeen = await countOwnPauses(store.db, input.campaignId);
-    if (input.confirm !== undefined && !(await input.confirm())) return null;
-    const temporal = await openTemporal(io, config);
-    try {
-      const changed = await sendUpdate(config, temporal, {
-        campaign,
-        wish: input.wish,
-        pausesSeen,
-        ledgerId: store.ledgerId,
-        limitMs: input.limitMs ?? answerLimitMs,
-      });
-      const after = (await findCampaign(store.db, input.campaignId)) ?? campaign;
-      if (!changed) throw new CampaignMessageError(`Campaign ${input.campaignId} is ${stateText(after)}; ${unchanged}`);
+  const { campaignId, wish, confirm, limitMs = answerLimitMs } = input;
+  return withCampaign(io, campaignId, async (open) => {
+    const { campaign } = open;
+    const { db } = open.store;
+    refuseUnfit(campaign, wish);
+    const pausesSeen = await countOwnPauses(db, campaignId);
+    if (!(await confirm())) return null;
+    return withTemporal(io, open, async (session) => {
+      const changed = await sendUpdate(session, { campaign, wish, pausesSeen, limitMs });
+      const after = (await findCampaign(db, campaignId)) ?? campaign;
+      if (!changed) throw new CampaignMessageError(`Campaign ${campaignId} is ${stateText(after)}; ${unchanged}`);
       return after;
-    } finally {
-      await temporal.connection.close();
-    }
-  } finally {
-    await store.close();
-  }
-}
-
-/** What a wish has made of a campaign, for programs. */
-export function wishAsJson({ campaignId, state, stateReason, round }: Campaign): Record<string, unknown> {
-  return { campaignId, state, stateReason, round };
+    });
+  });
 }
 
 const unchanged = 'nothing was changed.';
@@ -99,20 +86,37 @@ export function refuseUnfit(campaign: Campaign, wish: Wish): void {
   }
 }
 
+/**
+ * Makes a running campaign see at once that its rows or limits were changed; any other sees it when it goes on. Answers false, with the
+ * reason on standard error, when it could not be told: then it sees the change at its next look.
+ */
+export async function tellToLook(io: Io, access: LedgerAccess, campaignId: string): Promise<boolean> {
+  const campaign = await findCampaign(access.store.db, campaignId);
+  if (campaign?.state !== 'running') return true;
+  try {
+    await withTemporal(io, access, (session) => sendUpdate(session, { campaign, wish: 'look' }), connectLimitMs);
+    return true;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    io.stderr.write(
+      `The change is written, but campaign ${campaignId} could not be told: ${why}\nIt holds from the campaign's next look on; carillon resume ${campaignId} makes it look at once.\n`,
+    );
+    return false;
+  }
+}
+
 interface UpdateInput {
   campaign: Campaign;
   wish: Wish | 'look';
   /** For a resume: `countOwnPauses` when the person wished it. */
   pausesSeen?: number;
-  ledgerId: string;
-  limitMs: number;
+  limitMs?: number;
 }
 
 /** Sends the update to a campaign's workflow; repeating it is harmless. Answers whether the campaign's state allowed it. */
 export async function sendUpdate(
-  config: Config,
-  { client, connection, address }: TemporalAccess,
-  { campaign, wish, pausesSeen, ledgerId, limitMs }: UpdateInput,
+  { config, store, temporal: { client, connection, address } }: Session,
+  { campaign, wish, pausesSeen, limitMs = answerLimitMs }: UpdateInput,
 ): Promise<boolean> {
   const { campaignId: id } = campaign;
   const handle = client.workflow.getHandle(campaignWorkflowId(id, campaign.round));
@@ -120,7 +124,7 @@ export async function sendUpdate(
     return await connection.withDeadline(Date.now() + limitMs, async () => {
       // The name alone may be that of another database's campaign, which is not ours to stop.
       const { taskQueue } = await handle.describe();
-      if (taskQueue !== campaignQueues(config.CARILLON_QUEUE_PREFIX, ledgerId).campaign) {
+      if (taskQueue !== campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId).campaign) {
         throw new CampaignMessageError(
           `Temporal at ${address} runs a campaign ${id} of another database, not this one: ${unchanged}`,
         );

@@ -2,19 +2,11 @@ import pc from 'picocolors';
 import { tellEvent } from '../words/events.ts';
 import type { CampaignEvent } from '../../ledger/events.ts';
 import { campaignTitle, dispositionCounts, outcomeCounts, pauseLines, stateText } from '../words/campaign.ts';
-import type { Snapshot } from './campaign-snapshot.ts';
+import type { CampaignView, Snapshot } from './watch-campaign.ts';
 import type { Io } from '../terminal/io.ts';
 import { count, plural, span } from '../../input/figures.ts';
 
-/** Shows a campaign as it goes on. */
-export interface CampaignView {
-  /** `notices`: what stands in the way now, such as a missing worker. */
-  show(snapshot: Snapshot, notices: readonly string[]): void;
-  /** Leaves what was shown last where it is. */
-  close(): void;
-}
-
-export type ViewIo = Pick<Io, 'isTerminal' | 'colour' | 'now'>;
+type ViewIo = Pick<Io, 'isTerminal' | 'colour' | 'now'>;
 
 /** A display that is repainted on a terminal; lines every few seconds, and events at once, elsewhere. */
 export function createCampaignView(io: ViewIo, out: NodeJS.WritableStream, hint: string): CampaignView {

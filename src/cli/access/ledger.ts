@@ -36,10 +36,29 @@ export async function openExistingLedger(config: Config): Promise<Store> {
   return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB }, 'as-is');
 }
 
-/** A campaign of the database of the settings. */
-export interface OpenCampaign {
+/** What most commands work with. */
+export interface LedgerAccess {
   config: Config;
   store: Store;
+}
+
+/** Opens the database by the settings of `io` for one piece of work, and closes it. Throws what `open` throws. */
+export async function withLedger<Result>(
+  io: Pick<Io, 'env'>,
+  work: (access: LedgerAccess) => Promise<Result>,
+  open: (config: Config) => Promise<Store> = openExistingLedger,
+): Promise<Result> {
+  const config = readConfig(io.env);
+  const store = await open(config);
+  try {
+    return await work({ config, store });
+  } finally {
+    await store.close();
+  }
+}
+
+/** A campaign of the database of the settings. */
+export interface OpenCampaign extends LedgerAccess {
   campaign: Campaign;
 }
 
@@ -49,13 +68,9 @@ export async function withCampaign<Result>(
   campaignId: string,
   work: (open: OpenCampaign) => Promise<Result>,
 ): Promise<Result> {
-  const config = readConfig(io.env);
-  const store = await openExistingLedger(config);
-  try {
-    return await work({ config, store, campaign: await requireCampaign(store, campaignId) });
-  } finally {
-    await store.close();
-  }
+  return withLedger(io, async (access) =>
+    work({ ...access, campaign: await requireCampaign(access.store, campaignId) }),
+  );
 }
 
 /**

@@ -9,7 +9,7 @@ import { createLogger, openLogFile } from '../../logger.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import { resolveTemporal, type DevServerInput, type TemporalServer } from '../../temporal/dev-server.ts';
-import { interruptible } from '../terminal/interrupt.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { openWorkerLedger } from './ledger.ts';
 import { startLocalWorker } from './local-worker.ts';
@@ -71,7 +71,7 @@ export async function inLocalWorld(
   input: LocalWorldInput,
   work: (world: LocalWorld, leave: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
-  return interruptible(io, async (leave) => {
+  return untilInterrupted(io, async ({ signal: leave }) => {
     const closers: (() => Promise<void>)[] = [];
     let reportBroken: (reason: string) => void = () => {};
     const broken = new Promise<string>((resolve) => {

@@ -1,19 +1,14 @@
-import { WorkflowNotFoundError, type Client, type Connection } from '@temporalio/client';
+import { WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { resolve } from 'node:path';
-import { campaignQueues } from '../../domain/ids.ts';
+import { statusQuery, type CampaignCounters } from '../../../workflows/messages.ts';
 import type { Config } from '../../config.ts';
+import { campaignQueues, campaignWorkflowId } from '../../domain/ids.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
-import { findCampaign } from '../../ledger/rows/campaigns.ts';
-import { findRound } from '../../ledger/campaign/rounds.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
+import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { countWorkers } from '../../temporal/queue-pollers.ts';
-
-export interface SupervisionInput {
-  config: Config;
-  store: Store;
-  temporal: { connection: Connection; client: Client; namespace: string; address: string };
-  campaignId: string;
-}
+import type { Io } from '../terminal/io.ts';
+import type { OpenCampaign } from './ledger.ts';
+import { withTemporal, type Session } from './temporal.ts';
 
 /** Thrown when a campaign's workflow has ended without closing the books. */
 export class WorkflowEndedError extends Error {
@@ -27,49 +22,66 @@ const limitMs = 3_000;
  * What stands in a running campaign's way that the database does not know: no worker, no Temporal. Throws WorkflowEndedError when
  * its workflow was ended by hand or failed.
  */
-export async function superviseCampaign(input: SupervisionInput): Promise<string[]> {
-  const { temporal, store, config, campaignId } = input;
+export async function superviseCampaign(session: Session, campaignId: string): Promise<string[]> {
   try {
-    await requireRunning(input);
-    const { campaign: name } = campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId);
-    const { namespace, connection } = temporal;
-    if ((await countWorkers(connection, { namespace, name, limitMs, now: Date.now() })) > 0) return [];
-    return noWorkerLines(config);
+    await requireRunning(session, campaignId);
+    return await tellMissingWorker(session);
   } catch (error) {
     if (error instanceof WorkflowEndedError) throw error;
     return [
-      `Temporal at ${temporal.address} gives no answer. Campaign ${campaignId} goes on by itself when it is back; nothing is lost.`,
+      `Temporal at ${session.temporal.address} gives no answer. Campaign ${campaignId} goes on by itself when it is back; nothing is lost.`,
     ];
   }
 }
 
-async function requireRunning({ store, temporal, campaignId }: SupervisionInput): Promise<void> {
-  const before = await findCampaign(store.db, campaignId);
-  if (before === undefined || hasEnded(before)) return;
-  const round = await findRound(store.db, campaignId, before.round);
-  if (round === undefined) return;
-  const handle = temporal.client.workflow.getHandle(round.workflowId);
-  const how = await temporal.connection.withDeadline(Date.now() + limitMs, () =>
-    handle.describe().then(
-      ({ status }) => status.name,
-      (error: unknown) => {
-        if (error instanceof WorkflowNotFoundError) return 'NOT FOUND' as const;
-        throw error;
-      },
-    ),
-  );
-  if (how === 'RUNNING' || how === 'CONTINUED_AS_NEW') return;
+async function requireRunning(session: Session, campaignId: string): Promise<void> {
+  const { db } = session.store;
+  const before = await findCampaign(db, campaignId);
+  if (before === undefined || hasEnded(before) || before.round === 0) return;
+  const workflow = await describeWorkflow(session, before, limitMs);
+  if (isRunning(workflow)) return;
   // The books are closed before the workflow ends.
-  const after = await findCampaign(store.db, campaignId);
+  const after = await findCampaign(db, campaignId);
   if (after === undefined || hasEnded(after) || after.round !== before.round) return;
+  const workflowId = campaignWorkflowId(campaignId, before.round);
   throw new WorkflowEndedError(
-    `The workflow ${round.workflowId} of campaign ${campaignId} is not running (${how}) although the campaign is not at its end. ` +
+    `The workflow ${workflowId} of campaign ${campaignId} is not running (${workflow?.status.name ?? 'NOT FOUND'}) although the campaign is not at its end. ` +
       'If it was terminated by hand, or the Temporal server is a new one, carillon start with the same file starts it again; ' +
       'if it failed, the worker log says why.',
   );
 }
 
-/** What to do when nobody works on the campaigns of this database. */
+/** What Temporal says of the workflow of a campaign's round; null when it has none. */
+async function describeWorkflow(
+  { temporal: { client, connection } }: Session,
+  { campaignId, round }: Campaign,
+  withinMs: number,
+): Promise<WorkflowExecutionDescription | null> {
+  const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, round));
+  try {
+    return await connection.withDeadline(Date.now() + withinMs, () => handle.describe());
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}
+
+function isRunning(workflow: WorkflowExecutionDescription | null): boolean {
+  return workflow !== null && ['RUNNING', 'CONTINUED_AS_NEW'].includes(workflow.status.name);
+}
+
+/** Workers that have asked for work on this database lately. */
+async function countOwnWorkers({ config, store, temporal }: Session, withinMs: number): Promise<number> {
+  const { namespace, connection } = temporal;
+  const { campaign: name } = campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId);
+  return countWorkers(connection, { namespace, name, limitMs: withinMs, now: Date.now() });
+}
+
+/** What to do when nobody works on the campaigns of this database; nothing when somebody does. */
+export async function tellMissingWorker(session: Session): Promise<string[]> {
+  return (await countOwnWorkers(session, limitMs)) > 0 ? [] : noWorkerLines(session.config);
+}
+
 export function noWorkerLines(config: Config): string[] {
   const place =
     config.DATABASE_URL === undefined ? `CARILLON_DB=${resolve(config.CARILLON_DB)}` : 'the same DATABASE_URL';
@@ -77,4 +89,68 @@ export function noWorkerLines(config: Config): string[] {
     'No worker is at work on this database, so nothing moves. Start one in another shell: carillon worker',
     `  (with ${place}, and the same TEMPORAL_* and SVC_* variables)`,
   ];
+}
+
+/** What Temporal knows of a campaign that the database does not. */
+export interface WorkflowLook {
+  /** Why Temporal could not be asked; null: it has answered. */
+  unreachable: string | null;
+  /** Workers on this database; null: not known. */
+  workers: number | null;
+  /** False: its workflow was ended by hand, or Temporal has lost it. Null: not known. */
+  runs: boolean | null;
+  counters: CampaignCounters | null;
+  /** A step that failed and is tried again. */
+  failing: FailingStep | null;
+}
+
+interface FailingStep {
+  activity: string;
+  tries: number;
+  /** In words that stand in a history: of the kind of failure, without what the service said. */
+  message: string;
+  /** Real epoch milliseconds; null: it is being tried now. */
+  nextAt: number | null;
+}
+
+/** Asks Temporal, for no longer than `withinMs` at each step. Never throws. */
+export async function lookAtWorkflow(io: Io, open: OpenCampaign, withinMs: number): Promise<WorkflowLook> {
+  const { campaign } = open;
+  const look = async (session: Session): Promise<WorkflowLook> => {
+    const workers = await countOwnWorkers(session, withinMs).catch(() => null);
+    const workflow = await describeWorkflow(session, campaign, withinMs).catch(() => undefined);
+    // Without a worker nobody answers.
+    const counters = workers === 0 ? null : await queryCounters(session, campaign, withinMs);
+    const runs = workflow === undefined ? null : isRunning(workflow);
+    return { unreachable: null, workers, runs, counters, failing: workflow == null ? null : findFailing(workflow) };
+  };
+  try {
+    return await withTemporal(io, open, look, withinMs);
+  } catch (error) {
+    const unreachable = error instanceof Error ? error.message : String(error);
+    return { unreachable, workers: null, runs: null, counters: null, failing: null };
+  }
+}
+
+async function queryCounters(
+  { temporal: { client, connection } }: Session,
+  { campaignId, round }: Campaign,
+  withinMs: number,
+): Promise<CampaignCounters | null> {
+  const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, round));
+  return connection.withAbortSignal(AbortSignal.timeout(withinMs), () => handle.query(statusQuery)).catch(() => null);
+}
+
+/** A collect that fails keeps nobody from being called, so it is told last. */
+const lastOfAll = 'collect';
+
+function findFailing({ raw }: WorkflowExecutionDescription): FailingStep | null {
+  const steps = (raw.pendingActivities ?? []).flatMap((step) => {
+    const message = step.lastFailure?.message;
+    if (message == null) return [];
+    const at = step.scheduledTime?.seconds == null ? null : step.scheduledTime.seconds.toNumber() * 1000;
+    const nextAt = at !== null && at > Date.now() ? at : null;
+    return [{ activity: step.activityType?.name ?? '', tries: step.attempt ?? 1, message, nextAt }];
+  });
+  return steps.find(({ activity }) => activity !== lastOfAll) ?? steps[0] ?? null;
 }

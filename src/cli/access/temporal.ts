@@ -1,8 +1,14 @@
 import type { Config } from '../../config.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import type { Io } from '../terminal/io.ts';
+import type { LedgerAccess } from './ledger.ts';
 
 export type TemporalAccess = Awaited<ReturnType<typeof connectTemporal>>;
+
+/** What a command that steers or watches campaigns works with. */
+export interface Session extends LedgerAccess {
+  temporal: TemporalAccess;
+}
 
 /** A connection by the settings that the command was given. Throws TemporalUnreachableError and ConfigError. */
 export function openTemporal(io: Pick<Io, 'env'>, config: Config, timeoutMs = 10_000): Promise<TemporalAccess> {
@@ -10,16 +16,16 @@ export function openTemporal(io: Pick<Io, 'env'>, config: Config, timeoutMs = 10
   return connectTemporal(config, { timeoutMs, ...env });
 }
 
-/** Connects for as long as the work lasts. Throws as `openTemporal`. */
+/** Connects to Temporal for one piece of work, and closes the connection. Throws what `openTemporal` throws. */
 export async function withTemporal<Result>(
   io: Pick<Io, 'env'>,
-  config: Config,
-  work: (temporal: TemporalAccess) => Promise<Result>,
+  access: LedgerAccess,
+  work: (session: Session) => Promise<Result>,
   timeoutMs?: number,
 ): Promise<Result> {
-  const temporal = await openTemporal(io, config, timeoutMs);
+  const temporal = await openTemporal(io, access.config, timeoutMs);
   try {
-    return await work(temporal);
+    return await work({ ...access, temporal });
   } finally {
     await temporal.connection.close();
   }

@@ -1,47 +1,128 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServiceClock } from '../../convai/service-clock.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
-import type { CampaignReader, Snapshot } from './campaign-snapshot.ts';
-import type { CampaignView } from './campaign-view.ts';
+import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
+import { lastEventSeq, readEvents, type CampaignEvent } from '../../ledger/events.ts';
+import { countStarts } from '../../ledger/limits/counters.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { toldEvents } from '../words/events.ts';
 
-export interface WatchInput {
-  reader: CampaignReader;
+/** A campaign at one moment. */
+export interface Snapshot {
+  campaign: Campaign;
+  status: CampaignStatus;
+  /** Calls begun per minute of service time, lately. */
+  startsPerMinute: number;
+  /** Real milliseconds until the end at the pace of the last minute; null while nothing can be said. */
+  leftMs: number | null;
+  /** What happened since the snapshot before. */
+  events: CampaignEvent[];
+}
+
+/** Shows a campaign as it goes on. */
+export interface CampaignView {
+  /** `notices`: what stands in the way now, such as a missing worker. */
+  show(snapshot: Snapshot, notices: readonly string[]): void;
+  /** Leaves what was shown last where it is. */
+  close(): void;
+}
+
+interface WatchInput {
+  store: Store;
+  campaignId: string;
+  clock: () => Promise<ServiceClock>;
+  /** Where in the event log to begin; null for its end. */
+  fromSeq: number | null;
   view: CampaignView;
   /** Aborted when the watcher is to leave; the campaign goes on. */
   leave: AbortSignal;
   /** Looks at what the database cannot tell: whether Temporal and a worker are there. Never throws for those. */
-  supervise: () => Promise<string[]>;
+  supervise?: () => Promise<string[]>;
 }
 
 const everyMs = 500;
 const superviseEveryMs = 5_000;
 
-/** Shows a campaign until it has ended or the watcher leaves. Answers its last snapshot. Throws what `supervise` throws. */
-export async function watchCampaign({ reader, view, leave, supervise }: WatchInput): Promise<Snapshot> {
+/**
+ * Shows a campaign until it has ended or the watcher leaves, and closes the view. Answers its last snapshot. Throws what `supervise`
+ * throws.
+ */
+export async function watchCampaign(input: WatchInput): Promise<Snapshot> {
+  const { view, leave, supervise = () => Promise.resolve([]) } = input;
+  const read = createReader(input);
   let notices: string[] = [];
   let supervisedAt = performance.now();
   let supervising: Promise<void> | null = null;
   let failure: { error: unknown } | null = null;
-  for (;;) {
-    const snapshot = await reader.read();
-    const over = hasEnded(snapshot.campaign) || leave.aborted;
-    view.show(snapshot, over ? [] : notices);
-    if (over) return snapshot;
-    if (failure !== null) throw (failure as { error: unknown }).error;
-    if (supervising === null && performance.now() - supervisedAt >= superviseEveryMs) {
-      supervising = supervise()
-        .then(
-          (said) => {
-            notices = said;
-          },
-          (error: unknown) => {
-            failure = { error };
-          },
-        )
-        .finally(() => {
-          supervisedAt = performance.now();
-          supervising = null;
-        });
+  try {
+    for (;;) {
+      const snapshot = await read();
+      const over = hasEnded(snapshot.campaign) || leave.aborted;
+      view.show(snapshot, over ? [] : notices);
+      if (over) return snapshot;
+      if (failure !== null) throw (failure as { error: unknown }).error;
+      if (supervising === null && performance.now() - supervisedAt >= superviseEveryMs) {
+        supervising = supervise()
+          .then(
+            (said) => {
+              notices = said;
+            },
+            (error: unknown) => {
+              failure = { error };
+            },
+          )
+          .finally(() => {
+            supervisedAt = performance.now();
+            supervising = null;
+          });
+      }
+      await sleep(everyMs, undefined, { signal: leave }).catch(() => {});
     }
-    await sleep(everyMs, undefined, { signal: leave }).catch(() => {});
+  } finally {
+    view.close();
   }
+}
+
+const minuteMs = 60_000;
+/** A minute of a fast sandbox is too short to count in. */
+const startsOverRealMs = 10_000;
+const paceOverMs = 60_000;
+const shortestPaceMs = 3_000;
+const mostEvents = 200;
+
+/** Takes snapshots of one campaign and keeps what the next one needs: where the log was read to, and the pace. */
+function createReader({ store: { db }, campaignId, clock: readClock, fromSeq }: WatchInput): () => Promise<Snapshot> {
+  let seq = fromSeq;
+  let samples: { at: number; done: number }[] = [];
+
+  const readNewEvents = async (): Promise<CampaignEvent[]> => {
+    if (seq === null) {
+      seq = await lastEventSeq(db, campaignId);
+      return [];
+    }
+    const events = await readEvents(db, campaignId, seq, mostEvents, toldEvents);
+    seq = events.at(-1)?.seq ?? seq;
+    return events;
+  };
+  const estimate = ({ done, total, open, nextDueAt }: CampaignStatus, clock: ServiceClock): number | null => {
+    const at = Date.now();
+    samples = [...samples.filter((sample) => at - sample.at <= paceOverMs), { at, done }];
+    const [first] = samples;
+    if (first === undefined || at - first.at < shortestPaceMs || done <= first.done || done >= total) return null;
+    const left = ((total - done) * (at - first.at)) / (done - first.done);
+    const untilDue = open > 0 || nextDueAt === null ? 0 : clock.atReal(nextDueAt) - at;
+    return Math.max(left, untilDue);
+  };
+  return async () => {
+    const campaign = await findCampaign(db, campaignId);
+    if (campaign === undefined) throw new Error(`campaign ${campaignId} has gone from the database`);
+    const status = await readStatus(db, campaign);
+    const clock = await readClock();
+    const withinMs = Math.max(minuteMs, startsOverRealMs * clock.speed);
+    const { count } = await countStarts(db, campaignId, Math.round(clock.now()), withinMs);
+    const startsPerMinute = Math.round((count * minuteMs) / withinMs);
+    const leftMs = estimate(status, clock);
+    return { campaign, status, startsPerMinute, leftMs, events: await readNewEvents() };
+  };
 }

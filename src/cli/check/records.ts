@@ -1,10 +1,10 @@
 import type { Config } from '../../config.ts';
 import type { ConvaiClient } from '../../convai/client.ts';
 import { factsFromRecord } from '../../convai/record-facts.ts';
+import type { ConversationEntry } from '../../convai/schemas-responses.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import { askIfPossible, type NotAsked } from './service.ts';
-import { takeItems } from '../terminal/list-limit.ts';
 
 /** What the agent's records show of whose calls they are. */
 export type RecordsState =
@@ -31,8 +31,9 @@ export function checkRecords(config: Config, rules: ReadRules): Promise<RecordsS
 
 async function readNewest(client: ConvaiClient, { agentId, correlation, timing }: ReadRules) {
   const pointers = { ...correlation, values: [] };
-  const { items } = await takeItems(client.listConversations({ agentId }), { limit: listed });
-  const newest = items
+  const entries: ConversationEntry[] = [];
+  for await (const entry of client.listConversations({ agentId })) if (entries.push(entry) === listed) break;
+  const newest = entries
     .map((entry) => factsFromRecord(entry, agentId, pointers))
     .filter(({ direction }) => direction !== 'inbound')
     .sort((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0));

@@ -2,8 +2,7 @@ import { Command } from 'commander';
 import { formatConduct } from '../../sandbox/judge/conduct-report.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
-import { tellStart } from '../start/campaign-session.ts';
-import { CampaignReader, type Snapshot } from '../access/campaign-snapshot.ts';
+import { tellStart } from '../start/started-campaign.ts';
 import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readCampaign } from '../../import/import-list.ts';
 import { startFromFile } from '../start/campaign-start.ts';
@@ -17,7 +16,7 @@ import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, privateSettings, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { plural, span } from '../../input/figures.ts';
 import { writeCampaignResults } from '../results/results.ts';
-import { watchCampaign } from '../access/watch-campaign.ts';
+import { watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
 
 const defaultSpeed = 120;
 
@@ -83,18 +82,13 @@ async function runDemo(io: Io, { keep, speed }: DemoFlags): Promise<void> {
 async function playCampaign(io: Io, world: LocalWorld, folder: DemoFolder, leave: AbortSignal): Promise<Snapshot> {
   const { config, store } = world;
   const { client } = await world.connect();
+  const read = await readCampaign(await readCampaignFile(folder.campaignPath), io.now());
+  const connect = () => Promise.resolve(client);
+  const result = await startFromFile(io, read, { config, store, connect, check: true });
+  io.stdout.write(tellStart(result));
   const view = createCampaignView(io, io.stdout, 'Ctrl-C stops it.');
-  try {
-    const read = await readCampaign(await readCampaignFile(folder.campaignPath), io.now());
-    const connect = () => Promise.resolve(client);
-    const result = await startFromFile(io, read, { config, store, connect, check: true });
-    io.stdout.write(tellStart(result));
-    const clock = keepServiceClock(config.SVC_BASE_URL);
-    const reader = new CampaignReader({ store, campaignId: folder.name, clock, now: Date.now, fromSeq: 0 });
-    return await watchCampaign({ reader, view, leave, supervise: () => Promise.resolve([]) });
-  } finally {
-    view.close();
-  }
+  const clock = keepServiceClock(config.SVC_BASE_URL);
+  return watchCampaign({ store, campaignId: folder.name, clock, fromSeq: 0, view, leave });
 }
 
 /** Tables, conduct and files. Answers whether all is as it should be. */

@@ -6,7 +6,7 @@ import { otherServiceText } from '../../domain/service-address.ts';
 import { describeLocation, type Store } from '../../ledger/open-ledger.ts';
 import { listElsewhere } from '../../ledger/campaign/service-move.ts';
 import { logEvents } from '../watch/event-log.ts';
-import { interruptible, untilAborted } from '../terminal/interrupt.ts';
+import { untilAborted, untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { openWorkerLedger } from '../access/ledger.ts';
 import { startLocalWorker, type LocalWorker } from '../access/local-worker.ts';
@@ -38,7 +38,7 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
   const config = readConfig(io.env);
   requireApiKey(config);
   accountIdOf(config);
-  await interruptible(io, async (stop) => {
+  await untilInterrupted(io, async ({ signal: stop }) => {
     const ledger = await openWorkerLedger(config);
     try {
       const logger = createLogger(config.CARILLON_LOG_LEVEL);

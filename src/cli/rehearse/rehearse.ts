@@ -171,7 +171,7 @@ async function play(io: Io, { config, store, sandbox, connect }: LocalWorld, inp
   const tell = async (wish: Wish): Promise<void> => {
     const campaign = await findCampaign(store.db, read.file.id);
     if (campaign === undefined) return;
-    await sendUpdate(config, access, { campaign, wish, ledgerId: store.ledgerId, limitMs: updateLimitMs });
+    await sendUpdate({ config, store, temporal: access }, { campaign, wish, limitMs: updateLimitMs });
   };
   return followRehearsal(io, { store, campaignId: read.file.id, now, pause, tell, leave });
 }

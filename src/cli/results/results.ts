@@ -19,7 +19,7 @@ import { nextSince } from './delta.ts';
 import { readResultsFlags, type ResultsFlags, type ResultsOptions } from './flags.ts';
 import { refuseOtherFile } from './replace.ts';
 import { waitForEnd } from './wait.ts';
-import { interruptible } from '../terminal/interrupt.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { readClockOrReal } from '../access/service.ts';
 import { fetchTranscripts } from './transcripts.ts';
@@ -108,7 +108,7 @@ function defaultPath(campaignId: string, { format, filter, since }: ResultsOptio
 /** Ctrl-C gives the work up in order: no half-written file stays. Where rows go to a pipe the system's own way is right. */
 async function leavable(io: Io, path: string, work: (leave: AbortSignal) => Promise<void>): Promise<void> {
   if (path === '-') await work(new AbortController().signal);
-  else await interruptible(io, work);
+  else await untilInterrupted(io, ({ signal }) => work(signal));
 }
 
 async function waitUntilEnded(io: Io, open: OpenCampaign, leave: AbortSignal): Promise<Campaign> {

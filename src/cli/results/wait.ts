@@ -1,12 +1,11 @@
 import { realClock } from '../../convai/service-clock.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
-import { CampaignReader, type Snapshot } from '../access/campaign-snapshot.ts';
 import { createCampaignView } from '../access/campaign-view.ts';
 import type { OpenCampaign } from '../access/ledger.ts';
 import type { Io } from '../terminal/io.ts';
 import { superviseCampaign } from '../access/supervision.ts';
 import { openTemporal } from '../access/temporal.ts';
-import { watchCampaign } from '../access/watch-campaign.ts';
+import { watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
 
 const temporalLimitMs = 2_000;
 
@@ -20,22 +19,14 @@ export async function waitForEnd(
   leave: AbortSignal,
 ): Promise<Snapshot> {
   const temporal = await openTemporal(io, config, temporalLimitMs).catch(() => null);
-  const clock = keepServiceClock(config.SVC_BASE_URL);
+  const readClock = keepServiceClock(config.SVC_BASE_URL);
+  const clock = () => readClock().catch(() => realClock(Date.now));
+  const supervise = async () => (temporal === null ? [] : superviseCampaign({ config, store, temporal }, campaignId));
   const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;
   const view = createCampaignView({ ...io, isTerminal }, io.stderr, 'Ctrl-C leaves; the campaign goes on.');
-  const reader = new CampaignReader({
-    store,
-    campaignId,
-    clock: () => clock().catch(() => realClock(Date.now)),
-    now: Date.now,
-    fromSeq: null,
-  });
-  const supervise = async (): Promise<string[]> =>
-    temporal === null ? [] : superviseCampaign({ config, store, temporal, campaignId });
   try {
-    return await watchCampaign({ reader, view, leave, supervise });
+    return await watchCampaign({ store, campaignId, clock, fromSeq: null, view, leave, supervise });
   } finally {
-    view.close();
     await temporal?.connection.close();
   }
 }

@@ -5,7 +5,7 @@ import { requireService, startCampaign } from '../../temporal/start-campaign.ts'
 import { withCampaign, type OpenCampaign } from '../access/ledger.ts';
 import { readClock } from '../access/service.ts';
 import { sendUpdate } from '../access/campaign-message.ts';
-import { withTemporal, type TemporalAccess } from '../access/temporal.ts';
+import { withTemporal, type Session } from '../access/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
@@ -46,26 +46,21 @@ export async function whenAgreed(
   io.stderr.write(`${redial.risk}\n`);
   if (!(await mayBegin(io, input, yes, redial.question))) return;
   // Connected before the decision is written, so that what it sets going can go.
-  await withTemporal(io, config, (temporal) => work(() => setOff(desk, temporal)));
+  await withTemporal(io, desk, (session) => work(() => setOff(desk, session)));
 }
 
-const answerLimitMs = 20_000;
-
 /** Makes the redialled recipients move: the next round of an ended campaign, or a new look of a running one. */
-async function setOff(desk: Desk, temporal: TemporalAccess): Promise<string> {
+async function setOff(desk: Desk, session: Session): Promise<string> {
   const { config, store, campaignId: id, clock } = desk;
   const campaign = (await findCampaign(store.db, id)) ?? desk.campaign;
   if (hasEnded(campaign)) {
-    const started = await startCampaign({ config, store, client: temporal.client, now: Math.round(clock.now()) }, id);
+    const started = await startCampaign(
+      { config, store, client: session.temporal.client, now: Math.round(clock.now()) },
+      id,
+    );
     return started === undefined ? '' : ` Round ${started.round.round} has been started: carillon status ${id}`;
   }
   if (campaign.state === 'paused') return ` The campaign is paused: carillon resume ${id} sets it going.`;
-  if (campaign.state === 'running')
-    await sendUpdate(config, temporal, {
-      campaign,
-      wish: 'look',
-      ledgerId: store.ledgerId,
-      limitMs: answerLimitMs,
-    });
+  if (campaign.state === 'running') await sendUpdate(session, { campaign, wish: 'look' });
   return '';
 }

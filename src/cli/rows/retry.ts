@@ -58,7 +58,7 @@ async function runRetry(io: Io, input: PersonInput, campaignId: string, flags: R
     const question = `Call the rows of ${campaignId} again that are ${outcomes.join(' or ')}?${risk}`;
     if (!(await mayBegin(io, input, flags.yes, question))) return;
     // Connected before the decision is written, so that what it sets going can go.
-    const { rows, round } = await withTemporal(io, config, async ({ client }) => {
+    const { rows, round } = await withTemporal(io, { config, store }, async ({ temporal: { client } }) => {
       const now = Math.round((await readClock(config)).now());
       const rows = await retryEnded(store, campaignId, outcomes, now);
       const started = await startCampaign({ config, store, client, now }, campaignId);

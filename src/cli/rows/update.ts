@@ -11,7 +11,7 @@ import { readWaitingIds, withdrawRecipients } from '../../ledger/people/withdraw
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { withCampaign, type OpenCampaign } from '../access/ledger.ts';
-import { tellToLook } from '../access/look-again.ts';
+import { tellToLook } from '../access/campaign-message.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { count, plural } from '../../input/figures.ts';
 import { printable } from '../terminal/printable.ts';
@@ -117,7 +117,7 @@ interface Update extends OpenCampaign {
 }
 
 async function update(work: Update): Promise<void> {
-  const { io, config, store, campaign, flags, now } = work;
+  const { io, store, campaign, flags, now } = work;
   const { campaignId } = campaign;
   const report = new UpdateReport();
   const listed = { ids: new RowIndex(), unreadable: 0 };
@@ -138,7 +138,7 @@ async function update(work: Update): Promise<void> {
     progress.clear();
   }
   const missing = flags.withdrawMissing ? await withdrawMissing(work, listed) : null;
-  const noticed = dryRun || (await tellToLook(io, config, store, campaignId));
+  const noticed = dryRun || (await tellToLook(io, work, campaignId));
   if (report.failed > 0 || !noticed) io.exitCode = 1;
   const warning = report.warning(campaignId);
   if (warning !== null) io.stderr.write(`Warning: ${printable(warning)}\n`);

@@ -7,7 +7,7 @@ import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { withCampaign } from '../access/ledger.ts';
-import { tellToLook } from '../access/look-again.ts';
+import { tellToLook } from '../access/campaign-message.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
 import { nowOf } from '../suppress/flags.ts';
@@ -73,7 +73,7 @@ async function runWithdraw(io: Io, input: PersonInput, campaignId: string, flags
       results.push(...(await withdrawRecipients(store, { campaignId, note: reason, dryRun }, keys, now)));
     // Nobody is called the sooner for it, so it is no failure when the campaign cannot be told.
     if (!dryRun && results.some(({ result }) => result === 'withdrawn'))
-      await tellToLook(io, config, store, campaignId);
+      await tellToLook(io, { config, store }, campaignId);
     if (results.some(({ result }) => result === 'call_open' || result === 'not_found')) io.exitCode = 1;
     if (json) writeJson(io, asJson(campaignId, dryRun, results));
     else io.stdout.write(render(io, campaignId, dryRun, results));

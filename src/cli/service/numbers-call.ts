@@ -5,11 +5,11 @@ import { collect } from './agent-body.ts';
 import { readBodyFile, type Body } from '../terminal/body-file.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { writeJson } from '../terminal/json-output.ts';
+import { writeAnswer } from '../terminal/json-output.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
 import { printable } from '../terminal/printable.ts';
-import { askService } from '../access/service-operation.ts';
+import { askService } from './operation.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 export interface CallFlags {
@@ -54,8 +54,10 @@ export async function placeCalls(io: Io, input: PersonInput, flags: CallFlags): 
     // The client checks the body before it sends anything.
     client.placeBatchCalls(body as unknown as BatchCallsRequest, { requestId, mayBegin: () => true }),
   );
-  if (flags.json) writeJson(io, { batch_id: placed.batchId, calls_initiated: placed.callsInitiated });
-  else io.stdout.write(`Batch ${printable(placed.batchId)}: ${plural(placed.callsInitiated, 'call')} queued.\n`);
+  writeAnswer(io, flags.json, {
+    data: { batch_id: placed.batchId, calls_initiated: placed.callsInitiated },
+    words: `Batch ${printable(placed.batchId)}: ${plural(placed.callsInitiated, 'call')} queued.\n`,
+  });
   if (placed.callsInitiated < people) {
     io.stderr.write(
       `The service queued ${placed.callsInitiated} of ${people} and does not say which. Look before you call the others: ${operation.lookWith}\n`,

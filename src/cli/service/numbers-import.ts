@@ -2,11 +2,10 @@ import { Option, type Command } from 'commander';
 import type { ImportPhoneNumberRequest } from '../../convai/schemas-requests.ts';
 import { readBodyFile, type Body } from '../terminal/body-file.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeJson } from '../terminal/json-output.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
 import { printable } from '../terminal/printable.ts';
 import { readSecret } from '../terminal/secret-input.ts';
-import { askService } from '../access/service-operation.ts';
+import { printOperation } from './operation.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 export interface ImportFlags {
@@ -48,13 +47,14 @@ export async function importNumber(io: Io, input: PersonInput, flags: ImportFlag
   }
   const body = await readBody(input, flags);
   const token = String(body['telephony_auth_token']);
-  const operation = { doing: 'import the number', lookWith: 'carillon numbers list', secrets: [token] };
-  const imported = await askService(io, operation, (client) =>
+  await printOperation(io, flags.json, {
+    doing: 'import the number',
+    lookWith: 'carillon numbers list',
+    secrets: [token],
     // The client checks the body before it sends anything.
-    client.importPhoneNumber(body as unknown as ImportPhoneNumberRequest),
-  );
-  if (flags.json) writeJson(io, imported);
-  else io.stdout.write(`${printable(imported.phone_number_id)}\n`);
+    ask: (client) => client.importPhoneNumber(body as unknown as ImportPhoneNumberRequest),
+    words: (imported) => `${printable(imported.phone_number_id)}\n`,
+  });
 }
 
 async function readBody(input: PersonInput, flags: ImportFlags): Promise<Body> {

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import type { PhoneNumber } from '../../convai/schemas-responses.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeJson } from '../terminal/json-output.ts';
-import { countUnusable } from '../terminal/list-limit.ts';
+import { writeAnswer } from '../terminal/json-output.ts';
+import { askUsable } from './list.ts';
 import { addCallFlags, placeCalls, type CallFlags } from './numbers-call.ts';
 import { addImportFlags, importNumber, type ImportFlags } from './numbers-import.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
-import { askService } from '../access/service-operation.ts';
+import { printOperation } from './operation.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
 
 const examples = `
@@ -61,7 +61,15 @@ export function numbersCommand(io: Io, input: PersonInput = processInput()): Com
     .requiredOption('--agent <id>', 'id of the agent')
     .option('--json', 'print the changed number as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon numbers assign pn_main --agent agent_reminders')
-    .action((id: string, flags: { agent: string; json: boolean }) => assignNumber(io, id, flags));
+    .action((id: string, { agent, json }: { agent: string; json: boolean }) =>
+      printOperation(io, json, {
+        doing: `assign number ${id} to agent ${agent}`,
+        lookWith,
+        ask: (client) => client.assignPhoneNumber(id, { agent_id: agent }),
+        data: (number) => number ?? { phone_number_id: id, agent_id: agent },
+        words: () => `Agent ${agent} answers the calls to number ${id} from now on.\n`,
+      }),
+    );
   addCallFlags(command.command('call').description('Place calls now, without the protection of a campaign'))
     .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print the response as JSON', false)
@@ -77,19 +85,15 @@ const columns: readonly Column<PhoneNumber>[] = [
   { title: 'AGENT', value: ({ agent_id }) => agent_id ?? '-', flexible: true },
 ];
 
-async function listNumbers(io: Io, { agent, json }: { agent?: string; json: boolean }): Promise<void> {
-  const operation = { doing: 'list the phone numbers', lookWith: 'carillon numbers list' };
-  const unusable = countUnusable();
-  const all = await askService(io, operation, (client) => client.listPhoneNumbers(unusable));
-  unusable.tell(io);
-  const numbers = agent === undefined ? all : all.filter((number) => number.agent_id === agent);
-  if (json) writeJson(io, { phone_numbers: numbers });
-  else io.stdout.write(renderTable(columns, numbers, terminalWidth(io)));
-}
+const lookWith = 'carillon numbers list';
 
-async function assignNumber(io: Io, id: string, { agent, json }: { agent: string; json: boolean }): Promise<void> {
-  const operation = { doing: `assign number ${id} to agent ${agent}`, lookWith: 'carillon numbers list' };
-  const number = await askService(io, operation, (client) => client.assignPhoneNumber(id, { agent_id: agent }));
-  if (json) writeJson(io, number ?? { phone_number_id: id, agent_id: agent });
-  else io.stdout.write(`Agent ${agent} answers the calls to number ${id} from now on.\n`);
+async function listNumbers(io: Io, { agent, json }: { agent?: string; json: boolean }): Promise<void> {
+  const all = await askUsable(io, { doing: 'list the phone numbers', lookWith }, (client, options) =>
+    client.listPhoneNumbers(options),
+  );
+  const numbers = agent === undefined ? all : all.filter((number) => number.agent_id === agent);
+  writeAnswer(io, json, {
+    data: { phone_numbers: numbers },
+    words: renderTable(columns, numbers, terminalWidth(io)),
+  });
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { Command, InvalidArgumentError } from 'commander';
 import { readCampaignFile, refuseEndedCampaign } from '../../campaign-file/file.ts';
 import { readTestCallRow, testCallRules, type TestCallRow } from '../../list/test-call-row.ts';
-import { readConfig, type Config } from '../../config.ts';
+import { readConfig } from '../../config.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { compileTemplates } from '../../domain/personalisation.ts';
 import { readPhoneNumber } from '../../domain/phone-number.ts';
@@ -12,16 +12,15 @@ import { requireHookSecret } from '../../temporal/hook-secret.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { campaignHash } from '../../campaign-file/hash.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../import/import-list.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { startCampaign } from '../../temporal/start-campaign.ts';
 import { requireCaller } from './campaign-start.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { openLedger } from '../access/ledger.ts';
+import { openLedger, withLedger, type LedgerAccess } from '../access/ledger.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { printable } from '../terminal/printable.ts';
 import { accountIdOf, readClock } from '../access/service.ts';
-import { openTemporal } from '../access/temporal.ts';
+import { withTemporal } from '../access/temporal.ts';
 import { followTestCall } from './test-call-end.ts';
 import { refuseForbiddenCall } from './test-call-refusal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -78,25 +77,21 @@ export async function runTestCall(io: Io, input: PersonInput, options: TestCallO
   const row = await readTestCallRow(file, header, rules, { row: options.row, callee });
   const testRules = testCallRules(rules, options.anyHour);
   requireHookSecret(config, file.id, testRules);
-  const store = await openLedger(config);
-  try {
+  const call = async (access: LedgerAccess): Promise<void> => {
+    const { store } = access;
     await refuseForbiddenCall(store, { campaignId: file.id, rules: testRules, row, now, path: file.path });
     await requireCaller(config, testRules);
     tellWords(io, options, testRules, row);
     const question = `Place this call to the number of --to now, as row ${row.row} of ${file.id}?`;
     if (!(await mayBegin(io, input, options.yes, question))) return;
-    const temporal = await openTemporal(io, config);
-    try {
-      const campaignId = await importTestCall(config, store, { file, header, rules: testRules, row, now });
-      await startCampaign({ config, store, client: temporal.client, now }, campaignId);
+    await withTemporal(io, access, async (session) => {
+      const campaignId = await importTestCall(access, { file, header, rules: testRules, row, now });
+      await startCampaign({ ...access, client: session.temporal.client, now }, campaignId);
       io.stderr.write(`Test call ${campaignId} has been started.\n`);
-      await followTestCall(io, { config, store, temporal, campaignId, json: options.json });
-    } finally {
-      await temporal.connection.close();
-    }
-  } finally {
-    await store.close();
-  }
+      await followTestCall(io, session, { campaignId, json: options.json });
+    });
+  };
+  await withLedger(io, call, openLedger);
 }
 
 function readRowNumber(text: string): number {
@@ -120,8 +115,7 @@ function tellWords(io: Io, { anyHour }: TestCallOptions, rules: CampaignRules, r
 
 /** Imports the call as a campaign of one row under the next free id, and answers that. */
 async function importTestCall(
-  config: Config,
-  store: Store,
+  { config, store }: LedgerAccess,
   { file, header, rules, row, now }: Omit<ReadCampaign, 'hash'> & { row: TestCallRow; now: number },
 ): Promise<string> {
   let n = 1;

@@ -16,23 +16,29 @@ export interface AdjustFlags {
   json: boolean;
 }
 
-const { max_concurrent_calls: lines, starts_per_minute: starts, batch_size: size, priority } = pacing.shape;
-
-/** The bounds are those of the campaign file, whose words say what to write. */
-function readWhole(flag: string, text: string, schema: Pick<typeof lines, 'safeParse'>): number {
-  const parsed = schema.safeParse(/^-?\d+$/.test(text) ? Number(text) : Number.NaN);
-  if (parsed.success) return parsed.data;
-  throw new UsageError(`${flag} is ${JSON.stringify(text)}; ${parsed.error.issues[0]?.message ?? 'write a number'}.`);
+interface Limit {
+  flag: string;
+  /** The bounds are those of the campaign file, whose words say what to write. */
+  schema: Pick<typeof pacing.shape.batch_size, 'safeParse'>;
+  /** Whether `none` lifts it. */
+  orNone: boolean;
 }
 
-function readLimit(flag: string, text: string, schema: Pick<typeof lines, 'safeParse'>): number | null {
-  if (text === 'none') return null;
-  try {
-    return readWhole(flag, text, schema);
-  } catch (error) {
-    if (error instanceof UsageError) throw new UsageError(error.message.replace(/\.$/, ', or none for no limit.'));
-    throw error;
-  }
+const { shape } = pacing;
+const campaignLimits: Readonly<Record<keyof PacingAdjustments, Limit>> = {
+  maxConcurrentCalls: { flag: '--max-concurrent-calls', schema: shape.max_concurrent_calls, orNone: false },
+  startsPerMinute: { flag: '--starts-per-minute', schema: shape.starts_per_minute.unwrap(), orNone: true },
+  batchSize: { flag: '--batch-size', schema: shape.batch_size, orNone: false },
+  priority: { flag: '--priority', schema: shape.priority, orNone: false },
+};
+const campaignKeys = Object.keys(campaignLimits) as (keyof PacingAdjustments)[];
+
+function readLimit({ flag, schema, orNone }: Limit, text: string): number | null {
+  if (orNone && text === 'none') return null;
+  const parsed = schema.safeParse(/^-?\d+$/.test(text) ? Number(text) : Number.NaN);
+  if (parsed.success) return parsed.data;
+  const advice = `${parsed.error.issues[0]?.message ?? 'write a number'}${orNone ? ', or none for no limit' : ''}`;
+  throw new UsageError(`${flag} is ${JSON.stringify(text)}; ${advice}.`);
 }
 
 /** What a person wants of a campaign. Throws UsageError. */
@@ -41,40 +47,26 @@ export function readCampaignWish(flags: AdjustFlags): PacingAdjustments {
     throw new UsageError('--keep-free is for the whole account: carillon adjust --account --keep-free 30%.');
   if (flags.movedFrom !== undefined)
     throw new UsageError('--moved-from is for the whole account: carillon adjust --account --moved-from <address>.');
-  const { maxConcurrentCalls, startsPerMinute, batchSize } = flags;
-  return {
-    ...(maxConcurrentCalls === undefined
-      ? {}
-      : { maxConcurrentCalls: readWhole('--max-concurrent-calls', maxConcurrentCalls, lines) }),
-    ...(startsPerMinute === undefined
-      ? {}
-      : { startsPerMinute: readLimit('--starts-per-minute', startsPerMinute, required(starts)) }),
-    ...(batchSize === undefined ? {} : { batchSize: readWhole('--batch-size', batchSize, size) }),
-    ...(flags.priority === undefined ? {} : { priority: readWhole('--priority', flags.priority, priority) }),
-  };
-}
-
-function required(schema: typeof starts) {
-  return schema.unwrap();
+  const wanted = campaignKeys.flatMap((key) => {
+    const text = flags[key];
+    return text === undefined ? [] : [[key, readLimit(campaignLimits[key], text)]];
+  });
+  return Object.fromEntries(wanted) as PacingAdjustments;
 }
 
 /** What a person wants of the account. Throws UsageError. */
 export function readAccountWish(flags: AdjustFlags): Partial<AccountLimits> {
-  const { maxConcurrentCalls, keepFree, startsPerMinute, batchSize } = flags;
-  const foreign = Object.entries({
-    '--starts-per-minute': startsPerMinute,
-    '--batch-size': batchSize,
-    '--priority': flags.priority,
-    '--reset': flags.reset ? '' : undefined,
-  }).find(([, value]) => value !== undefined);
-  if (foreign !== undefined)
+  const { maxConcurrentCalls, keepFree } = flags;
+  const foreign = campaignKeys.find((key) => key !== 'maxConcurrentCalls' && flags[key] !== undefined);
+  if (foreign !== undefined || flags.reset) {
+    const flag = foreign === undefined ? '--reset' : campaignLimits[foreign].flag;
     throw new UsageError(
-      `${foreign[0]} is for a campaign: name one instead of --account, such as carillon adjust reminders.`,
+      `${flag} is for a campaign: name one instead of --account, such as carillon adjust reminders.`,
     );
+  }
+  const lines = { ...campaignLimits.maxConcurrentCalls, orNone: true };
   return {
-    ...(maxConcurrentCalls === undefined
-      ? {}
-      : { maxConcurrentCalls: readLimit('--max-concurrent-calls', maxConcurrentCalls, lines) }),
+    ...(maxConcurrentCalls === undefined ? {} : { maxConcurrentCalls: readLimit(lines, maxConcurrentCalls) }),
     ...(keepFree === undefined ? {} : { keepFree: readShare(keepFree) }),
   };
 }

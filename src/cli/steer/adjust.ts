@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { readConfig, type Config } from '../../config.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import {
   adjustAccount,
@@ -12,18 +11,17 @@ import {
 import { readAccount } from '../../ledger/limits/account-pace.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { howToMend } from '../../ledger/people/edit-refusal.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { moveAccount } from './account-move.ts';
 import { readAccountWish, readCampaignWish, type AdjustFlags } from './adjust-flags.ts';
 import { stateText } from '../words/campaign.ts';
 import { tellAdjustment } from '../words/events.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeJson } from '../terminal/json-output.ts';
-import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
-import { tellToLook } from '../access/look-again.ts';
+import { writeAnswer } from '../terminal/json-output.ts';
+import { requireCampaign, withLedger, type LedgerAccess } from '../access/ledger.ts';
+import { tellToLook } from '../access/campaign-message.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { count, percent } from '../../input/figures.ts';
-import { accountIdOf, readClockOrReal } from '../access/service.ts';
+import { accountIdOf, readServiceTime } from '../access/service.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 const examples = `
@@ -42,8 +40,6 @@ Examples:
   carillon adjust --account --max-concurrent-calls 30 --keep-free 30%
   carillon adjust --account --moved-from https://old.example/api`;
 
-const clockLimitMs = 3_000;
-
 /** `carillon adjust`: limits of a campaign that runs, or of the account that campaigns share. */
 export function adjustCommand(io: Io, input: PersonInput = processInput()): Command {
   return new Command('adjust')
@@ -60,53 +56,48 @@ export function adjustCommand(io: Io, input: PersonInput = processInput()): Comm
     .option('--reset', 'restore the limits from the campaign file', false)
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, input, campaignId ?? null, flags));
+    .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, input, campaignId, flags));
 }
 
 /** Throws UsageError, and what the database throws. */
-export async function runAdjust(
+async function runAdjust(
   io: Io,
   input: PersonInput,
-  campaignId: string | null,
+  campaignId: string | undefined,
   flags: AdjustFlags,
 ): Promise<void> {
-  if (flags.account !== (campaignId === null)) {
+  if (flags.account !== (campaignId === undefined)) {
     throw new UsageError(
       flags.account
         ? `Both a campaign (${campaignId}) and --account are named; name one.`
         : 'Name a campaign, such as carillon adjust reminders, or the whole account with --account.',
     );
   }
-  const config = readConfig(io.env);
-  const store = await openExistingLedger(config);
-  try {
-    if (campaignId === null && flags.movedFrom !== undefined)
-      await moveAccount(io, input, { config, store, flags, from: flags.movedFrom });
-    else if (campaignId === null) await adjustSharedLimits(io, config, store, flags);
-    else await adjustOne(io, config, store, campaignId, flags);
-  } finally {
-    await store.close();
-  }
+  await withLedger(io, (access) => {
+    if (campaignId !== undefined) return adjustOne(io, access, campaignId, flags);
+    const { movedFrom: from } = flags;
+    return from === undefined
+      ? adjustSharedLimits(io, access, flags)
+      : moveAccount(io, input, { ...access, flags, from });
+  });
 }
 
-async function serviceNow(config: Config, io: Io): Promise<number> {
-  const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
-  return Math.round(clock.now());
-}
-
-async function adjustOne(io: Io, config: Config, store: Store, campaignId: string, flags: AdjustFlags): Promise<void> {
+async function adjustOne(io: Io, access: LedgerAccess, campaignId: string, flags: AdjustFlags): Promise<void> {
+  const { config, store } = access;
   const wish = readCampaignWish(flags);
   const campaign = await requireCampaign(store, campaignId);
   const isQuestion = Object.keys(wish).length === 0 && !flags.reset;
   const change = isQuestion
     ? { from: {}, to: {} }
-    : await adjustCampaign(store, campaignId, { wish, reset: flags.reset, now: await serviceNow(config, io) });
+    : await adjustCampaign(store, campaignId, { wish, reset: flags.reset, now: await readServiceTime(io, config) });
   if (change === undefined) throw endedError(campaign);
-  const told = isEmpty(change) || (await tellToLook(io, config, store, campaignId));
+  const told = isEmpty(change) || (await tellToLook(io, access, campaignId));
   const limits = await readLimits(store.db, campaignId);
   if (limits === undefined) return;
-  if (flags.json) writeJson(io, { campaignId, changed: change, told, limits: limits.now, file: limits.file });
-  else io.stdout.write(`${[...changeLines(change, isQuestion), ...limitLines(limits)].join('\n')}\n`);
+  writeAnswer(io, flags.json, {
+    data: { campaignId, changed: change, told, limits: limits.now, file: limits.file },
+    words: `${[...changeLines(change, isQuestion), ...limitLines(limits)].join('\n')}\n`,
+  });
 }
 
 function endedError(campaign: Campaign): UsageError {
@@ -119,7 +110,8 @@ function endedError(campaign: Campaign): UsageError {
   );
 }
 
-async function adjustSharedLimits(io: Io, config: Config, store: Store, flags: AdjustFlags): Promise<void> {
+async function adjustSharedLimits(io: Io, access: LedgerAccess, flags: AdjustFlags): Promise<void> {
+  const { config, store } = access;
   const wish = readAccountWish(flags);
   const accountId = accountIdOf(config);
   const before = await readAccount(store.db, accountId);
@@ -131,28 +123,19 @@ async function adjustSharedLimits(io: Io, config: Config, store: Store, flags: A
   const isQuestion = Object.keys(wish).length === 0;
   const change: Adjustment<AccountLimits> & { campaigns: Campaign[] } = isQuestion
     ? { from: {}, to: {}, campaigns: [] }
-    : await adjustAccount(store, accountId, { wish, now: await serviceNow(config, io) });
+    : await adjustAccount(store, accountId, { wish, now: await readServiceTime(io, config) });
   let told = true;
   if (!isEmpty(change))
-    for (const { campaignId } of change.campaigns) if (told) told = await tellToLook(io, config, store, campaignId);
+    for (const { campaignId } of change.campaigns) if (told) told = await tellToLook(io, access, campaignId);
   const { maxConcurrentCalls, keepFree, pace } = await readAccount(store.db, accountId);
-  if (flags.json) {
-    const { from, to } = change;
-    writeJson(io, {
-      accountId,
-      changed: { from, to },
-      told,
-      limits: { maxConcurrentCalls, keepFree: keepFree / 1000 },
-      pace: pace / 1000,
-    });
-    return;
-  }
-  const free = keepFree === 0 ? '' : `, of which ${percent(keepFree / 1000)} are kept free`;
-  const lines = [
-    ...changeLines(change, isQuestion),
-    `All campaigns at ${accountId} together: ${maxConcurrentCalls === null ? 'no limit of their own' : `${count(maxConcurrentCalls)} concurrent calls${free}`}`,
-  ];
-  io.stdout.write(`${lines.join('\n')}\n`);
+  const limits = { maxConcurrentCalls, keepFree: keepFree / 1000 };
+  const free = keepFree === 0 ? '' : `, of which ${percent(limits.keepFree)} are kept free`;
+  const lines =
+    maxConcurrentCalls === null ? 'no limit of their own' : `${count(maxConcurrentCalls)} concurrent calls${free}`;
+  writeAnswer(io, flags.json, {
+    data: { accountId, changed: { from: change.from, to: change.to }, told, limits, pace: pace / 1000 },
+    words: `${[...changeLines(change, isQuestion), `All campaigns at ${accountId} together: ${lines}`].join('\n')}\n`,
+  });
 }
 
 function isEmpty({ to }: Adjustment<object>): boolean {

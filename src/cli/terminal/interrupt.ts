@@ -50,15 +50,15 @@ export function createInterrupts(source: SignalSource, exit: (code: number) => v
   };
 }
 
-/** Does the work with a signal that is aborted when the person, or the system, wants it to end. */
-export async function interruptible<Result>(
-  { onInterrupt }: Pick<Interrupts, 'onInterrupt'>,
-  work: (leave: AbortSignal) => Promise<Result>,
+/** Does the work, which is to leave off when its signal is aborted: the command is then asked to end. */
+export async function untilInterrupted<Result>(
+  io: Pick<Interrupts, 'onInterrupt'>,
+  work: (leaving: AbortController) => Promise<Result>,
 ): Promise<Result> {
   const leaving = new AbortController();
-  const takeBack = onInterrupt(() => leaving.abort());
+  const takeBack = io.onInterrupt(() => leaving.abort());
   try {
-    return await work(leaving.signal);
+    return await work(leaving);
   } finally {
     takeBack();
   }

@@ -6,6 +6,12 @@ export function writeJson(io: Pick<Io, 'stdout'>, value: unknown): void {
   io.stdout.write(`${jsonText(value, 2)}\n`);
 }
 
+/** What was asked for: `data` with `--json`, else `words`, as they are. */
+export function writeAnswer(io: Pick<Io, 'stdout'>, json: boolean, answer: { data: unknown; words: string }): void {
+  if (json) writeJson(io, answer.data);
+  else io.stdout.write(answer.words);
+}
+
 const instantName = /^at$|[a-z]At$/;
 
 /**

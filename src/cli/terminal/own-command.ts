@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { commandNames } from './command-names.ts';
+import { commandNames } from './help-lines.ts';
 
 /** What a person types here to run this program: `./carillon` in its clone, `npx carillon` where a project has it, else `carillon`. */
 export function ownCommand(input: { script: string; folder: string; root: string | null; windows: boolean }): string {

@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import { jsonText } from '../../input/json-text.ts';
-import { readConfig } from '../../config.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { readEvents, type CampaignEvent } from '../../ledger/events.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
 import { tellEvent } from '../words/events.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+import { withCampaign } from '../access/ledger.ts';
 
 const examples = `
 Times are service time. The log is read from the database alone; Temporal, service and worker are not needed. With --json every
@@ -38,28 +39,22 @@ export function eventsCommand(io: Io): Command {
 const everyMs = 1_000;
 
 async function showEvents(io: Io, campaignId: string, { follow, json }: Flags): Promise<void> {
-  const leaving = new AbortController();
-  const takeBack = io.onInterrupt(() => leaving.abort());
-  const store = await openExistingLedger(readConfig(io.env));
-  try {
-    await requireCampaign(store, campaignId);
+  const show = async ({ db }: Store, leave: AbortSignal): Promise<void> => {
     let shown = 0;
-    while (!leaving.signal.aborted) {
+    while (!leave.aborted) {
       // Read first: what is written before the end is shown, too.
-      const campaign = await findCampaign(store.db, campaignId);
+      const campaign = await findCampaign(db, campaignId);
       for (;;) {
-        const events = await readEvents(store.db, campaignId, shown);
+        const events = await readEvents(db, campaignId, shown);
         if (events.length === 0) break;
         io.stdout.write(events.map((event) => (json ? asJson(event) : asText(event))).join(''));
         shown = events.at(-1)?.seq ?? shown;
       }
       if (!follow || campaign === undefined || hasEnded(campaign)) return;
-      await pause(everyMs, undefined, { signal: leaving.signal }).catch(() => {});
+      await pause(everyMs, undefined, { signal: leave }).catch(() => {});
     }
-  } finally {
-    takeBack();
-    await store.close();
-  }
+  };
+  await withCampaign(io, campaignId, ({ store }) => untilInterrupted(io, ({ signal }) => show(store, signal)));
 }
 
 function asText(event: CampaignEvent): string {

@@ -4,7 +4,7 @@ import type { Standstill, StandstillReason } from '../../ledger/plan/standstill.
 import { instantText } from '../../input/instant.ts';
 import { plural, span } from '../../input/figures.ts';
 import { printable } from '../terminal/printable.ts';
-import type { WorkflowLook } from '../access/workflow-look.ts';
+import type { WorkflowLook } from '../access/supervision.ts';
 
 /** What is known of a campaign that dials nobody: from its database, and from Temporal. */
 export interface Obstacles {

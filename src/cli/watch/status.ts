@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { readConfig, type Config } from '../../config.ts';
 import type { ServiceClock } from '../../convai/service-clock.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { readAccount } from '../../ledger/limits/account-pace.ts';
@@ -9,21 +8,19 @@ import { readHookStanding, type HookStanding } from '../../ledger/campaign/hook-
 import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import { countDoubt, type DoubtCounts } from '../../ledger/read/doubt-counts.ts';
 import { readLineLimits, type LineLimits } from '../../ledger/limits/line-limits.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { lastMoveAt, readStandstill } from '../../ledger/plan/standstill.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { callerUseAsJson, callerUseLines } from '../words/callers.ts';
-import { campaignTitle, dispositionCounts, outcomeCounts, stateText } from '../words/campaign.ts';
+import { campaignTitle, dispositionCounts, outcomeCounts, stateText, statusAsJson } from '../words/campaign.ts';
 import { apartText, unresolvedLines } from '../words/doubts.ts';
 import { hookLines, hooksAsJson } from '../words/hooks.ts';
 import type { Io } from '../terminal/io.ts';
-import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+import { withCampaign, withLedger, type LedgerAccess, type OpenCampaign } from '../access/ledger.ts';
 import { pacingAsJson, pacingLines } from '../words/pacing.ts';
 import { count, plural, span } from '../../input/figures.ts';
 import { readClockOrReal } from '../access/service.ts';
-import { statusAsJson } from '../access/status-json.ts';
 import { standstillAsJson, standstillText, workflowAsJson, workflowText, type Obstacles } from './standstill-text.ts';
-import { lookAtWorkflow } from '../access/workflow-look.ts';
+import { lookAtWorkflow } from '../access/supervision.ts';
 
 /** Neither Temporal nor the service is needed here, so neither is waited for. */
 const limitMs = 2_000;
@@ -42,23 +39,14 @@ export function statusCommand(io: Io): Command {
     .argument('[campaign]', 'id of the campaign (default: list all)')
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .action(async (campaignId: string | undefined, options: { json: boolean }) => {
-      await runStatus(io, { campaignId: campaignId ?? null, ...options });
-    });
+    .action((campaignId: string | undefined, { json }: { json: boolean }) =>
+      campaignId === undefined
+        ? withLedger(io, (access) => printList(io, access, json))
+        : withCampaign(io, campaignId, (open) => printOne(io, open, json)),
+    );
 }
 
-export async function runStatus(io: Io, options: { campaignId: string | null; json: boolean }): Promise<void> {
-  const config = readConfig(io.env);
-  const store = await openExistingLedger(config);
-  try {
-    if (options.campaignId === null) await printList(io, store, options.json);
-    else await printOne(io, config, store, options.campaignId, options.json);
-  } finally {
-    await store.close();
-  }
-}
-
-async function printList(io: Io, store: Store, json: boolean): Promise<void> {
+async function printList(io: Io, { store }: LedgerAccess, json: boolean): Promise<void> {
   const rows: { campaign: Campaign; status: CampaignStatus }[] = [];
   for (const campaign of await listCampaigns(store.db))
     rows.push({ campaign, status: await readStatus(store.db, campaign) });
@@ -75,11 +63,11 @@ async function printList(io: Io, store: Store, json: boolean): Promise<void> {
   }
 }
 
-async function printOne(io: Io, config: Config, store: Store, campaignId: string, json: boolean): Promise<void> {
-  const campaign = await requireCampaign(store, campaignId);
+async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void> {
+  const { config, store, campaign } = open;
   const status = await readStatus(store.db, campaign);
   const isOver = hasEnded(campaign) || campaign.round === 0;
-  const look = isOver ? null : await lookAtWorkflow(io, { config, store, campaign, limitMs });
+  const look = isOver ? null : await lookAtWorkflow(io, open, limitMs);
   const clock = await readClockOrReal(config, limitMs, () => io.now());
   const limits = isOver ? null : await readLineLimits(store.db, campaign, Math.round(clock.now()));
   const clocksApartMs = isOver ? 0 : (await readAccount(store.db, campaign.accountId)).clocksApartMs;

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
-import { readConfig, type Config } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import type { ConvaiClient } from '../../convai/client.ts';
 import { factsFromListEntry } from '../../convai/record-facts.ts';
 import type { ServiceList } from '../../verify/judge-list.ts';
 import { verifyLog, type LogReport } from '../../verify/log.ts';
 import type { Io } from '../terminal/io.ts';
-import { withInstants, writeJson } from '../terminal/json-output.ts';
-import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+import { withInstants, writeAnswer } from '../terminal/json-output.ts';
+import { requireCampaign, withLedger } from '../access/ledger.ts';
 import { count, plural } from '../../input/figures.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { accountIdOf, explainServiceFault, openService } from '../access/service.ts';
@@ -37,25 +37,21 @@ export function verifyCommand(io: Io): Command {
 }
 
 async function runVerify(io: Io, campaignId: string | null, { offline, json }: Flags): Promise<void> {
-  const config = readConfig(io.env);
-  const store = await openExistingLedger(config);
-  const client = offline || config.SVC_API_KEY === undefined ? null : openService(config);
-  const progress = new RowProgress(io, 'of the log read');
-  let report: LogReport;
-  try {
+  await withLedger(io, async ({ config, store }) => {
     if (campaignId !== null) await requireCampaign(store, campaignId);
-    report = await verifyLog(store.db, campaignId, {
-      onProgress: (events) => progress.update(events),
-      ...(client === null ? {} : { service: listOf(config, client) }),
-    });
-  } finally {
-    progress.clear();
-    await client?.close();
-    await store.close();
-  }
-  if (!report.ok) io.exitCode = 1;
-  if (json) writeJson(io, withInstants(report));
-  else io.stdout.write(tellReport(report));
+    const client = offline || config.SVC_API_KEY === undefined ? null : openService(config);
+    const progress = new RowProgress(io, 'of the log read');
+    try {
+      const report = await verifyLog(store.db, campaignId, {
+        onProgress: (events) => progress.update(events),
+        ...(client === null ? {} : { service: listOf(config, client) }),
+      }).finally(() => progress.clear());
+      if (!report.ok) io.exitCode = 1;
+      writeAnswer(io, json, { data: withInstants(report), words: tellReport(report) });
+    } finally {
+      await client?.close();
+    }
+  });
 }
 
 /** The service's own list, as the judge reads it. */

@@ -55,6 +55,23 @@ export function dispositionCounts(status: CampaignStatus): string {
     .join(' · ');
 }
 
+/** A campaign's status for programs; instants in ISO 8601, of service time. */
+export function statusAsJson(campaign: Campaign, status: CampaignStatus): Record<string, unknown> {
+  const { campaignId, name, state, stateReason, round, createdAt, rowsRejected } = campaign;
+  return {
+    campaignId,
+    name,
+    state,
+    stateReason,
+    round,
+    createdAt: new Date(createdAt).toISOString(),
+    ...status,
+    rejected: rowsRejected,
+    nextDueAt:
+      status.nextDueAt === null ? null : new Date(Math.max(status.nextDueAt, campaign.createdAt)).toISOString(),
+  };
+}
+
 /** What became of all rows, and of all calls, as tables. */
 export function renderOutcomes(campaign: Campaign, status: CampaignStatus, colour: boolean): string {
   const { bold } = pc.createColors(colour);

@@ -1,3 +1,4 @@
+import { earliest } from '../campaign-rules.ts';
 import { windowAt, type DatedCalendar } from '../hours/calling-window.ts';
 import type { Outcome } from '../outcome.ts';
 
@@ -105,9 +106,4 @@ export function judgeByBothClocks(serviceNow: number, input: EligibilityInput): 
   if (there.verdict === 'dial') return verdict;
   const waitMs = there.verdict === 'wait' ? there.until - serviceNow : 0;
   return { verdict: 'wait', until: input.at + Math.max(hoursRecheckMs, waitMs), reason: 'outside_hours' };
-}
-
-/** The earlier of two instants that may be missing. */
-export function earliest(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }

@@ -1,4 +1,4 @@
-import { isCallOver } from '../disposition.ts';
+import { durationOf, hasValues, isCallOver } from '../disposition.ts';
 import type { ConversationFacts } from '../conversation-facts.ts';
 
 /** What a record says about whether somebody spoke, from surely nobody to maybe; stored with it. */
@@ -45,16 +45,6 @@ export function mayHideTalkFrom(shown: ShownByAgent, ringLimitMs: number): Recor
   return shown.bareShown || shown.longestEmptyMs > ringLimitMs ? recordedTalk.ringing : recordedTalk.maybe;
 }
 
-/** How long a call lasted by its record; 0 where the record names no time. */
-export function durationOf(facts: ConversationFacts): number {
-  if (facts.durationMs !== null) return facts.durationMs;
-  return facts.startedAt !== null && facts.endedAt !== null ? facts.endedAt - facts.startedAt : 0;
-}
-
 function isEnded(facts: ConversationFacts): boolean {
   return facts.status === 'failed' || facts.status === 'done' || facts.status === null || isCallOver(facts);
-}
-
-function hasValues({ collected, evaluation }: ConversationFacts): boolean {
-  return [collected, evaluation].some((values) => values !== null && Object.keys(values).length > 0);
 }

@@ -1,3 +1,4 @@
+import { earliest } from '../campaign-rules.ts';
 import { windowAt, type DatedCalendar } from '../hours/calling-window.ts';
 import { capsAllowAt, type FrequencyCap } from '../frequency-caps.ts';
 import { grainOf } from './grain.ts';
@@ -205,7 +206,7 @@ class Simulation {
   #lookAtWindow(place: Place, now: number): void {
     if (now < place.knownUntil) return;
     const { marginMs } = this.#input;
-    const endsAt = earlier(this.#input.endsAt, place.expiresAt);
+    const endsAt = earliest(this.#input.endsAt, place.expiresAt);
     const window = windowAt({ calendars: place.calendars, zones: place.zones, at: now, marginMs, endsAt });
     place.open = window.open;
     if (window.open) {
@@ -288,10 +289,6 @@ class Simulation {
 interface Called {
   answered: number;
   unanswered: number;
-}
-
-function earlier(left: number | null, right: number | null): number | null {
-  return left === null || right === null ? (left ?? right) : Math.min(left, right);
 }
 
 function allowedBy(caps: readonly FrequencyCap[], calledAt: readonly number[], at: number): number {

@@ -1,5 +1,3 @@
-const minuteMs = 60_000;
-
 /** What decides the size of the next batch; counts are attempts of one campaign. */
 export interface PacingInput {
   /** Attempts that hold a slot. */
@@ -29,22 +27,6 @@ export function slotsToFill(input: PacingInput): number {
   const refilled = free >= Math.min(input.refillThreshold, input.maxConcurrentCalls);
   const takesAll = planned === input.due && input.nothingElseComing;
   return refilled || takesAll ? planned : 0;
-}
-
-/**
- * The earliest instant, `at` or later, at which one more call may start.
- * `recentStarts`: service times of the starts of the last minute or more, in any order.
- */
-export function startsAllowedAt(input: {
-  recentStarts: readonly number[];
-  startsPerMinute: number | null;
-  at: number;
-}): number {
-  const { startsPerMinute, at } = input;
-  if (startsPerMinute === null) return at;
-  const recent = input.recentStarts.filter((start) => start > at - minuteMs).sort((a, b) => a - b);
-  const blocking = recent[recent.length - startsPerMinute];
-  return blocking === undefined ? at : blocking + minuteMs;
 }
 
 /** Lines that a campaign may use so long after it began: a tenth of them at first, then evenly more until it is warm. */

@@ -1,6 +1,6 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import { durationOf } from '../../domain/correlation/recorded-talk.ts';
+import { durationOf } from '../../domain/disposition.ts';
 import type { ConversationRow } from './conversations.ts';
 import type { Queries } from '../open-ledger.ts';
 import type { Database } from '../schema.ts';

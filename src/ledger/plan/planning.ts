@@ -1,9 +1,8 @@
 import { batchIdOf } from '../../domain/ids.ts';
 import { CallerSorting } from '../../domain/caller-choice.ts';
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { unsentStates, type BatchState } from '../../domain/ledger.ts';
 import { outcomeOfWaiting, type DrainReason } from '../../domain/lifecycle.ts';
-import { earliest } from '../../domain/attempts/eligibility.ts';
+import { earliest, type CampaignRules } from '../../domain/campaign-rules.ts';
 import type { WaitReason } from '../../domain/next-step.ts';
 import { lockAccount } from '../limits/account-pace.ts';
 import { giveCaller, readCallersIn } from '../limits/callers.ts';

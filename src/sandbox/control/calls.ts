@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { tellCall, type CallTruth } from '../records/call-truth.ts';
-import { pathParameter, serveControl } from '../http/serve-operation.ts';
+import { serveControl } from '../http/serve-control.ts';
 import { e164 } from '../schemas/building-blocks.ts';
-import { refuseField, validate } from '../schemas/validate.ts';
-import { notFound, ServiceError } from '../core/service-error.ts';
+import { refuseField } from '../schemas/validate.ts';
+import { conflict, existing, type ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { placeForeignCall } from '../core/telephony/foreign-call.ts';
 import { findNumber } from '../routes/phone-numbers.ts';
@@ -44,60 +44,49 @@ const outboundBody = z.strictObject({
 
 /** Calls as they really are, and another course for one of them, or for the next one to a number. */
 export function controlCalls(app: FastifyInstance, service: Service): void {
-  serveControl(app, 'GET', 'calls', { says: 'Lists the calls as they really are.', query: callsQuery }, (request) => {
-    const query = validate(callsQuery, 'query', request.query);
-    return { calls: listCalls(service, query) };
+  serveControl(app, 'GET /_sandbox/calls', {
+    says: 'Lists the calls as they really are.',
+    query: callsQuery,
+    answer: ({ query }) => ({ calls: listCalls(service, query()) }),
   });
 
-  serveControl(
-    app,
-    'POST',
-    'calls/:call_id/course',
-    { says: 'Gives a call that waits or rings another course, or hangs up one in progress.', body: courseBody },
-    (request) => {
-      const call = findCall(service, pathParameter(request, 'call_id'));
-      const input = validate(courseBody, 'body', request.body);
+  serveControl(app, 'POST /_sandbox/calls/:call_id/course', {
+    says: 'Gives a call that waits or rings another course, or hangs up one in progress.',
+    body: courseBody,
+    answer: ({ id, body }) => {
+      const call = findCall(service, id());
+      const input = body();
       service.scheduler.runDue();
       if ('hang_up' in input) hangUp(service, call);
       else force(service, call, readCourse(input));
       service.scheduler.runDue();
       return tell(service, call);
     },
-  );
+  });
 
-  serveControl(
-    app,
-    'POST',
-    'outbound',
-    { says: 'Has the agent of a number call somebody for another system.', body: outboundBody },
-    (request) => {
-      const {
-        phone_number_id: id,
-        to,
-        first_message: firstMessage,
-        variables,
-        ...input
-      } = validate(outboundBody, 'body', request.body);
+  serveControl(app, 'POST /_sandbox/outbound', {
+    says: 'Has the agent of a number call somebody for another system.',
+    body: outboundBody,
+    answer: ({ body }) => {
+      const { phone_number_id: id, to, first_message: firstMessage, variables, ...input } = body();
       const number = findNumber(service, id);
       if (number.agentId === null)
         throw refuseField(['body', 'phone_number_id'], 'This number has no agent.', 'no_agent', id);
       const order = { to, firstMessage, variables, course: readCourse(input) };
       return tell(service, placeForeignCall(service, number, number.agentId, order));
     },
-  );
+  });
 
-  serveControl(
-    app,
-    'POST',
-    'numbers/next-course',
-    { says: 'Decides how the next call to a number goes.', body: nextCourseBody },
-    (request) => {
-      const { to, ...input } = validate(nextCourseBody, 'body', request.body);
+  serveControl(app, 'POST /_sandbox/numbers/next-course', {
+    says: 'Decides how the next call to a number goes.',
+    body: nextCourseBody,
+    answer: ({ body }) => {
+      const { to, ...input } = body();
       const ordered = [...(service.state.nextCourses.get(to) ?? []), readCourse(input)];
       service.state.nextCourses.set(to, ordered);
       return { to, ordered: ordered.length };
     },
-  );
+  });
 }
 
 function readCourse(input: Omit<z.output<typeof nextCourseBody>, 'to'>): ForcedCourse {
@@ -144,7 +133,7 @@ function hangUp({ network, clock, settings }: Service, call: Call): void {
 
 function tooLate(call: Call, state: CallState, rule: string): ServiceError {
   const message = `The call ${call.callId} is ${state}. ${rule}`;
-  return new ServiceError(409, message, { type: 'conflict', code: `call_is_${state}` });
+  return conflict(`call_is_${state}`, message);
 }
 
 function listCalls(service: Service, query: z.output<typeof callsQuery>): (CallTruth & { direction?: 'inbound' })[] {
@@ -172,7 +161,5 @@ function inboundCalls({ state }: Service): Call[] {
 
 function findCall(service: Service, callId: string): Call {
   const isMeant = (call: Call): boolean => call.callId === callId;
-  const call = service.state.calls.find(isMeant) ?? inboundCalls(service).find(isMeant);
-  if (call === undefined) throw notFound('call', callId);
-  return call;
+  return existing(service.state.calls.find(isMeant) ?? inboundCalls(service).find(isMeant), 'call', callId);
 }

@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { modeOf, type ServiceClock } from '../core/clock/clock.ts';
 import { isoTime } from '../core/times.ts';
-import { serveControl } from '../http/serve-operation.ts';
+import { serveControl } from '../http/serve-control.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
-import { ServiceError } from '../core/service-error.ts';
+import { conflict } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { isIdle } from '../core/service/under-way.ts';
 import { describeIdle } from './idle.ts';
@@ -41,28 +41,27 @@ const stepBody = z.strictObject({ ms: z.number().int().min(-latest).max(latest) 
 
 /** Service time: read it, choose how it runs, move it forward. */
 export function controlClock(app: FastifyInstance, service: Service): void {
-  serveControl(app, 'GET', 'clock', { says: 'Tells service time and how it runs.' }, () => describeClock(service));
+  serveControl(app, 'GET /_sandbox/clock', {
+    says: 'Tells service time and how it runs.',
+    answer: () => describeClock(service),
+  });
 
-  serveControl(
-    app,
-    'PUT',
-    'clock',
-    { says: 'Lets service time run in real time, at another speed, or stand.', body: modeBody },
-    (request) => {
+  serveControl(app, 'PUT /_sandbox/clock', {
+    says: 'Lets service time run in real time, at another speed, or stand.',
+    body: modeBody,
+    answer: ({ body }) => {
       const clock = movableClock(service);
-      const input = validate(modeBody, 'body', request.body);
+      const input = body();
       clock.setSpeed({ realtime: 1, manual: 0, scaled: input.mode === 'scaled' ? input.speed : 1 }[input.mode]);
       service.clockMover.announce();
       return describeClock(service);
     },
-  );
+  });
 
-  serveControl(
-    app,
-    'POST',
-    'clock/advance',
-    { says: 'Moves service time forward; everything due on the way happens.', body: advanceBody },
-    async (request) => {
+  serveControl(app, 'POST /_sandbox/clock/advance', {
+    says: 'Moves service time forward; everything due on the way happens.',
+    body: advanceBody,
+    answer: async ({ request }) => {
       const clock = movableClock(service);
       const input = validate(advanceBody, 'body', request.body ?? {});
       const target = readTarget(input, clock.now());
@@ -70,28 +69,23 @@ export function controlClock(app: FastifyInstance, service: Service): void {
       const { from, to, instants } = await service.clockMover.move(clock, target);
       return { ...describeClock(service), advanced_ms: to - from, instants };
     },
-  );
+  });
 
-  serveControl(
-    app,
-    'POST',
-    'clock/step',
-    { says: 'Sets the clock that the service shows forward or back; service time stays.', body: stepBody },
-    (request) => {
-      const { ms } = validate(stepBody, 'body', request.body);
+  serveControl(app, 'POST /_sandbox/clock/step', {
+    says: 'Sets the clock that the service shows forward or back; service time stays.',
+    body: stepBody,
+    answer: ({ body }) => {
+      const { ms } = body();
       const now = service.clock.now();
       const shown = now + service.clockSteps.offsetMs + ms;
-      if (shown < 0 || shown > latest)
-        throw refuseField(
-          ['body', 'ms'],
-          `The clock must show a time from 1970 to ${isoTime(latest)}.`,
-          'out_of_range',
-          ms,
-        );
+      if (shown < 0 || shown > latest) {
+        const message = `The clock must show a time from 1970 to ${isoTime(latest)}.`;
+        throw refuseField(['body', 'ms'], message, 'out_of_range', ms);
+      }
       service.clockSteps.step(now, ms);
       return describeClock(service);
     },
-  );
+  });
 }
 
 /** What is due only after the bound, and what waits for somebody else, is told and not waited for. */
@@ -130,7 +124,7 @@ export function describeClock({ clock, clockMover, clockSteps }: Service): Recor
 function movableClock({ clockMover }: Service): ServiceClock {
   if (clockMover.clock !== null) return clockMover.clock;
   const message = 'The clock was handed in by the program that started this sandbox; only that program moves it.';
-  throw new ServiceError(409, message, { type: 'conflict', code: 'clock_not_movable' });
+  throw conflict('clock_not_movable', message);
 }
 
 function readTarget(

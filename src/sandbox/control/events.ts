@@ -1,10 +1,9 @@
 import { PassThrough } from 'node:stream';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ServiceEvent } from '../core/clock/service-events.ts';
 import { isoTime } from '../core/times.ts';
-import { serveControl } from '../http/serve-operation.ts';
-import { validate } from '../schemas/validate.ts';
+import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 
 /** Real milliseconds between two comments that keep an idle connection open. */
@@ -20,13 +19,15 @@ const eventsQuery = z.strictObject({ since: wholeNumber.optional() });
  * more by then is told as an event `missed`.
  */
 export function controlEvents(app: FastifyInstance, { events }: Service): void {
-  serveControl(
-    app,
-    'GET',
-    'events',
-    { says: 'Tells what happens, live, as server-sent events.', query: eventsQuery, answers: ['text/event-stream'] },
-    (request, reply) => {
-      const after = lastSeen(request, events.lastId);
+  serveControl(app, 'GET /_sandbox/events', {
+    says: 'Tells what happens, live, as server-sent events.',
+    query: eventsQuery,
+    answers: ['text/event-stream'],
+    answer: ({ query, request, reply }) => {
+      const { since } = query();
+      const lastSeen = wholeNumber.safeParse(request.headers['last-event-id'] ?? 'none');
+      // Without a place to go on from, only what comes is told.
+      const after = Math.min(events.lastId, lastSeen.data ?? since ?? events.lastId);
       const stream = new PassThrough();
       const send = (text: string): void => {
         stream.write(text);
@@ -55,14 +56,7 @@ export function controlEvents(app: FastifyInstance, { events }: Service): void {
         .type('text/event-stream; charset=utf-8')
         .send(stream);
     },
-  );
-}
-
-/** Without a place to go on from, only what comes is told. */
-function lastSeen(request: FastifyRequest, lastId: number): number {
-  const { since } = validate(eventsQuery, 'query', request.query);
-  const header = wholeNumber.safeParse(request.headers['last-event-id'] ?? 'none');
-  return Math.min(lastId, header.data ?? since ?? lastId);
+  });
 }
 
 function writeEvent({ id, type, at, data }: ServiceEvent): string {

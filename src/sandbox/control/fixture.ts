@@ -2,35 +2,35 @@ import type { FastifyInstance } from 'fastify';
 import { checkFixture, FixtureError } from '../fixture/check-fixture.ts';
 import { fixtureSchema, type Fixture } from '../fixture/fixture.ts';
 import { loadFixture } from '../core/service/load-fixture.ts';
-import { serveControl } from '../http/serve-operation.ts';
-import { InvalidRequest, ServiceError } from '../core/service-error.ts';
+import { serveControl } from '../http/serve-control.ts';
+import { conflict, InvalidRequest } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 
 /** Loads a fixture into the sandbox as it runs: all of it, or nothing. A reset forgets it. */
 export function controlFixture(app: FastifyInstance, service: Service): void {
-  const about = {
+  serveControl(app, 'POST /_sandbox/fixture', {
     says: 'Adds the agents, numbers, webhooks and fault rules of a fixture, and replaces the people where it names any.',
     // Made when the document is: no other request needs all of it.
     get body() {
       return fixtureSchema(service.settings);
     },
-  };
-  serveControl(app, 'POST', 'fixture', about, (request) => {
-    const fixture = readFixtureBody(request.body, service);
-    refuseKnown(fixture, service);
-    // The one step that may still refuse comes first.
-    service.faults.add(fixture.faults);
-    loadFixture(service, fixture);
-    for (const feature of service.features) feature.load?.(fixture);
-    if (fixture.world !== null) service.people.replace(fixture.world);
-    const { agents, numbers, webhooks, faults, world } = fixture;
-    return {
-      agents: agents.map((agent) => agent.agent_id),
-      numbers: numbers.map((number) => number.phone_number_id),
-      webhooks: webhooks.length,
-      faults: faults.length,
-      people_replaced: world !== null,
-    };
+    answer: ({ request }) => {
+      const fixture = readFixtureBody(request.body, service);
+      refuseKnown(fixture, service);
+      // The one step that may still refuse comes first.
+      service.faults.add(fixture.faults);
+      loadFixture(service, fixture);
+      for (const feature of service.features) feature.load?.(fixture);
+      if (fixture.world !== null) service.people.replace(fixture.world);
+      const { agents, numbers, webhooks, faults, world } = fixture;
+      return {
+        agents: agents.map((agent) => agent.agent_id),
+        numbers: numbers.map((number) => number.phone_number_id),
+        webhooks: webhooks.length,
+        faults: faults.length,
+        people_replaced: world !== null,
+      };
+    },
   });
 }
 
@@ -55,5 +55,5 @@ function refuseKnown({ agents, numbers, faults }: Fixture, { state, faults: book
   ];
   if (known.length === 0) return;
   const message = `Nothing was loaded: ${known.join(', ')} ${known.length === 1 ? 'is' : 'are'} there already, or was deleted. Reset the sandbox first, or choose others.`;
-  throw new ServiceError(409, message, { type: 'conflict', code: 'already_there' });
+  throw conflict('already_there', message);
 }

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { batchPoints } from '../core/gates.ts';
-import { serveControl } from '../http/serve-operation.ts';
-import { validate } from '../schemas/validate.ts';
+import { serveControl } from '../http/serve-control.ts';
 import { notFound } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 
@@ -16,46 +15,39 @@ const waitQuery = z.strictObject({
 });
 
 /** Gates hold a batch request at an exact moment: set one, wait until a request stands there, act, release. */
-export function controlGates(app: FastifyInstance, service: Service): void {
-  const { gates } = service;
+export function controlGates(app: FastifyInstance, { gates }: Service): void {
+  serveControl(app, 'GET /_sandbox/gates', { says: 'Lists the gates.', answer: () => ({ gates: gates.list() }) });
 
-  serveControl(app, 'GET', 'gates', { says: 'Lists the gates.' }, async () => ({ gates: gates.list() }));
-
-  serveControl(
-    app,
-    'POST',
-    'gates',
-    { says: 'Sets a gate, which holds a batch request at an exact moment.', body: gateBody },
-    async (request) => {
-      const { point, nth } = validate(gateBody, 'body', request.body);
+  serveControl(app, 'POST /_sandbox/gates', {
+    says: 'Sets a gate, which holds a batch request at an exact moment.',
+    body: gateBody,
+    answer: ({ body }) => {
+      const { point, nth } = body();
       return { id: gates.set(point, nth), point, nth };
     },
-  );
+  });
 
-  serveControl(
-    app,
-    'POST',
-    'gates/release',
-    { says: 'Lets go what waits at one gate, or at all.', body: releaseBody, bodyIsOptional: true },
-    async (request) => {
-      const { id } = validate(releaseBody, 'body', request.body ?? {});
+  serveControl(app, 'POST /_sandbox/gates/release', {
+    says: 'Lets go what waits at one gate, or at all.',
+    body: releaseBody,
+    bodyIsOptional: true,
+    answer: ({ body }) => {
+      const { id } = body();
       const released = gates.release(id);
       if (id !== undefined && released === 0) throw notFound('gate', id);
       return { released };
     },
-  );
+  });
 
-  serveControl(
-    app,
-    'GET',
-    'gates/wait',
-    { says: 'Answers when a request has come to a gate.', query: waitQuery },
-    async (request) => {
-      const { timeout_ms: timeoutMs, ...wanted } = validate(waitQuery, 'query', request.query);
+  serveControl(app, 'GET /_sandbox/gates/wait', {
+    says: 'Answers when a request has come to a gate.',
+    query: waitQuery,
+    answer: async ({ query }) => {
+      const { timeout_ms: timeoutMs, ...wanted } = query();
       const id = gates.find(wanted);
       if (id === null) throw notFound('gate', JSON.stringify(wanted));
       const reachedBy = await gates.waitUntilReached(id, timeoutMs);
       return { id, reached: reachedBy !== null, request: reachedBy };
     },
-  );
+  });
 }

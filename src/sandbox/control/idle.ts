@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { isoTime } from '../core/times.ts';
-import { serveControl } from '../http/serve-operation.ts';
-import { validate } from '../schemas/validate.ts';
+import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 import { isIdle, tellUnderWay } from '../core/service/under-way.ts';
 
@@ -18,13 +17,11 @@ const idleQuery = z.strictObject({
 
 /** Whether anything goes on still; waited for in real time, however the clock runs. */
 export function controlIdle(app: FastifyInstance, service: Service): void {
-  serveControl(
-    app,
-    'GET',
-    'idle',
-    { says: 'Tells what is under way; with wait, as soon as nothing is.', query: idleQuery },
-    async (request, reply) => {
-      const { wait } = validate(idleQuery, 'query', request.query);
+  serveControl(app, 'GET /_sandbox/idle', {
+    says: 'Tells what is under way; with wait, as soon as nothing is.',
+    query: idleQuery,
+    answer: async ({ query, reply }) => {
+      const { wait } = query();
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       const startedAt = performance.now();
@@ -34,7 +31,7 @@ export function controlIdle(app: FastifyInstance, service: Service): void {
       }
       return describeIdle(service);
     },
-  );
+  });
 }
 
 /** What is under way, and when the next thing is due; null when only something from outside makes a difference. */

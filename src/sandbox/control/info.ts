@@ -1,19 +1,27 @@
 import type { FastifyInstance } from 'fastify';
-import { serveControl } from '../http/serve-operation.ts';
+import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 import { stateOf, type CallState } from '../core/state/call.ts';
 import { sandboxVersion } from '../core/version.ts';
 import { describeClock } from './clock.ts';
 
-/** What this sandbox is: version, settings, clock, where its state is kept, and how much of it there is. No secrets. */
+/** What this sandbox is, for everybody and in full: version, settings, clock, where its state is kept, and how much of it there is. No secrets. */
 export function controlInfo(app: FastifyInstance, service: Service): void {
   const { settings, storage, clock, people } = service;
-  serveControl(
-    app,
-    'GET',
-    'info',
-    { says: 'Tells version, settings and clock, where the state is kept, and how much of it there is.' },
-    () => ({
+  serveControl(app, 'GET /_sandbox/health', {
+    says: 'Tells, without a token, that this is a sandbox and how its clock runs.',
+    open: true,
+    answer: () => ({
+      sandbox: true,
+      version: sandboxVersion,
+      dialect: settings.dialect,
+      clock: { speed: clock.speed, anchorRealMs: clock.anchorRealMs, anchorServiceMs: clock.anchorServiceMs },
+    }),
+  });
+
+  serveControl(app, 'GET /_sandbox/info', {
+    says: 'Tells version, settings and clock, where the state is kept, and how much of it there is.',
+    answer: () => ({
       sandbox: true,
       version: sandboxVersion,
       url: service.baseUrl,
@@ -49,7 +57,7 @@ export function controlInfo(app: FastifyInstance, service: Service): void {
         listeners: service.events.listeners,
       },
     }),
-  );
+  });
 }
 
 function countCalls({ state }: Service, now: number): Record<CallState | 'all', number> {

@@ -2,22 +2,20 @@ import type { FastifyInstance } from 'fastify';
 import { announceChanges } from '../http/announce-changes.ts';
 import type { Service } from '../core/service/service.ts';
 import { guardControl } from '../http/access.ts';
-import type { ControlRoute } from '../http/control-about.ts';
+import { serveControl, type ControlRoute } from '../http/serve-control.ts';
+import { sandboxVersion } from '../core/version.ts';
 import { controlCalls } from './calls.ts';
 import { controlClock } from './clock.ts';
-import { controlIndex } from './control-index.ts';
+import { controlConduct } from './conduct.ts';
 import { controlEvents } from './events.ts';
 import { controlFaults } from './faults.ts';
 import { controlFixture } from './fixture.ts';
 import { controlGates } from './gates.ts';
 import { controlIdle } from './idle.ts';
 import { controlInfo } from './info.ts';
-import { controlModelAvailability } from './model-availability.ts';
 import { controlJournal } from './journal.ts';
 import { controlModels } from './models.ts';
 import { controlNumbers } from './numbers.ts';
-import { controlPeople } from './people.ts';
-import { controlRecords } from './records.ts';
 import { controlSipTrunks } from './sip-trunks.ts';
 import { controlTelephony } from './telephony.ts';
 import { controlWorld } from './world.ts';
@@ -36,16 +34,42 @@ export function installControl(app: FastifyInstance, service: Service): readonly
   controlEvents(app, service);
   controlCalls(app, service);
   controlNumbers(app, service);
-  controlModels(app);
+  controlModels(app, service);
   controlSipTrunks(app, service);
   controlTelephony(app, service);
-  controlRecords(app, service);
+  controlConduct(app, service);
   controlJournal(app, service);
   controlWorld(app, service);
-  controlPeople(app, service);
-  controlModelAvailability(app, service);
   controlFaults(app, service);
   controlFixture(app, service);
   controlGates(app, service);
   return routes;
+}
+
+/** Tells what is under /_sandbox, from the routes themselves: those that are installed after this was called, and its own. Returns them. */
+function controlIndex(app: FastifyInstance): readonly ControlRoute[] {
+  const routes: ControlRoute[] = [];
+  app.addHook('onRoute', ({ method, path, config }) => {
+    const about = config?.control;
+    if (about !== undefined) for (const each of [method].flat()) routes.push({ method: each, path, about });
+  });
+
+  serveControl(app, 'GET /_sandbox', {
+    says: 'Lists the controls.',
+    answers: ['application/json', 'text/plain'],
+    answer: ({ request, reply }) => {
+      const listed = routes.map(({ method, path, about }) => ({ method, path, says: about.says })).sort(byPath);
+      if (!/\btext\/html\b/.test(request.headers.accept ?? ''))
+        return { sandbox: true, version: sandboxVersion, openapi: '/_sandbox/openapi.json', controls: listed };
+      const longest = Math.max(...listed.map(({ path }) => path.length));
+      const lines = listed.map(({ method, path, says }) => `${method.padEnd(6)} ${path.padEnd(longest)}  ${says}\n`);
+      return reply.type('text/plain; charset=utf-8').send(lines.join(''));
+    },
+  });
+
+  return routes;
+}
+
+function byPath(left: { path: string }, right: { path: string }): number {
+  return left.path < right.path ? -1 : Number(left.path > right.path);
 }

@@ -6,8 +6,7 @@ import { tellCapture, type ToldCapture } from '../judge/captures.ts';
 import { toHar } from '../judge/har.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import { operationNames, type OperationName } from '../core/operations.ts';
-import { pathParameter, serveControl } from '../http/serve-operation.ts';
-import { validate } from '../schemas/validate.ts';
+import { serveControl } from '../http/serve-control.ts';
 import { notFound } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { sandboxVersion } from '../core/version.ts';
@@ -37,17 +36,12 @@ export function controlJournal(app: FastifyInstance, service: Service): void {
     return capture === null ? null : tellCapture(capture, secrets);
   };
 
-  serveControl(
-    app,
-    'GET',
-    'journal',
-    {
-      says: 'Lists what was asked of the service.',
-      query: journalQuery,
-      answers: ['application/json', 'application/x-ndjson'],
-    },
-    async (request, reply) => {
-      const { since, limit, format, ...filter } = validate(journalQuery, 'query', request.query);
+  serveControl(app, 'GET /_sandbox/journal', {
+    says: 'Lists what was asked of the service.',
+    query: journalQuery,
+    answers: ['application/json', 'application/x-ndjson'],
+    answer: ({ query, request, reply }) => {
+      const { since, limit, format, ...filter } = query();
       const found = journal.since(since, limit, filter);
       if (format === 'json') return found;
       if (format === 'ndjson') return sendLines(reply, found.entries, tell);
@@ -58,20 +52,17 @@ export function controlJournal(app: FastifyInstance, service: Service): void {
       });
       return toHar(exchanges, { baseUrl: `${request.protocol}://${request.host}`, version: sandboxVersion });
     },
-  );
+  });
 
-  serveControl(
-    app,
-    'GET',
-    'journal/:sequence',
-    { says: 'Reads one request with headers and bodies.' },
-    async (request) => {
-      const sequence = pathParameter(request, 'sequence');
+  serveControl(app, 'GET /_sandbox/journal/:sequence', {
+    says: 'Reads one request with headers and bodies.',
+    answer: ({ id }) => {
+      const sequence = id();
       const entry = /^\d{1,15}$/.test(sequence) ? journal.get(Number(sequence)) : null;
       if (entry === null) throw notFound('journal entry', sequence);
       return { ...entry, ...(tell(entry) ?? { request: null, reply: null }) };
     },
-  );
+  });
 }
 
 function sendLines(

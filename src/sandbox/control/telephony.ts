@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { findNumber } from '../routes/phone-numbers.ts';
-import { pathParameter, serveControl } from '../http/serve-operation.ts';
+import { serveControl } from '../http/serve-control.ts';
 import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
 import { ServiceError } from '../core/service-error.ts';
@@ -19,35 +19,31 @@ const voiceReport = z.strictObject({
   CallStatus: z.literal('ringing'),
 });
 
-const about = {
-  says: 'Takes a report of the telephony provider that somebody calls, which is signed.',
-  body: voiceReport,
-  takes: 'application/x-www-form-urlencoded',
-  answers: ['text/xml'],
-  open: true,
-};
-
 /** The webhook that import configures for a number: the provider reports a call, and is told to connect or to reject it. */
 export function controlTelephony(app: FastifyInstance, service: Service): void {
   void app.register(async (scope) => {
     scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
       done(null, body);
     });
-    serveControl(scope, 'POST', 'telephony/:phone_number_id/voice', about, async (request, reply) => {
-      const form = typeof request.body === 'string' ? request.body : '';
-      const number = findNumber(service, pathParameter(request, 'phone_number_id'));
-      const address = service.baseUrl + voiceWebhookPath(number.phoneNumberId);
-      if (!isSignedByProvider(address, form, request.headers[telephonySignatureHeader])) throw notTheProvider();
-      const report = validate(voiceReport, 'body', Object.fromEntries(new URLSearchParams(form)));
-      if (report.To !== number.phoneNumber)
-        throw refuseField(
-          ['body', 'To'],
-          `Must be the number of this webhook, ${number.phoneNumber}.`,
-          'wrong_number',
-          report.To,
-        );
-      const instruction = takeInboundCall(service, number, report.From);
-      return reply.type('text/xml; charset=utf-8').send(writeInstruction(instruction));
+    serveControl(scope, 'POST /_sandbox/telephony/:phone_number_id/voice', {
+      says: 'Takes a report of the telephony provider that somebody calls, which is signed.',
+      body: voiceReport,
+      takes: 'application/x-www-form-urlencoded',
+      answers: ['text/xml'],
+      open: true,
+      answer: ({ id, request, reply }) => {
+        const form = typeof request.body === 'string' ? request.body : '';
+        const number = findNumber(service, id());
+        const address = service.baseUrl + voiceWebhookPath(number.phoneNumberId);
+        if (!isSignedByProvider(address, form, request.headers[telephonySignatureHeader])) throw notTheProvider();
+        const { To, From } = validate(voiceReport, 'body', Object.fromEntries(new URLSearchParams(form)));
+        if (To !== number.phoneNumber) {
+          const message = `Must be the number of this webhook, ${number.phoneNumber}.`;
+          throw refuseField(['body', 'To'], message, 'wrong_number', To);
+        }
+        const instruction = takeInboundCall(service, number, From);
+        return reply.type('text/xml; charset=utf-8').send(writeInstruction(instruction));
+      },
     });
   });
 }

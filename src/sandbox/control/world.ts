@@ -1,13 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { findNumber } from '../routes/phone-numbers.ts';
-import { serveControl } from '../http/serve-operation.ts';
+import { serveControl } from '../http/serve-control.ts';
 import { e164 } from '../schemas/building-blocks.ts';
-import { refuseField, validate } from '../schemas/validate.ts';
-import { notFound } from '../core/service-error.ts';
+import { refuseField } from '../schemas/validate.ts';
+import { existing, InvalidRequest } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import type { PhoneNumber } from '../core/state/agent.ts';
 import { callIn } from '../core/telephony/call-in.ts';
+import { doubledNumbers } from '../core/world/read-world.ts';
+import { worldSchema } from '../core/world/world-schema.ts';
 
 const inboundBody = z.strictObject({
   phone_number_id: z.string().min(1).optional(),
@@ -16,38 +18,54 @@ const inboundBody = z.strictObject({
 });
 const redeemBody = z.strictObject({ credential: z.string().min(1) });
 
-/** What happens in the world around the service, on request. */
+/** The world around the service: who is behind the numbers, and what happens there on request. */
 export function controlWorld(app: FastifyInstance, service: Service): void {
-  serveControl(app, 'POST', 'reset', { says: 'Puts everything back to its start; the clock goes on.' }, async () => {
-    service.reset();
-    return { reset: true };
+  const { people } = service;
+
+  serveControl(app, 'GET /_sandbox/world', { says: 'Tells who is behind the numbers.', answer: () => people.world });
+
+  serveControl(app, 'PUT /_sandbox/world', {
+    says: 'Replaces who is behind the numbers, for calls that are dialled from now on.',
+    body: worldSchema,
+    answer: ({ body }) => {
+      const world = body();
+      const doubled = doubledNumbers(world);
+      if (doubled.length > 0)
+        throw new InvalidRequest(doubled.map((msg) => ({ loc: ['body', 'people'], msg, type: 'doubled_number' })));
+      people.replace(world);
+      return people.world;
+    },
   });
 
-  serveControl(app, 'POST', 'inbound', { says: 'Has somebody call a number.', body: inboundBody }, async (request) => {
-    const input = validate(inboundBody, 'body', request.body);
-    const number = calledNumber(service, input.phone_number_id, input.number);
-    const instruction = await callIn(service, number, input.from);
-    return 'connect' in instruction
-      ? {
-          answered: true,
-          conversation_id: instruction.connect.conversationId,
-          agent_id: instruction.connect.agentId,
-          reason: null,
-        }
-      : { answered: false, conversation_id: null, agent_id: null, reason: instruction.reject.reason };
+  serveControl(app, 'POST /_sandbox/reset', {
+    says: 'Puts everything back to its start; the clock goes on.',
+    answer: () => {
+      service.reset();
+      return { reset: true };
+    },
   });
 
-  serveControl(
-    app,
-    'POST',
-    'credentials/redeem',
-    { says: 'Uses up a signed address or a token.', body: redeemBody },
-    async (request) => {
-      const { credential } = validate(redeemBody, 'body', request.body);
-      const redeemed = service.state.credentials.redeem(credential, service.clock.now());
+  serveControl(app, 'POST /_sandbox/inbound', {
+    says: 'Has somebody call a number.',
+    body: inboundBody,
+    answer: async ({ body }) => {
+      const { phone_number_id: id, number: called, from } = body();
+      const instruction = await callIn(service, calledNumber(service, id, called), from);
+      if ('reject' in instruction)
+        return { answered: false, conversation_id: null, agent_id: null, reason: instruction.reject.reason };
+      const { conversationId, agentId } = instruction.connect;
+      return { answered: true, conversation_id: conversationId, agent_id: agentId, reason: null };
+    },
+  });
+
+  serveControl(app, 'POST /_sandbox/credentials/redeem', {
+    says: 'Uses up a signed address or a token.',
+    body: redeemBody,
+    answer: ({ body }) => {
+      const redeemed = service.state.credentials.redeem(body().credential, service.clock.now());
       return { accepted: redeemed !== null, kind: redeemed?.kind ?? null, agent_id: redeemed?.agentId ?? null };
     },
-  );
+  });
 }
 
 function calledNumber(service: Service, id: string | undefined, number: string | undefined): PhoneNumber {
@@ -55,6 +73,5 @@ function calledNumber(service: Service, id: string | undefined, number: string |
   if (number === undefined)
     throw refuseField(['body', 'phone_number_id'], 'Give phone_number_id or number: who is called.', 'missing');
   const found = [...service.state.numbers.values()].find((candidate) => candidate.phoneNumber === number);
-  if (found === undefined) throw notFound('phone number', number, 'number');
-  return found;
+  return existing(found, 'phone number', number, 'number');
 }

@@ -42,6 +42,16 @@ export function notFound(what: string, id: string, param?: string): ServiceError
   return new ServiceError(404, message, { type: 'not_found', code: `${what.replaceAll(' ', '_')}_not_found`, param });
 }
 
+/** Throws 404 where there is no such thing. */
+export function existing<Thing>(thing: Thing | undefined, what: string, id: string, param?: string): Thing {
+  if (thing === undefined) throw notFound(what, id, param);
+  return thing;
+}
+
+export function conflict(code: string, message: string, param?: string): ServiceError {
+  return new ServiceError(409, message, { type: 'conflict', code, param });
+}
+
 /** The body of every refusal but 422. `status` repeats `code` for clients of the older shape. */
 export function errorBody(message: string, facts: ServiceErrorFacts, requestId: string): unknown {
   const { type, code, param } = facts;

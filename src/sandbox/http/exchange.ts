@@ -1,4 +1,4 @@
-import type { ControlAbout } from './control-about.ts';
+import type { ControlAbout } from './serve-control.ts';
 import type { FaultHit } from '../faults/fault-book.ts';
 import type { BatchPointInfo } from '../core/gates.ts';
 import type { Capture } from '../judge/captures.ts';

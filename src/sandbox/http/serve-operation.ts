@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ControlAbout } from './control-about.ts';
 import { operations, type OperationName } from '../core/operations.ts';
 import { ServiceError } from '../core/service-error.ts';
 
@@ -25,26 +24,6 @@ export function serveKeyed(
   handler: Handler,
 ): void {
   app.route({ method, url, config: { keyed: true }, handler: async (request, reply) => handler(request, reply) });
-}
-
-/** Serves one of the sandbox's own controls, outside the contract; `path` is empty for their index. */
-export function serveControl(
-  app: FastifyInstance,
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-  path: string,
-  about: ControlAbout,
-  handler: Handler,
-): void {
-  const { longestBytes: bodyLimit } = about;
-  const url = path === '' ? '/_sandbox' : `/_sandbox/${path}`;
-  const limit = bodyLimit === undefined ? {} : { bodyLimit };
-  app.route({
-    method,
-    url,
-    ...limit,
-    config: { control: about },
-    handler: async (request, reply) => handler(request, reply),
-  });
 }
 
 /** Throws 404 where a path ends in a slash instead of the parameter. */

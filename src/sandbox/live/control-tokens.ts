@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { rtcPath } from '../http/socket-paths.ts';
-import { serveControl } from '../http/serve-operation.ts';
+import { serveControl } from '../http/serve-control.ts';
 import type { ConversationTokens } from './conversation-tokens.ts';
-import { validate } from '../schemas/validate.ts';
 import type { Service } from '../core/service/service.ts';
 
 const verifyBody = z.strictObject({ token: z.string().min(1) });
@@ -11,21 +10,23 @@ const verifyQuery = z.strictObject({ consume: z.stringbool().default(false) });
 
 /** Conversation tokens from the other side: what a media server would make of them. */
 export function controlTokens(app: FastifyInstance, service: Service, tokens: ConversationTokens): void {
-  serveControl(app, 'GET', 'rtc', { says: 'Tells for which media server conversation tokens are signed.' }, () => ({
-    api_key: tokens.apiKey,
-    secret: tokens.isConfigured ? 'configured' : 'made up for the life of this process',
-    livekit_url: tokens.url,
-    join_url: `${service.baseUrl.replace(/^http/, 'ws')}${rtcPath}`,
-  }));
+  serveControl(app, 'GET /_sandbox/rtc', {
+    says: 'Tells for which media server conversation tokens are signed.',
+    answer: () => ({
+      api_key: tokens.apiKey,
+      secret: tokens.isConfigured ? 'configured' : 'made up for the life of this process',
+      livekit_url: tokens.url,
+      join_url: `${service.baseUrl.replace(/^http/, 'ws')}${rtcPath}`,
+    }),
+  });
 
-  serveControl(
-    app,
-    'POST',
-    'rtc/verify',
-    { says: 'Checks a conversation token as a media server would.', query: verifyQuery, body: verifyBody },
-    async (request) => {
-      const { token } = validate(verifyBody, 'body', request.body);
-      const { consume } = validate(verifyQuery, 'query', request.query);
+  serveControl(app, 'POST /_sandbox/rtc/verify', {
+    says: 'Checks a conversation token as a media server would.',
+    query: verifyQuery,
+    body: verifyBody,
+    answer: async ({ query, body }) => {
+      const { token } = body();
+      const { consume } = query();
       const verdict = await tokens.verify(token, service.clock.now());
       const { credentials } = service.state;
       const now = service.clock.now();
@@ -42,5 +43,5 @@ export function controlTokens(app: FastifyInstance, service: Service, tokens: Co
         claims: verdict.claims,
       };
     },
-  );
+  });
 }

@@ -2,9 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ModelRequest, ModelRequestLog } from './model-request-log.ts';
 import { isoTime } from '../core/times.ts';
-import { serveControl } from '../http/serve-operation.ts';
+import { serveControl } from '../http/serve-control.ts';
 import { identifier } from '../schemas/building-blocks.ts';
-import { validate } from '../schemas/validate.ts';
 
 const requestsQuery = z.strictObject({
   conversation_id: identifier.optional(),
@@ -13,16 +12,14 @@ const requestsQuery = z.strictObject({
 
 /** What agents' own models were asked and what they answered, oldest first; `limit` keeps the newest. */
 export function controlModelRequests(app: FastifyInstance, modelRequests: ModelRequestLog): void {
-  serveControl(
-    app,
-    'GET',
-    'model-requests',
-    { says: "Lists what agents' own models were asked and what they answered.", query: requestsQuery },
-    (request) => {
-      const { conversation_id: conversationId, limit } = validate(requestsQuery, 'query', request.query);
+  serveControl(app, 'GET /_sandbox/model-requests', {
+    says: "Lists what agents' own models were asked and what they answered.",
+    query: requestsQuery,
+    answer: ({ query }) => {
+      const { conversation_id: conversationId, limit } = query();
       return { model_requests: modelRequests.list(conversationId).slice(-limit).map(describe) };
     },
-  );
+  });
 }
 
 function describe(entry: ModelRequest): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ControlRoute } from '../http/control-about.ts';
+import type { ControlRoute } from '../http/serve-control.ts';
 import { sandboxVersion } from '../core/version.ts';
 import type { OpenApiDocument } from './document.ts';
 import { toJsonSchema, type JsonSchema } from './json-schema.ts';

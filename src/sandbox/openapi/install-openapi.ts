@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { SandboxSettings } from '../core/settings/settings.ts';
-import type { ControlRoute } from '../http/control-about.ts';
-import { serveControl } from '../http/serve-operation.ts';
+import { serveControl, type ControlRoute } from '../http/serve-control.ts';
 import { createControlDocument } from './control-document.ts';
 import { createOpenApiDocument, type OpenApiDocument } from './document.ts';
 import { createParity, type Parity } from './parity.ts';
@@ -16,24 +15,14 @@ export function installOpenApi(
   controls: readonly ControlRoute[],
 ): void {
   let document: OpenApiDocument | undefined;
-  app.get('/openapi.json', async () => {
-    document ??= createOpenApiDocument(settings);
-    return document;
+  app.get('/openapi.json', async () => (document ??= createOpenApiDocument(settings)));
+  serveControl(app, 'GET /_sandbox/openapi.json', {
+    says: 'Describes the controls in OpenAPI 3.1.',
+    answer: () => createControlDocument(controls, { needsToken: settings.controlToken !== null }),
   });
-  serveControl(app, 'GET', 'openapi.json', { says: 'Describes the controls in OpenAPI 3.1.' }, () =>
-    createControlDocument(controls, { needsToken: settings.controlToken !== null }),
-  );
-  controlParity(app);
-}
-
-/** Where each operation and field comes from. Made when it is first asked for. */
-function controlParity(app: FastifyInstance): void {
   let parity: Parity | undefined;
-  serveControl(
-    app,
-    'GET',
-    'parity',
-    { says: 'Tells of each operation and field where it comes from.' },
-    () => (parity ??= createParity()),
-  );
+  serveControl(app, 'GET /_sandbox/parity', {
+    says: 'Tells of each operation and field where it comes from.',
+    answer: () => (parity ??= createParity()),
+  });
 }

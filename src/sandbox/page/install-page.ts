@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { serveControl } from '../http/serve-operation.ts';
+import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { renderApp } from './app-frame.ts';
@@ -41,14 +41,12 @@ export function installPage(app: FastifyInstance, service: Service, webhooks: We
     );
   });
 
-  serveControl(
-    app,
-    'GET',
-    'page',
-    { says: 'Gives a view of the page; its query is that of the page itself.', answers: ['text/html'] },
-    (request, reply) =>
+  serveControl(app, 'GET /_sandbox/page', {
+    says: 'Gives a view of the page; its query is that of the page itself.',
+    answers: ['text/html'],
+    answer: ({ request, reply }) =>
       send(reply, 'text/html', renderApp({ service, webhooks }, readQuery(request.query)).markup.text),
-  );
+  });
 
   for (const [path, type, text] of [
     [assetPaths.style, 'text/css', stylesheet],

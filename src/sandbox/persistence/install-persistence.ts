@@ -5,9 +5,8 @@ import { Snapshots, type Snapshot } from './snapshots.ts';
 import { exportState, importState } from './state-document.ts';
 import { sandboxKey } from '../http/authentication.ts';
 import { isoTime } from '../core/times.ts';
-import { pathParameter, serveControl } from '../http/serve-operation.ts';
-import { validate } from '../schemas/validate.ts';
-import { notFound } from '../core/service-error.ts';
+import { serveControl } from '../http/serve-control.ts';
+import { existing } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 
 const snapshotBody = z.strictObject({ name: z.string().min(1).max(200).optional() });
@@ -20,57 +19,57 @@ const longestImportBytes = 512 * 1024 * 1024;
 export function installPersistence(app: FastifyInstance, service: Service): void {
   const { settings, events, clock, clockMover } = service;
   const snapshots = new Snapshots();
+  const find = (id: string): Snapshot => existing(snapshots.get(id), 'snapshot', id);
 
-  serveControl(app, 'GET', 'snapshots', { says: 'Lists the snapshots.' }, () => ({
-    snapshots: snapshots.list().map(describe),
-  }));
+  serveControl(app, 'GET /_sandbox/snapshots', {
+    says: 'Lists the snapshots.',
+    answer: () => ({ snapshots: snapshots.list().map(describe) }),
+  });
 
-  serveControl(
-    app,
-    'POST',
-    'snapshots',
-    { says: 'Keeps the whole state.', body: snapshotBody, bodyIsOptional: true },
-    (request) => {
-      const { name } = validate(snapshotBody, 'body', request.body ?? {});
-      return describe(snapshots.take(service, name ?? null));
+  serveControl(app, 'POST /_sandbox/snapshots', {
+    says: 'Keeps the whole state.',
+    body: snapshotBody,
+    bodyIsOptional: true,
+    answer: ({ body }) => describe(snapshots.take(service, body().name ?? null)),
+  });
+
+  serveControl(app, 'POST /_sandbox/snapshots/:snapshot_id/restore', {
+    says: 'Puts a kept state back.',
+    answer: async ({ id }) => {
+      const snapshot = find(id());
+      await clockMover.inTurn(() => restoreImage(service, snapshot.image));
+      events.emit('state', clock.now(), { change: 'restored', snapshot_id: snapshot.snapshotId });
+      return { restored: true, ...describe(snapshot), now: isoTime(clock.now()) };
     },
-  );
-
-  serveControl(app, 'POST', 'snapshots/:snapshot_id/restore', { says: 'Puts a kept state back.' }, async (request) => {
-    const snapshot = find(snapshots, pathParameter(request, 'snapshot_id'));
-    await clockMover.inTurn(() => restoreImage(service, snapshot.image));
-    events.emit('state', clock.now(), { change: 'restored', snapshot_id: snapshot.snapshotId });
-    return { restored: true, ...describe(snapshot), now: isoTime(clock.now()) };
   });
 
-  serveControl(app, 'DELETE', 'snapshots/:snapshot_id', { says: 'Forgets a snapshot.' }, (request) => {
-    snapshots.delete(find(snapshots, pathParameter(request, 'snapshot_id')).snapshotId);
-    return {};
+  serveControl(app, 'DELETE /_sandbox/snapshots/:snapshot_id', {
+    says: 'Forgets a snapshot.',
+    answer: ({ id }) => {
+      snapshots.delete(find(id()).snapshotId);
+      return {};
+    },
   });
 
-  serveControl(app, 'GET', 'export', { says: 'Gives the whole state as one document.' }, (_request, reply) =>
-    reply
-      .type('application/json; charset=utf-8')
-      .send(exportState(takeImage(service), settings.seed, [...settings.apiKeys, sandboxKey])),
-  );
+  serveControl(app, 'GET /_sandbox/export', {
+    says: 'Gives the whole state as one document.',
+    answer: ({ reply }) =>
+      reply
+        .type('application/json; charset=utf-8')
+        .send(exportState(takeImage(service), settings.seed, [...settings.apiKeys, sandboxKey])),
+  });
 
-  const about = {
+  serveControl(app, 'POST /_sandbox/import', {
     says: 'Puts an exported state in the place of this one.',
     body: exported,
     longestBytes: longestImportBytes,
-  };
-  serveControl(app, 'POST', 'import', about, async (request) => {
-    const image = importState(request.body, settings.seed);
-    await clockMover.inTurn(() => restoreImage(service, image));
-    events.emit('state', clock.now(), { change: 'imported' });
-    return { imported: true, now: isoTime(clock.now()) };
+    answer: async ({ request }) => {
+      const image = importState(request.body, settings.seed);
+      await clockMover.inTurn(() => restoreImage(service, image));
+      events.emit('state', clock.now(), { change: 'imported' });
+      return { imported: true, now: isoTime(clock.now()) };
+    },
   });
-}
-
-function find(snapshots: Snapshots, id: string): Snapshot {
-  const snapshot = snapshots.get(id);
-  if (snapshot === undefined) throw notFound('snapshot', id);
-  return snapshot;
 }
 
 function describe({ snapshotId, name, image }: Snapshot): Record<string, unknown> {

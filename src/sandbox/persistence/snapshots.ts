@@ -1,6 +1,6 @@
 import { deriveId } from '../core/random.ts';
 import type { Service } from '../core/service/service.ts';
-import { ServiceError } from '../core/service-error.ts';
+import { conflict } from '../core/service-error.ts';
 import { takeImage, type ServiceImage } from './service-image.ts';
 
 export interface Snapshot {
@@ -20,7 +20,7 @@ export class Snapshots {
   take(service: Service, name: string | null): Snapshot {
     if (this.#snapshots.size >= most) {
       const message = `There are ${most} snapshots already; each is a whole state in memory. Delete one first.`;
-      throw new ServiceError(409, message, { type: 'conflict', code: 'too_many_snapshots' });
+      throw conflict('too_many_snapshots', message);
     }
     const snapshotId = deriveId('snapshot', service.settings.seed, (this.#taken += 1));
     const snapshot = { snapshotId, name, image: takeImage(service) };

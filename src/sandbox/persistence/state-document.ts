@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { redactText } from '../judge/redact.ts';
 import { validate } from '../schemas/validate.ts';
-import { ServiceError } from '../core/service-error.ts';
+import { conflict } from '../core/service-error.ts';
 import { numberTypes, type Agent } from '../core/state/agent.ts';
 import { sandboxVersion } from '../core/version.ts';
 import { worldSchema } from '../core/world/world-schema.ts';
@@ -109,7 +109,7 @@ export function importState(input: unknown, seed: string): ServiceImage {
   const document = input as z.output<typeof stateDocument>;
   if (document.seed !== seed) {
     const message = `This state was made with the seed "${document.seed}", and what was said in its calls follows from that. Start the sandbox with it (--seed).`;
-    throw new ServiceError(409, message, { type: 'conflict', code: 'other_seed', param: 'seed' });
+    throw conflict('other_seed', message, 'seed');
   }
   const versions = new Map<string, Agent>(Object.entries(document.agent_versions));
   return {
@@ -137,5 +137,5 @@ function refuseOtherVersion(input: unknown): void {
   const given = 'version' in input ? input.version : undefined;
   if (typeof given !== 'number' || given === version) return;
   const message = `The document is of version ${given}; this sandbox (${sandboxVersion}) reads version ${version}. Use the sandbox that made it, or export again.`;
-  throw new ServiceError(409, message, { type: 'conflict', code: 'other_version', param: 'version' });
+  throw conflict('other_version', message, 'version');
 }

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { Snapshot } from '../../../src/cli/access/campaign-snapshot.ts';
+import type { Snapshot } from '../../../src/cli/access/watch-campaign.ts';
 import { createCampaignView } from '../../../src/cli/access/campaign-view.ts';
 import type { Campaign } from '../../../src/ledger/rows/campaigns.ts';
 

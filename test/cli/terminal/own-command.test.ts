@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { commandNames } from '../../../src/cli/terminal/command-names.ts';
+import { commandNames } from '../../../src/cli/terminal/help-lines.ts';
 import { commands } from '../../../src/cli/commands.ts';
 import { answersWithData, asTyped, ownCommand, speaking } from '../../../src/cli/terminal/own-command.ts';
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ConversationFacts } from '../../../src/domain/conversation-facts.ts';
-import { durationOf, mayHideTalkFrom, recordedTalk, talkIn } from '../../../src/domain/correlation/recorded-talk.ts';
+import { mayHideTalkFrom, recordedTalk, talkIn } from '../../../src/domain/correlation/recorded-talk.ts';
+import { durationOf } from '../../../src/domain/disposition.ts';
 import { conversationRecord } from '../conversation-record.ts';
 
 const ringLimitMs = 60_000;

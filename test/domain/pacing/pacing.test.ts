@@ -1,12 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  refillAt,
-  slotsToFill,
-  startsAllowedAt,
-  warmUpLines,
-  type PacingInput,
-} from '../../../src/domain/pacing/pacing.ts';
+import { refillAt, slotsToFill, warmUpLines, type PacingInput } from '../../../src/domain/pacing/pacing.ts';
 
 const idle: PacingInput = {
   open: 0,
@@ -67,18 +61,6 @@ test('no limit is ever exceeded, and what is due is never left for ever', () => 
     }),
     { seed: 1, numRuns: 2_000 },
   );
-});
-
-test.each<[string, number[], number | null, number]>([
-  ['now, without a limit', [99_999, 99_998], null, 100_000],
-  ['now, below the limit', [99_000, 98_000], 3, 100_000],
-  ['now, when a full minute is long over', [1_000, 2_000, 3_000], 3, 100_000],
-  ['when the oldest of a full minute is 60 s old', [70_000, 50_000, 60_000], 3, 110_000],
-  ['when enough have left an overfull minute', [50_000, 60_000, 70_000, 80_000], 2, 130_000],
-  ['now, when a start is exactly 60 s old', [40_000, 60_000], 2, 100_000],
-  ['a moment later, when it is not quite', [40_001, 60_000], 2, 100_001],
-])('one more call may start %s', (_, recentStarts, startsPerMinute, expected) => {
-  expect(startsAllowedAt({ recentStarts, startsPerMinute, at: 100_000 })).toBe(expected);
 });
 
 test.each<[string, number, number, number]>([

@@ -1,5 +1,5 @@
 import { deriveId } from '../random.ts';
-import { ServiceError } from '../service-error.ts';
+import { conflict } from '../service-error.ts';
 import type { PhoneNumber } from './agent.ts';
 import type { ServiceState } from './service-state.ts';
 
@@ -12,11 +12,11 @@ export function addNumber(
 ): PhoneNumber {
   const known = [...state.numbers.values()].find(({ phoneNumber }) => phoneNumber === facts.phoneNumber);
   if (known !== undefined)
-    throw new ServiceError(409, `${facts.phoneNumber} is already imported, as ${known.phoneNumberId}.`, {
-      type: 'conflict',
-      code: 'phone_number_already_imported',
-      param: 'phone_number',
-    });
+    throw conflict(
+      'phone_number_already_imported',
+      `${facts.phoneNumber} is already imported, as ${known.phoneNumberId}.`,
+      'phone_number',
+    );
   const phoneNumberId = deriveId('pn', settings.seed, state.count('numbers'));
   const number: PhoneNumber = { phoneNumberId, ...facts };
   state.addNumber(number);

@@ -2,8 +2,9 @@ import { readConfig, type Config } from '../../config.ts';
 import type { ConvaiClient } from '../../convai/client.ts';
 import { ConvaiError, NotSentError, RateLimitedError, RefusedError, RequestInvalidError } from '../../convai/errors.ts';
 import type { Io } from '../terminal/io.ts';
+import { writeAnswer } from '../terminal/json-output.ts';
 import { printable } from '../terminal/printable.ts';
-import { explainServiceFault, openService } from './service.ts';
+import { explainServiceFault, openService } from '../access/service.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Thrown when the service did not do what it was asked, or nobody knows whether it did; the message says which. */
@@ -38,6 +39,24 @@ export async function askService<Result>(
   } finally {
     await client.close();
   }
+}
+
+/** An operation of which a command prints what came of it. */
+export interface PrintedOperation<Result> extends Operation {
+  ask: (client: ConvaiClient) => Promise<Result>;
+  /** For programs; the result as it is where this is left out. */
+  data?: (result: Result) => unknown;
+  words: (result: Result) => string;
+}
+
+/** Does one operation and prints its result. Throws what `askService` throws. */
+export async function printOperation<Result>(
+  io: Io,
+  json: boolean,
+  { ask, data = (result) => result, words, ...operation }: PrintedOperation<Result>,
+): Promise<void> {
+  const result = await askService(io, operation, ask);
+  writeAnswer(io, json, { data: data(result), words: words(result) });
 }
 
 function explain(config: Config, { doing, lookWith, whenUnknown, secrets = [] }: Operation, error: unknown): unknown {

@@ -1,0 +1,87 @@
+import type { Client } from '@temporalio/client';
+import { Command } from 'commander';
+import { readCampaignFile } from '../../campaign-file/file.ts';
+import { readCampaign, type ReadCampaign } from '../../import/import-list.ts';
+import { count, plural } from '../../input/figures.ts';
+import { openLedger, withLedger, type LedgerAccess } from '../access/ledger.ts';
+import { superviseCampaign } from '../access/supervision.ts';
+import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
+import type { Io } from '../terminal/io.ts';
+import { startFromFile, type StartResult } from './campaign-start.ts';
+
+interface StartFlags {
+  /** Whether to ask the service about key, agent and caller number before anything is imported. */
+  check: boolean;
+  /** Start although not everybody can be called before the end. */
+  allowPartial: boolean;
+  json: boolean;
+}
+
+/** A campaign that was started or attached to, with what it was done with. */
+export interface StartedCampaign extends LedgerAccess {
+  path: string;
+  json: boolean;
+  result: StartResult;
+  /** What stands in its way that the database does not know. Temporal is not asked about a campaign that has ended. */
+  supervise: () => Promise<string[]>;
+}
+
+interface StartingCommand {
+  name: string;
+  description: string;
+  /** What `--json` prints. */
+  json: string;
+  help: string;
+  work: (io: Io, started: StartedCampaign) => Promise<void>;
+}
+
+/** A command that starts the campaign of a file or attaches to it, and goes on with `work`. */
+export function startingCommand(io: Io, { name, description, json, help, work }: StartingCommand): Command {
+  return new Command(name)
+    .description(description)
+    .argument('<campaign.yaml>', 'campaign file')
+    .option('--no-check', 'do not ask the service for agent and caller number first')
+    .option('--allow-partial', 'start even if there is not enough time to call everybody before the end', false)
+    .option('--json', json, false)
+    .addHelpText('after', help)
+    .action(async (path: string, flags: StartFlags) => {
+      const read = await readCampaign(await readCampaignFile(path), io.now());
+      await withLedger(io, (access) => start(io, { ...access, path, read, flags }, work), openLedger);
+    });
+}
+
+async function start(
+  io: Io,
+  { config, store, path, read, flags }: LedgerAccess & { path: string; read: ReadCampaign; flags: StartFlags },
+  work: StartingCommand['work'],
+): Promise<void> {
+  let temporal: TemporalAccess | null = null;
+  const connect = async (): Promise<Client> => {
+    temporal = await openTemporal(io, config);
+    return temporal.client;
+  };
+  const supervise = async (): Promise<string[]> =>
+    temporal === null ? [] : superviseCampaign({ config, store, temporal }, read.file.id);
+  const close = async (): Promise<void> => temporal?.connection.close();
+  try {
+    const { check, allowPartial, json } = flags;
+    const result = await startFromFile(io, read, { config, store, connect, check, allowPartial });
+    await work(io, { config, store, path, json, result, supervise });
+  } finally {
+    await close();
+  }
+}
+
+/** What starting did, in a sentence or two. */
+export function tellStart(result: StartResult): string {
+  const { campaign } = result;
+  const id = campaign.campaignId;
+  if (result.kind === 'ended') {
+    return `Campaign ${id} has ended (${campaign.state}): every row has its outcome. Its results: carillon results ${id}\n`;
+  }
+  const rows = result.imported
+    ? `${plural(campaign.rowsTotal, 'row')} imported: ${count(campaign.rowsTotal - campaign.rowsRejected)} to be called, ${count(campaign.rowsRejected)} rejected (they stand in the results with the reason).\n`
+    : '';
+  const state = result.kind === 'attached' ? 'is already running' : 'has been started';
+  return `${rows}Campaign ${id} ${state}, round ${result.round.round}.\n`;
+}

@@ -1,0 +1,116 @@
+import { Command } from 'commander';
+import { pausedByPerson } from '../../domain/lifecycle.ts';
+import { pauseCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { refuseUnfit, sendUpdate, tellCampaign, type Wish } from '../access/campaign-message.ts';
+import { requireCampaign, withCampaign } from '../access/ledger.ts';
+import { readServiceTime } from '../access/service.ts';
+import { withTemporal } from '../access/temporal.ts';
+import type { Io } from '../terminal/io.ts';
+import { mayBegin } from '../terminal/irreversible.ts';
+import { writeAnswer } from '../terminal/json-output.ts';
+import { processInput, type PersonInput } from '../terminal/person-input.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { stateText } from '../words/campaign.ts';
+
+interface Steering {
+  description: string;
+  help: string;
+  /** Asked first, of what ends a campaign. */
+  question?: (campaignId: string) => string;
+  /** What has become of the campaign. */
+  done: (campaignId: string) => string;
+}
+
+const steerings: Readonly<Record<Wish, Steering>> = {
+  pause: {
+    description: 'Place no further calls; open ones are still collected',
+    help: `
+Returns when the pause is committed. No call is placed after that, except a batch that was on its way to the service at that
+moment. Open calls continue, and their results are collected. Needs only the database; Temporal, worker and service may be down.
+
+Example:
+  carillon pause reminders`,
+    done: (id) => `is paused. Go on: carillon resume ${id}`,
+  },
+  resume: {
+    description: 'Continue a paused campaign',
+    help: `
+If the campaign paused by itself, carillon status shows the reason. Fix it first, or the campaign pauses again.
+
+Example:
+  carillon resume reminders`,
+    done: (id) => `goes on. See it: carillon status ${id}`,
+  },
+  drain: {
+    description: 'Finish open calls, call no waiting recipients, and complete the campaign',
+    help: `
+Waiting recipients get the outcome "cancelled" and are not called. Open calls continue, and their results are collected. The campaign
+then ends as completed; to end it as cancelled, use carillon cancel. This cannot be undone. The command asks for confirmation; without
+a terminal it needs --yes.
+
+Examples:
+  carillon drain reminders
+  carillon drain reminders --yes`,
+    question: (id) => `Drain campaign ${id}? Recipients that wait will not be called, and it cannot be undone.`,
+    done: (id) =>
+      `is draining: no further dials; it completes when the open calls are collected. See it: carillon status ${id}`,
+  },
+  cancel: {
+    description: 'End a campaign; waiting recipients are not called',
+    help: `
+Waiting recipients get the outcome "cancelled" and are not called. Open calls continue, and their results are collected. This cannot
+be undone. The command asks for confirmation; without a terminal it needs --yes.
+
+Examples:
+  carillon cancel reminders
+  carillon cancel reminders --yes`,
+    question: (id) => `End campaign ${id}? Recipients that wait will not be called, and it cannot be undone.`,
+    done: (id) =>
+      `is being cancelled: no further dials; calls that are open are still collected. See it: carillon status ${id}`,
+  },
+};
+
+/** `carillon pause`, `resume`, `drain` and `cancel`. */
+export function steerCommand(wish: Wish): (io: Io, input?: PersonInput) => Command {
+  const { description, help, question, done } = steerings[wish];
+  return (io, input = processInput()) => {
+    const command = new Command(wish).description(description).argument('<campaign>', 'id of the campaign');
+    if (question !== undefined) command.option('-y, --yes', 'do not ask for confirmation', false);
+    return command
+      .option('--json', 'print JSON', false)
+      .addHelpText('after', help)
+      .action(async (campaignId: string, { yes = false, json }: { yes?: boolean; json: boolean }) => {
+        const tell = ({ state, stateReason, round }: Campaign): void => {
+          const data = { campaignId, state, stateReason, round };
+          writeAnswer(io, json, { data, words: `Campaign ${campaignId} ${done(campaignId)}\n` });
+        };
+        if (wish === 'pause') return pause(io, campaignId, tell);
+        const confirm = async (): Promise<boolean> =>
+          question === undefined || mayBegin(io, input, yes, question(campaignId));
+        const campaign = await tellCampaign(io, { campaignId, wish, confirm });
+        if (campaign !== null) tell(campaign);
+      });
+  };
+}
+
+/** The service is asked for its clock alone, Temporal told for good order: nobody waits long for either. */
+const limitMs = 3_000;
+
+/** Pauses in the database, which every dial transaction reads. Throws UsageError, and what the database throws. */
+async function pause(io: Io, campaignId: string, tell: (campaign: Campaign) => void): Promise<void> {
+  await withCampaign(io, campaignId, async (open) => {
+    const { config, store, campaign } = open;
+    refuseUnfit(campaign, 'pause');
+    if (!(await pauseCampaign(store, campaignId, pausedByPerson, await readServiceTime(io, config))))
+      throw new UsageError(`Campaign ${campaignId} is ${stateText(campaign)}; nothing was changed.`);
+    tell(await requireCampaign(store, campaignId));
+    try {
+      // Not to pause: a pause that waits for a worker would undo a later resume.
+      await withTemporal(io, open, (session) => sendUpdate(session, { campaign, wish: 'look', limitMs }), limitMs);
+    } catch {
+      io.stderr.write(
+        'Its workflow could not be told (carillon status says more): the database has the pause, and that is what counts.\n',
+      );
+    }
+  });
+}

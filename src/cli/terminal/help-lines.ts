@@ -1,0 +1,53 @@
+/** The lines of `carillon --help`: what each command does, under the headings that they stand under, in this order. */
+export const helpLines = {
+  'Prepare and rehearse:': {
+    demo: 'rehearse a whole campaign on this machine: Temporal, sandbox, worker, results',
+    init: 'create a commented campaign file, a list and an agent',
+    check: 'show what a campaign would do, without placing a call',
+    rehearse: 'simulate a whole campaign on a private sandbox, days in minutes',
+    'test-call': 'call your own number once, as the campaign would',
+    dev: 'run Temporal, the sandbox and a worker together until Ctrl-C',
+  },
+  'Run a campaign:': {
+    run: 'start a campaign or attach to it, and watch it until it ends',
+    start: 'start a campaign and return',
+    status: 'show the progress of a campaign',
+    events: 'show the event log of a campaign, and follow it',
+    pause: 'place no further calls; open ones are still collected',
+    resume: 'continue a paused campaign',
+    adjust: 'change the speed of a running campaign',
+    drain: 'finish open calls, call no waiting recipients, and complete the campaign',
+    cancel: 'end a campaign; waiting recipients are not called',
+    resolve: 'resolve calls whose outcome is unknown',
+  },
+  'Rows and results:': {
+    results: 'write the results file: one line per row of the list',
+    report: 'count rows and calls by outcome, attempt, hour, zone and collected value',
+    update: 'add and correct rows of a running campaign',
+    withdraw: 'remove rows from a running campaign',
+    retry: 'call rows of an ended campaign again in a new round',
+    verify: 'prove that every promise was kept',
+  },
+  'Schedules and the do-not-call list:': {
+    schedule: 'run a campaign on a schedule, each time with a fresh list',
+    suppress: 'manage the do-not-call list',
+  },
+  'The service:': {
+    agents: 'list, show, create, change and delete agents',
+    numbers: 'list, import and assign phone numbers, and place single calls',
+    conversations: 'list, read and delete conversations, and open new ones',
+    sandbox: 'run the service locally with simulated calls',
+  },
+  'This installation:': {
+    worker: 'run campaigns until stopped',
+    doctor: 'diagnose this installation and suggest fixes',
+    schema: 'print the JSON Schema of the campaign file, for editors',
+    completion: 'print a completion script for bash, zsh or fish',
+  },
+} as const;
+
+type HelpLines = typeof helpLines;
+export type CommandName = { [Heading in keyof HelpLines]: keyof HelpLines[Heading] }[keyof HelpLines];
+
+/** Every command, in the order of `carillon --help`. */
+export const commandNames: readonly string[] = Object.values(helpLines).flatMap((lines) => Object.keys(lines));
