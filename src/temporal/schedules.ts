@@ -28,14 +28,8 @@ export interface Recurrence {
 }
 
 /** What Temporal knows of a schedule. */
-export interface ScheduleState {
-  when: string;
-  timeZone: string;
-  startAt: number | null;
-  endAt: number | null;
-  catchUpMs: number;
+export interface ScheduleState extends Omit<Recurrence, 'cron' | 'everyMs'> {
   paused: boolean;
-  note: string | null;
   /** Epoch milliseconds. */
   next: number[];
   fired: number;
@@ -54,18 +48,18 @@ export interface ScheduleState {
 export class ScheduleExistsError extends Error {
   override readonly name = 'ScheduleExistsError' as const;
   readonly exitCode = 2;
+
+  constructor({ scheduleId, campaignId }: { scheduleId: string; campaignId: string }) {
+    super(
+      `Temporal already has a schedule ${scheduleId}. Delete it first (carillon schedule delete ${campaignId}), or give this campaign another id.`,
+    );
+  }
 }
 
 /** Thrown when a schedule has no time left at which it could fire; none was made. */
 export class ScheduleNeverFiresError extends Error {
   override readonly name = 'ScheduleNeverFiresError' as const;
   readonly exitCode = 2;
-}
-
-export function existsAlready({ scheduleId, campaignId }: { scheduleId: string; campaignId: string }): Error {
-  return new ScheduleExistsError(
-    `Temporal already has a schedule ${scheduleId}. Delete it first (carillon schedule delete ${campaignId}), or give this campaign another id.`,
-  );
 }
 
 /** One schedule per campaign file and queue prefix, and nothing of the list in its name. */
@@ -110,7 +104,7 @@ export async function createSchedule(
       ...(note === null ? {} : { state: { note } }),
     })
     .catch((error: unknown) => {
-      throw error instanceof ScheduleAlreadyRunning ? existsAlready({ scheduleId, campaignId }) : error;
+      throw error instanceof ScheduleAlreadyRunning ? new ScheduleExistsError({ scheduleId, campaignId }) : error;
     });
   const state = readState(await handle.describe());
   if (state.next.length > 0) return state;

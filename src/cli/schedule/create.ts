@@ -10,7 +10,7 @@ import { putSchedule, removeSchedule, type Schedule } from '../../ledger/campaig
 import {
   createSchedule,
   describeSchedule,
-  existsAlready,
+  ScheduleExistsError,
   ScheduleNeverFiresError,
   scheduleIdOf,
   type Recurrence,
@@ -75,7 +75,7 @@ async function writeSchedule(
   now: number,
 ): Promise<void> {
   const { client } = temporal;
-  if ((await describeSchedule(client, schedule.scheduleId)) !== null) throw existsAlready(schedule);
+  if ((await describeSchedule(client, schedule.scheduleId)) !== null) throw new ScheduleExistsError(schedule);
   await putSchedule(store, schedule);
   try {
     await createSchedule({ client, config, ledgerId: store.ledgerId, now }, schedule.campaignId, recurrence);
