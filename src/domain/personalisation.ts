@@ -67,8 +67,7 @@ const engine = createEngine();
 
 /**
  * Parses the templates of a campaign once, for rendering any number of rows. Where the columns of the list are known, a name in a template
- * finds
- * its column as `findColumn` does. Throws `TemplateError`.
+ * finds its column as `findColumn` does. Throws `TemplateError`.
  */
 export function compileTemplates(
   rules: Pick<CampaignRules, 'firstMessage' | 'variables' | 'override'> & { list?: CampaignRules['list'] },

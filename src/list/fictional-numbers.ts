@@ -3,8 +3,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
 /**
  * The lines that are handed out of the hundred which each area code keeps for fiction. Below, the sandbox has numbers with a fate of their
- * own;
- * above, its caller numbers.
+ * own; above, its caller numbers.
  */
 const firstLine = 121;
 const lastLine = 189;
@@ -14,8 +13,7 @@ const fatedUkLines = { from: 100, to: 120 };
 
 /**
  * Numbers that are kept for fiction and ring nowhere: 555-0121 to 555-0189 of every area code of the North American plan, and 020 7946 0xxx
- * of
- * the United Kingdom. Each is handed out once.
+ * of the United Kingdom. Each is handed out once.
  */
 export class FictionalNumbers {
   readonly capacity: number;
