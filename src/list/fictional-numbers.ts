@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
 /**
@@ -30,9 +30,8 @@ export class FictionalNumbers {
     }
     this.#byArea.set(ukPrefix, ukNumbers());
     this.capacity = [...this.#byArea.values()].reduce((sum, numbers) => sum + numbers.length, 0);
-    const order = (area: string): string => createHash('sha256').update(`${seed} ${area}`).digest('hex');
-    const keys = new Map([...this.#byArea.keys()].map((area) => [area, order(area)]));
-    this.#areas = [...keys.keys()].sort((a, b) => ((keys.get(a) ?? '') < (keys.get(b) ?? '') ? -1 : 1));
+    const keyed = [...this.#byArea.keys()].map((area) => [hash('sha256', `${seed} ${area}`), area] as const);
+    this.#areas = keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, area]) => area);
   }
 
   /**
