@@ -53,18 +53,18 @@ export interface ScheduleState {
 /** Thrown when Temporal has a schedule of that id already. */
 export class ScheduleExistsError extends Error {
   override readonly name = 'ScheduleExistsError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 /** Thrown when a schedule has no time left at which it could fire; none was made. */
 export class ScheduleNeverFiresError extends Error {
   override readonly name = 'ScheduleNeverFiresError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 export function existsAlready({ scheduleId, campaignId }: { scheduleId: string; campaignId: string }): Error {
   return new ScheduleExistsError(
-    `Temporal already has a schedule ${scheduleId}. Delete it first (carillon schedule delete ${campaignId}), or give this campaign another id.`,
+    `Temporal already has a schedule ${scheduleId}. Delete that of ${campaignId} first, or give this campaign another id.`,
   );
 }
 

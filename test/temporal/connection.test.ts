@@ -75,7 +75,7 @@ test.each(connectors)('%s is told which namespace is missing and how to make it'
   const target = { address: server.address, namespace: 'absent' };
   await expect(connect(nothingSet, { target })).rejects.toMatchObject({
     name: 'TemporalUnreachableError',
-    exitCode: 1,
+    isBadInput: false,
     address: server.address,
     message: expect.stringMatching(/no namespace "absent"; create it .*--namespace absent.*TEMPORAL_NAMESPACE/),
   });

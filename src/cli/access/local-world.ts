@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { FaultRuleError } from '../../sandbox/faults/fault-rule.ts';
 import type { SandboxOptions } from '../../sandbox/core/settings/settings.ts';
@@ -108,15 +110,10 @@ async function openSandbox(options: SandboxOptions): Promise<RunningSandbox> {
 }
 
 async function within(limitMs: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  try {
-    await Promise.race([work.catch(() => {}), limit]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const over = new AbortController();
+  const limit = sleep(limitMs, undefined, { signal: over.signal }).catch(() => {});
+  await Promise.race([work.catch(() => {}), limit]);
+  over.abort();
 }
 
 /** The port if nobody listens on it here, else 0 for any. */
@@ -132,9 +129,6 @@ export async function portOrAny(port: number): Promise<number> {
 }
 
 /** Settles when the signal is aborted. */
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }
