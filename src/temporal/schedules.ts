@@ -54,18 +54,16 @@ export interface ScheduleState {
 export class ScheduleExistsError extends Error {
   override readonly name = 'ScheduleExistsError' as const;
   readonly isBadInput = true;
+
+  constructor(scheduleId: string) {
+    super(`Temporal already has a schedule ${scheduleId}. Delete it first, or give this campaign another id.`);
+  }
 }
 
 /** Thrown when a schedule has no time left at which it could fire; none was made. */
 export class ScheduleNeverFiresError extends Error {
   override readonly name = 'ScheduleNeverFiresError' as const;
   readonly isBadInput = true;
-}
-
-export function existsAlready({ scheduleId, campaignId }: { scheduleId: string; campaignId: string }): Error {
-  return new ScheduleExistsError(
-    `Temporal already has a schedule ${scheduleId}. Delete that of ${campaignId} first, or give this campaign another id.`,
-  );
 }
 
 /** One schedule per campaign file and queue prefix, and nothing of the list in its name. */
@@ -110,7 +108,7 @@ export async function createSchedule(
       ...(note === null ? {} : { state: { note } }),
     })
     .catch((error: unknown) => {
-      throw error instanceof ScheduleAlreadyRunning ? existsAlready({ scheduleId, campaignId }) : error;
+      throw error instanceof ScheduleAlreadyRunning ? new ScheduleExistsError(scheduleId) : error;
     });
   const state = readState(await handle.describe());
   if (state.next.length > 0) return state;

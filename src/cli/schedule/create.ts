@@ -10,7 +10,7 @@ import { putSchedule, removeSchedule, type Schedule } from '../../ledger/campaig
 import {
   createSchedule,
   describeSchedule,
-  existsAlready,
+  ScheduleExistsError,
   ScheduleNeverFiresError,
   scheduleIdOf,
   type Recurrence,
@@ -74,7 +74,8 @@ async function writeSchedule(
 ): Promise<void> {
   const { client } = temporal;
   const now = schedule.createdAt;
-  if ((await describeSchedule(client, schedule.scheduleId)) !== null) throw existsAlready(schedule);
+  if ((await describeSchedule(client, schedule.scheduleId)) !== null)
+    throw new ScheduleExistsError(schedule.scheduleId);
   await putSchedule(store, schedule);
   try {
     await createSchedule({ client, config, ledgerId: store.ledgerId, now }, schedule.campaignId, recurrence);

@@ -41,7 +41,7 @@ function judgeFailure(error: unknown, debug: boolean): Failure {
 
 const hints: Readonly<Record<string, string>> = {
   CampaignConflictError: ' Rows of its list are changed with carillon update.',
-  ScheduleExistsError: ' carillon schedule delete does so.',
+  ScheduleExistsError: ' carillon schedule delete deletes it.',
   TemporalUnreachableError: ' carillon dev starts a server of its own.',
 };
 
