@@ -17,7 +17,7 @@ export function parseHookUrl(value: unknown): string | null {
   return allowed ? url.href : null;
 }
 
-const hookUrl = readBy(parseHookUrl, urlFix);
+const hookUrl = readBy(parseHookUrl, urlFix).meta({ type: 'string', pattern: '^https?://' });
 
 /** `pre_dial:` of a campaign file: who is asked, before each request, whether its people may be called. */
 export const preDial = z.strictObject(

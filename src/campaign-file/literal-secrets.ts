@@ -1,4 +1,5 @@
 import { hasQuery, isKeptUrl, isSecretAddress, keptUrlFix } from '../input/kept-url.ts';
+import { textsIn } from './setting-templates.ts';
 
 /** Where a secret would stand in a campaign file as it is, and what to write instead. */
 export interface LiteralSecret {
@@ -34,24 +35,15 @@ export function literalSecrets(settings: WrittenSettings): LiteralSecret[] {
     const url = settings[hook]?.url;
     if (url !== undefined && !isKeptUrl(url) && hasQuery(url)) found.push({ path: [hook, 'url'], fix: hookFix });
   }
-  collect(settings.conversation_config_override, ['conversation_config_override'], false, found);
+  for (const { path, text } of textsIn(settings.conversation_config_override, ['conversation_config_override'])) {
+    const isNamed = path.some((key) => headers.test(String(key))) || secretName.test(String(path.at(-1)));
+    if ((isNamed && isLiteral(text)) || isSecretAddress(text)) found.push({ path, fix: overrideFix });
+  }
   for (const [name, value] of Object.entries(settings.variables?.values ?? {})) {
     if (secretName.test(name) && isLiteral(value))
       found.push({ path: ['variables', 'values', name], fix: variableFix });
   }
   return found;
-}
-
-function collect(value: unknown, path: PropertyKey[], isHeader: boolean, found: LiteralSecret[]): void {
-  if (typeof value === 'string') {
-    const named = isHeader || secretName.test(String(path.at(-1)));
-    if ((named && isLiteral(value)) || isSecretAddress(value)) found.push({ path, fix: overrideFix });
-  } else if (Array.isArray(value)) {
-    value.forEach((inner, index) => collect(inner, [...path, index], isHeader, found));
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, inner] of Object.entries(value))
-      collect(inner, [...path, key], isHeader || headers.test(key), found);
-  }
 }
 
 function isLiteral(text: string): boolean {

@@ -28,7 +28,7 @@ const share = readBy((value) => {
   const match = typeof value === 'string' ? /^(\d{1,3}(?:\.\d)?)\s?%$/.exec(value.trim()) : null;
   const percent = Number(match?.[1] ?? 0);
   return percent > 0 && percent <= 100 ? percent / 100 : null;
-}, shareFix);
+}, shareFix).meta({ type: 'string', pattern: '^\\s*\\d{1,3}(\\.\\d)?\\s?%\\s*$' });
 
 const breakerFix = 'write off, or a mapping such as { failure_share: 50%, window: 30m, min_calls: 20 }';
 /** `breaker:` of a campaign file; null: off. */

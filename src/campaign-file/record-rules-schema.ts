@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readBy, text } from './setting-kinds.ts';
+import { oneOrMore, readBy, scalarShape, text } from './setting-kinds.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const equalsFix = 'write the value, or the list of values, that means it, such as [true, "yes"]';
@@ -9,7 +9,7 @@ const equals = readBy((value) => {
     .min(1)
     .safeParse(Array.isArray(value) ? value : [value]);
   return parsed.success ? parsed.data : null;
-}, equalsFix);
+}, equalsFix).meta(oneOrMore(scalarShape));
 
 const optOutFix = 'write { collected: key, equals: value } or { evaluation: key, equals: value }';
 const optOutRule = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RetryDelay, RetryDelays } from '../domain/campaign-rules.ts';
 import { parseDuration } from '../input/duration.ts';
-import { duration, readBy, whole } from './setting-kinds.ts';
+import { duration, durationShape, readBy, whole } from './setting-kinds.ts';
 
 const mostDelays = 20;
 
@@ -18,10 +18,13 @@ function parseDelay(value: unknown): RetryDelay | null {
   return ms !== null && ms > 0 ? ms : null;
 }
 
-const retryDelays = readBy(
-  parseRetryDelays,
-  'write a duration such as 5m, next_day, a list of up to 20 of them for the first, second, … retry, or never',
-).optional();
+const delaysFix =
+  'write a duration such as 5m, next_day, a list of up to 20 of them for the first, second, … retry, or never';
+const delayShape = { anyOf: [{ const: 'next_day' }, durationShape] };
+const delaysShape = { type: 'array' as const, items: delayShape, minItems: 1, maxItems: mostDelays };
+const retryDelays = readBy(parseRetryDelays, delaysFix)
+  .meta({ anyOf: [{ enum: ['never', 'next_day'] }, durationShape, delaysShape] })
+  .optional();
 
 /** `retry:` of a campaign file. */
 export const retry = z.strictObject(

@@ -12,7 +12,7 @@ import { literalSecrets } from './literal-secrets.ts';
 import { breaker, pacing } from './pacing-schema.ts';
 import { correlation, dispositionRules, optOut } from './record-rules-schema.ts';
 import { retry } from './retry-schema.ts';
-import { duration, readBy, text } from './setting-kinds.ts';
+import { duration, oneOrMore, readBy, scalarShape, text, textShape } from './setting-kinds.ts';
 import { openStretches, readWindows, weeklyHours, type WrittenWindow } from './weekly-hours.ts';
 
 /** What the service does not bound: a template longer than this is a mistake in quoting, not an opening line. */
@@ -28,6 +28,7 @@ const dailyWindows = z
     context.issues.push({ code: 'custom', message: read.fix, input: value });
     return z.NEVER;
   })
+  .meta(oneOrMore({ type: 'string', pattern: '^\\s*\\d\\d?:\\d\\d\\s*[-–]\\s*\\d\\d?:\\d\\d\\s*$' }))
   .optional();
 
 const hoursFix =
@@ -49,7 +50,7 @@ const holiday = readBy((value): HolidaySetting | null => {
   if (z.iso.date().safeParse(value).success) return { date: value };
   const [country = '', region = null] = value.split('-', 2);
   return knowsHolidays({ country, region }) ? { country, region } : null;
-}, holidayFix);
+}, holidayFix).meta(textShape);
 
 const lawSetting = z.union(
   [
@@ -76,16 +77,18 @@ function isLawSetting([key, value]: [string, unknown]): boolean {
   return isSupportedCountry(key) && !usTerritories.has(key) && value === 'none';
 }
 
-const instant = readBy(
-  parseInstant,
-  'write a date and time with its offset from UTC, such as 2030-11-30T17:00:00-05:00',
-);
+const instantFix = 'write a date and time with its offset from UTC, such as 2030-11-30T17:00:00-05:00';
+const instant = readBy(parseInstant, instantFix).meta({ type: 'string', format: 'date-time' });
 
-function parseRegion(value: unknown): string | null {
-  if (typeof value !== 'string') return null;
-  const region = value.trim().toUpperCase();
-  return isSupportedCountry(region) ? region : null;
-}
+const region = readBy((value) => {
+  const code = typeof value === 'string' ? value.trim().toUpperCase() : '';
+  return isSupportedCountry(code) ? code : null;
+}, 'write a two-letter country code such as US or GB').meta({ type: 'string', pattern: '^[A-Za-z]{2}$' });
+
+const zone = readBy(
+  (value) => (typeof value === 'string' && isTimeZoneName(value) ? value : null),
+  'write the name of a time zone such as America/New_York',
+).meta(textShape);
 
 const columnFix = 'write the name of a column of the list';
 const list = z.strictObject(
@@ -104,11 +107,8 @@ const list = z.strictObject(
     zip: text(columnFix, 1000).optional(),
     not_before: text(columnFix, 1000).optional(),
     expires_at: text(columnFix, 1000).optional(),
-    fallback_timezone: readBy(
-      (value) => (typeof value === 'string' && isTimeZoneName(value) ? value : null),
-      'write the name of a time zone such as America/New_York',
-    ).optional(),
-    default_region: readBy(parseRegion, 'write a two-letter country code such as US or GB').optional(),
+    fallback_timezone: zone.optional(),
+    default_region: region.optional(),
   },
   { error: 'write a mapping with at least file: and phone:' },
 );
@@ -117,11 +117,11 @@ const templateFix = `write text of at most ${String(longestTemplate)} characters
 const template = readBy((value) => {
   const written = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
   return typeof written === 'string' && written.length <= longestTemplate ? written : null;
-}, templateFix);
+}, templateFix).meta(scalarShape);
 
 const overrideFix =
   'write a mapping of settings of the conversation, such as { agent: { prompt: { prompt: "You call {{ first_name }}." } } }';
-const override = readBy(readOverride, overrideFix);
+const override = readBy(readOverride, overrideFix).meta({ type: 'object' });
 
 const nameFix = 'write a name of letters, digits, "_" or "-", at most 64 characters';
 const name = z.string({ error: nameFix }).regex(/^[A-Za-z0-9_-]{1,64}$/, { error: nameFix });

@@ -17,7 +17,15 @@ export function whole(from: number, to: number) {
   return z.number({ error: fix }).int({ error: fix }).min(from, { error: fix }).max(to, { error: fix });
 }
 
-/** A value that `read` understands, or the fix as the problem. */
+/** A part of a JSON Schema. */
+export type JsonShape = { [key: string]: unknown };
+
+export const textShape: JsonShape = { type: 'string' };
+export const scalarShape: JsonShape = { type: ['string', 'number', 'boolean'] };
+export const durationShape: JsonShape = { type: 'string', pattern: '^\\s*\\d{1,9}(\\.\\d{1,3})?\\s?[smhd]\\s*$' };
+export const oneOrMore = (items: JsonShape): JsonShape => ({ anyOf: [items, { type: 'array', items, minItems: 1 }] });
+
+/** A value that `read` understands, or the fix as the problem. JSON Schema cannot see into `read`: `meta` says what may stand there. */
 export function readBy<T>(read: (value: unknown) => T | null, fix: string) {
   return z.unknown().transform((value, context): T => {
     const parsed = read(value);
@@ -32,5 +40,5 @@ export function duration(shortestMs: number) {
   return readBy((value) => {
     const ms = parseDuration(value);
     return ms === null || ms < shortestMs ? null : ms;
-  }, fix);
+  }, fix).meta(durationShape);
 }

@@ -9,15 +9,20 @@ export interface SettingTemplate {
 
 /** All templates of a campaign file, in the order in which a row fills them. */
 export function listTemplates(settings: CampaignSettings): SettingTemplate[] {
-  const templates: SettingTemplate[] = [];
-  if (settings.first_message !== undefined) {
-    templates.push({ path: ['first_message'], template: settings.first_message });
-  }
-  collect(settings.conversation_config_override, ['conversation_config_override'], templates);
-  for (const [name, template] of Object.entries(settings.variables?.values ?? {})) {
-    templates.push({ path: ['variables', 'values', name], template });
-  }
-  return templates;
+  const { first_message: line, conversation_config_override: override, variables } = settings;
+  return [
+    ...textsIn(line, ['first_message']),
+    ...textsIn(override, ['conversation_config_override']),
+    ...textsIn(variables?.values, ['variables', 'values']),
+  ].map(({ path, text }) => ({ path, template: text }));
+}
+
+/** Every text in a value, and where. */
+export function* textsIn(value: unknown, path: PropertyKey[]): Generator<{ path: PropertyKey[]; text: string }> {
+  if (typeof value === 'string') yield { path, text: value };
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value))
+    yield* textsIn(inner, [...path, Array.isArray(value) ? Number(key) : key]);
 }
 
 /** The names that a template reads, or why it is no template. */
@@ -26,15 +31,5 @@ export function readTemplate(template: string): { variables: string[] } | { faul
     return { variables: templateVariables(template) };
   } catch (error) {
     return { fault: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-function collect(value: unknown, path: PropertyKey[], templates: SettingTemplate[]): void {
-  if (typeof value === 'string') {
-    templates.push({ path, template: value });
-  } else if (Array.isArray(value)) {
-    value.forEach((inner, index) => collect(inner, [...path, index], templates));
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, inner] of Object.entries(value)) collect(inner, [...path, key], templates);
   }
 }

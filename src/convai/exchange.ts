@@ -17,9 +17,9 @@ export interface ExchangeRequest {
   bodyMs: number;
   nowReal: () => number;
   /** Asked once, when the connection stands and before the first byte is written. */
-  mayBegin?: () => boolean;
+  mayBegin?: (() => boolean) | undefined;
   /** Called once, after `mayBegin` said yes and just before the first byte is written. */
-  onSending?: () => void;
+  onSending?: (() => void) | undefined;
 }
 
 /** A whole answer, whatever its status. Times are real epoch milliseconds on the clock of this process. */

@@ -13,25 +13,38 @@ const temperature = z.number().min(0).max(1);
 const prompt = z.looseObject({ prompt: z.string().optional() });
 const platformSettings = z.looseObject({});
 
+/** Settings of a language model; what its own server must say is not the same for a new agent and for one call. */
+function llmOf<CustomLlm extends z.ZodType>(customLlm: CustomLlm) {
+  return z.looseObject({
+    model_id: nonEmpty.optional(),
+    temperature: temperature.optional(),
+    custom_llm: customLlm.optional(),
+  });
+}
+
+/** Settings of an agent. */
+function settingsOf<Tts extends z.ZodType, Llm extends z.ZodType>(tts: Tts, llm: Llm) {
+  const agent = z.looseObject({
+    first_message: z.string().optional(),
+    prompt: prompt.optional(),
+    llm: llm.optional(),
+  });
+  return z.looseObject({ tts: tts.optional(), agent: agent.optional() });
+}
+
 /** Any field of an agent's settings, for one call. */
-const configOverride = z.looseObject({
-  tts: z.looseObject({ voice_id: nonEmpty.optional(), model_id: nonEmpty.optional() }).optional(),
-  agent: z
-    .looseObject({
-      first_message: z.string().optional(),
-      prompt: prompt.optional(),
-      llm: z
-        .looseObject({
-          model_id: nonEmpty.optional(),
-          temperature: temperature.optional(),
-          custom_llm: z
-            .looseObject({ url: customLlmAddress.optional(), extra_headers: extraHeaders.optional() })
-            .optional(),
-        })
-        .optional(),
-    })
-    .optional(),
-});
+const configOverride = settingsOf(
+  z.looseObject({ voice_id: nonEmpty.optional(), model_id: nonEmpty.optional() }),
+  llmOf(z.looseObject({ url: customLlmAddress.optional(), extra_headers: extraHeaders.optional() })),
+);
+
+const newConversationConfig = settingsOf(
+  z.looseObject({ voice_id: nonEmpty, model_id: nonEmpty.optional() }),
+  llmOf(z.looseObject({ url: customLlmAddress, extra_headers: extraHeaders.optional() })).refine(
+    (llm) => llm.model_id !== 'custom' || llm.custom_llm !== undefined,
+    { path: ['custom_llm'], error: 'is required when model_id is "custom"' },
+  ),
+);
 
 /** A change of an agent's settings: what is left out stays as it is, and null clears a field. */
 const configChange = z.looseObject({
@@ -54,27 +67,6 @@ const configChange = z.looseObject({
         .nullish(),
     })
     .nullish(),
-});
-
-const newConversationConfig = z.looseObject({
-  tts: z.looseObject({ voice_id: nonEmpty, model_id: nonEmpty.optional() }).optional(),
-  agent: z
-    .looseObject({
-      first_message: z.string().optional(),
-      prompt: prompt.optional(),
-      llm: z
-        .looseObject({
-          model_id: nonEmpty.optional(),
-          temperature: temperature.optional(),
-          custom_llm: z.looseObject({ url: customLlmAddress, extra_headers: extraHeaders.optional() }).optional(),
-        })
-        .refine((llm) => llm.model_id !== 'custom' || llm.custom_llm !== undefined, {
-          path: ['custom_llm'],
-          error: 'is required when model_id is "custom"',
-        })
-        .optional(),
-    })
-    .optional(),
 });
 
 /** Body of operation 1. Unknown fields are refused before anything is sent. */

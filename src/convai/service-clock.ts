@@ -28,30 +28,23 @@ const health = z.looseObject({
   }),
 });
 
-/** Options of `readServiceClock`. */
-export interface ServiceClockOptions {
-  /** Real epoch milliseconds; default `Date.now`. */
-  nowReal?: () => number;
-  /** Plain `http` to a host that is not this machine; no key is sent. */
-  allowInsecure?: boolean;
-}
-
 /**
  * Asks the service, without the key, whether it is a sandbox and which clock it keeps. Any answer that does not name
  * itself a sandbox means real time. Throws NotSentError when nothing listens there, OutcomeUnknownError when no whole
- * answer comes, and BadResponseError when a sandbox does not tell its clock: real time would be wrong then.
+ * answer comes, and BadResponseError when a sandbox does not tell its clock: real time would be wrong then. `nowReal` is in epoch
+ * milliseconds.
  */
 export async function readServiceClock(
   baseUrl: string,
   fetchTimeoutMs: number,
-  options: ServiceClockOptions = {},
+  nowReal: () => number = Date.now,
 ): Promise<ServiceClock> {
-  const nowReal = options.nowReal ?? Date.now;
   let sandboxSaid = false;
   const transport = createTransport({
     baseUrl,
     apiKey: null,
-    allowInsecure: options.allowInsecure ?? true,
+    // No key is sent.
+    allowInsecure: true,
     timeouts: { connectMs: fetchTimeoutMs, headersMs: fetchTimeoutMs, bodyMs: fetchTimeoutMs },
     readsPerSecond: 10,
     nowReal,

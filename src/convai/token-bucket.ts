@@ -1,12 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Spaces out the reads of one client; writes do not pass through it. */
-export interface TokenBucket {
-  /** Resolves when the next request may start, in the order of the calls. Rejects when the bucket is closed first. */
-  take(): Promise<void>;
-  close(): void;
-}
-
 /** `perSecond` is per real second and above 0; clock and sleep are replaced in tests. */
 export interface TokenBucketOptions {
   perSecond: number;
@@ -17,8 +10,8 @@ export interface TokenBucketOptions {
   sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** A token bucket that hands out start times: each `take` reserves the next free one and waits for it. */
-export function createTokenBucket(options: TokenBucketOptions): TokenBucket {
+/** Spaces out the reads of one client: each `take` reserves the next free start and waits for it. */
+export function createTokenBucket(options: TokenBucketOptions) {
   const now = options.now ?? (() => performance.now());
   const sleep = options.sleep ?? ((ms, signal) => delay(ms, undefined, { signal }));
   const intervalMs = 1000 / options.perSecond;
@@ -26,7 +19,8 @@ export function createTokenBucket(options: TokenBucketOptions): TokenBucket {
   const closing = new AbortController();
   let nextFreeAt = -Infinity;
   return {
-    async take() {
+    /** Resolves when the next request may start, in the order of the calls. Rejects when the bucket is closed first. */
+    async take(): Promise<void> {
       closing.signal.throwIfAborted();
       const current = now();
       // A quiet time saves up at most `burst` starts, the one taken now included.
@@ -34,7 +28,7 @@ export function createTokenBucket(options: TokenBucketOptions): TokenBucket {
       nextFreeAt = startAt + intervalMs;
       if (startAt > current) await sleep(startAt - current, closing.signal);
     },
-    close() {
+    close(): void {
       closing.abort();
     },
   };

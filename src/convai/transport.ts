@@ -45,24 +45,15 @@ export interface Success extends Answer {
   request: RequestFacts;
 }
 
-/** Sends requests to one service and turns every failure into a `ConvaiError`. */
-export interface Transport {
-  /** GET, at most twice: again after a failed connection, a broken one, or 5xx. */
-  read(path: string, query?: Record<string, string | undefined>): Promise<Success>;
-  /** Sent at most once, over a connection of its own. */
-  write(request: WriteRequest): Promise<Success>;
-  /** What all answers so far told of the service's clock. */
-  clockReadings(): ServiceReadings;
-  /** Ends reads, waits for writes. */
-  close(): Promise<void>;
-}
-
 /** Many times the longest record; several answers are read at once, each held a few times over while it is parsed. */
 const maxResponseSize = 16 * 1024 * 1024;
 const maxReadConnections = 32;
 
-/** Opens no connection before the first request. Throws ConvaiOptionsError when address or key cannot be used. */
-export function createTransport(options: TransportOptions): Transport {
+/**
+ * Sends requests to one service and turns every failure into a `ConvaiError`. Opens no connection before the first request. Throws
+ * ConvaiOptionsError when address or key cannot be used.
+ */
+export function createTransport(options: TransportOptions) {
   const { origin, prefix } = parseBaseUrl(options.baseUrl, options.allowInsecure);
   const { apiKey, timeouts, nowReal, monotonicMs = () => performance.now() } = options;
   if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) {
@@ -91,12 +82,9 @@ export function createTransport(options: TransportOptions): Transport {
     try {
       result = await exchange(dispatcher, request);
     } finally {
-      const info = { method: sent.method, path: sent.path, status: result?.status ?? null };
-      report({
-        ...info,
-        durationMs: performance.now() - startedAt,
-        requestId: sent.requestId ?? requestIdOf(result?.headers ?? null),
-      });
+      const { method, path } = sent;
+      const requestId = sent.requestId ?? requestIdOf(result?.headers ?? null);
+      report({ method, path, status: result?.status ?? null, durationMs: performance.now() - startedAt, requestId });
     }
     noteClock(result, begunAt);
     const requestId = sent.requestId ?? requestIdOf(result.headers);
@@ -155,8 +143,8 @@ export function createTransport(options: TransportOptions): Transport {
       body: request.body,
       ...timeouts,
       nowReal,
-      ...(request.mayBegin === undefined ? {} : { mayBegin: request.mayBegin }),
-      ...(request.onSending === undefined ? {} : { onSending: request.onSending }),
+      mayBegin: request.mayBegin,
+      onSending: request.onSending,
     };
     try {
       return await run(client, sent, facts);
@@ -166,7 +154,8 @@ export function createTransport(options: TransportOptions): Transport {
   };
 
   return {
-    async read(path, query = {}) {
+    /** GET, at most twice: again after a failed connection, a broken one, or 5xx. */
+    async read(path: string, query: Record<string, string | undefined> = {}): Promise<Success> {
       const search = new URLSearchParams();
       for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, value);
       const target = prefix + path + (search.size === 0 ? '' : `?${search.toString()}`);
@@ -177,7 +166,8 @@ export function createTransport(options: TransportOptions): Transport {
         return readOnce(path, target);
       }
     },
-    async write(request) {
+    /** Sent at most once, over a connection of its own. */
+    async write(request: WriteRequest): Promise<Success> {
       const facts = { method: request.method, path: request.path, requestId: request.requestId ?? null };
       if (closed) throw refuseClosed(facts);
       const writing = writeOnce(request, facts);
@@ -188,8 +178,10 @@ export function createTransport(options: TransportOptions): Transport {
         writes.delete(writing);
       }
     },
-    clockReadings: () => readings.read(),
-    async close() {
+    /** What all answers so far told of the service's clock. */
+    clockReadings: (): ServiceReadings => readings.read(),
+    /** Ends reads, waits for writes. */
+    async close(): Promise<void> {
       closed = true;
       bucket.close();
       await Promise.allSettled([pool.destroy(), ...writes]);

@@ -9,9 +9,9 @@ import { workbooks } from './format/xlsx/workbook-reader.ts';
 export interface ListQuestion {
   path: string;
   /** Undefined: to be found. */
-  delimiter: string | undefined;
+  delimiter?: string | undefined;
   /** Undefined: the first sheet of a workbook. */
-  sheet: string | undefined;
+  sheet?: string | undefined;
   /** Whether more than numbers is read: then letters that would come out as others refuse the list. */
   lettersMatter: boolean;
   /** Whether these are the cells of a line that tells the right delimiter: the header, say. */

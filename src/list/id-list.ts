@@ -11,13 +11,7 @@ const rowsPerChunk = 500;
  */
 export async function* readIdList(path: string, column: string): AsyncGenerator<string[]> {
   const isHeader = (cells: readonly string[]): boolean => indexOf(column, cells) !== null;
-  const { layout } = await describeList({
-    path,
-    delimiter: undefined,
-    sheet: undefined,
-    lettersMatter: true,
-    isWanted: isHeader,
-  });
+  const { layout } = await describeList({ path, lettersMatter: true, isWanted: isHeader });
   let index: number | null = null;
   for await (const records of readListRecords(path, layout, rowsPerChunk)) {
     const ids: string[] = [];

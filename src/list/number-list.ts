@@ -34,7 +34,6 @@ export async function* readNumberList(input: NumberListInput): AsyncGenerator<Nu
   const { layout } = await describeList({
     path,
     delimiter,
-    sheet: undefined,
     lettersMatter: false,
     isWanted: (cells) =>
       cells.some((cell) => readPhoneNumber(cell, region).ok) || (column !== null && findColumn(column, cells) !== null),

@@ -4,7 +4,6 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request, type Dispatcher } from 'undici';
-import { childEnvironment } from '../config.ts';
 import { temporalCliVersion } from './binary-cache.ts';
 import { lastLine, runChild } from './child-run.ts';
 
@@ -112,7 +111,6 @@ async function unpack(archive: string, workFolder: string, signal: AbortSignal |
   const unpacked = await runChild({
     command: 'tar',
     args: ['-xf', archive, '-C', workFolder, file],
-    env: childEnvironment(),
     timeoutMs: 60_000,
     signal,
   });

@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { childEnvironment } from '../config.ts';
 import { lastLine, runChild } from './child-run.ts';
 
 /** Workflow updates and their validators are complete since this server version. */
@@ -12,28 +11,18 @@ export type BinaryProbe = { usable: true; version: string } | { usable: false; r
 
 /** Runs `temporal --version`: the program must start here and carry a dev server that is not older than 1.25. */
 export async function probeBinary(path: string, signal?: AbortSignal): Promise<BinaryProbe> {
-  const result = await runChild({
-    command: path,
-    args: ['--version'],
-    env: childEnvironment(),
-    timeoutMs: 10_000,
-    signal,
-  });
+  const result = await runChild({ command: path, args: ['--version'], timeoutMs: 10_000, signal });
   if (result.code !== 0) {
-    return {
-      usable: false,
-      reason: `it does not run (${result.fault ?? (lastLine(result.stderr) || `exit code ${result.code}`)})`,
-    };
+    const why = result.fault ?? (lastLine(result.stderr) || `exit code ${result.code}`);
+    return { usable: false, reason: `it does not run (${why})` };
   }
   const version = /\(Server ((\d+)\.(\d+)[^,)]*)/.exec(result.stdout);
   if (version === null)
     return { usable: false, reason: 'its --version names no server: it is another program or a very old one' };
   const [major, minor] = [Number(version[2]), Number(version[3])];
   if (major < oldestServer.major || (major === oldestServer.major && minor < oldestServer.minor)) {
-    return {
-      usable: false,
-      reason: `its server ${version[1]} is older than ${oldestServer.major}.${oldestServer.minor}`,
-    };
+    const oldest = `${oldestServer.major}.${oldestServer.minor}`;
+    return { usable: false, reason: `its server ${version[1]} is older than ${oldest}` };
   }
   return { usable: true, version: version[1] ?? '' };
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { childEnvironment } from '../config.ts';
 
 /** What a finished child process left: its exit code (null when it was killed or could not start) and its output. */
 export interface ChildResult {
@@ -12,7 +13,8 @@ export interface ChildResult {
 export interface ChildInput {
   command: string;
   args: readonly string[];
-  env: NodeJS.ProcessEnv;
+  /** Beside the variables that every child gets. */
+  env?: Record<string, string>;
   timeoutMs: number;
   cwd?: string;
   signal?: AbortSignal | undefined;
@@ -27,7 +29,7 @@ export function runChild(input: ChildInput): Promise<ChildResult> {
     let stderr = '';
     let fault: string | null = null;
     const child = spawn(input.command, [...input.args], {
-      env: input.env,
+      env: childEnvironment(input.env),
       stdio: ['ignore', 'pipe', 'pipe'],
       killSignal: 'SIGKILL',
       signal,

@@ -17,7 +17,7 @@ export function keepServiceClock(
   let reading: Promise<ServiceClock> | undefined;
   const read = async (): Promise<ServiceClock> => {
     try {
-      known = await readServiceClock(baseUrl, options.timeoutMs ?? 5_000, { nowReal });
+      known = await readServiceClock(baseUrl, options.timeoutMs ?? 5_000, nowReal);
     } catch (error) {
       if (known === undefined) throw error;
     }

@@ -63,11 +63,8 @@ const portTries = 3;
 
 /** Starts a tuned dev server, once its program is found or fetched, and waits until it serves its namespace. Throws DevServerError. */
 export async function startDevServer(input: DevServerInput): Promise<DevServer> {
-  const binary = await resolveTemporalBinary({
-    config: input.config,
-    ...(input.onProgress === undefined ? {} : { onProgress: input.onProgress }),
-    ...(input.signal === undefined ? {} : { signal: input.signal }),
-  });
+  const { config, onProgress, signal } = input;
+  const binary = await resolveTemporalBinary({ config, onProgress, signal });
   const lock = input.dataFile === undefined ? null : lockDataFile(input.dataFile);
   try {
     return await startOnPorts(input, binary.path, lock);

@@ -1,6 +1,5 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { childEnvironment } from '../config.ts';
 import { temporalCliVersion } from './binary-cache.ts';
 import { lastLine, runChild } from './child-run.ts';
 
@@ -11,11 +10,16 @@ export interface GoBuildInput {
   go: string;
   workFolder: string;
   onProgress: (line: string) => void;
-  probeTimeoutMs: number;
-  buildTimeoutMs: number;
-  /** Every how many milliseconds a line tells that the build still runs. */
-  progressEveryMs: number;
+  limits: GoLimits;
   signal?: AbortSignal | undefined;
+}
+
+/** Milliseconds. */
+export interface GoLimits {
+  goProbeTimeoutMs: number;
+  goBuildTimeoutMs: number;
+  /** Every so often a line tells that the build still runs. */
+  progressEveryMs: number;
 }
 
 /**
@@ -23,15 +27,12 @@ export interface GoBuildInput {
  * probed first with a short limit, because a blocked one would otherwise show only after minutes. Throws with the reason in one line.
  */
 export async function buildBinaryWithGo(input: GoBuildInput): Promise<string> {
-  const { go, workFolder, signal } = input;
-  const env = childEnvironment({ GOBIN: workFolder, CGO_ENABLED: '0' });
+  const { go, workFolder, limits, signal } = input;
+  const shared = { command: go, env: { GOBIN: workFolder, CGO_ENABLED: '0' }, cwd: workFolder, signal };
   const probe = await runChild({
-    command: go,
+    ...shared,
     args: ['list', '-m', `${module}@v${temporalCliVersion}`],
-    env,
-    cwd: workFolder,
-    timeoutMs: input.probeTimeoutMs,
-    signal,
+    timeoutMs: limits.goProbeTimeoutMs,
   });
   if (probe.code !== 0) throw new Error(`go cannot reach the module source (${probe.fault ?? lastLine(probe.stderr)})`);
 
@@ -39,15 +40,12 @@ export async function buildBinaryWithGo(input: GoBuildInput): Promise<string> {
   const startedAt = performance.now();
   const ticker = setInterval(() => {
     input.onProgress(`building Temporal: ${Math.round((performance.now() - startedAt) / 1000)} s`);
-  }, input.progressEveryMs);
+  }, limits.progressEveryMs);
   try {
     const built = await runChild({
-      command: go,
+      ...shared,
       args: ['install', '-trimpath', '-ldflags=-s -w', `${module}/cmd/temporal@v${temporalCliVersion}`],
-      env,
-      cwd: workFolder,
-      timeoutMs: input.buildTimeoutMs,
-      signal,
+      timeoutMs: limits.goBuildTimeoutMs,
     });
     if (built.code !== 0) throw new Error(`the build failed (${built.fault ?? lastLine(built.stderr)})`);
   } finally {

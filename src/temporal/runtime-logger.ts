@@ -1,5 +1,5 @@
 import { IllegalStateError } from '@temporalio/common';
-import { Runtime, type Logger as SdkLogger, type LogLevel, type LogMetadata } from '@temporalio/worker';
+import { DefaultLogger, Runtime, type LogEntry } from '@temporalio/worker';
 import type { Logger } from '../logger.ts';
 
 /** What a log line of the SDK may carry on: ids and counts, never inputs or results. */
@@ -55,9 +55,9 @@ export function createSdkLogger(
   current: () => Logger,
   address: () => string | null,
   monotonicMs: () => number = () => performance.now(),
-): SdkLogger {
+): DefaultLogger {
   let lastUnanswered = -Infinity;
-  const log = (level: LogLevel, message: string, meta: LogMetadata = {}): void => {
+  return new DefaultLogger('TRACE', ({ level, message, meta = {} }: LogEntry): void => {
     if (unanswered.test(message)) {
       const isNew = monotonicMs() - lastUnanswered > quietMs;
       lastUnanswered = monotonicMs();
@@ -73,15 +73,7 @@ export function createSdkLogger(
       { ...fields, ...describeError(meta['error']) },
       message,
     );
-  };
-  return {
-    log,
-    trace: (message, meta) => log('TRACE', message, meta),
-    debug: (message, meta) => log('DEBUG', message, meta),
-    info: (message, meta) => log('INFO', message, meta),
-    warn: (message, meta) => log('WARN', message, meta),
-    error: (message, meta) => log('ERROR', message, meta),
-  };
+  });
 }
 
 const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;

@@ -28,14 +28,8 @@ export interface Recurrence {
 }
 
 /** What Temporal knows of a schedule. */
-export interface ScheduleState {
-  when: string;
-  timeZone: string;
-  startAt: number | null;
-  endAt: number | null;
-  catchUpMs: number;
+export interface ScheduleState extends Omit<Recurrence, 'cron' | 'everyMs'> {
   paused: boolean;
-  note: string | null;
   /** Epoch milliseconds. */
   next: number[];
   fired: number;

@@ -10,7 +10,7 @@ import {
   type DownloadLimits,
 } from './binary-download.ts';
 import { findOnPath, probeBinary } from './binary-probe.ts';
-import { buildBinaryWithGo } from './go-build.ts';
+import { buildBinaryWithGo, type GoLimits } from './go-build.ts';
 
 /** How the program was come by: set by `CARILLON_TEMPORAL_BIN`, on PATH, in the cache, downloaded now, built now. */
 export type BinaryStep = 'configured' | 'path' | 'cache' | 'download' | 'go';
@@ -27,22 +27,20 @@ type BinaryConfig = Pick<Config, 'CARILLON_TEMPORAL_BIN' | 'PATH' | 'XDG_CACHE_H
 
 export interface ResolveBinaryInput {
   config: BinaryConfig;
-  onProgress?: (line: string) => void;
-  signal?: AbortSignal;
+  onProgress?: ((line: string) => void) | undefined;
+  signal?: AbortSignal | undefined;
   /** What is fetched; default: the archive of Temporal's own release. */
   archive?: Archive;
-  limits?: Partial<DownloadLimits & GoLimits>;
+  limits?: Partial<FetchLimits>;
 }
 
-interface GoLimits {
-  goProbeTimeoutMs: number;
-  goBuildTimeoutMs: number;
-  progressEveryMs: number;
+interface FetchLimits extends DownloadLimits, GoLimits {
   /** How long to wait for another process that is filling the cache. */
   cacheLockTimeoutMs: number;
 }
 
-const goLimits: GoLimits = {
+const fetchLimits: FetchLimits = {
+  ...downloadLimits,
   goProbeTimeoutMs: 45_000,
   goBuildTimeoutMs: 900_000,
   progressEveryMs: 10_000,
@@ -92,29 +90,25 @@ export async function findTemporalBinary(
 export async function resolveTemporalBinary(input: ResolveBinaryInput): Promise<TemporalBinary> {
   const onProgress = input.onProgress ?? (() => {});
   const failures: string[] = [];
-  const fail = (reason: string): void => {
-    failures.push(reason);
-  };
+  const fail = (reason: string): void => void failures.push(reason);
   const found = await findTemporalBinary(input.config, fail);
   if (found !== null) return found;
 
   const target = cachedBinaryPath(input.config);
-  const limits = { ...downloadLimits, ...goLimits, ...input.limits };
+  const limits = { ...fetchLimits, ...input.limits };
   const lock = {
     folder: dirname(target),
     timeoutMs: limits.cacheLockTimeoutMs,
     onWait: () => onProgress('another process is fetching Temporal; waiting for it'),
     signal: input.signal,
   };
-  let fetched: TemporalBinary | null;
   try {
-    fetched = await withCacheLock(lock, () => fetchBinary({ ...input, onProgress, limits, target, fail }));
+    const fetched = await withCacheLock(lock, () => fetchBinary({ ...input, onProgress, limits, target, fail }));
+    if (fetched !== null) return fetched;
   } catch (error) {
     input.signal?.throwIfAborted();
     fail(`cache ${dirname(target)}: ${reasonOf(error)}`);
-    fetched = null;
   }
-  if (fetched !== null) return fetched;
   throw new TemporalBinaryError(
     `No Temporal server program was found or could be fetched:\n${failures.map((line) => `  - ${line}`).join('\n')}\n${choices}`,
   );
@@ -122,7 +116,7 @@ export async function resolveTemporalBinary(input: ResolveBinaryInput): Promise<
 
 interface FetchInput extends ResolveBinaryInput {
   onProgress: (line: string) => void;
-  limits: DownloadLimits & GoLimits;
+  limits: FetchLimits;
   target: string;
   fail: (reason: string) => void;
 }
@@ -154,14 +148,7 @@ async function fetchBinary(input: FetchInput): Promise<TemporalBinary | null> {
     return null;
   }
   try {
-    const build = {
-      go,
-      onProgress,
-      progressEveryMs: limits.progressEveryMs,
-      probeTimeoutMs: limits.goProbeTimeoutMs,
-      buildTimeoutMs: limits.goBuildTimeoutMs,
-      signal,
-    };
+    const build = { go, onProgress, limits, signal };
     await installBinary(target, (workFolder) => checked(buildBinaryWithGo({ ...build, workFolder })));
     return await probeExisting(target, 'go');
   } catch (error) {

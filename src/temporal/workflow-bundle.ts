@@ -3,7 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { argv } from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 /** Thrown when the workflows cannot be bundled: most often because something in them is not deterministic. */
 export class WorkflowBundleError extends Error {
@@ -24,9 +24,11 @@ const prebuilt = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.u
  * that names what is not deterministic.
  */
 export async function bundleWorkflows(workflowsPath = ownWorkflows): Promise<{ code: string }> {
+  // The bundler tells details of a failure to its logger only, and otherwise reports progress that nobody asked for.
   const said: string[] = [];
+  const logger = new DefaultLogger('ERROR', ({ message }) => void said.push(message));
   try {
-    const { code } = await bundleWorkflowCode({ workflowsPath, logger: collectErrors(said) });
+    const { code } = await bundleWorkflowCode({ workflowsPath, logger });
     return { code };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -41,22 +43,6 @@ export async function bundleWorkflows(workflowsPath = ownWorkflows): Promise<{ c
 /** The bundle that the build made, when it lies beside the running code; else one made now. */
 export async function loadWorkflowBundle(): Promise<WorkflowBundle> {
   return existsSync(prebuilt) ? { codePath: prebuilt } : await bundleWorkflows();
-}
-
-/** The bundler tells details of a failure to its logger only, and otherwise reports progress that nobody asked for. */
-function collectErrors(said: string[]): Logger {
-  const ignore = (): void => {};
-  const keep = (message: string): void => {
-    said.push(message);
-  };
-  return {
-    log: (level, message) => (level === 'ERROR' ? keep(message) : undefined),
-    trace: ignore,
-    debug: ignore,
-    info: ignore,
-    warn: ignore,
-    error: keep,
-  };
 }
 
 async function writeBundle(path: string): Promise<void> {

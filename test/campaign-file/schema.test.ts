@@ -3,7 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { campaignSchema } from '../../src/campaign-file/schema.ts';
-import { campaignJsonSchema, type JsonSchema } from '../../src/campaign-file/json-schema.ts';
+import { campaignJsonSchema } from '../../src/campaign-file/json-schema.ts';
+import type { JsonShape } from '../../src/campaign-file/setting-kinds.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { createTerminal } from '../cli/terminal.ts';
 
@@ -91,18 +92,18 @@ test.each([
 });
 
 /** Paths of settings that have no description. */
-function undescribed(schema: JsonSchema, path: string): string[] {
+function undescribed(schema: JsonShape, path: string): string[] {
   const own = path === '' || /^hours\.\w+$|\.\*$|\[\]$/.test(path) || 'description' in schema ? [] : [path];
-  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonShape>);
   const inner = properties.flatMap(([key, value]) => undescribed(value, path === '' ? key : `${path}.${key}`));
-  const items = schema['items'] === undefined ? [] : undescribed(schema['items'] as JsonSchema, `${path}[]`);
+  const items = schema['items'] === undefined ? [] : undescribed(schema['items'] as JsonShape, `${path}[]`);
   return [...own, ...inner, ...items];
 }
 
 test('every setting is described', () => {
   expect(undescribed(campaignJsonSchema(), '')).toEqual([]);
   const schema = campaignJsonSchema();
-  delete (schema['properties'] as Record<string, JsonSchema>)['law']?.['description'];
+  delete (schema['properties'] as Record<string, JsonShape>)['law']?.['description'];
   expect(undescribed(schema, '')).toEqual(['law']);
 });
 

@@ -13,7 +13,7 @@ const health = {
 test('a sandbox tells its clock, and is asked without a key', async () => {
   const service = await startHttpService((response) => answerJson(response, 200, health, { 'x-sandbox': '1' }));
   let real = 1_000_000;
-  const clock = await readServiceClock(`${service.baseUrl}/`, 20_000, { nowReal: () => real });
+  const clock = await readServiceClock(`${service.baseUrl}/`, 20_000, () => real);
   expect(clock).toMatchObject({ speed: 120, sandbox: true, dialect: 'extended' });
   expect(clock.now()).toBe(50_000_000);
   real += 1_000;
@@ -34,7 +34,7 @@ test.each([
   ['the shape of a sandbox without its header', 200, health],
 ])('after %s time is real', async (_name, status, body) => {
   const service = await startHttpService((response) => answerJson(response, status, body));
-  const clock = await readServiceClock(service.baseUrl, 20_000, { nowReal: () => 777 });
+  const clock = await readServiceClock(service.baseUrl, 20_000, () => 777);
   expect(clock).toMatchObject({ speed: 1, sandbox: false, dialect: null });
   expect(clock.now()).toBe(777);
   expect(clock.toRealMs(5)).toBe(5);

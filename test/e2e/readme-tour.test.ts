@@ -94,7 +94,7 @@ const promised: readonly { line: string; says: RegExp; leave?: RegExp; code?: nu
 test(
   'every line of the tour works as it stands in the README',
   async () => {
-    const [first = '', ...lines] = linesBelow('A tour of ten minutes');
+    const [first = '', ...lines] = linesBelow('A ten-minute tour');
     expect(first).toBe('./carillon dev --speed 30');
     expect(lines.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual(promised.map(({ line }) => line));
     const dev = type(first);

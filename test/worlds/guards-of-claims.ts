@@ -10,7 +10,7 @@ const doubts = 'src/ledger/doubt/doubts.ts';
 export const guardsOfClaims: readonly Guard[] = [
   {
     name: "rule 7: the service's clock",
-    keeps: 'Records are compared with the time of the service, not that of the worker.',
+    keeps: "Records are compared with service time, not with the worker's clock.",
     edits: [
       edit(bounds, 'const from = row.service_from ?? row.posted_at - clockToleranceMs;', 'const from = row.posted_at;'),
       edit(
@@ -24,14 +24,14 @@ export const guardsOfClaims: readonly Guard[] = [
   },
   {
     name: 'rule 7: steps of a clock',
-    keeps: 'What was open while a clock was set ends in nothing negative.',
+    keeps: 'Calls that were open while a clock was set end with no negative result.',
     edits: [edit(clocks, 'if (steps.length > 0) {', 'if (steps.length > 99) {')],
     worlds: ['clock_steps', 'restarted', 'skewed', 'mixed'],
     test: { file: 'test/activities/clocks.test.ts', name: 'finds a clock that was set meanwhile' },
   },
   {
     name: 'rule 7: the clock after a failed connection',
-    keeps: 'The service may be another process with another clock, which is read before the next POST.',
+    keeps: 'The service may be a new process with another clock, so its clock is read before the next POST.',
     edits: [
       edit(clocks, '(connectionFailed || answeredMsAgo > refreshAfterMs)', '(answeredMsAgo > refreshAfterMs)'),
       edit(clocks, "connectionFailed ? 'clock_unread' : apartMs", 'apartMs'),
@@ -41,7 +41,7 @@ export const guardsOfClaims: readonly Guard[] = [
   },
   {
     name: 'rule 7: hours by both clocks',
-    keeps: 'Hours that are open by one clock alone are closed.',
+    keeps: 'Hours that are open by only one of the clocks count as closed.',
     edits: [
       edit(
         'src/ledger/dial/sort-attempts.ts',
@@ -53,15 +53,15 @@ export const guardsOfClaims: readonly Guard[] = [
     test: { file: 'test/activities/clocks.test.ts', name: 'hours that are open by one clock alone' },
   },
   {
-    name: 'rule 8: the look before a second POST',
-    keeps: 'The list is read before a batch goes out again that the service is said not to have taken (429).',
+    name: 'rule 8: reading the list before a second POST',
+    keeps: 'The list is read before a batch that the service claims to have refused (429) is sent again.',
     edits: [edit('activities/submit.ts', 'await lookBeforeRepost(deps, clock, input.batchId, () => witness.beat());')],
     worlds: ['refused', 'mixed'],
     test: { file: 'test/worlds/seen.test.ts', name: 'sent again after a second' },
   },
   {
     name: 'rule 8: the wait after 400 and 422',
-    keeps: 'A refused batch is sent in halves only when the list has had time to show its calls.',
+    keeps: 'A refused batch is sent in halves only after the list has had time to show its calls.',
     edits: [
       edit('src/ledger/dial/verdicts.ts', 'import { isAboutCalls, pause', 'import { applyRefusal, isAboutCalls, pause'),
       edit(
@@ -75,7 +75,8 @@ export const guardsOfClaims: readonly Guard[] = [
   },
   {
     name: 'rule 8: doubts about a refused batch, in both places',
-    keeps: 'A record that may be of one of its calls makes a refused batch unknown, and keeps its people from another.',
+    keeps:
+      'A record that may belong to a refused batch makes it unknown, and keeps its recipients out of other batches.',
     edits: [
       edit(conclude, 'if (isDoubtful) await countAsUnknown(', 'if (isDoubtful && now < 0) await countAsUnknown('),
       edit(dialGuard, 'if (asked.length === 0) return found;', 'if (asked.length >= 0) return found;'),
@@ -85,7 +86,7 @@ export const guardsOfClaims: readonly Guard[] = [
   },
   {
     name: 'rule 8: doubts about a denied batch',
-    keeps: 'A record that may be of one of its calls keeps a batch after 429 from being sent again.',
+    keeps: 'A batch is not sent again after a 429 if a record may belong to one of its calls.',
     edits: [
       edit('src/ledger/dial/denied-calls.ts', 'if (first === undefined || (await', 'if (batch.posts > 0 || (await'),
     ],
@@ -94,21 +95,21 @@ export const guardsOfClaims: readonly Guard[] = [
   },
   {
     name: 'rule 8: the minute after a 429',
-    keeps: 'A batch after 429 is not sent again before its records had a minute to be listed.',
+    keeps: 'After a 429, records have a minute to be listed before the batch is sent again.',
     edits: [edit('src/ledger/dial/denied-calls.ts', 'return isEarly || doubts.some(', 'return doubts.some(')],
     worlds: ['refused'],
     test: { file: 'test/ledger/rows/dialling.test.ts', name: 'refused for its rate is not sent again before' },
   },
   {
-    name: 'rule 8: calls that were given back',
-    keeps: 'Who was in a denied batch is not called by another one while a record may be theirs.',
+    name: 'rule 8: released calls',
+    keeps: 'Recipients of a denied batch are not called in another one while a record may be theirs.',
     edits: [edit(dialGuard, "row.state === 'settled' || row.denied !== null", "row.state === 'settled'")],
     worlds: ['refused', 'mixed'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'who was in a batch that was given back' },
   },
   {
-    name: 'rule 8: a record of a call given back',
-    keeps: 'It settles that call, and its person is called for it no more.',
+    name: 'rule 8: a record of a released call',
+    keeps: 'It settles that call, and its recipient is not called again for it.',
     edits: [
       edit('src/ledger/collect/matching.ts', "if (attempt.state === 'released') await takeAsPlaced(tx, attempt, now);"),
     ],
@@ -117,7 +118,7 @@ export const guardsOfClaims: readonly Guard[] = [
   },
   {
     name: 'rule 9: undecided records',
-    keeps: 'Nothing is concluded while a record that may be theirs is not read to its end.',
+    keeps: 'Nothing is concluded while a possible record is not final.',
     edits: [
       edit(
         doubts,

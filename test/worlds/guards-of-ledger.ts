@@ -30,7 +30,7 @@ const overlapping = edit(
 export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'unique index attempts_one_open',
-    keeps: 'Two open calls to one number are refused by the database, whatever planned them.',
+    keeps: 'The database refuses two open calls to one number, whatever planned them.',
     edits: [
       edit('src/ledger/migrations.ts', 'create unique index attempts_one_open', 'create index attempts_one_open'),
     ],
@@ -39,15 +39,14 @@ export const guardsOfLedger: readonly Guard[] = [
   },
   {
     name: 'unique index attempts_one_wording',
-    keeps: 'Two open calls of one agent with the same words are refused by the database, whatever planned them.',
+    keeps: 'The database refuses two open calls of one agent with the same words, whatever planned them.',
     edits: [noWordingIndex],
     worlds: [],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'open call with the same words' },
   },
   {
     name: 'free words in the planner',
-    keeps:
-      'Who has the words of an open call waits; the index alone keeps the promise, at the cost of emptier batches.',
+    keeps: 'A recipient with the words of an open call waits. The index alone keeps the promise, with emptier batches.',
     edits: plannerWithoutWords,
     worlds: [],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'leaves no place empty' },
@@ -55,71 +54,70 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'words kept apart, by index and planner',
     keeps:
-      'Two calls that the records could not tell apart are never open together; doubt alone would leave them to a person.',
+      'Two calls that the records could not tell apart are never open together; otherwise an operator would have to decide.',
     edits: [noWordingIndex, ...plannerWithoutWords, overlapping],
     worlds: ['namesakes', 'one_line', 'two_campaigns', 'mixed'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'the same words are never open together' },
   },
   {
     name: 'lines that begin one another',
-    keeps: 'Calls of which one line begins the other are never open together.',
+    keeps: 'Two calls are never open together if the line of one begins with the line of the other.',
     edits: [overlapping],
     worlds: [],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'begins that of another' },
   },
   {
     name: 'compare-and-set of batches',
-    keeps: 'Of two processes that move a batch one is told yes.',
+    keeps: 'If two processes move a batch, only one succeeds.',
     edits: [edit('src/ledger/batch-state.ts', 'return result.numUpdatedRows === 1n;', 'return true;')],
     worlds: ['mixed', 'namesakes'],
     test: { file: 'test/ledger/dial/posting.test.ts', name: 'whoever enters a batch second never sends it' },
   },
   {
-    name: 'states that a batch may be moved from',
-    keeps: 'A batch that somebody was about to send is not sent by the next who enters it.',
+    name: 'states from which a batch may move',
+    keeps: 'A process that finds a batch which another one was about to send does not send it.',
     edits: [edit('src/ledger/batch-state.ts', "    .where('state', 'in', legal)\n", '')],
     worlds: ['mixed', 'namesakes', 'listed_late'],
     test: { file: 'test/ledger/dial/posting.test.ts', name: 'whoever enters a batch second never sends it' },
   },
   {
     name: 'the second entry makes it unknown',
-    keeps:
-      'A batch whose process died before its POST had an answer counts as placed, and does not stay in posting for ever.',
+    keeps: 'A batch whose process died before the answer to its POST counts as placed, and does not stay in posting.',
     edits: [edit(posting, "if (batch.state === 'posting') await enterUnknown(tx, store, batch, input.now);")],
     worlds: ['mixed', 'namesakes', 'listed_late'],
     test: { file: 'test/ledger/dial/posting.test.ts', name: 'whoever enters a batch second never sends it' },
   },
   {
     name: 'do-not-call in the dial transaction',
-    keeps: 'Who opted out since the batch was planned is left out of it.',
+    keeps: 'Recipients who opted out after planning are not dialled.',
     edits: [edit(sorting, 'suppressed: suppressed.has(attempt.e164),', 'suppressed: false,')],
     worlds: ['two_campaigns'],
     test: { file: 'test/ledger/rows/dialling.test.ts', name: 'a suppression added after planning' },
   },
   {
-    name: 'reached since the plan',
-    keeps: 'Who a late record shows as reached is left out of a batch that is planned already.',
+    name: 'reached since planning',
+    keeps: 'Recipients whom a late record shows as reached are removed from a planned batch.',
     edits: [edit(sorting, 'if (earlier != null) {', "if (earlier === 'busy') {")],
     worlds: [],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'shown as reached after the plan' },
   },
   {
     name: 'the wait while a batch is unknown',
-    keeps: 'Nothing is sent before the list could be read again and the back-off is over.',
+    keeps: 'Nothing is sent until the list has been read again and the back-off has passed.',
     edits: [edit('src/ledger/limits/safety.ts', 'return until > now ? until : null;', 'return null;')],
     worlds: [],
     test: { file: 'test/ledger/rows/dialling.test.ts', name: 'while a batch is unknown nothing is sent' },
   },
   {
     name: 'a final record settles its call',
-    keeps: 'A record that was read to its end beside its claim settles its call at the next sweep.',
+    keeps: 'A record that became final while it was being matched settles its call at the next sweep.',
     edits: [edit(matching, '  await settleLeftOpen(tx, agentId, now);\n  const', '  const')],
     worlds: [],
     test: { file: 'test/ledger/locks-left-open.test.ts', name: 'an open attempt whose record is final' },
   },
   {
     name: 'claims are current',
-    keeps: 'A record that got an owner while it was read is settled under the lock of its campaign.',
+    keeps: 'A record that was matched while it was being read is settled under the lock of its campaign.',
     edits: [
       edit(
         'src/ledger/collect/record-results.ts',
@@ -131,8 +129,8 @@ export const guardsOfLedger: readonly Guard[] = [
     test: { file: 'test/ledger/collect/locks-records.test.ts', name: 'a record that gets its owner' },
   },
   {
-    name: 'a late yes to a batch in redial',
-    keeps: 'It calls off the calls that were to be made again.',
+    name: 'a late confirmation of a batch in redial',
+    keeps: 'It cancels the planned redials.',
     edits: [
       edit(
         'src/ledger/dial/verdicts.ts',
@@ -144,7 +142,7 @@ export const guardsOfLedger: readonly Guard[] = [
   },
   {
     name: 'retry leaves doubt alone',
-    keeps: 'Rows that cannot be told apart come back only by a word about that row.',
+    keeps: 'Rows whose calls cannot be told apart are retried only after a decision about the row.',
     edits: [
       edit(
         'src/ledger/people/retry-ended.ts',
@@ -157,28 +155,28 @@ export const guardsOfLedger: readonly Guard[] = [
   },
   {
     name: 'wishes by id',
-    keeps: 'A wish that comes again, after a reset of the workflow, changes nothing.',
+    keeps: 'A requested change that is repeated after a reset of the workflow changes nothing.',
     edits: [edit('src/ledger/wishes.ts', 'wish_id: wish?.id ?? randomUUID(),', 'wish_id: randomUUID(),')],
     worlds: [],
     test: { file: 'test/ledger/wishes.test.ts', name: 'a wish that comes again' },
   },
   {
     name: 'wishes in their order',
-    keeps: 'A resume that comes late does not undo a later pause.',
+    keeps: 'A resume that arrives late does not undo a later pause.',
     edits: [edit('src/ledger/wishes.ts', 'return later !== undefined;', 'return false;')],
     worlds: [],
     test: { file: 'test/ledger/wishes.test.ts', name: 'a resume' },
   },
   {
     name: 'the witness',
-    keeps: 'A request that Temporal knows of and the database does not is not made again.',
+    keeps: 'A request that Temporal knows, but the database does not, is not sent again.',
     edits: [edit(posting, 'if (batch.posts < witnessed) throw olderWhileSubmitting(batchId, witnessed);')],
     worlds: [],
     test: { file: 'test/activities/witness.test.ts', name: 'a request that the server knows of' },
   },
   {
     name: 'no POST without a witness',
-    keeps: 'Nothing is sent while Temporal does not take down that it will be.',
+    keeps: 'Nothing is sent unless Temporal has recorded the intention.',
     edits: [
       edit(
         'activities/submit.ts',
@@ -190,7 +188,7 @@ export const guardsOfLedger: readonly Guard[] = [
   },
   {
     name: 'the lock of the do-not-call list',
-    keeps: 'An entry that is committed was seen by every dial that commits later.',
+    keeps: 'Every dial sees the entries that were committed before it.',
     edits: [
       edit(
         'src/ledger/do-not-call-lock.ts',
@@ -201,15 +199,15 @@ export const guardsOfLedger: readonly Guard[] = [
     test: { file: 'test/ledger/rows/locks-interleavings.test.ts', name: 'a do-not-call entry that was confirmed' },
   },
   {
-    name: 'the lock of people',
-    keeps: 'Campaigns that dial the same people at the same moment keep a cap together.',
+    name: 'the lock of recipients',
+    keeps: 'Campaigns that dial the same recipients at the same moment keep a shared cap.',
     edits: [edit(posting, 'await lockPeople(tx, store, campaign.rules.caps, batchId);')],
     worlds: [],
     test: { file: 'test/ledger/rows/caps-at-once.test.ts', name: 'campaigns that dial the same people' },
   },
   {
     name: 'READ COMMITTED, pinned',
-    keeps: 'What others have committed is read, whatever the database has as its default.',
+    keeps: 'Transactions see what others have committed, whatever the default of the database.',
     edits: [
       edit(
         'src/ledger/postgres-dialect.ts',
@@ -222,7 +220,7 @@ export const guardsOfLedger: readonly Guard[] = [
   },
   {
     name: 'a lost answer to the commit',
-    keeps: 'A process that knows that it sent nothing says so, and nobody waits for a person.',
+    keeps: 'A process that knows that it sent nothing records it, so no operator has to decide.',
     edits: [edit(posting, "if (entered?.kind === 'post') return { kind: 'unsure', k: entered.k, entry, error };")],
     worlds: [],
     test: { file: 'test/activities/lost-commit.test.ts', name: 'nobody waits for a person' },

@@ -3,7 +3,6 @@ import { describeFileError, ListFileError } from '../../input/errors.ts';
 import { bytesOf, openList } from './file.ts';
 import type { ListLayout, TextLayout } from './layout.ts';
 import { fullChunk, longestCell, longestRecord, mostColumns, placeOf, type ListRecord } from './record.ts';
-import { RecentBytes } from './recent-bytes.ts';
 import { toUtf8, type TextEncoding } from './text-encoding.ts';
 
 const recordDelimiters = ['\r\n', '\n', '\r'];
@@ -42,7 +41,7 @@ export async function* readTextRecords(
   parser.on('error', () => {});
   try {
     for await (const bytes of toUtf8(bytesOf(list, layout.markBytes), layout.encoding)) {
-      position.recent.append(bytes);
+      position.append(bytes);
       await write(parser, bytes);
       gathered += bytes.length;
       while (records.length >= chunkSize || (records.length > 0 && gathered >= fullChunk.characters)) {
@@ -77,8 +76,8 @@ function end(parser: Parser): Promise<void> {
 
 /** Counts rows and lines as the parser emits records; the parser's own line numbers count CRLF in quotes twice. */
 class RecordPosition {
-  /** What the parser was given since the end of the last record. */
-  readonly recent = new RecentBytes();
+  /** What the parser was given since the end of a record, and where that was. */
+  #recent = { bytes: Buffer.alloc(0), from: 0 };
   readonly #path: string;
   readonly #suspicious: RegExp;
   #row: number;
@@ -91,6 +90,11 @@ class RecordPosition {
     // eslint-disable-next-line no-control-regex
     this.#suspicious = encoding === 'windows-1252' ? /[\0\n\r"\uFFFD\x80-\x9f]/ : /[\0\n\r"\uFFFD]/;
     this.#row = -recordsAbove;
+  }
+
+  append(bytes: Buffer): void {
+    const rest = this.#recent.bytes.subarray(this.#bytesBefore - this.#recent.from);
+    this.#recent = { bytes: Buffer.concat([rest, bytes]), from: this.#bytesBefore };
   }
 
   take(cells: string[], info: InfoRecord): ListRecord {
@@ -107,7 +111,6 @@ class RecordPosition {
     this.#row += 1;
     this.#linesBefore += 1;
     this.#bytesBefore = info.bytes;
-    this.recent.forget(info.bytes);
     return record;
   }
 
@@ -156,7 +159,8 @@ class RecordPosition {
 
   /** A cell that begins with a quote was written with doubled quotes, or its closing quote was followed by more text. */
   #isProperlyQuoted(cell: string, endByte: number): boolean {
-    const written = this.recent.slice(this.#bytesBefore, endByte);
+    const { bytes, from } = this.#recent;
+    const written = bytes.subarray(this.#bytesBefore - from, endByte - from);
     return written.toString('utf8').includes(`"${cell.replaceAll('"', '""')}"`);
   }
 

@@ -1,4 +1,4 @@
-/** Writes the pictures of docs/sandbox/page.md anew: npx tsx test/sandbox/take-screenshots.ts [folder] */
+/** Creates the pictures of docs/sandbox/page.md: npx tsx test/sandbox/page/take-screenshots.ts [folder] */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createScaledClock } from '../../../src/sandbox/core/clock/clock.ts';
