@@ -1,4 +1,4 @@
-import { forecastCampaign, forecastOutlook, usualAssumptions, type CampaignForecast } from './campaign-forecast.ts';
+import { forecastCampaign, forecastOutlook, type CampaignForecast } from './campaign-forecast.ts';
 import type { CampaignFile } from '../campaign-file/file.ts';
 import { hasAnEnd, refuseTooEarlyEnd } from './end-check.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
@@ -47,17 +47,13 @@ export class StartTime {
     const counts = this.#funnel.counts();
     refuseTooEarlyEnd(file, rules, counts);
     if (counts.dialable === 0) throw nobody(file, counts);
-    const { earliest, likely } = forecastOutlook(...this.#input(rules, accountLines));
-    if (earliest.neverCalled > 0 && !allowPartial)
-      throw tooShort(file, rules, forecastCampaign(...this.#input(rules, accountLines)));
+    const request = { rules, groups: this.#funnel.groups(), startsAt: this.#startsAt, accountLines };
+    const { earliest, likely } = forecastOutlook(request);
+    if (earliest.neverCalled > 0 && !allowPartial) throw tooShort(file, rules, forecastCampaign(request));
     return [
       ...lateRows(counts, impossibleRows),
       ...(earliest.neverCalled > 0 ? [neverCalledText(earliest)] : likelyShortfall(likely)),
     ];
-  }
-
-  #input(rules: CampaignRules, accountLines: number | null): Parameters<typeof forecastOutlook> {
-    return [rules, this.#funnel?.groups() ?? [], this.#startsAt, usualAssumptions, accountLines];
   }
 }
 

@@ -1,42 +1,10 @@
 import pc from 'picocolors';
-import { forecastCampaign, usualAssumptions, type CampaignForecast } from '../../preflight/campaign-forecast.ts';
-import { Preflight } from '../../preflight/preflight.ts';
-import type { ListRow } from '../../list/recipients.ts';
-import { lookAhead } from '../../preflight/words-outlook.ts';
+import type { CampaignForecast } from '../../preflight/campaign-forecast.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { instantText } from '../../input/instant.ts';
 import { endText } from '../words/forecast.ts';
 import { count, percent } from '../../input/figures.ts';
 import type { Timeline } from './timeline.ts';
-
-/** Forecasts what `carillon check` would for the rows that are rehearsed. */
-export class RehearsalForecaster {
-  readonly #rules: CampaignRules;
-  readonly #startAt: number;
-  readonly #preflight: Preflight;
-
-  constructor(rules: CampaignRules, startAt: number) {
-    this.#rules = rules;
-    this.#startAt = startAt;
-    this.#preflight = new Preflight(rules, startAt);
-  }
-
-  /** Hands the rows on as they are. */
-  observe(rows: ListRow[]): ListRow[] {
-    this.#preflight.add(rows, null);
-    return rows;
-  }
-
-  /** Null when nobody can be called. */
-  forecast(): CampaignForecast | null {
-    const { openingLines, dialable } = this.#preflight.report();
-    if (dialable === 0) return null;
-    const input = { dialable, startsAt: this.#startAt };
-    const { openAtOnce } = lookAhead(this.#rules, openingLines, input, usualAssumptions, null);
-    const groups = this.#preflight.groups();
-    return forecastCampaign(this.#rules, groups, this.#startAt, usualAssumptions, null, openAtOnce);
-  }
-}
 
 /** The forecast, and below it what happened. */
 export function renderComparison(
@@ -64,8 +32,8 @@ export function renderComparison(
 
 /** The same for programs. */
 export function comparisonJson(forecast: CampaignForecast, timeline: Timeline): object {
-  const courseOf = ({ finishesAt, neverCalled, cutShort, calls }: CampaignForecast['likely']): object => ({
-    endsAt: finishesAt === null ? null : new Date(finishesAt).toISOString(),
+  const courseOf = ({ finishesAt: endsAt, neverCalled, cutShort, calls }: CampaignForecast['likely']): object => ({
+    endsAt,
     calls,
     neverCalled,
     cutShort,
@@ -75,10 +43,7 @@ export function comparisonJson(forecast: CampaignForecast, timeline: Timeline): 
     likely: courseOf(forecast.likely),
     slowest: courseOf(forecast.slowest),
     assumptions: forecast.assumptions,
-    rehearsed: {
-      endsAt: timeline.endedAt === null ? null : new Date(timeline.endedAt).toISOString(),
-      ...totalsOf(timeline),
-    },
+    rehearsed: { endsAt: timeline.endedAt, ...totalsOf(timeline) },
   };
 }
 

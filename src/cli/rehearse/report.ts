@@ -7,6 +7,7 @@ import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { LogReport } from '../../verify/log.ts';
 import { renderOutcomes } from '../words/campaign.ts';
 import { count, plural, span } from '../../input/figures.ts';
+import { withInstants } from '../terminal/json-output.ts';
 import { printable } from '../terminal/printable.ts';
 import { dayText, dayTimeText } from './follow.ts';
 import { comparisonJson, renderComparison } from './forecast.ts';
@@ -98,13 +99,13 @@ function renderTimeline(timeline: Timeline): string[] {
   ];
 }
 
-function tellQuiet({ from, until, paused }: Timeline['quiet'][number]): string {
-  return `${dayTimeText(from)} to ${dayTimeText(until)}   ${span(until - from)}${paused ? ', paused for a part of it' : ''}`;
+function tellQuiet({ fromAt, untilAt, paused }: Timeline['quiet'][number]): string {
+  return `${dayTimeText(fromAt)} to ${dayTimeText(untilAt)}   ${span(untilAt - fromAt)}${paused ? ', paused for a part of it' : ''}`;
 }
 
-function tellPause({ from, until, reason }: Timeline['pauses'][number]): string {
+function tellPause({ fromAt, untilAt, reason }: Timeline['pauses'][number]): string {
   const why = reason === null ? '' : `   ${printable(reason)}`;
-  return `${dayTimeText(from)} to ${until === null ? 'the end' : dayTimeText(until)}${why}`;
+  return `${dayTimeText(fromAt)} to ${untilAt === null ? 'the end' : dayTimeText(untilAt)}${why}`;
 }
 
 function countLines(counts: Record<string, number>): string[] {
@@ -155,31 +156,14 @@ export function rehearsalJson(rehearsal: Rehearsal): object {
     faults,
     campaign: { id: campaign.campaignId, state: campaign.state, reason: campaign.stateReason },
     rows,
-    settings: { ...settings, startAt: iso(settings.startAt) },
+    settings: withInstants(settings),
     notes,
     outcomes: status.outcomes,
     dispositions: status.dispositions,
-    timeline: {
-      ...timeline,
-      startedAt: iso(timeline.startedAt),
-      firstCallAt: iso(timeline.firstCallAt),
-      lastCallAt: iso(timeline.lastCallAt),
-      endedAt: iso(timeline.endedAt),
-      hours: timeline.hours.map((hour) => ({ ...hour, at: iso(hour.at) })),
-      quiet: timeline.quiet.map((span) => ({ paused: span.paused, fromAt: iso(span.from), untilAt: iso(span.until) })),
-      pauses: timeline.pauses.map((pause) => ({
-        reason: pause.reason,
-        fromAt: iso(pause.from),
-        untilAt: iso(pause.until),
-      })),
-    },
-    forecast: forecast === null ? null : comparisonJson(forecast, timeline),
+    timeline: withInstants(timeline),
+    forecast: forecast === null ? null : withInstants(comparisonJson(forecast, timeline)),
     verify,
     conduct,
     tookRealMs: Math.round(tookRealMs),
   };
-}
-
-function iso(instant: number | null): string | null {
-  return instant === null ? null : new Date(instant).toISOString();
 }
