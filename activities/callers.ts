@@ -28,11 +28,15 @@ export async function lookAtCallers(
   if (!dials) return;
   const leastMs = lookSoonestRealMs * clock.speed;
   const pace = { everyMs: Math.max(lookEveryMs, leastMs), soonestMs: Math.max(lookSoonestMs, leastMs) };
-  const look = await claimCallerLook(deps.store, campaign, pace, now);
+  const look = await claimCallerLook(deps.store, campaign, { ...pace, now });
   if (look === 'not_yet') return;
   try {
     const check = await checkNumbers(deps.client, campaign.rules.callers.numbers);
-    await noteCallers(deps.store, campaign, check.numbers, check.ok ? null : check.reason, serviceNow(clock));
+    await noteCallers(deps.store, campaign, {
+      standings: check.numbers,
+      faults: check.ok ? null : check.reason,
+      now: serviceNow(clock),
+    });
   } catch (error) {
     if (look === 'needed' || !(error instanceof ConvaiError)) throw error;
     const facts = { campaignId: campaign.campaignId, error: codeOf(error) };

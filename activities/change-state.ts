@@ -22,13 +22,15 @@ export async function changeState(deps: ActivityDependencies, input: ChangeState
   const { campaignId } = input;
   switch (input.change) {
     case 'pause':
-      return { changed: await pauseCampaign(deps.store, campaignId, pausedByPerson, now, wish) };
+      return { changed: await pauseCampaign(deps.store, { campaignId, now }, { reason: pausedByPerson, wish }) };
     case 'resume':
-      return { changed: await resumeCampaign(deps.store, campaignId, now, wish) };
+      return { changed: await resumeCampaign(deps.store, { campaignId, now }, wish) };
     case 'drain':
-      return { changed: await endCampaign(deps.store, campaignId, 'drained', now, wish, input.reason) };
+      return {
+        changed: await endCampaign(deps.store, { campaignId, now }, { why: 'drained', wish, reason: input.reason }),
+      };
     case 'cancel':
-      return { changed: await endCampaign(deps.store, campaignId, 'cancelled', now, wish) };
+      return { changed: await endCampaign(deps.store, { campaignId, now }, { why: 'cancelled', wish }) };
   }
 }
 

@@ -35,10 +35,18 @@ export async function checkCallers(
   if (campaign.state === 'paused') return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
   const check = await checkCaller(deps.client, campaign.rules);
   if (check.numbers.length > 0)
-    await noteCallers(deps.store, campaign, check.numbers, check.ok ? null : check.reason, serviceNow(clock));
+    await noteCallers(deps.store, campaign, {
+      standings: check.numbers,
+      faults: check.ok ? null : check.reason,
+      now: serviceNow(clock),
+    });
   if (!check.ok) {
     // Already paused when it is the numbers.
-    await pauseCampaign(deps.store, input.campaignId, `${check.reason}, then resume.`, serviceNow(clock));
+    await pauseCampaign(
+      deps.store,
+      { campaignId: input.campaignId, now: serviceNow(clock) },
+      { reason: `${check.reason}, then resume.` },
+    );
     return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
   }
   deps.logger.info({ campaignId: input.campaignId }, 'agent and caller numbers were looked at: dialling begins');

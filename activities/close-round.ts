@@ -1,4 +1,4 @@
-import { findCampaign } from '../src/ledger/rows/campaigns.ts';
+import { requireCampaign } from '../src/ledger/rows/campaigns.ts';
 import { readStatus } from '../src/ledger/campaign/campaign-status.ts';
 import { readRoundEnd, type RoundEnd } from '../src/ledger/campaign/round-end.ts';
 import { closeRound as closeBooks } from '../src/ledger/campaign/rounds.ts';
@@ -19,9 +19,8 @@ export async function closeRound(
   input: { campaignId: string; round: number },
 ): Promise<CloseRoundResult> {
   const now = serviceNow(await deps.serviceClock());
-  const closed = await closeBooks(deps.store, input.campaignId, input.round, now);
-  const campaign = await findCampaign(deps.store.db, input.campaignId);
-  if (campaign === undefined) throw new Error('campaign not found');
+  const closed = await closeBooks(deps.store, { campaignId: input.campaignId, now }, input.round);
+  const campaign = await requireCampaign(deps.store.db, input.campaignId);
   const { total, done, open, waiting, unresolved } = await readStatus(deps.store.db, campaign);
   const told = closed && campaign.rules.onCompletion !== null;
   const end = told ? await readRoundEnd(deps.store.db, campaign, input.round) : null;

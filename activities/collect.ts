@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { countOutstanding, isOutstanding } from '../src/ledger/limits/counters.ts';
 import { lastReadAt } from '../src/ledger/collect/sweeps.ts';
-import { findCampaign, type Campaign } from '../src/ledger/rows/campaigns.ts';
+import { requireCampaign, type Campaign } from '../src/ledger/rows/campaigns.ts';
 import { isPlanReady } from '../src/ledger/plan/planning.ts';
 import { readStatus } from '../src/ledger/campaign/campaign-status.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
@@ -40,9 +40,8 @@ async function finish(
   return { reason, outstanding, state: campaign.state, progress: { total, done, open, waiting, unresolved } };
 }
 
-async function requireCampaign(deps: ActivityDependencies, campaignId: string): Promise<Campaign> {
-  const campaign = await findCampaign(deps.store.db, campaignId);
-  if (campaign === undefined) throw new Error(`Campaign ${campaignId} is not in this database`);
+async function requireOwn(deps: ActivityDependencies, campaignId: string): Promise<Campaign> {
+  const campaign = await requireCampaign(deps.store.db, campaignId);
   requireOwnService(deps, campaign);
   return campaign;
 }
@@ -59,8 +58,7 @@ async function untilNextSweepMs(deps: ActivityDependencies, { rules }: Campaign)
 async function collectUntilNeeded(
   deps: ActivityDependencies,
   campaignId: string,
-  signal: AbortSignal,
-  onProgress: () => void,
+  { signal, onProgress }: { signal: AbortSignal; onProgress: () => void },
 ): Promise<CollectResult> {
   const begunReal = deps.nowReal();
   const { collectMaxMs, heartbeatEveryMs } = deps.limits;
@@ -76,16 +74,16 @@ async function collectUntilNeeded(
       });
     }
   };
-  let before = await requireCampaign(deps, campaignId);
+  let before = await requireOwn(deps, campaignId);
   let failures = 0;
   await pause(await untilNextSweepMs(deps, before));
   for (;;) {
     onProgress();
-    const campaign = await requireCampaign(deps, campaignId);
+    const campaign = await requireOwn(deps, campaignId);
     const clock = await deps.serviceClock();
     const { timing, agentId } = campaign.rules;
     await requireOwnAgent(deps, agentId);
-    const sweep = await sweepAgent(deps, clock, agentId, timing, onProgress);
+    const sweep = await sweepAgent(deps, clock, { agentId, timing, onProgress });
     failures = sweep.kind === 'failed' ? failures + 1 : 0;
     if (before.state !== campaign.state) return finish(deps, campaign, 'state');
     before = campaign;
@@ -106,12 +104,13 @@ async function collectUntilNeeded(
  */
 export async function collect(deps: ActivityDependencies, input: { campaignId: string }): Promise<CollectResult> {
   const context = Context.current();
+  const signal = context.cancellationSignal;
   const everyMs = deps.limits.heartbeatEveryMs;
   const pulse = startPulse(() => context.heartbeat(), { everyMs, longestStepMs: longestSweepStepMs(deps.limits) });
   try {
-    return await collectUntilNeeded(deps, input.campaignId, context.cancellationSignal, pulse.step);
+    return await collectUntilNeeded(deps, input.campaignId, { signal, onProgress: pulse.step });
   } catch (error) {
-    if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
+    if (signal.aborted) throw signal.reason;
     throw error;
   } finally {
     pulse.stop();

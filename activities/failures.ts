@@ -37,7 +37,8 @@ export async function toFailure(
 ): Promise<TemporalFailure> {
   if (error instanceof TemporalFailure) return error;
   if (error instanceof LedgerOlderError) {
-    const details = [{ missing: error.missing, submitted: error.submitted }];
+    const { missing, submitted } = error.lost;
+    const details = [{ missing, submitted }];
     return ApplicationFailure.create({
       type: failureTypes.ledgerOlder,
       message: error.message,

@@ -21,7 +21,6 @@ import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { importList, ListChangedError, readCampaign } from '../src/import/import-list.ts';
 import { openRound } from '../src/ledger/campaign/rounds.ts';
 import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
-import { campaignWorkflowId } from '../src/domain/ids.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from '../src/input/error-code.ts';
 import { startPulse } from './pulse.ts';
@@ -51,7 +50,7 @@ export async function fireSchedule(deps: ActivityDependencies, input: FireSchedu
   const pulse = startPulse(() => context.heartbeat(), limits);
   const signal = AbortSignal.any([context.cancellationSignal, deps.stopping]);
   try {
-    return await fire(deps, { ...input, onRows: pulse.step }, signal);
+    return await fire(deps, { ...input, onRows: pulse.step, signal });
   } catch (error) {
     if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
     throw error;
@@ -72,12 +71,12 @@ export async function noteFiringFailure(
   const now = await deps.serviceClock().then(serviceNow, () => Math.round(deps.nowReal()));
   const campaignId = firingCampaignId(schedule.campaignId, scheduledAt, timeZone);
   const firing = { scheduleId, campaignId, scheduledAt, failure: reason };
-  await noteFiring(deps.store, schedule.campaignId, firing, now);
+  await noteFiring(deps.store, firing, { parentId: schedule.campaignId, now });
 }
 
-type WatchedFiring = FireScheduleInput & { onRows: () => void };
+type WatchedFiring = FireScheduleInput & { onRows: () => void; signal: AbortSignal };
 
-async function fire(deps: ActivityDependencies, input: WatchedFiring, signal: AbortSignal): Promise<FiredSchedule> {
+async function fire(deps: ActivityDependencies, input: WatchedFiring): Promise<FiredSchedule> {
   const { scheduleId, scheduledAt, timeZone } = input;
   const schedule = await findSchedule(deps.store.db, scheduleId);
   if (schedule === undefined) throw comesToNothing(`The database has no schedule ${scheduleId}: it was deleted.`);
@@ -86,11 +85,15 @@ async function fire(deps: ActivityDependencies, input: WatchedFiring, signal: Ab
   if ((await findCampaign(deps.store.db, campaignId)) === undefined) {
     refuseLate(deps, input);
     await refuseBeside(deps, schedule);
-    await importFiring(deps, { schedule, campaignId, ...input }, signal);
+    await importFiring(deps, { schedule, campaignId, ...input });
   }
   const now = serviceNow(await deps.serviceClock());
-  const round = await openRound(deps.store, campaignId, campaignWorkflowId, now);
-  await noteFiring(deps.store, schedule.campaignId, { scheduleId, campaignId, scheduledAt, failure: null }, now);
+  const round = await openRound(deps.store, campaignId, now);
+  await noteFiring(
+    deps.store,
+    { scheduleId, campaignId, scheduledAt, failure: null },
+    { parentId: schedule.campaignId, now },
+  );
   return { campaignId, round: round === undefined ? null : { number: round.round, workflowId: round.workflowId } };
 }
 
@@ -124,8 +127,8 @@ async function refuseBeside(deps: ActivityDependencies, schedule: Schedule): Pro
 
 type Firing = WatchedFiring & { schedule: Schedule; campaignId: string };
 
-async function importFiring(deps: ActivityDependencies, firing: Firing, signal: AbortSignal): Promise<void> {
-  const { schedule } = firing;
+async function importFiring(deps: ActivityDependencies, firing: Firing): Promise<void> {
+  const { schedule, signal } = firing;
   const place = placeOfList(await openSource(deps, schedule), {
     campaignPath: schedule.filePath,
     scheduledAtMs: firing.scheduledAt,
@@ -133,14 +136,14 @@ async function importFiring(deps: ActivityDependencies, firing: Firing, signal: 
   });
   const kept = await readKeptFile(schedule);
   if (place.kind === 'path') {
-    await importFrom(deps, firing, withList(kept, firing, place, place.path), place, signal);
+    await importFrom(deps, firing, { kept, place, listPath: place.path });
     return;
   }
   const folder = await mkdtemp(join(tmpdir(), 'carillon-list-'));
   try {
     const target = join(folder, 'list');
     await fetchList(place.url, target, signal);
-    await importFrom(deps, firing, withList(kept, firing, place, target), place, signal);
+    await importFrom(deps, firing, { kept, place, listPath: target });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -164,11 +167,6 @@ async function readKeptFile({ filePath, content }: Schedule): Promise<CampaignFi
   }
 }
 
-function withList(kept: CampaignFile, { campaignId }: Firing, { name }: ListPlace, listPath: string): CampaignFile {
-  const { settings } = kept;
-  return { ...kept, id: campaignId, listPath, settings: { ...settings, list: { ...settings.list, file: name } } };
-}
-
 async function fetchList(url: string, target: string, signal: AbortSignal): Promise<void> {
   try {
     await downloadList({ url, target, signal });
@@ -180,11 +178,11 @@ async function fetchList(url: string, target: string, signal: AbortSignal): Prom
 
 async function importFrom(
   deps: ActivityDependencies,
-  { onRows }: Firing,
-  file: CampaignFile,
-  place: ListPlace,
-  signal: AbortSignal,
+  { campaignId, onRows, signal }: Firing,
+  { kept, place, listPath }: { kept: CampaignFile; place: ListPlace; listPath: string },
 ): Promise<void> {
+  const list = { ...kept.settings.list, file: place.name };
+  const file = { ...kept, id: campaignId, listPath, settings: { ...kept.settings, list } };
   const { store, accountId } = deps;
   const now = serviceNow(await deps.serviceClock());
   if ((file.settings.ends_at ?? Infinity) <= now)

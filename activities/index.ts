@@ -1,3 +1,5 @@
+import { LedgerOlderError } from '../src/ledger/ledger-older.ts';
+import { failCampaign } from '../src/ledger/rows/campaigns.ts';
 import { changeState } from './change-state.ts';
 import { checkCallers } from './check-callers.ts';
 import { closeRound } from './close-round.ts';
@@ -17,7 +19,7 @@ export function createActivities(deps: ActivityDependencies) {
     <Input, Result>(activity: Activity<Input, Result>) =>
     async (input: Input): Promise<Result> => {
       try {
-        return await activity(deps, input);
+        return await activity(deps, input).catch((error: unknown) => endRunIfOlder(deps, error));
       } catch (error) {
         throw await toFailure(error, deps);
       }
@@ -36,6 +38,15 @@ export function createActivities(deps: ActivityDependencies) {
     fireSchedule: bind(fireSchedule),
     noteFiringFailure: bind(noteFiringFailure),
   };
+}
+
+/** A ledger that has lost something of a campaign ends its run, and people are told why. */
+async function endRunIfOlder(deps: ActivityDependencies, error: unknown): Promise<never> {
+  if (error instanceof LedgerOlderError) {
+    const at = { campaignId: error.lost.campaignId, now: deps.nowReal() };
+    await failCampaign(deps.store, at, error.message);
+  }
+  throw error;
 }
 
 export type Activities = ReturnType<typeof createActivities>;

@@ -101,7 +101,7 @@ async function tell(deps: ActivityDependencies, notice: Notice, body: () => Prom
       nowReal: deps.nowReal,
       stopping: deps.stopping,
     });
-    await noteNotice(store.db, notice, await instantForLog(deps), null);
+    await noteNotice(store, notice, { now: await instantForLog(deps), fault: null });
   } catch (error) {
     if (!(error instanceof HookError)) throw error;
     const { fault, status } = error;
@@ -124,7 +124,7 @@ export async function noteUndelivered(deps: ActivityDependencies, input: Undeliv
       ? { hook: 'on_completion', campaignId, round }
       : { hook: 'on_pause', campaignId, round, pausedAt };
   if ((await standingOf(deps, notice)) !== null) return;
-  await noteNotice(deps.store.db, notice, await instantForLog(deps), { fault, status });
+  await noteNotice(deps.store, notice, { now: await instantForLog(deps), fault: { fault, status } });
 }
 
 /** What a receiver tells a repetition by. */

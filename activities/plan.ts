@@ -1,6 +1,6 @@
-import { failCampaign, findCampaign } from '../src/ledger/rows/campaigns.ts';
+import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { isOutstanding } from '../src/ledger/limits/counters.ts';
-import { LedgerOlderError } from '../src/ledger/ledger-older.ts';
+import { olderThanCampaign } from '../src/ledger/ledger-older.ts';
 import type { Planned } from '../src/domain/next-step.ts';
 import { planBatch } from '../src/ledger/plan/planning.ts';
 import { lookAtCallers } from './callers.ts';
@@ -23,30 +23,24 @@ export type PlanActivityResult = Planned & {
 
 /** The next batch of a round, or why there is none. Idempotent in `batchNumber`. */
 export async function plan(deps: ActivityDependencies, input: PlanActivityInput): Promise<PlanActivityResult> {
-  try {
-    const clock = await deps.serviceClock();
-    const campaign = await findCampaign(deps.store.db, input.campaignId);
-    if (campaign === undefined) throw new LedgerOlderError(`Campaign ${input.campaignId} is not in this database.`);
-    requireOwnService(deps, campaign);
-    await lookAtCallers(deps, clock, campaign);
-    const now = serviceNow(clock);
-    const { campaignId, round, batchNumber: n } = input;
-    const result = await planBatch(deps.store, { campaignId, round, n, now, render: renderWith(campaign.rules) });
-    switch (result.kind) {
-      case 'batch':
-        return { kind: 'batch', batchId: result.batchId, size: result.size };
-      case 'done':
-        return result;
-      case 'wait': {
-        const inMs = result.until === null ? null : Math.max(1, Math.ceil(clock.toRealMs(result.until - now)));
-        const { reason } = result;
-        const told = reason === 'paused' ? { pausedAt: await pauseToTell(deps, input.campaignId) } : {};
-        return { kind: 'wait', reason, inMs, outstanding: isOutstanding(result.outstanding), ...told };
-      }
+  const clock = await deps.serviceClock();
+  const { campaignId, round, batchNumber: n } = input;
+  const campaign = await findCampaign(deps.store.db, campaignId);
+  if (campaign === undefined) throw olderThanCampaign(campaignId);
+  requireOwnService(deps, campaign);
+  await lookAtCallers(deps, clock, campaign);
+  const now = serviceNow(clock);
+  const result = await planBatch(deps.store, { campaignId, round, n, now, render: renderWith(campaign.rules) });
+  switch (result.kind) {
+    case 'batch':
+      return { kind: 'batch', batchId: result.batchId, size: result.size };
+    case 'done':
+      return result;
+    case 'wait': {
+      const inMs = result.until === null ? null : Math.max(1, Math.ceil(clock.toRealMs(result.until - now)));
+      const { reason } = result;
+      const told = reason === 'paused' ? { pausedAt: await pauseToTell(deps, campaignId) } : {};
+      return { kind: 'wait', reason, inMs, outstanding: isOutstanding(result.outstanding), ...told };
     }
-  } catch (error) {
-    if (error instanceof LedgerOlderError)
-      await failCampaign(deps.store, input.campaignId, error.message, deps.nowReal());
-    throw error;
   }
 }

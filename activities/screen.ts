@@ -18,8 +18,7 @@ const slowAnswerMs = 1_000;
 export async function screen(
   deps: ActivityDependencies,
   clock: ServiceClock,
-  batchId: string,
-  beat: () => void,
+  { batchId, beat }: { batchId: string; beat: () => void },
 ): Promise<void> {
   const { store, logger } = deps;
   const askedAt = serviceNow(clock);

@@ -1,3 +1,5 @@
+import { findDeniedBatch } from '../src/ledger/dial/denied-calls.ts';
+import { readRulesOf } from '../src/ledger/doubt/correlation-rows.ts';
 import type { BatchCallsRequest } from '../src/convai/schemas-requests.ts';
 import {
   ConvaiError,
@@ -11,19 +13,16 @@ import { storableId } from '../src/convai/storable-id.ts';
 import { withOpeningLine } from '../src/domain/conversation-override.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { undecidedStates, type BatchState } from '../src/domain/ledger.ts';
-import { failCampaign } from '../src/ledger/rows/campaigns.ts';
 import type { ClockDoubt } from '../src/ledger/dial/clocks.ts';
-import { campaignIdOf, LedgerOlderError } from '../src/ledger/ledger-older.ts';
-import { longestSubmitMs, openPosting } from '../src/ledger/dial/posting.ts';
-import type { PostingStep } from '../src/ledger/dial/posting-step.ts';
+import { longestSubmitMs, openPosting, type PostingStep } from '../src/ledger/dial/posting.ts';
 import type { VerdictInput } from '../src/ledger/dial/posts.ts';
 import { recordVerdict } from '../src/ledger/dial/verdicts.ts';
 import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf, expectedWait } from './failures.ts';
-import { lookBeforeRepost } from './look-before-repost.ts';
 import { requireOwnBatch } from './own-service.ts';
 import { screen } from './screen.ts';
+import { sweepAgent } from './sweep.ts';
 import { readServiceTime } from './watch-clocks.ts';
 import type { Witness } from './witness.ts';
 
@@ -34,6 +33,14 @@ export type SubmitResult =
 
 type PostStep = Extract<PostingStep, { kind: 'post' }>;
 
+/** One try of a submit. */
+interface Submitting {
+  deps: ActivityDependencies;
+  clock: ServiceClock;
+  witness: Witness;
+  batchId: string;
+}
+
 const recordTries = 3;
 
 const clockDoubts: Readonly<Record<ClockDoubt, string>> = {
@@ -43,26 +50,20 @@ const clockDoubts: Readonly<Record<ClockDoubt, string>> = {
 
 function buildBody(step: PostStep): BatchCallsRequest {
   const { rules } = step.campaign;
+  const { variables } = rules;
   const render = renderWith(rules);
   return {
     agent_id: rules.agentId,
     from_phone_number_id: step.caller,
     calls: step.calls.map((call) => {
-      const rendered = rules.variables === null && rules.override === undefined ? null : render(call.cells);
+      const rendered = variables === null && rules.override === undefined ? null : render(call.cells);
       const override = withOpeningLine(rendered?.override ?? null, call.openingLine);
-      const variables = rendered?.variables ?? {};
-      const reference = rules.variables?.reference;
+      const reference =
+        variables?.reference == null || call.reference === null ? {} : { [variables.reference]: call.reference };
       return {
         to_phone_number: call.e164,
         ...(override === null ? {} : { conversation_config_override: override }),
-        ...(rules.variables === null
-          ? {}
-          : {
-              [rules.variables.key]:
-                reference == null || call.reference === null
-                  ? variables
-                  : { ...variables, [reference]: call.reference },
-            }),
+        ...(variables === null ? {} : { [variables.key]: { ...rendered?.variables, ...reference } }),
       };
     }),
   };
@@ -94,9 +95,7 @@ function verdictOf(error: unknown, clock: ServiceClock, now: number): Omit<Verdi
 }
 
 async function post(
-  deps: ActivityDependencies,
-  clock: ServiceClock,
-  batchId: string,
+  { deps, clock, batchId }: Submitting,
   step: PostStep,
   deadlineMonotonic: number,
 ): Promise<VerdictInput> {
@@ -117,13 +116,7 @@ async function post(
     };
   } catch (error) {
     const verdict = { ...base, ...verdictOf(error, clock, serviceNow(clock)) };
-    const facts = {
-      batchId,
-      k: step.k,
-      verdict: verdict.verdict,
-      status: verdict.status ?? null,
-      error: codeOf(error),
-    };
+    const facts = { ...base, verdict: verdict.verdict, status: verdict.status ?? null, error: codeOf(error) };
     deps.logger.warn(facts, 'a batch was not accepted as sent');
     return verdict;
   }
@@ -134,10 +127,8 @@ async function record(deps: ActivityDependencies, verdict: VerdictInput): Promis
     try {
       return { kind: 'verdict', state: await recordVerdict(deps.store, verdict) };
     } catch (error) {
-      deps.logger.error(
-        { batchId: verdict.batchId, tries, error: codeOf(error) },
-        'the verdict of a POST could not be written',
-      );
+      const facts = { batchId: verdict.batchId, tries, error: codeOf(error) };
+      deps.logger.error(facts, 'the verdict of a POST could not be written');
       if (tries < recordTries) continue;
       const { message: _words, ...safe } = verdict;
       return { kind: 'unrecorded', verdict: safe };
@@ -146,22 +137,26 @@ async function record(deps: ActivityDependencies, verdict: VerdictInput): Promis
 }
 
 /** Notes with Temporal that the POST is about to be made. Where that is not certain, answers the verdict of one that was never begun. */
-async function findUnwitnessed(
-  deps: ActivityDependencies,
-  clock: ServiceClock,
-  witness: Witness,
-  post: { batchId: string; k: number },
-): Promise<VerdictInput | null> {
+async function findUnwitnessed({ deps, clock, witness, batchId }: Submitting, k: number): Promise<VerdictInput | null> {
   try {
-    await witness.note(post.k);
+    await witness.note(k);
     return null;
   } catch (error) {
-    deps.logger.warn(
-      { ...post, error: codeOf(error) },
-      'Temporal did not take down that a POST begins: nothing is sent',
-    );
-    return { ...post, verdict: 'not_sent', now: serviceNow(clock), unwitnessed: true };
+    const facts = { batchId, k, error: codeOf(error) };
+    deps.logger.warn(facts, 'Temporal did not take down that a POST begins: nothing is sent');
+    return { batchId, k, verdict: 'not_sent', now: serviceNow(clock), unwitnessed: true };
   }
+}
+
+/**
+ * Reads the agent's list before a batch is sent again that the service answered, and is said not to have taken (429): a record of one
+ * of its calls shows that it did. A list that cannot be read holds nobody up: what is stored is asked in any case.
+ */
+async function lookBeforeRepost({ deps, clock, batchId }: Submitting, onProgress: () => void): Promise<void> {
+  const denied = await findDeniedBatch(deps.store.db, batchId);
+  if (denied === undefined) return;
+  const { agentId, timing } = await readRulesOf(deps.store.db, denied.campaign_id);
+  await sweepAgent(deps, clock, { agentId, timing, onProgress });
 }
 
 /** How long a submit that sent nothing waits before it is tried again; undefined leaves it to the retry policy. */
@@ -172,82 +167,67 @@ function retryInMs(verdict: VerdictInput, clock: ServiceClock): number | undefin
   return waitMs > longestSubmitMs ? 0 : clock.toRealMs(waitMs);
 }
 
-/** A ledger that has lost a batch ends the campaign's run, and people are told why. */
-async function failIfOlder(deps: ActivityDependencies, batchId: string, error: unknown): Promise<void> {
-  if (error instanceof LedgerOlderError)
-    await failCampaign(deps.store, campaignIdOf(batchId), error.message, deps.nowReal());
-}
-
 /**
  * Sends a planned batch once and answers its verdict. Safe to run again at any time: a batch that has a verdict answers it, and
  * one that another run was about to send becomes `unknown`. Throws a retryable failure while nothing has been sent, and one that is not
  * retried when the ledger has lost the batch.
  */
-export async function submit(deps: ActivityDependencies, input: { batchId: string }): Promise<SubmitResult> {
+export async function submit(deps: ActivityDependencies, { batchId }: { batchId: string }): Promise<SubmitResult> {
   const witness = deps.openWitness();
   try {
-    return await submitOnce(deps, input, witness);
+    return await submitOnce({ deps, clock: await deps.serviceClock(), witness, batchId });
+  } catch (error) {
+    if (error instanceof NotSentError)
+      throw expectedWait({ type: failureTypes.notSent, message: 'The service could not be reached' });
+    throw error;
   } finally {
     witness.close();
   }
 }
 
-async function submitOnce(
-  deps: ActivityDependencies,
-  input: { batchId: string },
-  witness: Witness,
-): Promise<SubmitResult> {
-  try {
-    const clock = await deps.serviceClock();
-    await requireOwnBatch(deps, input.batchId);
-    await screen(deps, clock, input.batchId, () => witness.beat());
-    await lookBeforeRepost(deps, clock, input.batchId, () => witness.beat());
-    const time = await readServiceTime(deps, clock, input.batchId);
-    const { postingWindowMs, httpTimeoutMs } = deps.limits;
-    // Taken before the ledger is asked: a wall clock that is set back meanwhile must not move this one.
-    const deadlineMonotonic = deps.monotonicMs() + postingWindowMs;
-    const step = await openPosting(deps.store, {
-      batchId: input.batchId,
-      now: serviceNow(clock),
-      nowReal: deps.nowReal(),
-      postingWindowMs,
-      httpTimeoutMs,
-      speed: clock.speed,
-      ...time,
-      witnessed: witness.earlier,
-    });
-    if (step.kind === 'verdict') return step;
-    if (step.kind === 'blocked') {
-      const waitMs = clock.toRealMs(step.until - clock.now());
-      const message = time.clockDoubt === null ? 'The ledger allows no POST yet' : clockDoubts[time.clockDoubt];
-      throw expectedWait({ type: failureTypes.blocked, message, retryInMs: waitMs });
-    }
-    if (step.kind === 'unsure') {
-      const { k, entry, error } = step;
-      const own = { batchId: input.batchId, k, entry, verdict: 'not_sent' as const, now: serviceNow(clock) };
-      const said = await record(deps, own);
-      if (said.kind === 'unrecorded' || !undecidedStates.includes(said.state)) return said;
-      throw error;
-    }
-    const verdict =
-      (await findUnwitnessed(deps, clock, witness, { batchId: input.batchId, k: step.k })) ??
-      (await post(deps, clock, input.batchId, step, deadlineMonotonic));
-    const result = await record(deps, verdict);
-    if (result.kind === 'unrecorded' || result.state !== 'not_sent') return result;
-    const limited = verdict.status === 429;
-    throw expectedWait({
-      type: limited ? failureTypes.rateLimited : failureTypes.notSent,
-      message: limited
-        ? `The service limits requests (429), POST ${verdict.k}`
-        : `${verdict.unwitnessed ? 'Temporal did not take down the POST' : 'The service could not be reached'}, POST ${verdict.k}`,
-      retryInMs: retryInMs(verdict, clock),
-    });
-  } catch (error) {
-    if (error instanceof NotSentError)
-      throw expectedWait({ type: failureTypes.notSent, message: 'The service could not be reached' });
-    await failIfOlder(deps, input.batchId, error);
+async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
+  const { deps, clock, witness, batchId } = submitting;
+  const beat = () => witness.beat();
+  await requireOwnBatch(deps, batchId);
+  await screen(deps, clock, { batchId, beat });
+  await lookBeforeRepost(submitting, beat);
+  const time = await readServiceTime(deps, clock, batchId);
+  const { postingWindowMs, httpTimeoutMs } = deps.limits;
+  // Taken before the ledger is asked: a wall clock that is set back meanwhile must not move this one.
+  const deadlineMonotonic = deps.monotonicMs() + postingWindowMs;
+  const step = await openPosting(deps.store, {
+    batchId,
+    now: serviceNow(clock),
+    nowReal: deps.nowReal(),
+    postingWindowMs,
+    httpTimeoutMs,
+    speed: clock.speed,
+    ...time,
+    witnessed: witness.earlier,
+  });
+  if (step.kind === 'verdict') return step;
+  if (step.kind === 'blocked') {
+    const waitMs = clock.toRealMs(step.until - clock.now());
+    const message = time.clockDoubt === null ? 'The ledger allows no POST yet' : clockDoubts[time.clockDoubt];
+    throw expectedWait({ type: failureTypes.blocked, message, retryInMs: waitMs });
+  }
+  if (step.kind === 'unsure') {
+    const { k, entry, error } = step;
+    const said = await record(deps, { batchId, k, entry, verdict: 'not_sent', now: serviceNow(clock) });
+    if (said.kind === 'unrecorded' || !undecidedStates.includes(said.state)) return said;
     throw error;
   }
+  const verdict = (await findUnwitnessed(submitting, step.k)) ?? (await post(submitting, step, deadlineMonotonic));
+  const result = await record(deps, verdict);
+  if (result.kind === 'unrecorded' || result.state !== 'not_sent') return result;
+  const limited = verdict.status === 429;
+  throw expectedWait({
+    type: limited ? failureTypes.rateLimited : failureTypes.notSent,
+    message: limited
+      ? `The service limits requests (429), POST ${verdict.k}`
+      : `${verdict.unwitnessed ? 'Temporal did not take down the POST' : 'The service could not be reached'}, POST ${verdict.k}`,
+    retryInMs: retryInMs(verdict, clock),
+  });
 }
 
 /** Writes a verdict that `submit` could not write. Retried until the database takes it. */
@@ -255,10 +235,5 @@ export async function recordPostVerdict(
   deps: ActivityDependencies,
   verdict: VerdictInput,
 ): Promise<{ state: BatchState }> {
-  try {
-    return { state: await recordVerdict(deps.store, verdict) };
-  } catch (error) {
-    await failIfOlder(deps, verdict.batchId, error);
-    throw error;
-  }
+  return { state: await recordVerdict(deps.store, verdict) };
 }

@@ -28,30 +28,36 @@ interface Look {
 }
 const looks = new WeakMap<ActivityDependencies['client'], Look>();
 
+/** A span of service time, and within which real times it passed. */
+interface Span {
+  serviceMs: number;
+  leastRealMs: number;
+  mostRealMs: number;
+}
+
 /** By how much a span of service time is longer than the real time in which it passed allows; negative: shorter. */
-function excess(serviceMs: number, leastRealMs: number, mostRealMs: number, speed: number): number {
+function excess({ serviceMs, leastRealMs, mostRealMs }: Span, speed: number): number {
   return (
     Math.max(0, serviceMs - resolutionMs - mostRealMs * speed) -
     Math.max(0, leastRealMs * speed - serviceMs - resolutionMs)
   );
 }
 
-async function driftOfService(
-  deps: ActivityDependencies,
-  speed: number,
-  before: ClockReading | null,
-  last: ClockReading | null,
-  ageMs: number,
-): Promise<number> {
-  if (last === null || last === before) return 0;
+/** What the service's clock has shown since the look before, or since what a worker before this one kept; null: nothing new. */
+async function spanOfService(
+  { store, accountId }: ActivityDependencies,
+  { last, ageMs, before }: { last: ClockReading | null; ageMs: number; before: ClockReading | null },
+): Promise<Span | null> {
+  if (last === null || last === before) return null;
   if (before !== null) {
-    const most = last.monotonicMs - before.monotonicMs + before.tripMs;
-    return excess(last.serverMs - before.serverMs, most - before.tripMs - last.tripMs, most, speed);
+    const mostRealMs = last.monotonicMs - before.monotonicMs + before.tripMs;
+    const leastRealMs = mostRealMs - before.tripMs - last.tripMs;
+    return { serviceMs: last.serverMs - before.serverMs, leastRealMs, mostRealMs };
   }
-  const kept = await findKeptReading(deps.store, deps.accountId);
-  if (kept === null) return 0;
-  const most = kept.agoMs - ageMs;
-  return excess(last.serverMs - kept.serviceMs, most - last.tripMs, most, speed);
+  const kept = await findKeptReading(store, accountId);
+  if (kept === null) return null;
+  const mostRealMs = kept.agoMs - ageMs;
+  return { serviceMs: last.serverMs - kept.serviceMs, leastRealMs: mostRealMs - last.tripMs, mostRealMs };
 }
 
 /**
@@ -69,7 +75,8 @@ export async function watchClocks(
   const now = serviceNow(clock);
   const before = looks.get(deps.client);
   const machineBy = before === undefined ? 0 : Math.round(wallMs - before.wallMs - (monotonicMs - before.monotonicMs));
-  const serviceBy = Math.round(await driftOfService(deps, speed, before?.reading ?? null, last, ageMs));
+  const span = await spanOfService(deps, { last, ageMs, before: before?.reading ?? null });
+  const serviceBy = span === null ? 0 : Math.round(excess(span, speed));
   const steps: ClockStep[] = [];
   if (Math.abs(machineBy) > toleranceMs / 2) steps.push({ clock: 'machine', byMs: machineBy });
   if (Math.abs(serviceBy) > Math.max(toleranceMs / 2, leastStepMs * speed))
@@ -78,7 +85,7 @@ export async function watchClocks(
     deps.logger.warn({ steps }, 'a clock was set: what was open meanwhile ends in nothing negative');
     // What was posted before a clock was set back carries later times than now.
     const steppedAt = now + Math.max(0, -serviceBy, Math.ceil(-machineBy * speed));
-    await noteSteps(deps.store, deps.accountId, steps, { now, steppedAt });
+    await noteSteps(deps.store, deps.accountId, { steps, now, steppedAt });
   }
   const estimate = last === null ? null : Math.round(last.serverMs + ageMs * speed);
   const aheadMs = last === null || estimate === null ? 0 : Math.round((estimate - now) / speed / 1000) * 1000;
@@ -86,8 +93,8 @@ export async function watchClocks(
   let keptAt = before?.keptAt ?? -Infinity;
   const changed = apartMs !== before?.apartMs;
   if (last !== null && (changed || monotonicMs - keptAt >= keepEveryMs)) {
-    const reading = { serviceMs: last.serverMs, agoMs: ageMs };
-    await keepReading(deps.store, deps.accountId, reading, changed || apartMs !== 0 ? apartMs : null);
+    const reading = { serviceMs: last.serverMs, agoMs: ageMs, apartMs: changed || apartMs !== 0 ? apartMs : null };
+    await keepReading(deps.store, deps.accountId, reading);
     keptAt = monotonicMs;
   }
   looks.set(deps.client, { wallMs, monotonicMs, reading: last ?? before?.reading ?? null, keptAt, apartMs });

@@ -35,7 +35,7 @@ const file = await readCampaignFile(input.campaignPath);
 const header = await readHeader(file);
 const rules = campaignRules(file, header.columns, Date.now());
 const facts = { campaignId: file.id, name: file.name, fileHash: file.hash, rules, accountId: input.sandboxUrl };
-await importCampaign(store, facts, readRecipients(file, header, rules), Date.now());
+await importCampaign(store, facts, { chunks: readRecipients(file, header, rules), now: Date.now() });
 
 const status = async () => {
   const campaign = await findCampaign(store.db, file.id);

@@ -138,9 +138,9 @@ async function measure(location: StoreLocation, rows: number): Promise<number[]>
       rules: await buildRules(),
       accountId: 'http://service',
     };
-    await importCampaign(store, campaign, oneRow(), now);
+    await importCampaign(store, campaign, { chunks: oneRow(), now });
     await fill(store, rows);
-    await openRound(store, campaignId, (id, round) => `${id}/${round}`, now);
+    await openRound(store, campaignId, now);
     await noteCallerProven(store, campaignId);
     await store.db.updateTable('campaigns').set({ record_shown: 1 }).execute();
     const took: number[] = [];

@@ -32,6 +32,9 @@ export type AttemptState = 'planned' | 'posting' | 'open' | 'settled' | 'release
 /** Of an attempt that holds its number and its line: it is to be dialled, or its call has not ended. */
 export const openAttemptStates: readonly AttemptState[] = ['planned', 'posting', 'open'];
 
+/** Of one of which the service has not answered for: its call is to be requested, or just is. */
+export const unansweredAttemptStates: readonly AttemptState[] = ['planned', 'posting'];
+
 /** Of one whose call has been requested and has not ended. */
 export const callingAttemptStates: readonly AttemptState[] = ['posting', 'open'];
 

@@ -62,7 +62,7 @@ export async function importList(input: ListImport): Promise<string[]> {
   const warnings: string[] = [];
   const rows = checkedRows(input, linesOf(await readAccount(store.db, accountId)), warnings);
   const campaign = { campaignId: file.id, name: file.name, fileHash, rules, accountId };
-  await importCampaign(store, campaign, rows, now, onProgress);
+  await importCampaign(store, campaign, { chunks: rows, now, onProgress });
   return warnings;
 }
 

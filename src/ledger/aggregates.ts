@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import type { Queries } from './open-ledger.ts';
+import type { Queries, Tx } from './tx.ts';
 
 export type AggregateKind = 'outcome' | 'disposition' | 'collected' | 'evaluation';
 
 export interface AggregateChange {
   kind: AggregateKind;
-  /** Name of the collected value or evaluation; empty for outcomes and dispositions. */
-  key: string;
+  /** Name of the collected value or evaluation; absent for outcomes and dispositions. */
+  key?: string;
   value: string;
   delta: number;
 }
@@ -28,11 +28,7 @@ export function groupsOf(
 }
 
 /** Counts that are kept while the campaign runs, so that reading them never scans it. */
-export async function changeAggregates(
-  tx: Queries,
-  campaignId: string,
-  changes: readonly AggregateChange[],
-): Promise<void> {
+export async function changeAggregates(tx: Tx, campaignId: string, changes: readonly AggregateChange[]): Promise<void> {
   const sums = new Map<string, AggregateChange>();
   for (const change of changes) {
     const id = JSON.stringify([change.kind, change.key, change.value]);
@@ -41,7 +37,7 @@ export async function changeAggregates(
   }
   const rows = [...sums.values()]
     .filter((change) => change.delta !== 0)
-    .map(({ kind, key, value, delta }) => ({ campaign_id: campaignId, kind, key, value, count: delta }));
+    .map(({ kind, key = '', value, delta }) => ({ campaign_id: campaignId, kind, key, value, count: delta }));
   if (rows.length === 0) return;
   await tx
     .insertInto('aggregates')

@@ -1,16 +1,16 @@
 import type { BatchState } from '../domain/ledger.ts';
 import { batchTransitions } from '../domain/ledger.ts';
-import type { Queries } from './open-ledger.ts';
+import type { Tx } from './tx.ts';
 
-/** Moves a batch to `to` if it is in one of `from`, and answers whether this call moved it: of two callers, one is told yes. */
-export type CompareAndSetBatch = (
-  tx: Queries,
+/**
+ * Moves a batch to `to` if it is in one of `from`, and answers whether this call moved it: of two callers, one is told yes. The one guard
+ * of "never call twice": every change of a batch goes through it.
+ */
+export async function compareAndSetBatch(
+  tx: Tx,
   batchId: string,
-  from: readonly BatchState[],
-  to: BatchState,
-) => Promise<boolean>;
-
-export const compareAndSetBatch: CompareAndSetBatch = async (tx, batchId, from, to) => {
+  { from, to }: { from: readonly BatchState[]; to: BatchState },
+): Promise<boolean> {
   const legal = from.filter((state) => batchTransitions[state].includes(to));
   if (legal.length === 0) return false;
   const result = await tx
@@ -20,4 +20,4 @@ export const compareAndSetBatch: CompareAndSetBatch = async (tx, batchId, from, 
     .where('state', 'in', legal)
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
-};
+}

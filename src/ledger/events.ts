@@ -1,26 +1,24 @@
-import type { Selectable } from 'kysely';
 import type { EventType, NewEvent } from '../domain/events.ts';
-import type { Queries } from './open-ledger.ts';
-import type { Database } from './schema.ts';
+import type { Queries, Tx } from './tx.ts';
+import { partsOf } from './parts.ts';
+import type { Row } from './schema.ts';
 
-const rowsPerInsert = 500;
-
-const collected = new WeakMap<Queries, NewEvent[]>();
+const collected = new WeakMap<Tx, NewEvent[]>();
 
 /**
  * From here on, the events that are added with this transaction are also in the list that is answered; they count once it has committed.
  */
-export function collectEvents(tx: Queries): readonly NewEvent[] {
+export function collectEvents(tx: Tx): readonly NewEvent[] {
   const events: NewEvent[] = [];
   collected.set(tx, events);
   return events;
 }
 
 /** Adds to the append-only log, in the transaction of the change that it tells of. */
-export async function appendEvents(tx: Queries, events: readonly NewEvent[]): Promise<void> {
+export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   collected.get(tx)?.push(...events);
-  for (let start = 0; start < events.length; start += rowsPerInsert) {
-    const rows = events.slice(start, start + rowsPerInsert).map((event) => ({
+  for (const part of partsOf(events)) {
+    const rows = part.map((event) => ({
       at: event.at,
       campaign_id: event.campaignId,
       type: event.type,
@@ -35,39 +33,35 @@ export async function appendEvents(tx: Queries, events: readonly NewEvent[]): Pr
 
 export type CampaignEvent = NewEvent & { seq: number };
 
+/** Which events are read. */
+interface EventPage {
+  afterSeq?: number;
+  limit?: number;
+  types?: readonly EventType[] | null;
+}
+
 /** Events of a campaign after `afterSeq`, oldest first. */
-export async function readEvents(
-  db: Queries,
-  campaignId: string,
-  afterSeq = 0,
-  limit = 1000,
-  types: readonly EventType[] | null = null,
-): Promise<CampaignEvent[]> {
-  const rows = await db
-    .selectFrom('events')
-    .selectAll()
-    .where('campaign_id', '=', campaignId)
-    .where('seq', '>', afterSeq)
-    .$if(types !== null, (query) => query.where('type', 'in', types ?? []))
-    .orderBy('seq')
-    .limit(limit)
-    .execute();
+export async function readEvents(db: Queries, campaignId: string, page: EventPage = {}): Promise<CampaignEvent[]> {
+  const rows = await selectEvents(db, page).where('campaign_id', '=', campaignId).execute();
   return rows.map(toEvent);
 }
 
 /** Events of all campaigns after `afterSeq`, in the order of the log. */
 export async function readAllEvents(db: Queries, afterSeq: number, limit: number): Promise<CampaignEvent[]> {
-  const rows = await db
+  return (await selectEvents(db, { afterSeq, limit }).execute()).map(toEvent);
+}
+
+function selectEvents(db: Queries, { afterSeq = 0, limit = 1000, types = null }: EventPage) {
+  return db
     .selectFrom('events')
     .selectAll()
     .where('seq', '>', afterSeq)
+    .$if(types !== null, (query) => query.where('type', 'in', types ?? []))
     .orderBy('seq')
-    .limit(limit)
-    .execute();
-  return rows.map(toEvent);
+    .limit(limit);
 }
 
-function toEvent(row: Selectable<Database['events']>): CampaignEvent {
+function toEvent(row: Row<'events'>): CampaignEvent {
   return {
     seq: row.seq,
     at: row.at,
@@ -80,12 +74,12 @@ function toEvent(row: Selectable<Database['events']>): CampaignEvent {
   } as CampaignEvent;
 }
 
-/** Where the log of a campaign ends now; 0 when it is empty. */
-export async function lastEventSeq(db: Queries, campaignId: string): Promise<number> {
+/** Where the log ends now, or that of one campaign; 0 when it is empty. */
+export async function lastEventSeq(db: Queries, campaignId?: string): Promise<number> {
   const row = await db
     .selectFrom('events')
     .select((eb) => eb.fn.max('seq').as('seq'))
-    .where('campaign_id', '=', campaignId)
+    .$if(campaignId !== undefined, (query) => query.where('campaign_id', '=', campaignId ?? ''))
     .executeTakeFirst();
   return row?.seq ?? 0;
 }

@@ -1,37 +1,47 @@
+/** What the database has lost. */
+interface Lost {
+  campaignId: string;
+  /** Number of the batch that is missing, or of which the database knows too little; null when the whole campaign is missing. */
+  missing: number | null;
+  /** Whether that batch had been submitted: a database in which it is still to be sent is too old as well. */
+  submitted: boolean;
+}
+
 /** Thrown when the database was set back behind the campaign's progress: dialling on could repeat calls. Never retried. */
 export class LedgerOlderError extends Error {
   override readonly name = 'LedgerOlderError' as const;
-  /** Number of the batch that is missing, or of which the database knows too little; null when the whole campaign is missing. */
-  readonly missing: number | null;
-  /** Whether that batch had been submitted: a database in which it is still to be sent is too old as well. */
-  readonly submitted: boolean;
+  readonly lost: Lost;
 
-  constructor(message: string, missing: number | null = null, submitted = true) {
+  constructor(message: string, lost: Lost) {
     super(message);
-    this.missing = missing;
-    this.submitted = submitted;
+    this.lost = lost;
   }
 }
 
 const olderWords = "The ledger is older than the campaign's progress";
 
+/** A campaign that is under way is not in the database. */
+export function olderThanCampaign(campaignId: string): LedgerOlderError {
+  const lost = { campaignId, missing: null, submitted: true };
+  return new LedgerOlderError(`Campaign ${campaignId} is not in this database.`, lost);
+}
+
 /** The planner is asked for a batch only when the one before it has its verdict. */
 export function olderBeforePlanning(campaignId: string, n: number, fault: 'missing' | 'undecided'): LedgerOlderError {
   const what = fault === 'missing' ? 'is missing' : 'has no verdict';
-  return new LedgerOlderError(`${olderWords}: batch ${n} of ${campaignId} ${what}.`, n);
+  const lost = { campaignId, missing: n, submitted: true };
+  return new LedgerOlderError(`${olderWords}: batch ${n} of ${campaignId} ${what}.`, lost);
 }
 
 /** A batch that is being submitted, or its request, is not in the database. */
 export function olderWhileSubmitting(batchId: string, k: number | null = null): LedgerOlderError {
   const what = k === null ? `batch ${batchId}` : `request ${k} of batch ${batchId}`;
-  return new LedgerOlderError(`${olderWords}: ${what} is missing.`, numberOf(batchId), k !== null);
+  const missing = Number(batchId.split('/').at(-1));
+  const lost = { campaignId: campaignIdOf(batchId), missing, submitted: k !== null };
+  return new LedgerOlderError(`${olderWords}: ${what} is missing.`, lost);
 }
 
 /** The id of the campaign whose batch it is. */
 export function campaignIdOf(batchId: string): string {
   return batchId.split('/').slice(0, -2).join('/');
-}
-
-function numberOf(batchId: string): number {
-  return Number(batchId.split('/').at(-1));
 }

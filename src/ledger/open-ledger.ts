@@ -1,32 +1,26 @@
-import { Kysely, Migrator, sql, type Selectable, type Transaction } from 'kysely';
-import { compareAndSetBatch, type CompareAndSetBatch } from './batch-state.ts';
-import { olderWhileSubmitting } from './ledger-older.ts';
+import { Kysely, Migrator, sql } from 'kysely';
 import type { NewEvent } from '../domain/events.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
 import { createPostgresDialect, refuseInTheClear, refuseUnlessPinned } from './postgres-dialect.ts';
-import type { Database } from './schema.ts';
 import { notReadable, readSchemaState, isLedgerFile } from './schema-state.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { StoreError } from './ledger-error.ts';
 import { runTransaction } from './transaction.ts';
-
-/** A transaction, or the database itself where one statement is enough. */
-export type Queries = Kysely<Database>;
+import type { Queries, Tx } from './tx.ts';
+import type { Database } from './schema.ts';
 
 export interface Store {
   readonly dialect: StoreDialect;
-  readonly db: Queries;
+  readonly db: Kysely<Database>;
   /** Random per database; part of every task queue's name, so that a worker with another database never picks up the work. */
   readonly ledgerId: string;
-  /** The one guard of "never call twice": every change of a batch goes through it. */
-  readonly compareAndSetBatch: CompareAndSetBatch;
   /** Real epoch milliseconds on the clock of the database, the only one that all processes share. A test hands in its own. */
   readonly now: (db: Queries) => Promise<number>;
   /**
    * Runs `work` in one transaction: BEGIN IMMEDIATE on SQLite, READ COMMITTED on PostgreSQL. Its commit is on disk when the promise
    * resolves. Use only `tx` inside. `work` may be run several times, and only the last one counts.
    */
-  transaction<Result>(work: (tx: Transaction<Database>) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
   /** Told of the events of each transaction of this process once it has committed. Must not throw. */
   onEvents: ((events: readonly NewEvent[]) => void) | null;
   close(): Promise<void>;
@@ -98,13 +92,11 @@ export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as
       if (error !== undefined) throw error;
     }
     const row = await db.selectFrom('meta').select('value').where('key', '=', 'ledger_id').executeTakeFirstOrThrow();
-    const transaction: Store['transaction'] = (work) =>
-      runTransaction(db, dialect, work, (events) => store.onEvents?.(events));
+    const transaction: Store['transaction'] = (work) => runTransaction(db, work, (events) => store.onEvents?.(events));
     const store: Store = {
       dialect,
       db,
       ledgerId: row.value,
-      compareAndSetBatch,
       now: dialect === 'postgres' ? readPostgresClock : async () => Date.now(),
       transaction,
       onEvents: null,
@@ -117,31 +109,4 @@ export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as
     await db.destroy().catch(() => {});
     throw explainFault(location, cause);
   }
-}
-
-/** Locks a campaign's row for the rest of the transaction, so that planning, dialling and state changes of it take turns. */
-export async function lockCampaign(tx: Queries, store: Pick<Store, 'dialect'>, campaignId: string): Promise<void> {
-  if (store.dialect === 'postgres')
-    await sql`select 1 from campaigns where campaign_id = ${campaignId} for update`.execute(tx);
-}
-
-/** As `lockCampaign`, for all campaigns of an agent, always in the same order. */
-export async function lockCampaignsOf(tx: Queries, store: Pick<Store, 'dialect'>, agentId: string): Promise<void> {
-  if (store.dialect === 'postgres')
-    await sql`select 1 from campaigns where agent_id = ${agentId} order by campaign_id for update`.execute(tx);
-}
-
-/**
- * Locks a batch's campaign, then reads the batch: what it says stays true until the transaction ends. Throws `LedgerOlderError` when
- * it is missing.
- */
-export async function lockBatch(
-  tx: Queries,
-  store: Pick<Store, 'dialect'>,
-  batchId: string,
-): Promise<Selectable<Database['batches']>> {
-  const found = await tx.selectFrom('batches').select('campaign_id').where('batch_id', '=', batchId).executeTakeFirst();
-  if (found === undefined) throw olderWhileSubmitting(batchId);
-  await lockCampaign(tx, store, found.campaign_id);
-  return tx.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirstOrThrow();
 }

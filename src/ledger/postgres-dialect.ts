@@ -4,12 +4,11 @@ import {
   PostgresDriver,
   sql,
   type DatabaseConnection,
-  type Kysely,
   type PostgresDialectConfig,
   type TransactionSettings,
 } from 'kysely';
 import { Client, Pool, types } from 'pg';
-import type { Database } from './schema.ts';
+import type { Tx } from './tx.ts';
 import { StoreError } from './ledger-error.ts';
 
 // Counts and epoch milliseconds stay far below 2^53.
@@ -111,7 +110,7 @@ export function refuseInTheClear(connectionString: string): void {
  * Throws StoreError when this transaction does not read what others have committed meanwhile, or its commit may be lost: something
  * between here and the server has taken the settings away.
  */
-export async function refuseUnlessPinned(tx: Kysely<Database>): Promise<void> {
+export async function refuseUnlessPinned(tx: Tx): Promise<void> {
   const { rows } = await sql<{ level: string; commit: string }>`
     select current_setting('transaction_isolation') as level, current_setting('synchronous_commit') as commit`.execute(
     tx,

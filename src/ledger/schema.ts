@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
 import type { Disposition } from '../domain/disposition.ts';
 import type { AttemptState, BatchState, PostVerdict } from '../domain/ledger.ts';
 import type { CampaignState, DrainReason } from '../domain/lifecycle.ts';
@@ -233,3 +233,12 @@ export interface Database extends ServiceTables {
   dismissals: { attempt_id: string; conversation_id: string; at: number };
   wishes: WishRow;
 }
+
+/** A row as it is read. */
+export type Row<Table extends keyof Database> = Selectable<Database[Table]>;
+
+export type RecipientRow = Row<'recipients'>;
+export type AttemptRow = Row<'attempts'>;
+export type BatchRow = Row<'batches'>;
+export type ConversationRow = Row<'conversations'>;
+export type AgentRow = Row<'agents'>;

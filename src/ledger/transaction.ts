@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Kysely, Transaction } from 'kysely';
-import { DoNotCallLockNeeded, lockToWrite } from './do-not-call-lock.ts';
+import type { Kysely } from 'kysely';
+import { DoNotCallLockNeeded, lockToWrite } from './locks.ts';
 import type { NewEvent } from '../domain/events.ts';
 import { collectEvents } from './events.ts';
-import type { StoreDialect } from './migrations.ts';
+import { isPostgres, type Tx } from './tx.ts';
 import type { Database } from './schema.ts';
 
 const mostTries = 8;
@@ -28,12 +28,11 @@ function isBrokenOff(error: unknown): boolean {
  */
 export async function runTransaction<Result>(
   db: Kysely<Database>,
-  dialect: StoreDialect,
-  work: (tx: Transaction<Database>) => Promise<Result>,
-  onCommitted: (events: readonly NewEvent[]) => void = () => {},
+  work: (tx: Tx) => Promise<Result>,
+  onCommitted: (events: readonly NewEvent[]) => void,
 ): Promise<Result> {
   // SQLite lets one transaction write at a time.
-  let writesDoNotCall = dialect === 'sqlite';
+  let writesDoNotCall = !isPostgres(db);
   for (let tries = 1; ; tries += 1) {
     try {
       let events: readonly NewEvent[] = [];
@@ -42,7 +41,7 @@ export async function runTransaction<Result>(
         .setIsolationLevel('read committed')
         .execute(async (tx) => {
           events = collectEvents(tx);
-          if (writesDoNotCall) await lockToWrite(tx, { dialect });
+          if (writesDoNotCall) await lockToWrite(tx);
           return work(tx);
         });
       onCommitted(events);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Queries } from './open-ledger.ts';
+import type { At, Queries, Tx } from './tx.ts';
 
 /** A person's wish as the workflow was told it; where it was told, and when, says which of two is the later one. */
 export interface Wish {
@@ -29,17 +29,19 @@ export interface WishRow {
 
 export type WishedChange = 'pause' | 'resume' | 'drain' | 'cancel';
 
+/** A change of a campaign's state, and the wish behind it; without one it was made here and now. */
+interface Wished extends At {
+  change: WishedChange;
+  wish?: Wish | undefined;
+}
+
 /**
  * Grants a wish in the caller's transaction: `work` answers whether the campaign's state allowed it. One that comes again changes nothing
  * and is answered as before. Each wish is tried until the database takes it: a pause or resume that comes late must not undo what was
  * wished, or done by the campaign itself, since. Without a wish it is made here and now.
  */
-export async function grantWish(
-  tx: Queries,
-  { campaignId, change, now }: { campaignId: string; change: WishedChange; now: number },
-  wish: Wish | undefined,
-  work: () => Promise<boolean>,
-): Promise<boolean> {
+export async function grantWish(tx: Tx, wished: Wished, work: () => Promise<boolean>): Promise<boolean> {
+  const { campaignId, change, wish } = wished;
   const known = await tx
     .selectFrom('wishes')
     .select('granted')
@@ -49,8 +51,8 @@ export async function grantWish(
   if (known !== undefined) return known.granted === 1;
   // Nothing undoes an end, so it may come late.
   const mayUndo = wish !== undefined && (change === 'pause' || change === 'resume');
-  const granted = !(mayUndo && (await isOvertaken(tx, campaignId, wish, now))) && (await work());
-  await noteWish(tx, { campaignId, change, now }, wish, granted);
+  const granted = !(mayUndo && (await isOvertaken(tx, wished, wish))) && (await work());
+  await noteWish(tx, wished, granted);
   return granted;
 }
 
@@ -68,12 +70,7 @@ export async function countOwnPauses(db: Queries, campaignId: string): Promise<n
 }
 
 /** Notes a change for which nobody waits: what was wished before, and comes later, must not undo it. */
-export async function noteWish(
-  tx: Queries,
-  { campaignId, change, now }: { campaignId: string; change: WishedChange; now: number },
-  wish?: Wish,
-  granted = true,
-): Promise<void> {
+export async function noteWish(tx: Tx, { campaignId, change, now, wish }: Wished, granted = true): Promise<void> {
   await tx
     .insertInto('wishes')
     .values({
@@ -93,10 +90,9 @@ export async function noteWish(
  * later when it was done while this one waited; the clocks of two processes have no say over a wish that is granted at its first try.
  */
 async function isOvertaken(
-  tx: Queries,
-  campaignId: string,
+  tx: Tx,
+  { campaignId, now }: At,
   { run, number, waitedMs, pausesSeen }: Wish,
-  now: number,
 ): Promise<boolean> {
   if (pausesSeen !== undefined && (await countOwnPauses(tx, campaignId)) > pausesSeen) return true;
   const later = await tx

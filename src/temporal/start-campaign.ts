@@ -19,7 +19,7 @@ import { findCampaign, reviveCampaign, type Campaign } from '../ledger/rows/camp
 import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
 import type { LedgerOlderError } from '../ledger/ledger-older.ts';
 import type { Store } from '../ledger/open-ledger.ts';
-import { findBatchState } from '../ledger/plan/planning.ts';
+import { findBatchState } from '../ledger/batch-moves.ts';
 import { campaignTimeouts } from './worker.ts';
 
 /** Thrown when Temporal has a workflow of that name that does not run this database's campaign. */
@@ -51,7 +51,7 @@ export async function startCampaign(
     requireService(config, campaign);
   }
   await requireStartable(deps, campaignId);
-  const round = await openRound(store, campaignId, campaignWorkflowId, deps.now);
+  const round = await openRound(store, campaignId, deps.now);
   if (round === undefined) return undefined;
   const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId);
   const input: CampaignInput = {
@@ -62,7 +62,7 @@ export async function startCampaign(
     submitted: 0,
     callersChecked: false,
   };
-  await reviveCampaign(store, campaignId, deps.now);
+  await reviveCampaign(store, { campaignId, now: deps.now });
   try {
     await client.workflow.start(campaignWorkflow, {
       taskQueue: queues.campaign,
@@ -134,7 +134,7 @@ async function requireLedgerCaughtUp(client: Client, store: Store, round: NamedR
 }
 
 /** What a failure for a ledger that is too old tells of it. */
-type LostBatch = Pick<LedgerOlderError, 'missing' | 'submitted'>;
+type LostBatch = Pick<LedgerOlderError['lost'], 'missing' | 'submitted'>;
 
 /** The batch whose absence ended the last run of a workflow, which has failed; undefined when it did not end so. */
 async function lostBatchOf(client: Client, workflowId: string): Promise<LostBatch | undefined> {

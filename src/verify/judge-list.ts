@@ -1,4 +1,4 @@
-import type { Queries } from '../ledger/open-ledger.ts';
+import type { Queries } from '../ledger/tx.ts';
 import type { Difference } from './judge-tables.ts';
 import type { LogJudge } from './log-judge.ts';
 import { chunksOf, readMeta, readOwners, readPostSpans, readServiceBatches, readUnmatched } from './reader.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Queries } from '../ledger/open-ledger.ts';
+import type { Queries } from '../ledger/tx.ts';
 import { findAttempt, rowNumber, type CampaignBook } from './campaign-book.ts';
 import { recordAgainst } from './judge-record.ts';
 import type { LogJudge } from './log-judge.ts';

@@ -1,4 +1,4 @@
-import type { Queries } from '../ledger/open-ledger.ts';
+import type { Queries } from '../ledger/tx.ts';
 import { judgeList, type ServiceList } from './judge-list.ts';
 import { judgeTables, type Difference } from './judge-tables.ts';
 import { LogJudge } from './log-judge.ts';

@@ -1,5 +1,5 @@
 import type { LoggedEvent } from './logged-event.ts';
-import type { Queries } from '../ledger/open-ledger.ts';
+import type { Queries } from '../ledger/tx.ts';
 import type { CallFacts } from './judge-dial.ts';
 
 /** Everything that the judge reads of a database: plain rows, in pages, by statements of its own. */

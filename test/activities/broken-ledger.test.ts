@@ -1,26 +1,23 @@
-import { expect, test } from 'vitest';
-import type { Store } from '../../src/ledger/open-ledger.ts';
+import { expect, test, vi } from 'vitest';
+import type * as BatchStates from '../../src/ledger/batch-state.ts';
 import { drawMix } from './draw-mix.ts';
 import { Drive } from './drive-campaign.ts';
 import { range } from './run-mixes.ts';
 
 /** The guard of "never call twice", disabled: everyone who asks is told that it was they who moved the batch. */
-function withoutGuard(store: Store): Store {
-  return {
-    ...store,
-    compareAndSetBatch: async (tx, batchId, _from, to) => {
-      await tx.updateTable('batches').set({ state: to }).where('batch_id', '=', batchId).execute();
-      return true;
-    },
-  };
-}
+vi.mock('../../src/ledger/batch-state.ts', (): typeof BatchStates => ({
+  compareAndSetBatch: async (tx, batchId, { to }) => {
+    await tx.updateTable('batches').set({ state: to }).where('batch_id', '=', batchId).execute();
+    return true;
+  },
+}));
 
 test('a ledger whose compare-and-set always succeeds is caught dialling twice', { timeout: 600_000 }, async () => {
   const caught: number[] = [];
   for (const seed of range(1, 60)) {
     const mix = drawMix(seed);
     if (!mix.strikes.some(({ point }) => point === 'dies_after_post')) continue;
-    const { violations, proven } = await new Drive({ ...mix, wrapStore: withoutGuard }).run();
+    const { violations, proven } = await new Drive(mix).run();
     if (!violations.some(({ rule }) => rule === 'attempt_dialled_twice')) continue;
     caught.push(seed);
     // The log alone proves it as well.

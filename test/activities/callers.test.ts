@@ -14,7 +14,6 @@ import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import { verifyLog } from '../../src/verify/log.ts';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
 import { openTestStore } from '../ledger/test-stores.ts';
 import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
@@ -72,7 +71,7 @@ class CallerRun {
     }
     this.sandbox.clock.advance(minuteMs);
     const { timing, agentId } = (await this.campaign()).rules;
-    await sweepAgent(this.#deps, await this.#deps.serviceClock(), agentId, timing, () => {});
+    await sweepAgent(this.#deps, await this.#deps.serviceClock(), { agentId, timing, onProgress: () => {} });
     return 'goes on';
   }
 
@@ -159,20 +158,22 @@ async function begin(numbers: string[], rules: RulesChanges = {}): Promise<Calle
     accountId: sandbox.url,
   };
   const rows = buildRows(plainNumbers(60), (index) => `Guest ${index}`);
-  await importCampaign(
-    store,
-    input,
-    (async function* () {
+  await importCampaign(store, input, {
+    chunks: (async function* () {
       yield rows;
     })(),
-    clock.now(),
-  );
-  await openRound(store, campaignId, campaignWorkflowId, clock.now());
+    now: clock.now(),
+  });
+  await openRound(store, campaignId, clock.now());
   return new CallerRun(sandbox, store, deps, log);
 }
 
 async function toldOf({ store }: CallerRun) {
-  const events = await readEvents(store.db, campaignId, 0, 1000, ['caller.out', 'caller.in']);
+  const events = await readEvents(store.db, campaignId, {
+    afterSeq: 0,
+    limit: 1000,
+    types: ['caller.out', 'caller.in'],
+  });
   return events.map(({ type, data }) => {
     const { phoneNumberId, reason } = data as Partial<EventData['caller.out']>;
     return [type, phoneNumberId, reason];

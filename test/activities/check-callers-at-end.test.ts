@@ -26,12 +26,12 @@ test.for(dialects)(
       atReal: (instant) => instant,
     };
     const deps = { store, accountId: 'http://service', serviceClock: async () => clock } as ActivityDependencies;
-    await pauseCampaign(store, campaignId, 'the number is not verified', noon);
+    await pauseCampaign(store, { campaignId, now: noon }, { reason: 'the number is not verified' });
     expect(await checkCallers(deps, { campaignId })).toEqual({ ok: false, inMs: hourMs / 60, pausedAt: null });
     now = endsAt;
     expect(await checkCallers(deps, { campaignId })).toEqual({ ok: true });
     expect(await scenario.plan(1, now)).toEqual({ kind: 'done' });
-    expect(await closeRound(store, campaignId, 1, now)).toBe(true);
+    expect(await closeRound(store, { campaignId, now }, 1)).toBe(true);
     const outcomes = new Set((await scenario.recipients()).map(({ outcome }) => outcome));
     expect(outcomes).toEqual(new Set(['expired']));
   },
@@ -41,7 +41,7 @@ test('without an end only a person helps', async () => {
   const store = await openTestStore('sqlite');
   await beginCampaign(store);
   const clock = { now: () => noon } as ServiceClock;
-  await pauseCampaign(store, campaignId, 'the number is not verified', noon);
+  await pauseCampaign(store, { campaignId, now: noon }, { reason: 'the number is not verified' });
   const deps = { store, accountId: 'http://service', serviceClock: async () => clock } as ActivityDependencies;
   expect(await checkCallers(deps, { campaignId })).toEqual({ ok: false, inMs: null, pausedAt: null });
 });

@@ -13,7 +13,6 @@ import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { noon, numbers } from '../ledger/scenario.ts';
 import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
 
@@ -70,8 +69,8 @@ export class ClockWorld {
     const chunks = (async function* () {
       yield list;
     })();
-    await importCampaign(store, input, chunks, noon);
-    await openRound(store, campaignId, campaignWorkflowId, noon);
+    await importCampaign(store, input, { chunks, now: noon });
+    await openRound(store, campaignId, noon);
     await noteCallerProven(store, campaignId);
   }
 
@@ -154,6 +153,7 @@ export class ClockWorker {
 
   async sweep(): Promise<SweepResult['kind']> {
     const { timing, agentId } = buildRules();
-    return (await sweepAgent(this.#deps, await this.#deps.serviceClock(), agentId, timing, () => {})).kind;
+    return (await sweepAgent(this.#deps, await this.#deps.serviceClock(), { agentId, timing, onProgress: () => {} }))
+      .kind;
   }
 }

@@ -11,7 +11,7 @@ import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { campaignId, startWorld, type ClockWorld } from './clock-world.ts';
 
 async function stepsOf(store: Store): Promise<unknown[]> {
-  const events = await readEvents(store.db, campaignId, 0, 1000, ['clock.stepped']);
+  const events = await readEvents(store.db, campaignId, { afterSeq: 0, limit: 1000, types: ['clock.stepped'] });
   return events.map(({ data }) => data);
 }
 
@@ -223,7 +223,7 @@ test.for(dialects)('a lease is not lost to a worker whose clock is an hour ahead
   const store = await openCleanStore(dialect);
   const world = await startWorld();
   await world.import(store);
-  expect(await leaseAgent(store, agentId, 'one', minuteMs)).toBe(true);
+  expect(await leaseAgent(store, { agentId, owner: 'one', forMs: minuteMs })).toBe(true);
   expect(await world.worker(store, hourMs).sweep()).toBe('busy');
 });
 

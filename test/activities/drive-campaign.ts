@@ -26,7 +26,6 @@ import { RedialRefusedError, resolveUnresolved } from '../../src/ledger/people/r
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { LogViolation } from '../../src/verify/log-rules.ts';
 import { verifyLog } from '../../src/verify/log.ts';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { readLedger } from '../judge/ledger.ts';
 import { judge, type Trial, type Violation } from '../judge/judge.ts';
@@ -250,7 +249,7 @@ export class Drive {
     const agentId = this.#mix.campaigns[0]?.rules.agentId ?? '';
     const { timing } = this.#mix.campaigns[0]?.rules ?? {};
     if (timing === undefined) return;
-    const sweep = sweepAgent(deps, await deps.serviceClock(), agentId, timing, () => {});
+    const sweep = sweepAgent(deps, await deps.serviceClock(), { agentId, timing, onProgress: () => {} });
     await Promise.race([sweep, died]).catch(() => {});
   }
 
@@ -324,12 +323,14 @@ export class Drive {
     await importCampaign(
       store,
       { campaignId, name: null, fileHash: campaignId, rules, accountId: this.#sandbox.url },
-      (async function* () {
-        yield plan.rows;
-      })(),
-      this.clock.now(),
+      {
+        chunks: (async function* () {
+          yield plan.rows;
+        })(),
+        now: this.clock.now(),
+      },
     );
-    const round = await openRound(store, campaignId, campaignWorkflowId, this.clock.now());
+    const round = await openRound(store, campaignId, this.clock.now());
     this.#campaigns.push({
       plan,
       round: round?.round ?? 0,
@@ -451,7 +452,11 @@ export class Drive {
     const answer = await this.#attempt(async ({ deps }) => {
       const state = (await findCampaign(deps.store.db, campaignId))?.state ?? 'gone';
       const clock = await deps.serviceClock();
-      const sweep = await sweepAgent(deps, clock, rules.agentId, rules.timing, () => {}).catch((error: unknown) => {
+      const sweep = await sweepAgent(deps, clock, {
+        agentId: rules.agentId,
+        timing: rules.timing,
+        onProgress: () => {},
+      }).catch((error: unknown) => {
         this.#note(`sweep failed: ${String(error)}`);
         return { kind: 'failed' as const, waitMs: 0 };
       });
@@ -491,10 +496,10 @@ export class Drive {
       campaign.redialled = true;
       await this.clock.pass(Math.round(this.#random.between(0, hourMs)));
       // After the campaign's end nobody is called again, and the rows stay as they are.
-      await resolveUnresolved(store, campaignId, 'redial', this.clock.now()).catch((error: unknown) => {
+      await resolveUnresolved(store, { campaignId, now: this.clock.now() }, 'redial').catch((error: unknown) => {
         if (!(error instanceof RedialRefusedError)) throw error;
       });
-      const round = await openRound(store, campaignId, campaignWorkflowId, this.clock.now());
+      const round = await openRound(store, campaignId, this.clock.now());
       if (round !== undefined) {
         Object.assign(campaign, { round: round.round, submitted: 0, dialled: false, planAt: this.clock.now() });
         return;

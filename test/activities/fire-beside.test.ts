@@ -19,26 +19,36 @@ test.for(dialects)(
     // The same firing, tried again.
     expect(await fire(0)).toBe(first);
     expect(await fire(1)).toBe(skipped('running'));
-    await changeCampaignState(store.db, first, 'paused', 'paused by a person', noon);
+    await store.transaction((tx) =>
+      changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'paused', reason: 'paused by a person' }),
+    );
     // The last firing that the log tells of has no campaign by now.
     expect(await lastFiring(store.db, 'daily', schedule.scheduleId)).toMatchObject({
       campaignId: 'daily-2030-01-16t1200',
       failure: skipped('running').replace('for good: ', ''),
     });
     for (let day = 2; day < 30; day += 1) expect(await fire(day)).toBe(skipped('paused'));
-    await changeCampaignState(store.db, first, 'draining', null, noon);
+    await store.transaction((tx) =>
+      changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'draining', reason: null }),
+    );
     expect(await fire(30)).toBe(skipped('draining'));
     expect((await listCampaigns(store.db)).map(({ campaignId }) => campaignId)).toEqual([first]);
 
-    await changeCampaignState(store.db, first, 'completed', null, noon);
+    await store.transaction((tx) =>
+      changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'completed', reason: null }),
+    );
     expect(await findGoingFiring(store.db, schedule)).toBeUndefined();
     const second = 'daily-2030-02-15t1200';
     expect(await fire(31)).toBe(second);
     expect((await firingCampaigns(store.db, schedule)).map(({ campaignId }) => campaignId)).toEqual([second, first]);
 
     // An earlier one is retried while the last one has ended.
-    await changeCampaignState(store.db, second, 'failed', null, noon);
-    await changeCampaignState(store.db, first, 'running', null, noon);
+    await store.transaction((tx) =>
+      changeCampaignState(tx, { campaignId: second, now: noon }, { to: 'failed', reason: null }),
+    );
+    await store.transaction((tx) =>
+      changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'running', reason: null }),
+    );
     expect(await fire(32)).toBe(skipped('running'));
   },
 );

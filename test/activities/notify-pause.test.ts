@@ -30,7 +30,9 @@ async function runningCampaign(dialect: TestDialect = 'sqlite') {
     limits: { httpTimeoutMs: 60_000 },
   } as ActivityDependencies;
   const pauseItself = (resumeAt: number | null = null) =>
-    store.transaction((tx) => changeCampaignState(tx, 'spring', 'paused', reason, noon, resumeAt));
+    store.transaction((tx) =>
+      changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'paused', reason, resumeAt }),
+    );
   const standing = async () => (await readHookStanding(store.db, await scenario.campaign())).pause;
   return { hook, store, deps, activities: createActivities(deps), pauseItself, standing };
 }
@@ -62,7 +64,11 @@ test.for(dialects)(
     const [, documented = ''] = /^```json on_pause\n(.*?)^```/ms.exec(page) ?? [];
     expect(Object.keys(JSON.parse(documented) as object)).toEqual(Object.keys(call?.body ?? {}));
     await activities.noteUndelivered({ ...input, fault: 'timeout', status: null });
-    const told = await readEvents(store.db, 'spring', 0, 1000, ['hook.delivered', 'hook.failed']);
+    const told = await readEvents(store.db, 'spring', {
+      afterSeq: 0,
+      limit: 1000,
+      types: ['hook.delivered', 'hook.failed'],
+    });
     expect(told.map(({ type, data }) => [type, data])).toEqual([
       ['hook.delivered', { hook: 'on_pause', round: 1, pausedAt: noon }],
     ]);
@@ -72,12 +78,12 @@ test.for(dialects)(
 
 test('a pause that a person makes is nothing to tell, also one that takes a cool-down over', async () => {
   const { store, deps, pauseItself, standing } = await runningCampaign();
-  await pauseCampaign(store, 'spring', pausedByPerson, noon);
+  await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: pausedByPerson });
   expect(await pauseToTell(deps, 'spring')).toBeNull();
-  await resumeCampaign(store, 'spring', noon);
+  await resumeCampaign(store, { campaignId: 'spring', now: noon });
   await pauseItself(noon + minuteMs);
   expect(await pauseToTell(deps, 'spring')).toBe(noon);
-  await pauseCampaign(store, 'spring', pausedByPerson, noon);
+  await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: pausedByPerson });
   expect(await pauseToTell(deps, 'spring')).toBeNull();
   expect(await standing()).toBeNull();
 });
@@ -85,7 +91,7 @@ test('a pause that a person makes is nothing to tell, also one that takes a cool
 test('a pause with a cool-down says when it ends, also when it is over by the time it is told', async () => {
   const { hook, store, activities, pauseItself } = await runningCampaign();
   await pauseItself(noon + minuteMs);
-  await resumeCampaign(store, 'spring', noon + minuteMs);
+  await resumeCampaign(store, { campaignId: 'spring', now: noon + minuteMs });
   await activities.notifyPause({ campaignId: 'spring', round: 1, pausedAt: noon });
   expect(hook.calls.map(({ body }) => body)).toMatchObject([
     {
@@ -99,8 +105,10 @@ test('the next pause is told although the one before was', async () => {
   const { hook, store, activities, pauseItself, standing } = await runningCampaign();
   await pauseItself();
   await activities.notifyPause({ campaignId: 'spring', round: 1, pausedAt: noon });
-  await resumeCampaign(store, 'spring', noon + 1);
-  await store.transaction((tx) => changeCampaignState(tx, 'spring', 'paused', 'again', noon + 2));
+  await resumeCampaign(store, { campaignId: 'spring', now: noon + 1 });
+  await store.transaction((tx) =>
+    changeCampaignState(tx, { campaignId: 'spring', now: noon + 2 }, { to: 'paused', reason: 'again' }),
+  );
   expect(await standing()).toBe('pending');
   await activities.notifyPause({ campaignId: 'spring', round: 1, pausedAt: noon + 2 });
   expect(new Set(hook.calls.map(({ headers }) => headers['webhook-id'])).size).toBe(2);

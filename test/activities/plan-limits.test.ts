@@ -1,8 +1,9 @@
 import { fetch } from 'undici';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { fullPace } from '../../src/domain/pacing/pace-control.ts';
+import type * as BatchStates from '../../src/ledger/batch-state.ts';
 import { readAllEvents, type CampaignEvent } from '../../src/ledger/events.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
+import type { Queries } from '../../src/ledger/tx.ts';
 import { buildRows, buildRules } from '../support/campaign-rules.ts';
 import { numbers } from '../ledger/scenario.ts';
 import { Drive } from './drive-campaign.ts';
@@ -11,11 +12,22 @@ import { quietMix } from './quiet-mix.ts';
 const pacing = { maxConcurrentCalls: 4, batchSize: 2, refillThreshold: 1 };
 
 /** Uses up the two requests that the plan allows in this second, as another program with the same key would. */
-async function useUpRequests(db: Store['db']): Promise<void> {
+async function useUpRequests(db: Queries): Promise<void> {
   const { account_id: url } = await db.selectFrom('campaigns').select('account_id').executeTakeFirstOrThrow();
   for (let request = 0; request < 2; request += 1)
     await fetch(`${url}/v1/convai/agents`, { headers: { 'x-api-key': 'sk_sandbox_ok' } });
 }
+
+vi.mock('../../src/ledger/batch-state.ts', async (load): Promise<typeof BatchStates> => {
+  const { compareAndSetBatch } = await load<typeof BatchStates>();
+  let posts = 0;
+  return {
+    compareAndSetBatch: async (tx, batchId, change) => {
+      if (change.to === 'posting' && (posts += 1) === 5) await useUpRequests(tx);
+      return compareAndSetBatch(tx, batchId, change);
+    },
+  };
+});
 
 test('a plan that refuses a batch with 429 slows the campaign down, which comes back to full pace and ends clean', async () => {
   let events: CampaignEvent[] = [];
@@ -29,16 +41,6 @@ test('a plan that refuses a batch with 429 slows the campaign down, which comes 
         rows: buildRows(numbers(60), (index) => `Guest ${index}`),
       },
     ],
-    wrapStore: (store) => {
-      let posts = 0;
-      return {
-        ...store,
-        compareAndSetBatch: async (tx, batchId, from, to) => {
-          if (to === 'posting' && (posts += 1) === 5) await useUpRequests(tx);
-          return store.compareAndSetBatch(tx, batchId, from, to);
-        },
-      };
-    },
   });
   const drive: Drive = new Drive({
     ...mix,

@@ -15,7 +15,6 @@ import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import { verifyLog } from '../../src/verify/log.ts';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { startHookServer, type HookServer } from '../hooks/hook-server.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
 import { openTestStore, type TestDialect } from '../ledger/test-stores.ts';
@@ -133,7 +132,7 @@ export class ScreenRun {
   /** Reads the service's list once. */
   async sweep(): Promise<void> {
     const { timing, agentId } = (await this.campaign()).rules;
-    await sweepAgent(this.#deps, await this.#deps.serviceClock(), agentId, timing, () => {});
+    await sweepAgent(this.#deps, await this.#deps.serviceClock(), { agentId, timing, onProgress: () => {} });
   }
 
   /** State, reason and answer of each attempt, in the order of the list. */
@@ -154,7 +153,7 @@ export class ScreenRun {
   }
 
   async events(types: readonly EventType[]) {
-    return readEvents(this.store.db, campaignId, 0, 1000, types);
+    return readEvents(this.store.db, campaignId, { afterSeq: 0, limit: 1000, types });
   }
 
   async standing() {
@@ -188,7 +187,7 @@ export async function beginScreened(options: ScreenOptions = {}): Promise<Screen
   const chunks = (async function* () {
     yield list;
   })();
-  await importCampaign(store, input, chunks, sandbox.clock.now());
-  await openRound(store, campaignId, campaignWorkflowId, sandbox.clock.now());
+  await importCampaign(store, input, { chunks, now: sandbox.clock.now() });
+  await openRound(store, campaignId, sandbox.clock.now());
   return run;
 }

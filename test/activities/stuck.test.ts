@@ -65,9 +65,9 @@ test('a collect whose request never ends is heard of no more, and its list may b
   await until('the service is asked', () => isAsked);
   // Twice the limits of a request: its answer, and whatever keeps it from being sent.
   expect(await run.beatsIn(120_000)).toBe(120);
-  expect(await leaseAgent(run.store, agentId, 'other', 1_000)).toBe(false);
+  expect(await leaseAgent(run.store, { agentId, owner: 'other', forMs: 1_000 })).toBe(false);
   expect(await run.beatsIn(120_000)).toBe(0);
-  expect(await leaseAgent(run.store, agentId, 'other', 1_000)).toBe(true);
+  expect(await leaseAgent(run.store, { agentId, owner: 'other', forMs: 1_000 })).toBe(true);
   fail(new Error('the test is over'));
   await expect(run.work).rejects.toThrow();
 });

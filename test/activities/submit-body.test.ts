@@ -35,8 +35,8 @@ async function submitFirst(yaml: string, list: string): Promise<{ body: unknown;
     const header = await readHeader(file);
     const rules = campaignRules(file, header.columns, now);
     const input = { campaignId: 'test', name: null, fileHash: 'hash', rules, accountId: sandbox.url };
-    await importCampaign(store, input, readRecipients(file, header, rules), now);
-    await openRound(store, 'test', (id, round) => `${id}/${round}`, now);
+    await importCampaign(store, input, { chunks: readRecipients(file, header, rules), now });
+    await openRound(store, 'test', now);
     const { plan, submit } = createActivities({
       store,
       client: { ...client, placeBatchCalls },

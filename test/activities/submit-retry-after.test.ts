@@ -91,8 +91,8 @@ async function submitLimited(seconds: number): Promise<{ waitMs: number; second:
     const clock = await readServiceClock(sandbox.url, 5_000);
     const now = Math.round(clock.now());
     const input = { campaignId: 'limited', name: null, fileHash: 'hash', rules, accountId: sandbox.url };
-    await importCampaign(store, input, oneRow(), now);
-    await openRound(store, 'limited', (id, round) => `${id}/${round}`, now);
+    await importCampaign(store, input, { chunks: oneRow(), now });
+    await openRound(store, 'limited', now);
     const { plan, submit } = createActivities({
       store,
       client,

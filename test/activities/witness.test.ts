@@ -91,7 +91,7 @@ test.for(dialects)('nothing is sent while Temporal does not take down that it wi
     stateReason: expect.stringContaining('Temporal did not take down 3 requests in a row') as string,
   });
   expect(posts).toEqual([]);
-  await resumeCampaign(store, 'spring', noon);
+  await resumeCampaign(store, { campaignId: 'spring', now: noon });
   isUp = true;
   expect(await submit()).toEqual({ kind: 'verdict', state: 'confirmed' });
   expect(posts).toEqual(['spring/1/1/4']);

@@ -23,7 +23,7 @@ test('a start names the numbers that may not call, and status tells what became 
   const { numbers } = await checkNumbers(client, campaign.rules.callers.numbers);
   await client.close();
   const checkedAt = Math.round(world.sandbox.clock.now());
-  await noteCallers(store, campaign, numbers, null, checkedAt);
+  await noteCallers(store, campaign, { standings: numbers, faults: null, now: checkedAt });
   await noteCallerProven(store, world.id);
   await scenario.dial(1, checkedAt);
   await store.close();

@@ -85,11 +85,11 @@ export async function createLedger(): Promise<Ledger> {
 
 async function settle(store: Store, attemptId: string, disposition: Disposition, now: number): Promise<void> {
   const result = { disposition, detail: null, counted: true };
-  await store.transaction((tx) => settleAttempts(tx, 'spring', [{ attemptId, result }], now));
+  await store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
 }
 
 /** The second row was busy, and that was its only attempt. */
 export async function endCampaign(store: Store): Promise<void> {
   await settle(store, 'spring/2/1', 'busy', noon + 2 * minuteMs);
-  expect(await closeRound(store, 'spring', 1, noon + 3 * minuteMs)).toBe(true);
+  expect(await closeRound(store, { campaignId: 'spring', now: noon + 3 * minuteMs }, 1)).toBe(true);
 }

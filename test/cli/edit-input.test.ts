@@ -60,8 +60,7 @@ function createFolder() {
       await importCampaign(
         store,
         { campaignId, name: null, fileHash: campaignId, rules, accountId: 'x' },
-        chunks(),
-        now,
+        { chunks: chunks(), now },
       );
       await store.close();
     },

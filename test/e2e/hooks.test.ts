@@ -149,7 +149,11 @@ test(
       await until('the end is given up', async () => (await standingOf(run)).completion === 'failed');
       await judgeRun(run);
       expect(hook.calls.filter(isEnd)).toHaveLength(1);
-      const noted = await readEvents(run.store.db, run.id, 0, 1000, ['hook.failed', 'hook.delivered']);
+      const noted = await readEvents(run.store.db, run.id, {
+        afterSeq: 0,
+        limit: 1000,
+        types: ['hook.failed', 'hook.delivered'],
+      });
       expect(noted.map(({ data }) => data)).toEqual([
         { hook: 'pre_dial', fault: 'no_connection' },
         { hook: 'on_pause', round: 1, pausedAt: Date.parse(String(pause?.body['paused_at'])) },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
-import { holdAccount } from '../../src/ledger/dial/verdicts.ts';
+import { holdAccount } from '../../src/ledger/limits/account-pace.ts';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { lookAgainUpdate, statusQuery } from '../../workflows/messages.ts';
 import { patient, withRun } from '../support/campaign-run.ts';
@@ -29,7 +29,7 @@ test.concurrent.for([601, 602])(
       await run.start();
       // The planner waits, with the numbers already looked at, until the account may be used.
       const { accountId = '' } = (await findCampaign(run.store.db, id)) ?? {};
-      await holdAccount(run.store.db, accountId, Date.now() + 1_000 * 3_600_000);
+      await run.store.transaction((tx) => holdAccount(tx, accountId, Date.now() + 1_000 * 3_600_000));
       const first = run.startWorker();
       const handle = run.client.workflow.getHandle(workflowId);
       await until(

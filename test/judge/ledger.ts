@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { Queries } from '../../src/ledger/open-ledger.ts';
+import type { Queries } from '../../src/ledger/tx.ts';
 import type { Database } from '../../src/ledger/schema.ts';
 
 type Row<Table extends keyof Database> = Selectable<Database[Table]>;

@@ -10,12 +10,11 @@ import type { Store } from '../../src/ledger/open-ledger.ts';
 import { followPossibleOptOuts } from '../../src/ledger/doubt/possible-opt-outs.ts';
 import { planBatch, type Plan } from '../../src/ledger/plan/planning.ts';
 import { openPosting } from '../../src/ledger/dial/posting.ts';
-import type { PostingStep } from '../../src/ledger/dial/posting-step.ts';
+import type { PostingStep } from '../../src/ledger/dial/posting.ts';
 import { noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts';
 import { leaseAgent, noteReadSucceeded } from '../../src/ledger/collect/sweeps.ts';
 import type { VerdictInput } from '../../src/ledger/dial/posts.ts';
 import { recordVerdict } from '../../src/ledger/dial/verdicts.ts';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { conversationRecord } from '../domain/conversation-record.ts';
 import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
 
@@ -43,8 +42,8 @@ export async function beginCampaign(store: Store, options: ScenarioOptions = {})
   const rules = buildRules(options.rules);
   const rows = options.rows ?? buildRows(numbers(6), (index) => `Guest ${index}`);
   const campaign = { campaignId, name: null, fileHash: 'hash', rules, accountId: 'http://service' };
-  await importCampaign(store, campaign, once(rows), now);
-  await openRound(store, campaignId, campaignWorkflowId, now);
+  await importCampaign(store, campaign, { chunks: once(rows), now });
+  await openRound(store, campaignId, now);
   return new Scenario(store, campaignId);
 }
 
@@ -138,21 +137,21 @@ export class Scenario {
 
   /** A sweep that lists and reads these records. `complete`: it read the whole list. */
   async sweep(now: number, records: Partial<ConversationFacts>[] = [], complete = true): Promise<void> {
-    await leaseAgent(this.store, agentId, 'test', 60_000);
+    await leaseAgent(this.store, { agentId, owner: 'test', forMs: 60_000 });
     const { timing, optOut } = (await this.campaign()).rules;
     await this.store.transaction(async (tx) => {
       await noteReadSucceeded(tx, agentId, now);
       const facts = records.map((record) => conversationRecord({ agentId, ...record }));
-      await storeListed(tx, agentId, facts, { oursSince: 0, listens: optOut.length > 0, offsetMs: 0 }, now);
+      await storeListed(tx, facts, { agentId, oursSince: 0, listens: optOut.length > 0, offsetMs: 0, now });
       for (const record of facts) {
         const { analysisWaitMs, ringLimitMs } = timing;
         const reading = { analysisWaitMs, ringLimitMs, optOut, offsetMs: 0 };
-        const row = await storeRead(tx, record.conversationId, record, reading, now);
-        await settleFromRecord(tx, row, now, row.final === 1);
+        const row = await storeRead(tx, record.conversationId, { facts: record, ...reading, now });
+        await settleFromRecord(tx, row, { now, becameFinal: row.final === 1 });
       }
-      await matchRecords(tx, this.store, agentId, { offsetMs: 0, uncertaintyMs: 500 }, 0, timing, now);
-      await followPossibleOptOuts(tx, agentId, timing, now);
-      if (complete) await concludeSweep(tx, this.store, agentId, { begunAt: now, deepFrom: 0 }, now);
+      await matchRecords(tx, agentId, { clock: { offsetMs: 0, uncertaintyMs: 500 }, since: 0, timing, now });
+      await followPossibleOptOuts(tx, agentId, { timing, now });
+      if (complete) await concludeSweep(tx, agentId, { begunAt: now, deepFrom: 0, now });
     });
   }
 }

@@ -25,14 +25,14 @@ export function begin(
 export async function settle(scenario: Scenario, attemptIds: string[], now = noon): Promise<void> {
   const result = { disposition: 'answered' as const, detail: null, counted: true };
   const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, now));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, settlements));
 }
 
 export async function limitsOf(scenario: Scenario, now = noon) {
-  return readLineLimits(scenario.store.db, await scenario.campaign(), now);
+  return readLineLimits(scenario.store.db, await scenario.campaign(), { now });
 }
 
 export async function told(scenario: Scenario, type: 'account.pace' | 'campaign.adjusted' | 'account.adjusted') {
-  const events = await readEvents(scenario.store.db, scenario.campaignId, 0, 1_000, [type]);
+  const events = await readEvents(scenario.store.db, scenario.campaignId, { afterSeq: 0, limit: 1_000, types: [type] });
   return events.map(({ data }) => data);
 }

@@ -12,7 +12,6 @@ import { closeRound, openRound } from '../../src/ledger/campaign/rounds.ts';
 import { settleAttempts } from '../../src/ledger/rows/settle.ts';
 import { addSuppressions } from '../../src/ledger/rows/suppressions.ts';
 import { withdrawRecipients } from '../../src/ledger/people/withdraw-recipients.ts';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { buildRules, hourMs, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
 import { idRules, upload, uploadRow } from './edit-world.ts';
 import { accountId } from './shared-account.ts';
@@ -126,7 +125,8 @@ export class Walk {
       if (step < disturbedSteps) await this.#disturb();
       for (const walker of this.walkers) {
         if (walker.closed) continue;
-        if (step >= disturbedSteps) await resumeCampaign(this.#store, walker.scenario.campaignId, this.now);
+        if (step >= disturbedSteps)
+          await resumeCampaign(this.#store, { campaignId: walker.scenario.campaignId, now: this.now });
         await this.#dial(walker);
         await this.#settleSome(walker.scenario.campaignId, step >= disturbedSteps ? 1 : 0.4);
       }
@@ -165,12 +165,12 @@ export class Walk {
   async #close(walker: Walker): Promise<void> {
     const { scenario } = walker;
     const { campaignId, round } = scenario;
-    if (!(await closeRound(this.#store, campaignId, round, this.now))) return;
+    if (!(await closeRound(this.#store, { campaignId, now: this.now }, round))) return;
     walker.closed = true;
     const { endsAt } = (await scenario.campaign()).rules;
     if (round > 1 || (endsAt !== null && endsAt <= this.now) || this.#random.chance(0.5)) return;
-    await retryEnded(this.#store, campaignId, ['exhausted', 'cancelled', 'unresolved'], this.now);
-    const next = await openRound(this.#store, campaignId, campaignWorkflowId, this.now);
+    await retryEnded(this.#store, { campaignId, now: this.now }, ['exhausted', 'cancelled', 'unresolved']);
+    const next = await openRound(this.#store, campaignId, this.now);
     if (next === undefined) return;
     scenario.round = next.round;
     Object.assign(walker, { n: 1, closed: false });
@@ -210,7 +210,7 @@ export class Walk {
     const disposition = this.#random.pick(ends);
     const counted = disposition !== 'failed' || this.#random.chance(0.5);
     const result: AttemptResult = { disposition, detail: null, counted };
-    await this.#store.transaction((tx) => settleAttempts(tx, campaignId, [{ attemptId, result }], this.now));
+    await this.#store.transaction((tx) => settleAttempts(tx, { campaignId, now: this.now }, [{ attemptId, result }]));
   }
 
   async #settleSome(campaignId: string, share: number): Promise<void> {
@@ -245,14 +245,14 @@ export class Walk {
     if (scenario === undefined) return;
     const { campaignId } = scenario;
     const draw = random.next();
-    if (draw < 0.05) await pauseCampaign(this.#store, campaignId, 'paused by a person', this.now);
-    else if (draw < 0.2) await resumeCampaign(this.#store, campaignId, this.now);
+    if (draw < 0.05) await pauseCampaign(this.#store, { campaignId, now: this.now }, { reason: 'paused by a person' });
+    else if (draw < 0.2) await resumeCampaign(this.#store, { campaignId, now: this.now });
     else if (draw < 0.3) await this.#correct(campaignId, 0.5);
     else if (draw < 0.45) await this.#edit(campaignId);
     else if (draw < 0.55) {
       const rows = [Math.ceil(random.next() * rowsPerCampaign), Math.ceil(random.next() * rowsPerCampaign)];
       await this.#person(() =>
-        withdrawRecipients(this.#store, { campaignId, note: null, dryRun: false }, { rows }, this.now),
+        withdrawRecipients(this.#store, { campaignId, note: null, dryRun: false, now: this.now }, { rows }),
       );
     } else if (draw < 0.6) {
       const wish = { maxConcurrentCalls: Math.ceil(random.between(0, 8)), batchSize: Math.ceil(random.between(0, 6)) };
@@ -266,7 +266,11 @@ export class Walk {
         this.now,
       );
     } else if (draw < 0.67)
-      await endCampaign(this.#store, campaignId, random.chance(0.5) ? 'drained' : 'cancelled', this.now);
+      await endCampaign(
+        this.#store,
+        { campaignId, now: this.now },
+        { why: random.chance(0.5) ? 'drained' : 'cancelled' },
+      );
   }
 
   /** As the planner does: from time to time, and whenever no number may call. */
@@ -289,7 +293,7 @@ export class Walk {
       verified: null,
     }));
     const faults = standings.every(({ fault }) => fault !== null) ? 'no number may call' : null;
-    await noteCallers(this.#store, campaign, standings, faults, this.now);
+    await noteCallers(this.#store, campaign, { standings, faults, now: this.now });
   }
 
   async #edit(campaignId: string): Promise<void> {

@@ -39,7 +39,13 @@ async function toldCampaign(dialect: (typeof dialects)[number]) {
   };
   /** As the breaker does it, say. */
   const pauseBySystem = (at: number) =>
-    store.transaction((tx) => changeCampaignState(tx, 'spring', 'paused', 'the service refuses the key', at));
+    store.transaction((tx) =>
+      changeCampaignState(
+        tx,
+        { campaignId: 'spring', now: at },
+        { to: 'paused', reason: 'the service refuses the key' },
+      ),
+    );
   return { store, scenario, tell, pauseBySystem };
 }
 
@@ -93,9 +99,11 @@ test.for(dialects)('a resume from before a pause that nobody wished does not und
   await pauseBySystem(noon + 60_000);
   expect(await tell('resume', 3)).toEqual([true, 'running']);
   // In the database alone.
-  expect(await pauseCampaign(store, 'spring', 'the number is not verified', noon)).toBe(true);
+  expect(
+    await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'the number is not verified' }),
+  ).toBe(true);
   expect(await tell('resume', 4, { waitedMs: 500 })).toEqual([false, 'paused']);
-  expect(await resumeCampaign(store, 'spring', noon)).toBe(true);
+  expect(await resumeCampaign(store, { campaignId: 'spring', now: noon })).toBe(true);
 });
 
 test.for(dialects)(
@@ -105,7 +113,9 @@ test.for(dialects)(
     expect(await tell('pause', 1)).toEqual([true, 'paused']);
     const pausesSeen = await countOwnPauses(store.db, 'spring');
     // Changed their mind: the campaign is paused already, and stays so.
-    expect(await pauseCampaign(store, 'spring', 'paused by a person', noon)).toBe(true);
+    expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(
+      true,
+    );
     // Its first try: nothing has waited in the workflow.
     expect(await tell('resume', 2, { pausesSeen })).toEqual([false, 'paused']);
     const seenNow = await countOwnPauses(store.db, 'spring');

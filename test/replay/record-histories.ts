@@ -152,7 +152,7 @@ for (const [campaignId, { areaCode, more, updates }] of Object.entries(recording
   const own: CampaignRules = { ...rules, ...more };
   const paused = own.onPause === null ? null : once(hook, 'request');
   const input = { campaignId, name: null, fileHash: 'recorded', rules: own, accountId: sandbox.url };
-  await importCampaign(store, input, rowsOf(16, areaCode), Date.now());
+  await importCampaign(store, input, { chunks: rowsOf(16, areaCode), now: Date.now() });
   await startCampaign({ config, store, client, now: Date.now() }, campaignId);
   const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, 1));
   await paused;

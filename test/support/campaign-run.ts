@@ -200,7 +200,7 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
       yield rows;
     })();
     const input = { campaignId, name: null, fileHash: `hash-${campaignId}`, rules, accountId: config.SVC_BASE_URL };
-    await importCampaign(store, input, chunks, now);
+    await importCampaign(store, input, { chunks, now });
     await startCampaign({ config, store, client: temporal.client, now }, campaignId);
   };
 

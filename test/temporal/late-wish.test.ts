@@ -57,10 +57,14 @@ test('a resume that waited in Temporal for a worker does not undo a pause made i
     changeState: own.changeState,
   };
   await withCampaign(activities, async (_client, handle) => {
-    expect(await pauseCampaign(store, 'spring', 'paused by a person', noon)).toBe(true);
+    expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(
+      true,
+    );
     const known = { pausesSeen: await countOwnPauses(store.db, 'spring') };
     // The person changes their mind while nobody works: the later wish needs the database alone.
-    expect(await pauseCampaign(store, 'spring', 'paused by a person', noon)).toBe(true);
+    expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(
+      true,
+    );
     expect(await handle.executeUpdate(knownResumeUpdate, { args: [known] })).toBe(false);
     expect(await scenario.campaign()).toMatchObject({ state: 'paused' });
     // One by hand, from Temporal's own tools, knows nothing of the database.

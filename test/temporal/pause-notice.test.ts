@@ -40,7 +40,13 @@ test('the pause hook hears once of each pause that a campaign makes by itself, a
     noteUndelivered: own.noteUndelivered,
   };
   const pauseItself = (at: number) =>
-    store.transaction((tx) => changeCampaignState(tx, 'spring', 'paused', 'the service refuses the key', at));
+    store.transaction((tx) =>
+      changeCampaignState(
+        tx,
+        { campaignId: 'spring', now: at },
+        { to: 'paused', reason: 'the service refuses the key' },
+      ),
+    );
   const toldOf = async () => (await readHookStanding(store.db, await scenario.campaign())).pause;
   await withCampaign(activities, async (_client, handle) => {
     /** The workflow has asked the planner again, and heard the answer. */

@@ -29,7 +29,9 @@ test('a reset of the workflow does not grant an old resume again and undo a paus
     expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
     expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
     const reason = 'the service refuses the key';
-    await store.transaction((tx) => changeCampaignState(tx, 'spring', 'paused', reason, noon));
+    await store.transaction((tx) =>
+      changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'paused', reason }),
+    );
     const paused = { state: 'paused', stateReason: reason };
     const { events } = await handle.fetchHistory();
     const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);

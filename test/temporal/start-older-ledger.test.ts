@@ -55,7 +55,7 @@ test.each(cases)('after $details a ledger whose batch is $state starts: $starts'
     await scenario.plan(1);
     await store.db.updateTable('batches').set({ state: given.state }).execute();
   }
-  await failCampaign(store, 'spring', 'older', noon);
+  await failCampaign(store, { campaignId: 'spring', now: noon }, 'older');
   await store.db.updateTable('campaigns').set({ account_id: readConfig().SVC_BASE_URL }).execute();
   const { client, started } = temporalAfter(given.details);
   const work = startCampaign({ config: readConfig(), store, client, now: noon }, 'spring');

@@ -29,7 +29,7 @@ async function playCampaign(dialect: TestDialect): Promise<Scenario> {
   const again = noon + 10 * minuteMs;
   await scenario.dial(2, again);
   await scenario.sweep(again + minuteMs, [{ ...talk('conv_d', cy, again), ...busy }]);
-  expect(await closeRound(scenario.store, 'spring', 1, again + minuteMs)).toBe(true);
+  expect(await closeRound(scenario.store, { campaignId: 'spring', now: again + minuteMs }, 1)).toBe(true);
   return scenario;
 }
 

@@ -45,8 +45,8 @@ export const guardsOfClaims: readonly Guard[] = [
     edits: [
       edit(
         'src/ledger/dial/sort-attempts.ts',
-        'judgeByBothClocks(input.serviceNow ?? now, {',
-        'judgeByBothClocks(now, {',
+        'judgeByBothClocks(input.serviceNow ?? now, question)',
+        'judgeByBothClocks(now, question)',
       ),
     ],
     worlds: [],
@@ -55,7 +55,7 @@ export const guardsOfClaims: readonly Guard[] = [
   {
     name: 'rule 8: reading the list before a second POST',
     keeps: 'The list is read before a batch that the service claims to have refused (429) is sent again.',
-    edits: [edit('activities/submit.ts', 'await lookBeforeRepost(deps, clock, input.batchId, () => witness.beat());')],
+    edits: [edit('activities/submit.ts', 'await lookBeforeRepost(submitting, beat);')],
     worlds: ['refused', 'mixed'],
     test: { file: 'test/worlds/seen.test.ts', name: 'sent again after a second' },
   },
@@ -122,7 +122,7 @@ export const guardsOfClaims: readonly Guard[] = [
     edits: [
       edit(
         doubts,
-        'else if (undecidedUntil === null || (clue.startedAt ?? 0) <= undecidedUntil) doubt.undecided = true;',
+        'else if (undecidedUntil === undefined || (clue.startedAt ?? 0) <= undecidedUntil) doubt.undecided = true;',
         'else if (now < 0) doubt.undecided = true;',
       ),
     ],

@@ -15,7 +15,7 @@ const plannerWithoutWords = [
     sharedWords,
     `return sql<boolean>\`(recipients.words_key is null or not exists (
     select 1 from attempts where attempts.agent_id = \${agentId} and attempts.words_key = recipients.words_key
-      and attempts.state in ('planned', 'posting', 'open')))\`;`,
+      and attempts.state in (\${sqlStates(openAttemptStates)})))\`;`,
     'return sql<boolean>`(${agentId} is not null)`;',
   ),
   edit('src/ledger/plan/candidates.ts', 'row.words_key !== null && words.has(row.words_key)', 'words.size < 0'),
@@ -83,14 +83,20 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'the second entry makes it unknown',
     keeps: 'A batch whose process died before the answer to its POST counts as placed, and does not stay in posting.',
-    edits: [edit(posting, "if (batch.state === 'posting') await enterUnknown(tx, store, batch, input.now);")],
+    edits: [edit(posting, "if (batch.state === 'posting') await enterUnknown(tx, batch, input.now);")],
     worlds: ['mixed', 'namesakes', 'listed_late'],
     test: { file: 'test/ledger/dial/posting.test.ts', name: 'whoever enters a batch second never sends it' },
   },
   {
     name: 'do-not-call in the dial transaction',
     keeps: 'Recipients who opted out after planning are not dialled.',
-    edits: [edit(sorting, 'suppressed: suppressed.has(attempt.e164),', 'suppressed: false,')],
+    edits: [
+      edit(
+        'src/ledger/plan/candidates.ts',
+        'suppressed: row.e164 !== null && suppressed.has(row.e164),',
+        'suppressed: false,',
+      ),
+    ],
     worlds: ['two_campaigns'],
     test: { file: 'test/ledger/rows/dialling.test.ts', name: 'a suppression added after planning' },
   },
@@ -177,12 +183,7 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'no POST without a witness',
     keeps: 'Nothing is sent unless Temporal has recorded the intention.',
-    edits: [
-      edit(
-        'activities/submit.ts',
-        '(await findUnwitnessed(deps, clock, witness, { batchId: input.batchId, k: step.k })) ??',
-      ),
-    ],
+    edits: [edit('activities/submit.ts', '(await findUnwitnessed(submitting, step.k)) ?? ')],
     worlds: [],
     test: { file: 'test/activities/witness.test.ts', name: 'nothing is sent while Temporal does not' },
   },
@@ -191,7 +192,7 @@ export const guardsOfLedger: readonly Guard[] = [
     keeps: 'Every dial sees the entries that were committed before it.',
     edits: [
       edit(
-        'src/ledger/do-not-call-lock.ts',
+        'src/ledger/locks.ts',
         'await sql`select pg_advisory_xact_lock_shared(${sql.lit(doNotCallLock)})`.execute(tx);',
       ),
     ],
@@ -201,7 +202,7 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'the lock of recipients',
     keeps: 'Campaigns that dial the same recipients at the same moment keep a shared cap.',
-    edits: [edit(posting, 'await lockPeople(tx, store, campaign.rules.caps, batchId);')],
+    edits: [edit(posting, 'await lockPeople(tx, campaign.rules.caps, batchId);')],
     worlds: [],
     test: { file: 'test/ledger/rows/caps-at-once.test.ts', name: 'campaigns that dial the same people' },
   },

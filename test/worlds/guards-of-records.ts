@@ -9,7 +9,7 @@ const correlation = 'src/domain/correlation/correlation.ts';
 
 const settleWithoutDoubts = edit(
   conclude,
-  'const doubts = await readDoubts(tx, agentId, entry.missing, entry.rules.timing, now, deadline);',
+  'const doubts = await readDoubts(tx, agentId, { attempts, timing, now, undecidedUntil: deadline });',
   'const doubts = new Map<string, Doubt>();',
 );
 const dialWithoutDoubts = edit(
@@ -169,7 +169,7 @@ export const guardsOfRecords: readonly Guard[] = [
   {
     name: 'time without sweeps',
     keeps: 'It does not count towards the settle deadline.',
-    edits: [edit(conclude, 'await skipGap(tx, open, agent?.complete_sweep_at ?? null, begunAt);')],
+    edits: [edit(conclude, 'await skipGap(tx, open, { lastCompleteAt: agent?.complete_sweep_at ?? null, begunAt });')],
     worlds: ['restarted', 'mixed'],
     test: { file: 'test/ledger/collect/settle-and-sweeps.test.ts', name: 'time in which nobody looked' },
   },
@@ -234,7 +234,7 @@ export const guardsOfRecords: readonly Guard[] = [
   {
     name: 'inbound opt-outs',
     keeps: 'Somebody who calls in and opts out is not called.',
-    edits: [edit('activities/sweep.ts', 'listens: optOut.length > 0', 'listens: false')],
+    edits: [edit('activities/walk-list.ts', 'listens: optOut.length > 0', 'listens: false')],
     worlds: ['inbound'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'who calls in' },
   },

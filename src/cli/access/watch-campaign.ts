@@ -101,7 +101,7 @@ function createReader({ store: { db }, campaignId, clock: readClock, fromSeq }: 
       seq = await lastEventSeq(db, campaignId);
       return [];
     }
-    const events = await readEvents(db, campaignId, seq, mostEvents, toldEvents);
+    const events = await readEvents(db, campaignId, { afterSeq: seq, limit: mostEvents, types: toldEvents });
     seq = events.at(-1)?.seq ?? seq;
     return events;
   };
@@ -120,7 +120,7 @@ function createReader({ store: { db }, campaignId, clock: readClock, fromSeq }: 
     const status = await readStatus(db, campaign);
     const clock = await readClock();
     const withinMs = Math.max(minuteMs, startsOverRealMs * clock.speed);
-    const { count } = await countStarts(db, campaignId, Math.round(clock.now()), withinMs);
+    const { count } = await countStarts(db, { campaignId, now: Math.round(clock.now()) }, withinMs);
     const startsPerMinute = Math.round((count * minuteMs) / withinMs);
     const leftMs = estimate(status, clock);
     return { campaign, status, startsPerMinute, leftMs, events: await readNewEvents() };

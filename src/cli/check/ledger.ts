@@ -93,17 +93,17 @@ async function look(
   const suppressed = new Set<string>();
   for (const part of partsOf(accepted, rowsPerQuestion)) {
     const numbers = part.map(({ e164 }) => e164);
-    for (const number of await findSuppressed(store.db, campaignId, numbers, at)) suppressed.add(number);
+    for (const number of await findSuppressed(store.db, { campaignId, now: at }, numbers)) suppressed.add(number);
   }
   const callees = accepted.map(({ e164, externalId: person, country, regions }) => ({
     e164,
     person,
     place: { country, regions },
   }));
-  const capsAllowAt = await readCaps(store.db, rules, callees, at);
+  const capsAllowAt = await readCaps(store.db, rules, { callees, now: at });
   // Of the budgets only that of the number can have been used before the first attempt.
   const budgeted = callees.map(({ e164 }) => ({ recipientId: '', e164, counted: 0, budgetFrom: 0 }));
-  const budgetAllowsAt = await readBudgets(store.db, rules.retry, budgeted, at);
+  const budgetAllowsAt = await readBudgets(store.db, rules.retry, { recipients: budgeted, now: at });
   return {
     suppressed,
     capsAllowAt,

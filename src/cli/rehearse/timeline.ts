@@ -3,7 +3,7 @@ import { timeZone } from '../../domain/time-zone.ts';
 import type { EventType, NewEvent } from '../../domain/events.ts';
 import { hasEnded, type CampaignState } from '../../domain/lifecycle.ts';
 import { readEvents } from '../../ledger/events.ts';
-import type { Queries } from '../../ledger/open-ledger.ts';
+import type { Queries } from '../../ledger/tx.ts';
 
 /** What happened when, told from the event log. Instants are service time. */
 export interface Timeline {
@@ -34,7 +34,7 @@ const eventsPerPage = 5_000;
 export async function readTimeline(db: Queries, campaignId: string, until: number): Promise<Timeline> {
   const book = new TimelineBook();
   for (let after = 0; ;) {
-    const page = await readEvents(db, campaignId, after, eventsPerPage);
+    const page = await readEvents(db, campaignId, { afterSeq: after, limit: eventsPerPage });
     for (const event of page) book.take(event);
     const last = page.at(-1);
     if (last === undefined || page.length < eventsPerPage) return book.finish(until);

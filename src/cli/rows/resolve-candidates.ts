@@ -87,7 +87,7 @@ export async function resolveRow(at: DeskInput, row: number, { decision, convers
 
 async function readRows({ store, campaign, clock }: Desk, rows: readonly number[] | null): Promise<DoubtfulRow[]> {
   const unresolved = await findUnresolved(store.db, campaign.campaignId, rows);
-  return readDoubtfulRows(store.db, campaign, unresolved, Math.round(clock.now()));
+  return readDoubtfulRows(store.db, campaign, { recipients: unresolved, now: Math.round(clock.now()) });
 }
 
 async function writeCandidates(desk: Desk, path: string): Promise<void> {
@@ -117,9 +117,11 @@ async function carryOut(desk: Desk, source: string, lines: readonly DecisionLine
   const redialled = new Set(lines.filter(({ decision }) => decision === 'redial').map(({ row }) => row)).size;
   const question = `Dial ${plural(redialled, 'row')} of ${campaignId} again?`;
   await whenAgreed(desk, redialled > 0 ? { risk, question } : null, async (setOff) => {
-    const resolution = await resolveDoubt(store, campaignId, lines, Math.round(clock.now())).catch((error: unknown) => {
-      throw error instanceof DecisionsRefusedError ? new RefusedError(source, error.problems) : error;
-    });
+    const resolution = await resolveDoubt(store, { campaignId, now: Math.round(clock.now()) }, lines).catch(
+      (error: unknown) => {
+        throw error instanceof DecisionsRefusedError ? new RefusedError(source, error.problems) : error;
+      },
+    );
     const going = resolution.redialled === 0 ? '' : await setOff();
     if (json) writeJson(io, { campaignId, ...resolution });
     else io.stdout.write(`${tell(resolution)}${going}\n`);

@@ -136,7 +136,7 @@ async function resolveAll(at: DeskInput, decision: 'redial' | 'give_up', open: b
       const now = Math.round(clock.now());
       const given = open ? await giveUpOpenCalls(desk, now) : 0;
       if (open && !json) io.stdout.write(`${plural(given, 'open call')} of campaign ${campaignId} given up.\n`);
-      const resolution = await resolveUnresolved(store, campaignId, decision, now);
+      const resolution = await resolveUnresolved(store, { campaignId, now }, decision);
       const going = await setOff();
       if (json) writeJson(io, withInstants({ campaignId, decision, ...resolution, openGivenUp: given }));
       else io.stdout.write(tellResolution(desk, { ...resolution, decision, going, given }));
@@ -146,7 +146,7 @@ async function resolveAll(at: DeskInput, decision: 'redial' | 'give_up', open: b
 
 /** Answers how many calls. Throws StillHeardOfError when the service still tells about its calls, so that nothing is given up. */
 async function giveUpOpenCalls({ store, campaign, clock }: Desk, now: number): Promise<number> {
-  const given = await giveUpOpen(store, campaign.campaignId, campaign.rules.agentId, now);
+  const given = await giveUpOpen(store, { campaignId: campaign.campaignId, now }, campaign.rules.agentId);
   if (given.kind === 'given_up') return given.calls;
   const ago = span(clock.toRealMs(now - given.since));
   throw new StillHeardOfError(

@@ -60,7 +60,7 @@ async function runRetry(io: Io, input: PersonInput, campaignId: string, flags: R
     // Connected before the decision is written, so that what it sets going can go.
     const { rows, round } = await withTemporal(io, { config, store }, async ({ temporal: { client } }) => {
       const now = Math.round((await readClock(config)).now());
-      const rows = await retryEnded(store, campaignId, outcomes, now);
+      const rows = await retryEnded(store, { campaignId, now }, outcomes);
       const started = await startCampaign({ config, store, client, now }, campaignId);
       return { rows, round: started?.round.round ?? null };
     });

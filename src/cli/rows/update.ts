@@ -201,7 +201,7 @@ async function withdrawMissing(work: Update, { ids, unreadable }: Listed): Promi
   const options = { campaignId, note: 'not in the list any more', dryRun: flags.dryRun };
   const now = work.now();
   for (const rows of partsOf(missing, rowsPerPart))
-    for (const { result } of await withdrawRecipients(store, options, { rows }, now)) {
+    for (const { result } of await withdrawRecipients(store, { ...options, now }, { rows })) {
       if (result === 'withdrawn') counts.withdrawn += 1;
       if (result === 'call_open') counts.callOpen += 1;
     }

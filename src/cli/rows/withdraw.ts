@@ -70,7 +70,7 @@ async function runWithdraw(io: Io, input: PersonInput, campaignId: string, flags
     if (!dryRun && !(await mayBegin(io, input, flags.yes, question))) return;
     const results: WithdrawResult[] = [];
     for await (const keys of keysOf(flags, idColumn ?? ''))
-      results.push(...(await withdrawRecipients(store, { campaignId, note: reason, dryRun }, keys, now)));
+      results.push(...(await withdrawRecipients(store, { campaignId, note: reason, dryRun, now }, keys)));
     // Nobody is called the sooner for it, so it is no failure when the campaign cannot be told.
     if (!dryRun && results.some(({ result }) => result === 'withdrawn'))
       await tellToLook(io, { config, store }, campaignId);

@@ -56,7 +56,7 @@ async function watch(io: Io, started: StartedCampaign): Promise<void> {
   }
   if (!json) {
     io.stdout.write(renderOutcomes(campaign, status, io.colour));
-    const doubt = await countDoubt(store.db, campaign, status, Date.now());
+    const doubt = await countDoubt(store.db, campaign, { status, now: Date.now() });
     for (const line of unresolvedLines(campaign, doubt)) io.stdout.write(`${line}\n`);
     io.stdout.write(`\nEvery row with its outcome: carillon results ${campaignId}\n`);
   }

@@ -20,9 +20,9 @@ export async function refuseForbiddenCall(
 ): Promise<void> {
   const { campaignId, rules, row, now } = call;
   const { e164, zones, country, regions } = row;
-  const suppressed = await findSuppressed(store.db, campaignId, [e164], now);
+  const suppressed = await findSuppressed(store.db, { campaignId, now }, [e164]);
   const callee = { e164, person: null, place: { country, regions } };
-  const capsAllowAt = await readCaps(store.db, rules, [callee], now);
+  const capsAllowAt = await readCaps(store.db, rules, { callees: [callee], now });
   const verdict = judgeEligibility({
     at: now,
     endsAt: rules.endsAt,

@@ -101,7 +101,9 @@ async function pause(io: Io, campaignId: string, tell: (campaign: Campaign) => v
   await withCampaign(io, campaignId, async (open) => {
     const { config, store, campaign } = open;
     refuseUnfit(campaign, 'pause');
-    if (!(await pauseCampaign(store, campaignId, pausedByPerson, await readServiceTime(io, config))))
+    if (
+      !(await pauseCampaign(store, { campaignId, now: await readServiceTime(io, config) }, { reason: pausedByPerson }))
+    )
       throw new UsageError(`Campaign ${campaignId} is ${stateText(campaign)}; nothing was changed.`);
     tell(await requireCampaign(store, campaignId));
     try {

@@ -46,7 +46,7 @@ export async function importNumbers(io: Io, path: string, flags: ImportFlags): P
       }
     }
     const terms = { ...entry, source: `import:${basename(path)}` };
-    counts.added = await importSuppressions(store, terms, readParts(), { now, nowReal: io.now() });
+    counts.added = await importSuppressions(store, readParts(), { terms, clock: { now, nowReal: io.now() } });
   };
   await withLedger(io, add, openLedger).finally(() => progress.clear());
   counts.known = counts.rows - counts.bad - counts.repeated - counts.added;

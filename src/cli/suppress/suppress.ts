@@ -104,7 +104,7 @@ async function removeNumbers(
   if (!(await mayBegin(io, input, yes, question))) return;
   await withLedger(io, async ({ config, store }) => {
     const scope = flags.campaign ?? accountScope;
-    const removed = await removeSuppressions(store, scope, e164s, await readServiceTime(io, config));
+    const removed = await removeSuppressions(store, { scope, now: await readServiceTime(io, config) }, e164s);
     const unknown = e164s.length - removed;
     writeAnswer(io, json, { data: { removed, unknown }, words: `${plural(removed, 'entry', 'entries')} removed.\n` });
     if (unknown > 0 && !json) io.stderr.write(`${unknown} had no entry in scope ${scope}.\n`);

@@ -45,7 +45,7 @@ async function showEvents(io: Io, campaignId: string, { follow, json }: Flags): 
       // Read first: what is written before the end is shown, too.
       const campaign = await findCampaign(db, campaignId);
       for (;;) {
-        const events = await readEvents(db, campaignId, shown);
+        const events = await readEvents(db, campaignId, { afterSeq: shown });
         if (events.length === 0) break;
         io.stdout.write(events.map((event) => (json ? asJson(event) : asText(event))).join(''));
         shown = events.at(-1)?.seq ?? shown;

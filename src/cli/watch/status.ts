@@ -69,13 +69,13 @@ async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void
   const isOver = hasEnded(campaign) || campaign.round === 0;
   const look = isOver ? null : await lookAtWorkflow(io, open, limitMs);
   const clock = await readClockOrReal(config, limitMs, () => io.now());
-  const limits = isOver ? null : await readLineLimits(store.db, campaign, Math.round(clock.now()));
+  const limits = isOver ? null : await readLineLimits(store.db, campaign, { now: Math.round(clock.now()) });
   const clocksApartMs = isOver ? 0 : (await readAccount(store.db, campaign.accountId)).clocksApartMs;
   const callers = await readCallerUse(store.db, campaign);
   const hooks = await readHookStanding(store.db, campaign);
   const standstill = await readStandstill(store.db, campaign, Math.round(clock.now()));
   const movedAt = await lastMoveAt(store.db, campaign);
-  const doubt = await countDoubt(store.db, campaign, status, Math.round(clock.now()));
+  const doubt = await countDoubt(store.db, campaign, { status, now: Math.round(clock.now()) });
   if (json) {
     const pacing = limits === null ? null : pacingAsJson(limits);
     const answer = {

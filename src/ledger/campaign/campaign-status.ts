@@ -2,7 +2,7 @@ import type { Outcome } from '../../domain/outcome.ts';
 import { readAggregates } from '../aggregates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countOpen, countPlanned, nextDueAt } from '../limits/counters.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 
 export interface CampaignStatus {
   total: number;

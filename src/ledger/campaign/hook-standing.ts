@@ -1,7 +1,7 @@
 import { hasEnded } from '../../domain/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { findNotice } from './notices.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 import { findOwnPause } from './own-pause.ts';
 import { silentHookSince } from '../dial/screening.ts';
 

@@ -5,12 +5,14 @@ import { zoneDataRelease } from '../../domain/time-zone.ts';
 import { changeAggregates } from '../aggregates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
-import type { StoreDialect } from '../migrations.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import { partsOf } from '../parts.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockedTransaction } from '../locks.ts';
+import { isPostgres, type Tx } from '../tx.ts';
 import { readRowKey, RowHashes } from './row-hash.ts';
-import type { Database } from '../schema.ts';
 import { StoreError } from '../ledger-error.ts';
 import { wordsKeysOf } from '../words-key.ts';
+import type { Database } from '../schema.ts';
 
 /** One data row as the list reader hands it over. */
 export interface ImportRow {
@@ -67,10 +69,8 @@ export function listColumnsOf(row: ImportRow) {
 
 /** A recipient as its row of the list makes it: waiting, or done when the row was rejected. */
 export function recipientOf(
-  campaignId: string,
   row: ImportRow,
-  keyOf: ReturnType<typeof wordsKeysOf>,
-  now: number,
+  { campaignId, keyOf, now }: { campaignId: string; keyOf: ReturnType<typeof wordsKeysOf>; now: number },
 ): Insertable<Database['recipients']> {
   return {
     recipient_id: recipientId(campaignId, row.row),
@@ -121,9 +121,6 @@ async function claimImport(store: Store, input: CampaignImport, now: number): Pr
         round: 0,
         caller_proven: 0,
         canary_from: 0,
-        adjustments: null,
-        draining: null,
-        resume_at: null,
         dials_since: 0,
       })
       .execute();
@@ -131,49 +128,38 @@ async function claimImport(store: Store, input: CampaignImport, now: number): Pr
   return token;
 }
 
-/** The statement for a full insert: building one of 10,000 parameters takes as long as running it. */
-const fullInserts = new Map<StoreDialect, string>();
+/** The statement for a full insert, by dialect: building one of 10,000 parameters takes as long as running it. */
+const fullInserts = new Map<boolean, string>();
 
-async function insertRecipients(
-  tx: Queries,
-  dialect: StoreDialect,
-  values: readonly Insertable<Database['recipients']>[],
-): Promise<void> {
+async function insertRecipients(tx: Tx, values: readonly Insertable<Database['recipients']>[]): Promise<void> {
   const query = () => tx.insertInto('recipients').values(values);
   if (values.length < rowsPerInsert) {
     await query().execute();
     return;
   }
-  const known = fullInserts.get(dialect) ?? query().compile().sql;
-  fullInserts.set(dialect, known);
-  await tx.executeQuery(
-    CompiledQuery.raw(
-      known,
-      values.flatMap((value) => Object.values(value)),
-    ),
-  );
+  const known = fullInserts.get(isPostgres(tx)) ?? query().compile().sql;
+  fullInserts.set(isPostgres(tx), known);
+  const parameters = values.flatMap((value) => Object.values(value));
+  await tx.executeQuery(CompiledQuery.raw(known, parameters));
+}
+
+function takenOver(campaignId: string): StoreError {
+  return new StoreError(`The import of campaign ${campaignId} was taken over by another one. Run the command again.`);
 }
 
 async function addRows(
   store: Store,
-  campaignId: string,
-  token: string,
+  { campaignId, token }: { campaignId: string; token: string },
   rows: readonly Insertable<Database['recipients']>[],
 ): Promise<void> {
-  await store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
+  await lockedTransaction(store, campaignId, async (tx) => {
     const claim = await tx
       .selectFrom('campaigns')
       .select('state_reason')
       .where('campaign_id', '=', campaignId)
       .executeTakeFirst();
-    if (claim?.state_reason !== token) {
-      throw new StoreError(
-        `The import of campaign ${campaignId} was taken over by another one. Run the command again.`,
-      );
-    }
-    for (let start = 0; start < rows.length; start += rowsPerInsert)
-      await insertRecipients(tx, store.dialect, rows.slice(start, start + rowsPerInsert));
+    if (claim?.state_reason !== token) throw takenOver(campaignId);
+    for (const part of partsOf(rows, rowsPerInsert)) await insertRecipients(tx, part);
   });
 }
 
@@ -184,9 +170,11 @@ async function addRows(
 export async function importCampaign(
   store: Store,
   input: CampaignImport,
-  chunks: AsyncIterable<readonly ImportRow[]>,
-  now: number,
-  onProgress: (rows: number) => void = () => {},
+  {
+    chunks,
+    now,
+    onProgress = () => {},
+  }: { chunks: AsyncIterable<readonly ImportRow[]>; now: number; onProgress?: ((rows: number) => void) | undefined },
 ): Promise<{ campaign: Campaign; attached: boolean }> {
   const existing = await findCampaign(store.db, input.campaignId);
   if (existing !== undefined) {
@@ -204,7 +192,7 @@ export async function importCampaign(
   const keyOf = wordsKeysOf(input.rules);
   let pending: Insertable<Database['recipients']>[] = [];
   const flush = async () => {
-    if (pending.length > 0) await addRows(store, input.campaignId, token, pending);
+    if (pending.length > 0) await addRows(store, { campaignId: input.campaignId, token }, pending);
     pending = [];
     onProgress(total);
   };
@@ -214,7 +202,7 @@ export async function importCampaign(
       firstRow ??= row.row;
       if (row.verdict === 'rejected') rejected += 1;
       hashes.add(recipientId(input.campaignId, row.row), row);
-      pending.push(recipientOf(input.campaignId, row, keyOf, now));
+      pending.push(recipientOf(row, { campaignId: input.campaignId, keyOf, now }));
     }
     if (pending.length >= rowsPerCommit) await flush();
   }
@@ -226,12 +214,8 @@ export async function importCampaign(
       .where('campaign_id', '=', input.campaignId)
       .where('state_reason', '=', token)
       .executeTakeFirst();
-    if (published.numUpdatedRows !== 1n) {
-      throw new StoreError(
-        `The import of campaign ${input.campaignId} was taken over by another one. Run the command again.`,
-      );
-    }
-    await changeAggregates(tx, input.campaignId, [{ kind: 'outcome', key: '', value: 'rejected', delta: rejected }]);
+    if (published.numUpdatedRows !== 1n) throw takenOver(input.campaignId);
+    await changeAggregates(tx, input.campaignId, [{ kind: 'outcome', value: 'rejected', delta: rejected }]);
     // The log proves what it tells of without any other table, so it has the rules as well, and which clock changes were known.
     const timeZoneData = zoneDataRelease;
     const data = { hash: input.fileHash, rows: total, firstRow, rejected, rules: input.rules, timeZoneData };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Queries } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 
 /** One of the first rows of a list that was uploaded. */
 export interface ListSample {
@@ -54,37 +54,26 @@ async function countSamePeople(
     e164 === null || externalId === null ? [] : [{ e164, externalId }],
   );
   if (people.length === 0) return [];
+  const numbers = people.map(({ e164 }) => e164);
   const pairs = sql.join(people.map(({ e164, externalId }) => sql`(${e164}, ${externalId})`));
-  const rows = await db
+  return db
     .selectFrom('recipients')
     .innerJoin('campaigns', 'campaigns.campaign_id', 'recipients.campaign_id')
-    .select((eb) => ['recipients.campaign_id', eb.fn.countAll<number>().as('count')])
+    .select((eb) => ['recipients.campaign_id as campaignId', eb.fn.countAll<number>().as('count')])
     .where('campaigns.state', '!=', 'importing')
-    .where(
-      'recipients.e164',
-      'in',
-      people.map(({ e164 }) => e164),
-    )
+    .where('recipients.e164', 'in', numbers)
     .where(sql<boolean>`(recipients.e164, recipients.external_id) in (values ${pairs})`)
     .groupBy('recipients.campaign_id')
     .orderBy('count', 'desc')
     .orderBy('recipients.campaign_id')
     .execute();
-  return rows.map((row) => ({ campaignId: row.campaign_id, count: row.count }));
 }
 
 /** Whether the first rows of a campaign are these, cell for cell. */
 async function beginsWith(db: Queries, campaignId: string, sample: readonly ListSample[]): Promise<boolean> {
-  const rows = await db
-    .selectFrom('recipients')
-    .select(['row_number', 'cells'])
-    .where('campaign_id', '=', campaignId)
-    .where(
-      'row_number',
-      'in',
-      sample.map(({ row }) => row),
-    )
-    .execute();
+  const numbers = sample.map(({ row }) => row);
+  const ofCampaign = db.selectFrom('recipients').select(['row_number', 'cells']).where('campaign_id', '=', campaignId);
+  const rows = await ofCampaign.where('row_number', 'in', numbers).execute();
   const cells = new Map(rows.map((row) => [row.row_number, row.cells]));
   return sample.every((one) => cells.get(one.row) === JSON.stringify(one.cells));
 }

@@ -1,6 +1,7 @@
-import type { NoticeFacts } from '../../domain/events.ts';
+import type { NewEvent, NoticeFacts } from '../../domain/events.ts';
 import { appendEvents } from '../events.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 
 /** Something that a hook is told, and of which campaign. */
 export type Notice = NoticeFacts & { campaignId: string };
@@ -38,18 +39,17 @@ export async function findNotice(
 
 /** Notes in the log whether the hook was told, and why it was not. */
 export async function noteNotice(
-  db: Queries,
+  store: Store,
   notice: Notice,
-  now: number,
-  fault: { fault: string; status: number | null } | null,
+  { now, fault }: { now: number; fault: { fault: string; status: number | null } | null },
 ): Promise<void> {
   const event = { at: now, campaignId: notice.campaignId };
   const data = factsOf(notice);
-  await appendEvents(db, [
+  const said: NewEvent =
     fault === null
       ? { ...event, type: 'hook.delivered', data }
-      : { ...event, type: 'hook.failed', data: { ...data, ...fault } },
-  ]);
+      : { ...event, type: 'hook.failed', data: { ...data, ...fault } };
+  await store.transaction((tx) => appendEvents(tx, [said]));
 }
 
 function factsOf({ campaignId: _campaign, ...facts }: Notice): NoticeFacts {

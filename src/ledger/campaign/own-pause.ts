@@ -1,6 +1,6 @@
 import { pausedByPerson } from '../../domain/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 
 /** A pause that a campaign made by itself. Instants are service time. */
 export interface OwnPause {
@@ -16,21 +16,17 @@ export interface OwnPause {
 /** The pause in which the campaign is; null when it is not paused, a person paused it, or a person has made the pause theirs. */
 export async function findOwnPause(db: Queries, campaign: Campaign): Promise<OwnPause | null> {
   if (campaign.state !== 'paused' || campaign.stateReason === pausedByPerson) return null;
-  return readPause(db, campaign.campaignId, null);
+  return readOwnPause(db, campaign.campaignId);
 }
 
-/** The pause that the campaign made at that instant, whatever came after it; null when there is none. */
-export async function readOwnPause(db: Queries, campaignId: string, pausedAt: number): Promise<OwnPause | null> {
-  return readPause(db, campaignId, pausedAt);
-}
-
-async function readPause(db: Queries, campaignId: string, at: number | null): Promise<OwnPause | null> {
+/** The pause that the campaign made at that instant, whatever came after it, or its latest; null when there is none. */
+export async function readOwnPause(db: Queries, campaignId: string, at?: number): Promise<OwnPause | null> {
   const row = await db
     .selectFrom('events')
     .select(['seq', 'at', 'data'])
     .where('campaign_id', '=', campaignId)
     .where('type', '=', 'campaign.state')
-    .$if(at !== null, (query) => query.where('at', '=', at))
+    .$if(at !== undefined, (query) => query.where('at', '=', at ?? 0))
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();

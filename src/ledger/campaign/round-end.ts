@@ -1,6 +1,6 @@
 import { readStatus } from './campaign-status.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 
 /** How a round ended: counts only, nothing of a recipient. Instants are service time. */
 export interface RoundEnd {

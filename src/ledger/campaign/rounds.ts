@@ -1,7 +1,13 @@
-import { changeCampaignState, dialledState, findCampaign, type Campaign } from '../rows/campaigns.ts';
+import { campaignWorkflowId } from '../../domain/ids.ts';
+import { changeCampaignState, findCampaign, requireCampaign, startDialling } from '../rows/campaigns.ts';
 import { countOutstanding, isOutstanding, nextDueAt } from '../limits/counters.ts';
 import { appendEvents } from '../events.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockedTransaction } from '../locks.ts';
+import type { At, Queries } from '../tx.ts';
+import { updateCampaign, updateRound } from '../updates.ts';
+
+const noStreaks = { unknown_streak: 0, blocked_until: 0, refused_streak: 0 };
 
 export interface Round {
   campaignId: string;
@@ -34,61 +40,36 @@ export async function nextRound(db: Queries, campaignId: string): Promise<number
  * Opens the round that a campaign is to run now: its first, the one that is still running, or, when the last one has ended and
  * recipients wait again, the next. Idempotent. Answers undefined when there is nothing left to run.
  */
-export async function openRound(
-  store: Store,
-  campaignId: string,
-  workflowIdOf: (campaignId: string, round: number) => string,
-  now: number,
-): Promise<Round | undefined> {
-  return store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
+export async function openRound(store: Store, campaignId: string, now: number): Promise<Round | undefined> {
+  return lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await findCampaign(tx, campaignId);
     if (campaign === undefined) return undefined;
     const round = await nextRound(tx, campaignId);
     if (round === undefined) return undefined;
     if (round === campaign.round) return findRound(tx, campaignId, round);
-    const workflowId = workflowIdOf(campaignId, round);
+    const workflowId = campaignWorkflowId(campaignId, round);
     await tx
       .insertInto('rounds')
-      .values({
-        campaign_id: campaignId,
-        round,
-        workflow_id: workflowId,
-        started_at: now,
-        ended_at: null,
-        unknown_streak: 0,
-        blocked_until: 0,
-        refused_streak: 0,
-      })
+      .values({ campaign_id: campaignId, round, workflow_id: workflowId, started_at: now, ...noStreaks })
       .execute();
-    await tx
-      .updateTable('campaigns')
-      .set({ round, canary_from: 0, draining: null })
-      .where('campaign_id', '=', campaignId)
-      .execute();
-    await changeCampaignState(tx, campaignId, dialledState(campaign.rules, now), null, now);
+    await updateCampaign(tx, campaignId, { round, canary_from: 0, draining: null });
+    await startDialling(tx, { campaignId, now }, campaign.rules);
     await appendEvents(tx, [{ at: now, campaignId, type: 'round.started', data: { round } }]);
     return { campaignId, round, workflowId, endedAt: null };
   });
 }
 
 /** Closes a round whose recipients all have an outcome. Idempotent; answers false when something is still to be done. */
-export async function closeRound(store: Store, campaignId: string, round: number, now: number): Promise<boolean> {
-  return store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
+export async function closeRound(store: Store, { campaignId, now }: At, round: number): Promise<boolean> {
+  return lockedTransaction(store, campaignId, async (tx) => {
     const stored = await findRound(tx, campaignId, round);
     if (stored === undefined || stored.endedAt !== null) return stored !== undefined;
-    const campaign = (await findCampaign(tx, campaignId)) as Campaign;
+    const campaign = await requireCampaign(tx, campaignId);
     if ((await nextDueAt(tx, campaignId)) !== null || isOutstanding(await countOutstanding(tx, campaignId)))
       return false;
-    await tx
-      .updateTable('rounds')
-      .set({ ended_at: now })
-      .where('campaign_id', '=', campaignId)
-      .where('round', '=', round)
-      .execute();
+    await updateRound(tx, { campaign_id: campaignId, round }, { ended_at: now });
     const end = campaign.state === 'draining' && campaign.draining === 'cancelled' ? 'cancelled' : 'completed';
-    await changeCampaignState(tx, campaignId, end, null, now);
+    await changeCampaignState(tx, { campaignId, now }, { to: end });
     await appendEvents(tx, [{ at: now, campaignId, type: 'round.ended', data: { round } }]);
     return true;
   });

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { NewEvent } from '../../domain/events.ts';
 import type { ImportRow } from './import-campaign.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 
 /** So much of a hash stands in the log: who has the key can forge it anyway, and nobody else guesses it. */
 const hashBytes = 8;

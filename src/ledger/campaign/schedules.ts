@@ -1,10 +1,9 @@
-import type { Selectable } from 'kysely';
-import type { CampaignState } from '../../domain/lifecycle.ts';
-import { listCampaigns, type Campaign } from '../rows/campaigns.ts';
+import { goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import type { Firing } from '../../domain/events.ts';
 import { appendEvents, type CampaignEvent } from '../events.ts';
-import type { Queries, Store } from '../open-ledger.ts';
-import type { Database } from '../schema.ts';
+import type { Store } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
+import type { Row } from '../schema.ts';
 
 /** A recurring campaign. When it fires is Temporal's to know; what is dialled then stands here, so that Temporal never sees it. */
 export interface Schedule {
@@ -21,7 +20,7 @@ export interface Schedule {
   createdAt: number;
 }
 
-function toSchedule(row: Selectable<Database['schedules']>): Schedule {
+function toSchedule(row: Row<'schedules'>): Schedule {
   return {
     scheduleId: row.schedule_id,
     campaignId: row.campaign_id,
@@ -63,7 +62,11 @@ export async function removeSchedule(store: Store, scheduleId: string): Promise<
 }
 
 /** Adds a firing to the event log, under the schedule's own campaign id. Idempotent: the same end of the same firing is told once. */
-export async function noteFiring(store: Store, parentId: string, firing: Firing, now: number): Promise<void> {
+export async function noteFiring(
+  store: Store,
+  firing: Firing,
+  { parentId, now }: { parentId: string; now: number },
+): Promise<void> {
   await store.transaction(async (tx) => {
     const last = await lastFiring(tx, parentId, firing.scheduleId);
     if (last?.campaignId === firing.campaignId && (last.failure === null) === (firing.failure === null)) return;
@@ -89,8 +92,6 @@ export async function firingCampaigns(
   const byId = new Map(known.map((campaign) => [campaign.campaignId, campaign]));
   return [...ids].flatMap((id) => byId.get(id) ?? []);
 }
-
-const goingStates: readonly CampaignState[] = ['scheduled', 'running', 'paused', 'draining'];
 
 /**
  * A campaign of an earlier firing that has not ended, whatever has become of its workflow: another one beside it would call the same

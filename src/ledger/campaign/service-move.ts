@@ -1,11 +1,13 @@
 import { callingAttemptStates } from '../../domain/ledger.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { isSameService } from '../../domain/service-address.ts';
-import { lockAccount } from '../limits/account-pace.ts';
+import { holdAccount, lockAccount } from '../limits/account-pace.ts';
 import { listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
 import { listSchedules, type Schedule } from './schedules.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockCampaign } from '../locks.ts';
+import type { Queries, Tx } from '../tx.ts';
 
 /** Campaigns that workers are at work on, or would be, with another service than the one at `address`. */
 export async function listElsewhere(db: Queries, address: string): Promise<Campaign[]> {
@@ -51,9 +53,9 @@ export async function moveService(
     );
     // Always in the same order, and the account last.
     for (const { campaignId } of moving.toSorted((a, b) => (a.campaignId < b.campaignId ? -1 : 1)))
-      await lockCampaign(tx, store, campaignId);
+      await lockCampaign(tx, campaignId);
     for (const accountId of new Set(moving.map(({ accountId }) => accountId))) {
-      await lockAccount(tx, store, accountId);
+      await lockAccount(tx, accountId);
       await tx.updateTable('campaigns').set({ account_id: to }).where('account_id', '=', accountId).execute();
       await moveLimits(tx, accountId, to);
     }
@@ -70,18 +72,11 @@ export async function moveService(
 }
 
 /** Limits that the new address has already stay; a wait that the service asked for holds at either. */
-async function moveLimits(tx: Queries, from: string, to: string): Promise<void> {
+async function moveLimits(tx: Tx, from: string, to: string): Promise<void> {
   const before = await tx.selectFrom('accounts').selectAll().where('account_id', '=', from).executeTakeFirst();
   if (before === undefined) return;
   await tx.deleteFrom('accounts').where('account_id', '=', from).execute();
-  await tx
-    .insertInto('accounts')
-    .values({ ...before, account_id: to })
-    .onConflict((conflict) =>
-      conflict
-        .column('account_id')
-        .doUpdateSet({ not_before: before.not_before })
-        .where('accounts.not_before', '<', before.not_before),
-    )
-    .execute();
+  const insert = tx.insertInto('accounts').values({ ...before, account_id: to });
+  await insert.onConflict((conflict) => conflict.doNothing()).execute();
+  await holdAccount(tx, to, before.not_before);
 }

@@ -1,6 +1,6 @@
+import { sqlStates } from '../parts.ts';
 import { settleFromRecord } from './record-results.ts';
-import { openAttemptStates, callingAttemptStates } from '../../domain/ledger.ts';
-import { type CampaignRules } from '../../domain/campaign-rules.ts';
+import { callingAttemptStates, openAttemptStates, requestedAttemptStates } from '../../domain/ledger.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import {
   correlate,
@@ -9,15 +9,16 @@ import {
   type CorrelationClock,
 } from '../../domain/correlation/correlation.ts';
 import { sql } from 'kysely';
-import type { ConversationRow } from '../doubt/conversations.ts';
-import { correlationOf, lookAheadOf, readAgent, readBatches, type AttemptRow } from '../doubt/correlation-rows.ts';
+import { correlationOf, lookAheadOf, readAgent, readBatches, type Timing } from '../doubt/correlation-rows.ts';
 import { appendEvents } from '../events.ts';
-import { type Queries, type Store } from '../open-ledger.ts';
+import type { Queries, Tx } from '../tx.ts';
 import { liftPossibleOptOuts } from '../doubt/possible-opt-outs.ts';
 import { readPostBounds } from '../doubt/post-bounds.ts';
-import { settleAttempts } from '../rows/settle.ts';
+import { settleAsUnknown } from '../rows/settle.ts';
 import { Overtaken } from '../transaction.ts';
 import { confirmBatch } from '../dial/verdicts.ts';
+import { updateAttempt, updateBatch, updateConversation } from '../updates.ts';
+import type { AttemptRow, ConversationRow } from '../schema.ts';
 
 /** Records may start this much before the oldest unmatched POST and still be looked at; correlation itself is exact. */
 const lookBeforeMs = 10 * 60_000;
@@ -42,15 +43,15 @@ const wasDenied = sql<boolean>`a.state in ('planned', 'released') and a.posted_a
  * back on the service's word. Attempts that have theirs come along where number or opening line is the same: they keep weak evidence
  * from pointing at the wrong one.
  */
-async function findCandidates(tx: Queries, agentId: string, since: number): Promise<CandidateRow[]> {
+async function findCandidates(tx: Tx, agentId: string, since: number): Promise<CandidateRow[]> {
   const { rows } = await sql<CandidateRow>`
     with unowned as (
       select a.attempt_id, a.e164, a.opening_line from attempts a
       where a.agent_id = ${agentId} and a.posted_at >= ${since} and a.conversation_id is null
-        and (a.state in ('posting', 'open') or (a.state = 'settled' and a.disposition in ('unreached', 'unknown')) or (${wasDenied})))
+        and (a.state in (${sqlStates(callingAttemptStates)}) or (a.state = 'settled' and a.disposition in ('unreached', 'unknown')) or (${wasDenied})))
     select a.*,
       (select min(later.posted_at) from attempts later
-        where later.e164 = a.e164 and later.posted_at > a.posted_at and later.state in ('posting', 'open', 'settled')) as superseded_at
+        where later.e164 = a.e164 and later.posted_at > a.posted_at and later.state in (${sqlStates(requestedAttemptStates)})) as superseded_at
     from attempts a
     where a.agent_id = ${agentId} and a.posted_at >= ${since}
       and (a.attempt_id in (select attempt_id from unowned)
@@ -90,90 +91,72 @@ export async function oldestCampaignStart(db: Queries, agentId: string, since: n
 }
 
 async function toCorrelation(
-  tx: Queries,
+  tx: Tx,
   candidates: readonly CandidateRow[],
-  agent: Awaited<ReturnType<typeof readAgent>>,
-  offsetMs: number,
-  timing: CampaignRules['timing'],
+  { lookAheadMs, offsetMs, timing }: { lookAheadMs: number; offsetMs: number; timing: Timing },
 ): Promise<CorrelationAttempt[]> {
   const batchIds = [...new Set(candidates.map((row) => row.batch_id))];
   const bounds = await readPostBounds(tx, batchIds, timing);
   const batches = await readBatches(tx, batchIds);
-  const lookAheadMs = lookAheadOf(agent, timing);
   return candidates.map((row) => {
     const posted = (row.posted_at ?? 0) + offsetMs;
     const own = bounds.get(row.batch_id) ?? { from: posted, to: posted, clocked: false };
     const supersededAt = row.superseded_at === null ? null : row.superseded_at + offsetMs;
     const batch = batches.get(row.batch_id) ?? { serviceBatchId: null, template: null };
-    const attempt = correlationOf(row, own, { ...batch, supersededAt, lookAheadMs }, timing);
+    const attempt = correlationOf(row, own, { ...batch, supersededAt, lookAheadMs, timing });
     // Weak evidence needs a time that is nearly exact; what the tolerance is for only keeps a record possible.
     return own.clocked ? attempt : { ...attempt, postedAt: posted };
   });
 }
 
-/** `match.evidence` `person`: somebody has said whose the record is. */
-async function storeMatch(
-  tx: Queries,
-  store: Store,
-  match: { conversationId: string; attemptId: string; evidence: ConversationMatch['evidence'] | 'person' },
-  now: number,
-): Promise<ConversationRow | undefined> {
+/** A record and the attempt that it is to belong to. */
+interface Match {
+  conversationId: string;
+  attemptId: string;
+  /** `person`: somebody has said whose the record is. */
+  evidence: ConversationMatch['evidence'] | 'person';
+  now: number;
+}
+
+/** Gives a record to an attempt, and settles from it. Answers false when it has got an owner meanwhile. */
+async function storeMatch(tx: Tx, { conversationId, attemptId, evidence, now }: Match): Promise<boolean> {
   // What is settled is the row as it is claimed: another process may have read the record to its end meanwhile.
   const record = await tx
     .updateTable('conversations')
-    .set({ attempt_id: match.attemptId })
-    .where('conversation_id', '=', match.conversationId)
+    .set({ attempt_id: attemptId })
+    .where('conversation_id', '=', conversationId)
     .where('attempt_id', 'is', null)
     .returningAll()
     .executeTakeFirst();
-  if (record === undefined) return undefined;
+  if (record === undefined) return false;
   const attempt = await tx
     .updateTable('attempts')
-    .set({
-      conversation_id: match.conversationId,
-      evidence: match.evidence,
-      rang_at: record.started_at,
-      candidates: null,
-    })
-    .where('attempt_id', '=', match.attemptId)
+    .set({ conversation_id: conversationId, evidence, rang_at: record.started_at, candidates: null })
+    .where('attempt_id', '=', attemptId)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const batch = await tx
-    .selectFrom('batches')
-    .selectAll()
-    .where('batch_id', '=', attempt.batch_id)
-    .executeTakeFirstOrThrow();
-  await confirmBatch(tx, store, batch, { acceptedBy: 'evidence' }, now);
-  await tx.updateTable('batches').set({ progress_at: now }).where('batch_id', '=', attempt.batch_id).execute();
+  const { batch_id: batchId, campaign_id: campaignId, recipient_id: recipientId } = attempt;
+  const batch = await tx.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirstOrThrow();
+  await confirmBatch(tx, batch, { acceptedBy: 'evidence', now });
+  await updateBatch(tx, batchId, { progress_at: now });
   await tx
     .updateTable('campaigns')
     .set({ caller_proven: 1, record_shown: 1 })
-    .where('campaign_id', '=', attempt.campaign_id)
+    .where('campaign_id', '=', campaignId)
     .where((eb) => eb.or([eb('caller_proven', '=', 0), eb('record_shown', '=', 0)]))
     .execute();
-  await appendEvents(tx, [
-    {
-      at: now,
-      campaignId: attempt.campaign_id,
-      type: 'attempt.matched',
-      recipientId: attempt.recipient_id,
-      attemptId: match.attemptId,
-      batchId: attempt.batch_id,
-      data: {
-        conversation: match.conversationId,
-        evidence: match.evidence,
-        ...(match.evidence === 'person' ? { by: 'person' } : {}),
-      },
-    },
-  ]);
+  const by = evidence === 'person' ? ({ by: 'person' } as const) : {};
+  const data = { conversation: conversationId, evidence, ...by };
+  await appendEvents(tx, [{ at: now, campaignId, type: 'attempt.matched', recipientId, attemptId, batchId, data }]);
   await noteDelay(tx, attempt, record);
   if (attempt.state === 'released') await takeAsPlaced(tx, attempt, now);
-  if (record.heard > 0) await liftPossibleOptOuts(tx, record.conversation_id, attempt, now);
-  return record;
+  if (record.heard > 0) await liftPossibleOptOuts(tx, attempt, { conversationId, now });
+  await settleFromRecord(tx, record, { now, becameFinal: true });
+  return true;
 }
 
 /** How long after its POST a call began: the next ones may take as long. */
-async function noteDelay(tx: Queries, attempt: AttemptRow, record: ConversationRow): Promise<void> {
+async function noteDelay(tx: Tx, attempt: AttemptRow, record: ConversationRow): Promise<void> {
   if (record.started_at === null || attempt.posted_at === null) return;
   const delayMs = Math.min(record.started_at - attempt.posted_at, longestDelayMs);
   await tx
@@ -185,19 +168,14 @@ async function noteDelay(tx: Queries, attempt: AttemptRow, record: ConversationR
 }
 
 /** A record shows a call that the service was said not to have taken: it was made, and its person is called for it no more. */
-async function takeAsPlaced(tx: Queries, attempt: AttemptRow, now: number): Promise<void> {
+async function takeAsPlaced(tx: Tx, attempt: AttemptRow, now: number): Promise<void> {
   const { attempt_id: attemptId, campaign_id: campaignId } = attempt;
-  await tx
-    .updateTable('attempts')
-    .set({ state: 'settled', reason: null, settled_at: now })
-    .where('attempt_id', '=', attemptId)
-    .execute();
-  const result = { disposition: 'unknown' as const, detail: 'denied', counted: true };
-  await settleAttempts(tx, campaignId, [{ attemptId, result }], now);
+  await updateAttempt(tx, attemptId, { state: 'settled', reason: null, settled_at: now });
+  await settleAsUnknown(tx, { campaignId, now }, { attemptIds: [attemptId], detail: 'denied' });
 }
 
 /** Nobody comes back to a record that is final: whatever kept it from settling its attempt, it does now, or is read if it never was. */
-async function settleLeftOpen(tx: Queries, agentId: string, now: number): Promise<void> {
+async function settleLeftOpen(tx: Tx, agentId: string, now: number): Promise<void> {
   const left = await tx
     .selectFrom('attempts')
     .innerJoin('conversations', 'conversations.conversation_id', 'attempts.conversation_id')
@@ -207,29 +185,26 @@ async function settleLeftOpen(tx: Queries, agentId: string, now: number): Promis
     .where('conversations.final', '=', 1)
     .execute();
   for (const row of left) {
-    if (row.finished === 1) await settleFromRecord(tx, row, now, true);
-    else {
-      const unread = tx.updateTable('conversations').set({ final: 0, next_read_at: now });
-      await unread.where('conversation_id', '=', row.conversation_id).execute();
-    }
+    if (row.finished === 1) await settleFromRecord(tx, row, { now, becameFinal: true });
+    else await updateConversation(tx, row.conversation_id, { final: 0, next_read_at: now });
   }
 }
 
+/** What is known of clocks, and back to when attempts may own a record. */
+interface Matching {
+  clock: CorrelationClock;
+  since: number;
+  timing: Timing;
+  now: number;
+}
+
 /** Finds which unowned records belong to which attempts, and settles what is finished. One transaction of the caller. */
-export async function matchRecords(
-  tx: Queries,
-  store: Store,
-  agentId: string,
-  clock: CorrelationClock,
-  since: number,
-  timing: CampaignRules['timing'],
-  now: number,
-): Promise<number> {
+export async function matchRecords(tx: Tx, agentId: string, { clock, since, timing, now }: Matching): Promise<number> {
   await settleLeftOpen(tx, agentId, now);
   const candidates = await findCandidates(tx, agentId, since);
   if (candidates.every((row) => row.conversation_id !== null)) return 0;
-  const agent = await readAgent(tx, agentId);
-  const attempts = await toCorrelation(tx, candidates, agent, clock.offsetMs, timing);
+  const lookAheadMs = lookAheadOf(await readAgent(tx, agentId), timing);
+  const attempts = await toCorrelation(tx, candidates, { lookAheadMs, offsetMs: clock.offsetMs, timing });
   const oldest = Math.min(...attempts.map((attempt) => attempt.postedAt)) - lookBeforeMs - timing.clockToleranceMs;
   const rows = await tx
     .selectFrom('conversations')
@@ -243,21 +218,11 @@ export async function matchRecords(
     return { ...facts, agentId: facts.agentId ?? row.agent_id };
   });
   const matches = correlate(attempts, records, { offsetMs: 0, uncertaintyMs: clock.uncertaintyMs });
-  for (const match of matches) {
-    const record = await storeMatch(tx, store, match, now);
-    if (record !== undefined) await settleFromRecord(tx, record, now, true);
-  }
+  for (const match of matches) await storeMatch(tx, { ...match, now });
   return matches.length;
 }
 
 /** Gives an unowned record to an attempt by the word of a person, and settles from it as from any match. */
-export async function assignRecord(
-  tx: Queries,
-  store: Store,
-  match: { conversationId: string; attemptId: string },
-  now: number,
-): Promise<void> {
-  const record = await storeMatch(tx, store, { ...match, evidence: 'person' }, now);
-  if (record === undefined) throw new Overtaken('The record has got an owner.');
-  await settleFromRecord(tx, record, now, true);
+export async function assignRecord(tx: Tx, match: Omit<Match, 'evidence'>): Promise<void> {
+  if (!(await storeMatch(tx, { ...match, evidence: 'person' }))) throw new Overtaken('The record has got an owner.');
 }

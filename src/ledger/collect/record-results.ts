@@ -3,14 +3,17 @@ import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import { heardOptOut, readDisposition, ruledDisposition, type AttemptResult } from '../../domain/disposition.ts';
 import { isNearLine, wordingOf } from '../../domain/correlation/line-words.ts';
 import { changeAggregates, groupsOf } from '../aggregates.ts';
-import type { ConversationRow } from '../doubt/conversations.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import type { ReadRow } from '../doubt/conversations.ts';
+import { lockCampaign } from '../locks.ts';
+import type { Tx } from '../tx.ts';
 import { settleAttempts } from '../rows/settle.ts';
 import { Overtaken } from '../transaction.ts';
+import { updateBatch, updateRecipient } from '../updates.ts';
+import type { ConversationRow } from '../schema.ts';
 
 /** When the agent was last, and first, heard to begin a call with the words that it was given. */
 async function noteOwnWords(
-  tx: Queries,
+  tx: Tx,
   attempt: { agent_id: string; opening_line: string | null },
   { openingLine, startedAt }: ConversationFacts,
 ): Promise<void> {
@@ -26,24 +29,34 @@ async function noteOwnWords(
     .execute();
 }
 
-/**
- * Locks the campaign whose attempt owns a record: its results and its campaign's dialling take turns. Answers that attempt's id; the
- * record may get an owner until it is written to, see `refuseOtherOwner`.
- */
-export async function lockOwner(tx: Queries, store: Store, conversationId: string): Promise<string | null> {
+/** Locks the campaign whose attempt owns a record: its results and its campaign's dialling take turns. Answers that attempt's id. */
+async function lockOwner(tx: Tx, conversationId: string): Promise<string | null> {
   const owner = await tx
     .selectFrom('conversations')
     .innerJoin('attempts', 'attempts.attempt_id', 'conversations.attempt_id')
     .select(['attempts.campaign_id', 'attempts.attempt_id'])
     .where('conversations.conversation_id', '=', conversationId)
     .executeTakeFirst();
-  if (owner !== undefined) await lockCampaign(tx, store, owner.campaign_id);
+  if (owner !== undefined) await lockCampaign(tx, owner.campaign_id);
   return owner?.attempt_id ?? null;
 }
 
-/** Throws Overtaken when the row that was written belongs to another attempt than the one whose campaign is locked. */
-export function refuseOtherOwner(written: ConversationRow, locked: string | null): void {
+/**
+ * Writes what a read of a record has shown, and settles the attempt that owns it; undefined: nothing to settle from was read. `clock` is
+ * asked when nobody has to be waited for any more. Throws Overtaken when the record has got another owner meanwhile.
+ */
+export async function settleRead(
+  tx: Tx,
+  conversationId: string,
+  { clock, write }: { clock: () => number; write: (now: number) => Promise<ReadRow | undefined> },
+): Promise<ReadRow | undefined> {
+  const locked = await lockOwner(tx, conversationId);
+  const now = clock();
+  const written = await write(now);
+  if (written === undefined) return undefined;
   if (written.attempt_id !== locked) throw new Overtaken('The record has got an owner.');
+  await settleFromRecord(tx, written, { now, becameFinal: written.becameFinal });
+  return written;
 }
 
 /**
@@ -68,10 +81,9 @@ function resultOf(facts: ConversationFacts, rules: CampaignRules, row: Conversat
  * `becameFinal`: whether this is the first time that the record is both owned and final.
  */
 export async function settleFromRecord(
-  tx: Queries,
+  tx: Tx,
   row: ConversationRow,
-  now: number,
-  becameFinal: boolean,
+  { now, becameFinal }: { now: number; becameFinal: boolean },
 ): Promise<void> {
   if (row.attempt_id === null) return;
   const attempt = await tx
@@ -85,14 +97,14 @@ export async function settleFromRecord(
   if (row.finished === 1) {
     const result = resultOf(facts, readRules(attempt.rules), row);
     if (result !== null) {
-      await settleAttempts(tx, attempt.campaign_id, [{ attemptId: row.attempt_id, result }], now);
-      await tx.updateTable('batches').set({ progress_at: now }).where('batch_id', '=', attempt.batch_id).execute();
+      await settleAttempts(tx, { campaignId: attempt.campaign_id, now }, [{ attemptId: row.attempt_id, result }]);
+      await updateBatch(tx, attempt.batch_id, { progress_at: now });
     }
   }
   if (becameFinal && row.final === 1) {
     await noteOwnWords(tx, attempt, facts);
     const { recipient_id: recipientId } = attempt;
-    await tx.updateTable('recipients').set({ changed_at: now }).where('recipient_id', '=', recipientId).execute();
+    await updateRecipient(tx, recipientId, { changed_at: now });
     await changeAggregates(tx, attempt.campaign_id, [
       ...groupsOf('collected', facts.collected, 1),
       ...groupsOf('evaluation', facts.evaluation, 1),

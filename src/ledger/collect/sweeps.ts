@@ -1,10 +1,19 @@
-import type { Queries, Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import type { Queries, Tx } from '../tx.ts';
+import { updateAgent } from '../updates.ts';
+
+/** The right of one process to sweep the list of an agent. */
+interface Lease {
+  agentId: string;
+  owner: string;
+  forMs: number;
+}
 
 /** Takes the lease on an agent's list, or answers false while another process sweeps it. Real time, on the database's clock. */
-export async function leaseAgent(store: Store, agentId: string, owner: string, forMs: number): Promise<boolean> {
+export async function leaseAgent(store: Store, { agentId, owner, forMs }: Lease): Promise<boolean> {
   await store.db
     .insertInto('agents')
-    .values({ agent_id: agentId, lease_owner: null, lease_until_real: 0, complete_sweep_at: null, read_ok_at: null })
+    .values({ agent_id: agentId, lease_until_real: 0 })
     .onConflict((conflict) => conflict.column('agent_id').doNothing())
     .execute();
   const now = await store.now(store.db);
@@ -27,13 +36,7 @@ export async function releaseLease(store: Store, agentId: string, owner: string)
 }
 
 /** Renews a lease and answers whether it still was this owner's. In a transaction nobody else gets it before that ends. */
-export async function keepLease(
-  tx: Queries,
-  store: Pick<Store, 'now'>,
-  agentId: string,
-  owner: string,
-  forMs: number,
-): Promise<boolean> {
+export async function keepLease(tx: Tx, store: Pick<Store, 'now'>, { agentId, owner, forMs }: Lease): Promise<boolean> {
   const result = await tx
     .updateTable('agents')
     .set({ lease_until_real: (await store.now(tx)) + forMs })
@@ -44,8 +47,8 @@ export async function keepLease(
 }
 
 /** A read of the agent's list succeeded: a batch that was unknown before may be followed by another POST after its back-off. */
-export async function noteReadSucceeded(tx: Queries, agentId: string, now: number): Promise<void> {
-  await tx.updateTable('agents').set({ read_ok_at: now }).where('agent_id', '=', agentId).execute();
+export async function noteReadSucceeded(tx: Tx, agentId: string, now: number): Promise<void> {
+  await updateAgent(tx, agentId, { read_ok_at: now });
 }
 
 /** When the agent's list was last read, or null (service time). */

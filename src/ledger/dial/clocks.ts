@@ -2,7 +2,8 @@ import { isSameService } from '../../domain/service-address.ts';
 import { lockAccount, readAccount, writeAccount } from '../limits/account-pace.ts';
 import type { ClockStep } from '../../domain/events.ts';
 import { appendEvents } from '../events.ts';
-import type { Queries, Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 
 /** Why clocks forbid a POST: the service's is not known since a connection failed, or is too far from the machine's. */
 export type ClockDoubt = 'clock_unread' | 'clocks_apart';
@@ -57,28 +58,25 @@ export async function findKeptReading(store: Store, address: string): Promise<Ke
 export async function keepReading(
   store: Store,
   address: string,
-  reading: KeptReading,
-  apartMs: number | null,
+  { serviceMs, agoMs, apartMs }: KeptReading & { apartMs: number | null },
 ): Promise<void> {
-  const readAt = Math.round((await store.now(store.db)) - reading.agoMs);
-  const changes = {
-    read_service: reading.serviceMs,
-    read_database: readAt,
-    ...(apartMs === null ? {} : { clocks_apart_ms: apartMs }),
-  };
-  for (const accountId of await accountsAt(store.db, address)) await writeAccount(store.db, accountId, changes);
+  const readAt = Math.round((await store.now(store.db)) - agoMs);
+  const apart = apartMs === null ? {} : { clocks_apart_ms: apartMs };
+  const changes = { read_service: serviceMs, read_database: readAt, ...apart };
+  await store.transaction(async (tx) => {
+    for (const accountId of await accountsAt(tx, address)) await writeAccount(tx, accountId, changes);
+  });
 }
 
 /** Writes to the log of every campaign at work that a clock was set, and to the account since when that is known (service time). */
 export async function noteSteps(
   store: Store,
   address: string,
-  steps: readonly ClockStep[],
-  { now, steppedAt }: { now: number; steppedAt: number },
+  { steps, now, steppedAt }: { steps: readonly ClockStep[]; now: number; steppedAt: number },
 ): Promise<void> {
   await store.transaction(async (tx) => {
     for (const accountId of await accountsAt(tx, address)) {
-      await lockAccount(tx, store, accountId);
+      await lockAccount(tx, accountId);
       const known = (await readAccount(tx, accountId)).steppedAt;
       await writeAccount(tx, accountId, { stepped_at: Math.max(known, steppedAt) });
       const campaigns = await tx

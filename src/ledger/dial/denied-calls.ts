@@ -1,11 +1,10 @@
-import type { Selectable } from 'kysely';
-import { readRulesOf, refusalDoubtMs } from '../doubt/open-batches.ts';
+import { refusalDoubtMs } from '../doubt/open-batches.ts';
 import { readDoubts } from '../doubt/doubts.ts';
-import { type AttemptRow } from '../doubt/correlation-rows.ts';
+import { readRulesOf } from '../doubt/correlation-rows.ts';
 import { findEvidenceFor } from './evidence.ts';
-import type { Queries, Store } from '../open-ledger.ts';
-import type { Database } from '../schema.ts';
+import type { Queries, Tx } from '../tx.ts';
 import { countAsUnknown } from './verdicts.ts';
+import type { AttemptRow, BatchRow } from '../schema.ts';
 
 /** A batch that is to be sent again although the service answered an earlier POST of it; undefined: it is not such a one. */
 export async function findDeniedBatch(db: Queries, batchId: string): Promise<{ campaign_id: string } | undefined> {
@@ -27,12 +26,7 @@ export type Seen = 'placed' | 'undecided' | 'nothing';
  * with one: the promise is worth neither a second POST nor giving the people back to the planner. The batch counts as placed and becomes
  * `unknown`, for records to settle. Ask before a batch that was posted is sent again or given back.
  */
-export async function countAsPlacedIfSeen(
-  tx: Queries,
-  store: Store,
-  batch: Selectable<Database['batches']>,
-  now: number,
-): Promise<Seen> {
+export async function countAsPlacedIfSeen(tx: Tx, batch: BatchRow, now: number): Promise<Seen> {
   if (batch.posts === 0 || batch.state !== 'not_sent') return 'nothing';
   const attempts = await tx
     .selectFrom('attempts')
@@ -40,22 +34,23 @@ export async function countAsPlacedIfSeen(
     .where('batch_id', '=', batch.batch_id)
     .where('state', '=', 'planned')
     .execute();
-  const seen = (await findEvidenceFor(tx, batch, attempts)) ? 'placed' : await judgeDoubts(tx, batch, attempts, now);
+  const seen = (await findEvidenceFor(tx, batch, attempts))
+    ? 'placed'
+    : await judgeDoubts(tx, batch, { attempts, now });
   if (seen !== 'placed') return seen;
-  return (await countAsUnknown(tx, store, batch, ['not_sent'], now)) ? 'placed' : 'nothing';
+  return (await countAsUnknown(tx, batch, { from: ['not_sent'], now })) ? 'placed' : 'nothing';
 }
 
 /** Of a request that never reached the service there is no record. */
 async function judgeDoubts(
-  tx: Queries,
-  batch: Selectable<Database['batches']>,
-  attempts: readonly AttemptRow[],
-  now: number,
+  tx: Tx,
+  batch: BatchRow,
+  { attempts, now }: { attempts: readonly AttemptRow[]; now: number },
 ): Promise<Seen> {
   const [first] = attempts;
   if (first === undefined || (await findDeniedBatch(tx, batch.batch_id)) === undefined) return 'nothing';
   const { timing } = await readRulesOf(tx, batch.campaign_id);
-  const doubts = [...(await readDoubts(tx, first.agent_id, attempts, timing, now)).values()];
+  const doubts = [...(await readDoubts(tx, first.agent_id, { attempts, timing, now })).values()];
   if (doubts.some(({ candidates }) => candidates.length > 0)) return 'placed';
   // The records of calls that were made all the same are not listed at once.
   const isEarly = now < (batch.verdict_at ?? 0) + refusalDoubtMs;

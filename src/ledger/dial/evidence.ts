@@ -1,24 +1,20 @@
-import type { Selectable } from 'kysely';
 import { requestedAttemptStates } from '../../domain/ledger.ts';
 import { clockToleranceMs } from '../../domain/correlation/evidence.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import type { Queries } from '../open-ledger.ts';
-import type { Database } from '../schema.ts';
+import type { Tx } from '../tx.ts';
+import type { AttemptRow, BatchRow } from '../schema.ts';
 
 /** Of these opening lines the ones that no other call of the agent can have begun with: only they point at somebody. */
-async function findTellingLines(
-  tx: Queries,
-  batch: Selectable<Database['batches']>,
-  agentId: string,
-  lines: readonly string[],
-): Promise<Set<string>> {
-  if (lines.length === 0) return new Set();
+async function findTellingLines(tx: Tx, batchId: string, attempts: readonly AttemptRow[]): Promise<Set<string>> {
+  const agentId = attempts[0]?.agent_id;
+  const lines = attempts.flatMap(({ opening_line: line }) => (line === null ? [] : [line]));
+  if (agentId === undefined || lines.length === 0) return new Set();
   const shared = await tx
     .selectFrom('attempts')
     .select('opening_line')
     .distinct()
     .where('agent_id', '=', agentId)
-    .where('batch_id', '!=', batch.batch_id)
+    .where('batch_id', '!=', batchId)
     .where('opening_line', 'in', lines)
     .where('conversation_id', 'is', null)
     .where('posted_at', 'is not', null)
@@ -28,24 +24,20 @@ async function findTellingLines(
   return new Set(lines.filter((line) => !taken.has(line)));
 }
 
+/** Whether one of the batch's attempts has its conversation. */
+export async function hasRecord(tx: Tx, batchId: string): Promise<boolean> {
+  const query = tx.selectFrom('attempts').select('attempt_id').where('batch_id', '=', batchId);
+  return (await query.where('conversation_id', 'is not', null).limit(1).executeTakeFirst()) !== undefined;
+}
+
 /**
  * Whether one of the batch's attempts has its conversation already, or a stored conversation since the first POST fits one of
  * its recipients, by reference, number or opening line.
  */
-export async function findEvidenceFor(
-  tx: Queries,
-  batch: Selectable<Database['batches']>,
-  attempts: readonly Selectable<Database['attempts']>[],
-): Promise<boolean> {
+export async function findEvidenceFor(tx: Tx, batch: BatchRow, attempts: readonly AttemptRow[]): Promise<boolean> {
   const agentId = attempts[0]?.agent_id;
   if (agentId === undefined || batch.first_posted_at === null) return false;
-  const owner = await tx
-    .selectFrom('attempts')
-    .select('attempt_id')
-    .where('batch_id', '=', batch.batch_id)
-    .where('conversation_id', 'is not', null)
-    .executeTakeFirst();
-  if (owner !== undefined) return true;
+  if (await hasRecord(tx, batch.batch_id)) return true;
   const since = batch.first_posted_at - clockToleranceMs;
   const rows = await tx
     .selectFrom('conversations')
@@ -55,13 +47,8 @@ export async function findEvidenceFor(
     .where('first_seen_at', '>=', since)
     .execute();
   const numbers = new Set(attempts.map((attempt) => attempt.e164));
-  const references = new Set(attempts.flatMap((attempt) => (attempt.reference === null ? [] : [attempt.reference])));
-  const lines = await findTellingLines(
-    tx,
-    batch,
-    agentId,
-    attempts.flatMap((attempt) => (attempt.opening_line === null ? [] : [attempt.opening_line])),
-  );
+  const references = new Set(attempts.map((attempt) => attempt.reference));
+  const lines = await findTellingLines(tx, batch.batch_id, attempts);
   return rows.some((row) => {
     if (row.started_at !== null && row.started_at < since) return false;
     const facts = JSON.parse(row.facts) as ConversationFacts;

@@ -1,23 +1,59 @@
+import { batchStateEvent, findBatchState } from '../batch-moves.ts';
+import { compareAndSetBatch } from '../batch-state.ts';
 import { randomUUID } from 'node:crypto';
-import type { Selectable } from 'kysely';
-import { unsentStates } from '../../domain/ledger.ts';
+import { unsentStates, type BatchState } from '../../domain/ledger.ts';
 import { readCallersOut } from '../limits/callers.ts';
-import { toCampaign, type Campaign } from '../rows/campaigns.ts';
+import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
-import { pauseForClocks } from './clocks.ts';
-import { lockToDial } from '../do-not-call-lock.ts';
+import { pauseForClocks, type ServiceTime } from './clocks.ts';
 import type { NewEvent } from '../../domain/events.ts';
-import { appendEvents } from '../events.ts';
+import { appendEvents, lastEventSeq } from '../events.ts';
 import { olderWhileSubmitting } from '../ledger-older.ts';
-import { lockBatch, type Queries, type Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockBatch, lockToDial } from '../locks.ts';
+import type { Tx } from '../tx.ts';
 import { releaseBatch } from '../rows/release.ts';
 import { lockPeople } from '../limits/placed-calls.ts';
-import type { PostingInput, PostingStep } from './posting-step.ts';
 import { blockedUntil } from '../limits/safety.ts';
-import type { Database } from '../schema.ts';
 import { screenedMark } from './screening.ts';
 import { giveBack, sortAttempts, type Sorted } from './sort-attempts.ts';
-import { enterUnknown, holdAccount } from './verdicts.ts';
+import { enterUnknown } from './verdicts.ts';
+import { holdAccount } from '../limits/account-pace.ts';
+import { updateBatch, updateRecipient } from '../updates.ts';
+import type { BatchRow } from '../schema.ts';
+
+export interface PostingCall {
+  attemptId: string;
+  e164: string;
+  cells: string[];
+  openingLine: string | null;
+  reference: string | null;
+}
+
+export type PostingStep =
+  /** `posting` is committed: this caller, and no other, may make POST number `k` before `deadlineReal`. */
+  | { kind: 'post'; campaign: Campaign; k: number; deadlineReal: number; caller: string; calls: PostingCall[] }
+  /** The batch has its verdict; nothing may be sent. */
+  | { kind: 'verdict'; state: BatchState }
+  /** Nothing was sent; ask again at `until` (service time). */
+  | { kind: 'blocked'; until: number }
+  /** Whether `posting` was committed is not known: the caller sends nothing, and says so of its own entry. */
+  | { kind: 'unsure'; k: number; entry: string; error: unknown };
+
+export interface PostingInput extends Partial<ServiceTime> {
+  batchId: string;
+  /** Service time. */
+  now: number;
+  nowReal: number;
+  /** How long after `posting` is committed the POST may still begin; real milliseconds. */
+  postingWindowMs: number;
+  /** How long the client waits for an answer once the POST has begun; real milliseconds. */
+  httpTimeoutMs: number;
+  /** Service milliseconds per real millisecond. */
+  speed: number;
+  /** An earlier try was about to make this POST: a ledger without it is an older one. */
+  witnessed?: number;
+}
 
 /** A batch that could not be sent for this long, in service time, is given back to the planner. */
 export const longestSubmitMs = 15 * 60_000;
@@ -30,156 +66,99 @@ const lookAgainMs = 30_000;
 class AlreadyEntered extends Error {}
 
 async function releaseWholeBatch(
-  tx: Queries,
-  store: Store,
-  batch: Selectable<Database['batches']>,
-  reason: string,
-  now: number,
+  tx: Tx,
+  batch: BatchRow,
+  { reason, now }: { reason: string; now: number },
 ): Promise<PostingStep> {
-  if (!(await releaseBatch(tx, store, batch, reason, now))) throw new AlreadyEntered();
+  if (!(await releaseBatch(tx, batch, { reason, now }))) throw new AlreadyEntered();
   return { kind: 'verdict', state: 'released' };
 }
 
-async function verdictNow(tx: Queries, batchId: string): Promise<Extract<PostingStep, { kind: 'verdict' }>> {
-  const { state } = await tx
-    .selectFrom('batches')
-    .select('state')
-    .where('batch_id', '=', batchId)
-    .executeTakeFirstOrThrow();
-  return { kind: 'verdict', state };
+async function verdictNow(tx: Tx, batch: BatchRow): Promise<Extract<PostingStep, { kind: 'verdict' }>> {
+  return { kind: 'verdict', state: (await findBatchState(tx, batch.batch_id)) ?? batch.state };
 }
 
-async function enter(tx: Queries, store: Store, input: PostingInput, entry: string): Promise<PostingStep> {
+async function enter(tx: Tx, input: PostingInput, entry: string): Promise<PostingStep> {
   const { batchId, now, witnessed = 0 } = input;
-  await lockToDial(tx, store);
-  const batch = await lockBatch(tx, store, batchId);
+  await lockToDial(tx);
+  const batch = await lockBatch(tx, batchId);
   if (batch.posts < witnessed) throw olderWhileSubmitting(batchId, witnessed);
-  const row = await tx
-    .selectFrom('campaigns')
-    .selectAll()
-    .where('campaign_id', '=', batch.campaign_id)
-    .executeTakeFirstOrThrow();
-  const campaign = toCampaign(row);
+  const campaign = await requireCampaign(tx, batch.campaign_id);
   // The last lock: what is read from here on is true when this commits.
-  await lockPeople(tx, store, campaign.rules.caps, batchId);
-  const seen = await countAsPlacedIfSeen(tx, store, batch, now);
-  if (seen === 'placed') return verdictNow(tx, batchId);
-  if (campaign.state !== 'running') return releaseWholeBatch(tx, store, batch, `campaign_${campaign.state}`, now);
+  await lockPeople(tx, campaign.rules.caps, batchId);
+  const seen = await countAsPlacedIfSeen(tx, batch, now);
+  if (seen === 'placed') return verdictNow(tx, batch);
+  if (campaign.state !== 'running') return releaseWholeBatch(tx, batch, { reason: `campaign_${campaign.state}`, now });
   const firstSubmitAt = batch.first_submit_at ?? now;
-  if (batch.first_submit_at === null)
-    await tx.updateTable('batches').set({ first_submit_at: now }).where('batch_id', '=', batchId).execute();
+  if (batch.first_submit_at === null) await updateBatch(tx, batchId, { first_submit_at: now });
   const blocked = await blockedUntil(tx, campaign, now);
   const until = pauseForClocks(input, seen === 'undecided' ? Math.max(blocked ?? 0, now + lookAgainMs) : blocked);
-  if (until !== null || now - firstSubmitAt > longestSubmitMs) {
-    const tooLong = (until ?? now) - firstSubmitAt > longestSubmitMs;
-    if (tooLong) {
-      // The planner takes the same people again at once: what could not be sent for so long is not tried anew in the same second.
-      if (until === null) await holdAccount(tx, campaign.accountId, now + pauseAfterReleaseMs);
-      return releaseWholeBatch(tx, store, batch, 'not_sent_in_time', now);
-    }
-    if (until !== null && unsentStates.includes(batch.state)) return { kind: 'blocked', until };
+  if ((until ?? now) - firstSubmitAt > longestSubmitMs) {
+    // The planner takes the same people again at once: what could not be sent for so long is not tried anew in the same second.
+    if (until === null) await holdAccount(tx, campaign.accountId, now + pauseAfterReleaseMs);
+    return releaseWholeBatch(tx, batch, { reason: 'not_sent_in_time', now });
   }
+  if (until !== null && unsentStates.includes(batch.state)) return { kind: 'blocked', until };
   const isOut = (await readCallersOut(tx, campaign)).includes(batch.caller);
-  if (isOut) return releaseWholeBatch(tx, store, batch, 'caller_out', now);
+  if (isOut) return releaseWholeBatch(tx, batch, { reason: 'caller_out', now });
   const sorted = await sortAttempts(tx, campaign, input);
-  if (sorted.dial.length === 0) {
-    if (!(await store.compareAndSetBatch(tx, batchId, unsentStates, 'released'))) throw new AlreadyEntered();
-    await giveBack(tx, batch, sorted, now);
-    await tx
-      .updateTable('batches')
-      .set({ reason: 'nobody_eligible', verdict_at: now })
-      .where('batch_id', '=', batchId)
-      .execute();
-    const data = { state: 'released', reason: 'nobody_eligible' } as const;
-    await appendEvents(tx, [{ at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId, data }]);
-    return { kind: 'verdict', state: 'released' };
-  }
-  if (!(await store.compareAndSetBatch(tx, batchId, unsentStates, 'posting'))) throw new AlreadyEntered();
-  await giveBack(tx, batch, sorted, now);
-  return beginPost(tx, campaign, batch, sorted, input, entry);
+  const to = sorted.dial.length === 0 ? 'released' : 'posting';
+  if (!(await compareAndSetBatch(tx, batchId, { from: unsentStates, to }))) throw new AlreadyEntered();
+  await giveBack(tx, { campaignId: campaign.campaignId, batchId, now }, sorted);
+  if (to === 'posting') return beginPost(tx, { campaign, batch, sorted, input, entry });
+  const reason = 'nobody_eligible';
+  await updateBatch(tx, batchId, { reason, verdict_at: now });
+  await appendEvents(tx, [batchStateEvent(batch, now, { state: to, reason })]);
+  return { kind: 'verdict', state: to };
 }
 
-async function beginPost(
-  tx: Queries,
-  campaign: Campaign,
-  batch: Selectable<Database['batches']>,
-  sorted: Sorted,
-  input: PostingInput,
-  entry: string,
-): Promise<PostingStep> {
-  const { batchId, now } = input;
+/** A batch that is `posting`, and who of it is called. */
+interface Entered {
+  campaign: Campaign;
+  batch: BatchRow;
+  sorted: Sorted;
+  input: PostingInput;
+  entry: string;
+}
+
+async function beginPost(tx: Tx, { campaign, batch, sorted, input, entry }: Entered): Promise<PostingStep> {
+  const { batchId, now, nowReal, postingWindowMs } = input;
+  const { campaignId, rules } = campaign;
   const k = batch.posts + 1;
   const { caller } = batch;
-  const deadlineReal = input.nowReal + input.postingWindowMs;
-  const answerByMs = Math.ceil((input.postingWindowMs + input.httpTimeoutMs) * input.speed);
-  await tx
-    .updateTable('batches')
-    .set({
-      posts: k,
-      first_posted_at: batch.first_posted_at ?? now,
-      hold_after: now + answerByMs + campaign.rules.timing.lateDeliveryMs,
-      size: sorted.dial.length,
-    })
-    .where('batch_id', '=', batchId)
-    .execute();
+  const deadlineReal = nowReal + postingWindowMs;
+  const answerByMs = Math.ceil((postingWindowMs + input.httpTimeoutMs) * input.speed);
+  await updateBatch(tx, batchId, {
+    posts: k,
+    first_posted_at: batch.first_posted_at ?? now,
+    hold_after: now + answerByMs + rules.timing.lateDeliveryMs,
+    size: sorted.dial.length,
+  });
+  const times = { posted_at: now, posted_real: nowReal, deadline_real: deadlineReal };
   await tx
     .insertInto('posts')
-    .values({
-      batch_id: batchId,
-      k,
-      posted_at: now,
-      posted_real: input.nowReal,
-      deadline_real: deadlineReal,
-      verdict: null,
-      verdict_at: null,
-      status: null,
-      service_request_id: null,
-      message: null,
-      service_from: input.serviceFrom ?? null,
-      entry,
-    })
+    .values({ batch_id: batchId, k, ...times, service_from: input.serviceFrom ?? null, entry })
     .execute();
   const ids = sorted.dial.map(({ attempt }) => attempt.attempt_id);
-  const log = await tx
-    .selectFrom('events')
-    .select((eb) => eb.fn.max('seq').as('seq'))
-    .executeTakeFirst();
+  const firstSeq = (await lastEventSeq(tx)) + 1;
   await tx
     .updateTable('attempts')
     .set((eb) => ({
       state: 'posting',
       posted_at: now,
-      posted_seq: eb.fn.coalesce('posted_seq', eb.val((log?.seq ?? 0) + 1)),
-      rings_until: now + campaign.rules.timing.dispatchMarginMs,
+      posted_seq: eb.fn.coalesce('posted_seq', eb.val(firstSeq)),
+      rings_until: now + rules.timing.dispatchMarginMs,
     }))
     .where('attempt_id', 'in', ids)
     .execute();
-  for (const { attempt } of sorted.dial) {
-    await tx
-      .updateTable('recipients')
-      .set({ last_attempt_id: attempt.attempt_id, changed_at: now })
-      .where('recipient_id', '=', attempt.recipient_id)
-      .execute();
-  }
-  const events: NewEvent[] = [
-    {
-      at: now,
-      campaignId: batch.campaign_id,
-      type: 'batch.posting',
-      batchId,
-      data: { k, size: ids.length, deadlineReal, caller },
-    },
-  ];
+  const event = { at: now, campaignId, batchId };
+  const begun = { k, size: ids.length, deadlineReal, caller };
+  const events: NewEvent[] = [{ ...event, type: 'batch.posting', data: begun }];
   for (const { attempt, terms } of sorted.dial) {
-    events.push({
-      at: now,
-      campaignId: batch.campaign_id,
-      type: 'attempt.posted',
-      recipientId: attempt.recipient_id,
-      attemptId: attempt.attempt_id,
-      batchId,
-      data: { k, e164: attempt.e164, person: attempt.person, ...terms, ...screenedMark(campaign.rules, attempt) },
-    });
+    const { attempt_id: attemptId, recipient_id: recipientId, e164, person } = attempt;
+    await updateRecipient(tx, recipientId, { last_attempt_id: attemptId, changed_at: now });
+    const data = { k, e164, person, ...terms, ...screenedMark(rules, attempt) };
+    events.push({ ...event, type: 'attempt.posted', recipientId, attemptId, data });
   }
   await appendEvents(tx, events);
   const calls = sorted.dial.map(({ attempt, cells }) => ({
@@ -202,7 +181,7 @@ export async function openPosting(store: Store, input: PostingInput): Promise<Po
   let entered: PostingStep | undefined;
   try {
     return await store.transaction(async (tx) => {
-      entered = await enter(tx, store, input, entry);
+      entered = await enter(tx, input, entry);
       return entered;
     });
   } catch (error) {
@@ -212,9 +191,9 @@ export async function openPosting(store: Store, input: PostingInput): Promise<Po
     }
   }
   return store.transaction(async (tx) => {
-    const batch = await lockBatch(tx, store, input.batchId);
-    if (batch.state === 'posting') await enterUnknown(tx, store, batch, input.now);
-    const step = await verdictNow(tx, input.batchId);
+    const batch = await lockBatch(tx, input.batchId);
+    if (batch.state === 'posting') await enterUnknown(tx, batch, input.now);
+    const step = await verdictNow(tx, batch);
     // The other caller has meanwhile learnt that nothing was sent: it is to be sent again.
     return unsentStates.includes(step.state) ? { kind: 'blocked', until: input.now } : step;
   });

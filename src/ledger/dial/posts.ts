@@ -1,5 +1,5 @@
 import type { PostVerdict } from '../../domain/ledger.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Tx } from '../tx.ts';
 import { unwitnessedWords } from '../limits/safety.ts';
 
 /** What the process that made a POST knows about it. */
@@ -28,7 +28,7 @@ export interface VerdictInput {
 }
 
 /** Writes the verdict of a POST; answers false where it has one, or where it is not the one that is spoken of. */
-export async function settlePost(tx: Queries, input: VerdictInput): Promise<boolean> {
+export async function settlePost(tx: Tx, input: VerdictInput): Promise<boolean> {
   const serviceTo = input.serviceDate ?? null;
   const { entry } = input;
   const result = await tx

@@ -1,14 +1,11 @@
-import type { Selectable } from 'kysely';
 import { callingAttemptStates } from '../../domain/ledger.ts';
-import { batchIdOf } from '../../domain/ids.ts';
-import { changeCampaignState } from '../rows/campaigns.ts';
+import { changeCampaignState, lastBatchNumber } from '../rows/campaigns.ts';
 import { createBatch } from '../rows/create-batch.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Tx } from '../tx.ts';
+import { requireRecipient } from '../rows/recipients.ts';
 import { refusedInBatch, releaseBatchAttempts } from '../rows/release.ts';
-import type { Database } from '../schema.ts';
 import { settleAttempts } from '../rows/settle.ts';
-
-type BatchRow = Selectable<Database['batches']>;
+import type { AttemptRow, BatchRow } from '../schema.ts';
 
 /** Single calls refused in a row after which it is hardly the numbers that are wrong. */
 const refusalsBeforePause = 5;
@@ -27,49 +24,24 @@ const pauseReasons: Readonly<Record<number, string>> = {
 };
 
 /** Plans the refused recipients again in two smaller batches, which the planner finds when it comes to their numbers. */
-async function splitBatch(tx: Queries, batch: BatchRow, now: number): Promise<void> {
-  const attempts = await tx
-    .selectFrom('attempts')
-    .selectAll()
-    .where('batch_id', '=', batch.batch_id)
-    .where('state', 'in', callingAttemptStates)
-    .orderBy('position')
-    .execute();
-  await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, refusedInBatch, now);
+async function splitBatch(tx: Tx, batch: BatchRow, { attempts, now }: { attempts: AttemptRow[]; now: number }) {
+  const { campaign_id: campaignId, round, caller } = batch;
+  await releaseBatchAttempts(tx, batch, { reason: refusedInBatch, now });
   // The planner takes stored batches one by one, so the halves stand behind whatever is stored already.
-  const last = await tx
-    .selectFrom('batches')
-    .select((eb) => eb.fn.max('n').as('n'))
-    .where('campaign_id', '=', batch.campaign_id)
-    .where('round', '=', batch.round)
-    .executeTakeFirstOrThrow();
+  let n = await lastBatchNumber(tx, batch);
   const half = Math.ceil(attempts.length / 2);
-  for (const [index, part] of [attempts.slice(0, half), attempts.slice(half)].entries()) {
-    const n = last.n + 1 + index;
-    const recipients = [];
-    for (const attempt of part) {
-      const row = await tx
-        .selectFrom('recipients')
-        .selectAll()
-        .where('recipient_id', '=', attempt.recipient_id)
-        .executeTakeFirstOrThrow();
-      recipients.push({ row, openingLine: attempt.opening_line });
-    }
+  for (const part of [attempts.slice(0, half), attempts.slice(half)]) {
+    n += 1;
     const first = part[0];
     if (first === undefined) continue;
+    const recipients = [];
+    for (const { recipient_id: id, opening_line: openingLine } of part)
+      recipients.push({ row: await requireRecipient(tx, id), openingLine });
     const prefix = first.reference === null ? null : first.reference.slice(0, first.reference.indexOf(':') + 1);
-    await createBatch(tx, {
-      batchId: batchIdOf(batch.campaign_id, batch.round, n),
-      campaignId: batch.campaign_id,
-      round: batch.round,
-      n,
-      now,
-      agentId: first.agent_id,
-      caller: batch.caller,
-      reference: prefix === null ? null : (attemptId) => `${prefix}${attemptId}`,
-      recipients,
-      wordsKept: part.some((attempt) => attempt.words_key !== null),
-    });
+    const reference = prefix === null ? null : (attemptId: string) => `${prefix}${attemptId}`;
+    const wordsKept = part.some((attempt) => attempt.words_key !== null);
+    const agentId = first.agent_id;
+    await createBatch(tx, { campaignId, round, n, now, agentId, caller, reference, recipients, wordsKept });
   }
 }
 
@@ -79,38 +51,44 @@ export function isAboutCalls(status: number, wholeRequest: boolean): boolean {
 }
 
 /** A refusal that dialling on would not mend: its people go back in line, and the campaign pauses with the reason. */
-export async function pauseForRefusal(tx: Queries, batch: BatchRow, status: number, now: number): Promise<void> {
-  const { campaign_id: campaignId, batch_id: batchId } = batch;
-  await releaseBatchAttempts(tx, campaignId, batchId, `refused_${status}`, now);
+export async function pauseForRefusal(
+  tx: Tx,
+  batch: BatchRow,
+  { status, now }: { status: number; now: number },
+): Promise<void> {
+  await releaseBatchAttempts(tx, batch, { reason: `refused_${status}`, now });
   const reason = `${pauseReasons[status] ?? `The service refuses batches (${status})`}. Mend it, then resume.`;
-  await changeCampaignState(tx, campaignId, 'paused', reason, now);
+  await changeCampaignState(tx, { campaignId: batch.campaign_id, now }, { to: 'paused', reason });
 }
 
 /**
  * What follows when a batch was refused for one of its calls, and no record speaks against that: it is sent again in halves until the call
  * is found.
  */
-export async function applyRefusal(tx: Queries, batch: BatchRow, now: number): Promise<void> {
-  const { campaign_id: campaignId, batch_id: batchId } = batch;
-  if (batch.size > 1) {
-    await splitBatch(tx, batch, now);
-    return;
-  }
+export async function applyRefusal(tx: Tx, batch: BatchRow, now: number): Promise<void> {
+  const at = { campaignId: batch.campaign_id, now };
+  const attempts = await tx
+    .selectFrom('attempts')
+    .selectAll()
+    .where('batch_id', '=', batch.batch_id)
+    .where('state', 'in', callingAttemptStates)
+    .orderBy('position')
+    .execute();
+  if (batch.size > 1) return splitBatch(tx, batch, { attempts, now });
+  const result = { disposition: 'invalid_number', detail: null, counted: true } as const;
   await settleAttempts(
     tx,
-    campaignId,
-    [{ batchId, result: { disposition: 'invalid_number', detail: null, counted: true } }],
-    now,
+    at,
+    attempts.map((attempt) => ({ attemptId: attempt.attempt_id, result })),
   );
-  const round = await tx
+  const { refused_streak: streak } = await tx
     .updateTable('rounds')
     .set((eb) => ({ refused_streak: eb('refused_streak', '+', 1) }))
-    .where('campaign_id', '=', campaignId)
+    .where('campaign_id', '=', batch.campaign_id)
     .where('round', '=', batch.round)
     .returning('refused_streak')
     .executeTakeFirstOrThrow();
-  if (round.refused_streak >= refusalsBeforePause) {
-    const reason = `${round.refused_streak} calls in a row were refused: is it the numbers? Look at the ledger, mend it, then resume.`;
-    await changeCampaignState(tx, campaignId, 'paused', reason, now);
-  }
+  if (streak < refusalsBeforePause) return;
+  const reason = `${streak} calls in a row were refused: is it the numbers? Look at the ledger, mend it, then resume.`;
+  await changeCampaignState(tx, at, { to: 'paused', reason });
 }

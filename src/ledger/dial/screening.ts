@@ -1,18 +1,19 @@
-import type { Selectable } from 'kysely';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { unsentStates } from '../../domain/ledger.ts';
 import { judgeScreening, needsScreening, writeScreening, type ScreeningVerdict } from '../../domain/screening.ts';
-import { changeCampaignState, toCampaign, type Campaign } from '../rows/campaigns.ts';
+import { changeCampaignState, requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { appendEvents } from '../events.ts';
-import { lockBatch, type Queries, type Store } from '../open-ledger.ts';
+import { groupBy } from '../parts.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockBatch } from '../locks.ts';
+import type { Queries } from '../tx.ts';
 import { releaseBatch, type Release } from '../rows/release.ts';
-import type { Database } from '../schema.ts';
+import { updateBatch } from '../updates.ts';
+import type { AttemptRow } from '../schema.ts';
 
 /** A pre-dial hook without an answer for this long, in service time, pauses the campaign. */
 export const longestSilenceMs = 15 * 60_000;
-
-type AttemptRow = Selectable<Database['attempts']>;
 
 function screenedOf({ screened, screened_at: screenedAt }: AttemptRow) {
   return { screened, screenedAt };
@@ -32,12 +33,7 @@ export async function findUnscreened(db: Queries, batchId: string, now: number):
     .where('batch_id', '=', batchId)
     .executeTakeFirst();
   if (batch === undefined || !unsentStates.includes(batch.state)) return null;
-  const row = await db
-    .selectFrom('campaigns')
-    .selectAll()
-    .where('campaign_id', '=', batch.campaign_id)
-    .executeTakeFirstOrThrow();
-  const campaign = toCampaign(row);
+  const campaign = await requireCampaign(db, batch.campaign_id);
   const { preDial } = campaign.rules;
   if (preDial === null || campaign.state !== 'running') return null;
   const attempts = await db
@@ -67,33 +63,25 @@ export async function storeScreening(
 ): Promise<void> {
   const { batchId, askedAt, verdicts } = input;
   await store.transaction(async (tx) => {
-    const batch = await lockBatch(tx, store, batchId);
+    const batch = await lockBatch(tx, batchId);
     if (!unsentStates.includes(batch.state)) return;
-    const groups = new Map<string, string[]>();
-    for (const [attemptId, verdict] of verdicts) {
-      const text = writeScreening(verdict, askedAt);
-      groups.set(text, [...(groups.get(text) ?? []), attemptId]);
-    }
-    for (const [screened, ids] of groups) {
+    const groups = groupBy(verdicts, ([, verdict]) => writeScreening(verdict, askedAt));
+    const idsOf = (screened: string) => (groups.get(screened) ?? []).map(([attemptId]) => attemptId);
+    for (const screened of groups.keys()) {
       await tx
         .updateTable('attempts')
         .set({ screened, screened_at: askedAt })
         .where('batch_id', '=', batchId)
-        .where('attempt_id', 'in', ids)
+        .where('attempt_id', 'in', idsOf(screened))
         // Of two processes that asked, the one that asked last has the newer answer.
         .where((eb) => eb.or([eb('screened_at', 'is', null), eb('screened_at', '<=', askedAt)]))
         .execute();
     }
-    if (batch.silent_since !== null)
-      await tx.updateTable('batches').set({ silent_since: null }).where('batch_id', '=', batchId).execute();
+    if (batch.silent_since !== null) await updateBatch(tx, batchId, { silent_since: null });
     const count = (kind: ScreeningVerdict['kind']): number =>
       [...verdicts.values()].filter((verdict) => verdict.kind === kind).length;
-    const data = {
-      asked: verdicts.size,
-      refused: count('refused'),
-      later: count('later'),
-      eligible: groups.get('eligible') ?? [],
-    };
+    const counts = { asked: verdicts.size, refused: count('refused'), later: count('later') };
+    const data = { ...counts, eligible: idsOf('eligible') };
     await appendEvents(tx, [{ at: askedAt, campaignId: batch.campaign_id, type: 'batch.screened', batchId, data }]);
   });
 }
@@ -109,22 +97,22 @@ export async function noteSilentHook(
 ): Promise<boolean> {
   const { batchId, now, place, evidence, fault } = input;
   return store.transaction(async (tx) => {
-    const batch = await lockBatch(tx, store, batchId);
+    const batch = await lockBatch(tx, batchId);
     if (!unsentStates.includes(batch.state)) return true;
     const campaignId = batch.campaign_id;
     const since = batch.silent_since;
     if (since === null) {
-      await tx.updateTable('batches').set({ silent_since: now }).where('batch_id', '=', batchId).execute();
+      await updateBatch(tx, batchId, { silent_since: now });
       const data = { hook: 'pre_dial', fault } as const;
       await appendEvents(tx, [{ at: now, campaignId, type: 'hook.failed', batchId, data }]);
       return false;
     }
     if (now - since < longestSilenceMs) return false;
-    if ((await countAsPlacedIfSeen(tx, store, batch, now)) === 'placed') return true;
-    await releaseBatch(tx, store, batch, 'pre_dial_silent', now);
+    if ((await countAsPlacedIfSeen(tx, batch, now)) === 'placed') return true;
+    await releaseBatch(tx, batch, { reason: 'pre_dial_silent', now });
     const minutes = Math.floor((now - since) / 60_000);
     const reason = `The pre-dial hook has given no answer that can be used for ${minutes} min (${place}; the last time: ${evidence}), and without it nobody is called. Mend it, then resume.`;
-    await changeCampaignState(tx, campaignId, 'paused', reason, now);
+    await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason });
     return true;
   });
 }

@@ -1,103 +1,68 @@
-import type { Selectable } from 'kysely';
+import { unansweredAttemptStates } from '../../domain/ledger.ts';
 import { judgeByBothClocks } from '../../domain/attempts/eligibility.ts';
-import { calendarsFor, type RecipientPlace } from '../../domain/hours/legal-hours.ts';
-import { readBudgets } from '../limits/attempt-budgets.ts';
-import { budgetedOf, placeOf } from '../plan/candidates.ts';
+import type { RecipientPlace } from '../../domain/hours/legal-hours.ts';
+import { placeOf, readStandings } from '../plan/candidates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import { leaveInDoubt, readHindrances, type Hindrance } from '../doubt/dial-guard.ts';
-import type { Queries } from '../open-ledger.ts';
-import { readCaps } from '../limits/placed-calls.ts';
-import type { PostingInput } from './posting-step.ts';
-import { releaseAttempts, type Release } from '../rows/release.ts';
-import type { Database } from '../schema.ts';
+import { leaveInDoubt, type DoubtAbout } from '../doubt/dial-guard.ts';
+import type { At, Tx } from '../tx.ts';
+import { findTalks, reachedEarlier, releaseAttempts, type Release } from '../rows/release.ts';
 import { screeningRelease } from './screening.ts';
-import { findSuppressed } from '../rows/suppressions.ts';
-
-type AttemptRow = Selectable<Database['attempts']>;
+import type { AttemptRow } from '../schema.ts';
 
 /** What the log has to tell of a call for the judge to know when it might be placed. */
-type CallTerms = RecipientPlace & { zones: string[]; notBefore: number | null; expiresAt: number | null };
+type CallTerms = RecipientPlace & { zones: readonly string[]; notBefore: number | null; expiresAt: number | null };
 
 /** Who of a batch is called, and who is not any more. */
 export interface Sorted {
   dial: { attempt: AttemptRow; cells: string; terms: CallTerms }[];
   releases: Release[];
   /** Those whose earlier call leaves open what became of it, by recipient. */
-  doubtful: Map<string, Extract<Hindrance, { kind: 'doubt' }>>;
+  doubtful: Map<string, DoubtAbout>;
 }
 
 /** Asks of everybody in a batch once more whether they may be called now. */
-export async function sortAttempts(tx: Queries, campaign: Campaign, input: PostingInput): Promise<Sorted> {
+export async function sortAttempts(
+  tx: Tx,
+  campaign: Campaign,
+  input: { batchId: string; now: number; serviceNow?: number | null },
+): Promise<Sorted> {
   const { rules } = campaign;
   const { batchId, now } = input;
   const attempts = await tx
     .selectFrom('attempts')
     .selectAll()
     .where('batch_id', '=', batchId)
-    .where('state', 'in', ['planned', 'posting'])
+    .where('state', 'in', unansweredAttemptStates)
     .orderBy('position')
     .execute();
   if (attempts.length === 0) return { dial: [], releases: [], doubtful: new Map() };
   const ids = attempts.map((attempt) => attempt.recipient_id);
-  const numbers = attempts.map((attempt) => attempt.e164);
   const recipients = await tx.selectFrom('recipients').selectAll().where('recipient_id', 'in', ids).execute();
   const byId = new Map(recipients.map((row) => [row.recipient_id, row]));
-  const reached = await tx
-    .selectFrom('attempts')
-    .select(['recipient_id', 'disposition'])
-    .where('recipient_id', 'in', ids)
-    .where('disposition', 'in', ['answered', 'opted_out'])
-    .execute();
-  const reachedAs = new Map(reached.map((row) => [row.recipient_id, row.disposition]));
-  const suppressed = await findSuppressed(tx, campaign.campaignId, numbers, now);
-  const callees = attempts.flatMap(({ recipient_id: id, e164, person }) => {
-    const recipient = byId.get(id);
-    return recipient === undefined ? [] : [{ e164, person, place: placeOf(recipient) }];
-  });
-  const capsAllowAt = await readCaps(tx, rules, callees, now);
-  const budgetAllowsAt = await readBudgets(tx, rules.retry, recipients.map(budgetedOf), now);
-  const guarded = recipients.map(({ recipient_id: recipientId, e164, attempts: planned }) => ({
-    recipientId,
-    e164: e164 ?? '',
-    attempted: planned > 1,
-  }));
-  const hindrances = await readHindrances(tx, campaign, guarded, now);
+  const reachedAs = await findTalks(tx, ids);
+  const standingOf = await readStandings(tx, campaign, { recipients, planned: 1, now });
   const sorted: Sorted = { dial: [], releases: [], doubtful: new Map() };
   for (const attempt of attempts) {
-    const recipient = byId.get(attempt.recipient_id);
+    const { attempt_id: attemptId, recipient_id: recipientId } = attempt;
+    const recipient = byId.get(recipientId);
     if (recipient === undefined) continue;
     const release = (reason: string, next: Release['next']) =>
-      sorted.releases.push({ attemptId: attempt.attempt_id, recipientId: attempt.recipient_id, reason, next });
-    const earlier = reachedAs.get(attempt.recipient_id);
+      sorted.releases.push({ attemptId, recipientId, reason, next });
+    const earlier = reachedAs.get(recipientId);
     if (earlier != null) {
-      const outcome = earlier === 'opted_out' ? 'opted_out' : 'completed';
-      release('already_reached', { kind: 'finish', outcome, reason: 'reached_by_earlier_attempt' });
+      release('already_reached', { kind: 'finish', outcome: earlier, reason: reachedEarlier });
       continue;
     }
-    const zones = JSON.parse(recipient.zones) as string[];
-    const place = placeOf(recipient);
-    const terms = { ...place, zones, notBefore: recipient.not_before, expiresAt: recipient.expires_at };
-    const verdict = judgeByBothClocks(input.serviceNow ?? now, {
-      at: now,
-      endsAt: rules.endsAt,
-      rowEndsAt: recipient.expires_at,
-      rowStartsAt: recipient.not_before,
-      calendars: calendarsFor(rules, place),
-      zones,
-      marginMs: rules.timing.dispatchMarginMs,
-      suppressed: suppressed.has(attempt.e164),
-      // The unique index of open attempts has this one as the number's only one.
-      numberBusy: false,
-      capsAllowAt: capsAllowAt({ ...attempt, place }),
-      budgetAllowsAt: budgetAllowsAt(budgetedOf(recipient)),
-      attempted: recipient.tier === 0,
-    });
+    // The unique index of open attempts has this one as the number's only one.
+    const { question, hindrance } = standingOf(recipient, false);
+    const { not_before: notBefore, expires_at: expiresAt } = recipient;
+    const terms = { ...placeOf(recipient), zones: question.zones, notBefore, expiresAt };
+    const verdict = judgeByBothClocks(input.serviceNow ?? now, question);
     const screening = screeningRelease(rules, attempt, now);
-    const hindrance = hindrances.get(attempt.recipient_id);
     if (verdict.verdict === 'dial' && hindrance !== undefined) {
       const dueAt = hindrance.kind === 'wait' ? hindrance.until : now;
       release('evidence', { kind: 'requeue', dueAt });
-      if (hindrance.kind === 'doubt') sorted.doubtful.set(attempt.recipient_id, hindrance);
+      if (hindrance.kind === 'doubt') sorted.doubtful.set(recipientId, hindrance);
     } else if (verdict.verdict === 'dial' && screening !== null) release(screening.reason, screening.next);
     else if (verdict.verdict === 'dial') sorted.dial.push({ attempt, cells: recipient.cells, terms });
     else if (verdict.verdict === 'final')
@@ -108,12 +73,7 @@ export async function sortAttempts(tx: Queries, campaign: Campaign, input: Posti
 }
 
 /** Gives back who is not called after all. */
-export async function giveBack(
-  tx: Queries,
-  { campaign_id: campaignId, batch_id: batchId }: Selectable<Database['batches']>,
-  { releases, doubtful }: Sorted,
-  now: number,
-): Promise<void> {
-  await releaseAttempts(tx, campaignId, batchId, releases, now);
-  for (const [recipientId, doubt] of doubtful) await leaveInDoubt(tx, campaignId, recipientId, doubt, now);
+export async function giveBack(tx: Tx, at: At & { batchId: string }, { releases, doubtful }: Sorted): Promise<void> {
+  await releaseAttempts(tx, at, releases);
+  await leaveInDoubt(tx, at, doubtful);
 }

@@ -1,25 +1,27 @@
-import type { Selectable } from 'kysely';
+import { findBatchState, moveBatch } from '../batch-moves.ts';
+import { compareAndSetBatch } from '../batch-state.ts';
 import { acceptedLate } from '../../domain/disposition.ts';
-import type { EventData } from '../../domain/events.ts';
-import type { BatchState } from '../../domain/ledger.ts';
-import { notePace } from '../limits/account-pace.ts';
-import { changeCampaignState } from '../rows/campaigns.ts';
+import { unansweredAttemptStates, type BatchState } from '../../domain/ledger.ts';
+import { holdAccount, notePace } from '../limits/account-pace.ts';
+import { changeCampaignState, requireCampaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
-import { findEvidenceFor } from './evidence.ts';
+import { batchStateEvent } from '../batch-moves.ts';
+import { findEvidenceFor, hasRecord } from './evidence.ts';
 import { olderWhileSubmitting } from '../ledger-older.ts';
-import { lockBatch, type Queries, type Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockBatch } from '../locks.ts';
+import type { Tx } from '../tx.ts';
 import { settlePost, type VerdictInput } from './posts.ts';
 import { isAboutCalls, pauseForRefusal } from './refusal.ts';
 import { releaseBatchAttempts } from '../rows/release.ts';
 import { pauseUnwitnessed, unknownBackoffMs, unknownsBeforePause } from '../limits/safety.ts';
-import { settleAttempts } from '../rows/settle.ts';
-import type { Database } from '../schema.ts';
-
-type BatchRow = Selectable<Database['batches']>;
+import { settleAsUnknown } from '../rows/settle.ts';
+import { updateAttemptsOf, updateBatch, updateRound } from '../updates.ts';
+import type { BatchRow } from '../schema.ts';
 
 /** The process that was to send the batch does not know what became of it, or is gone. */
-export async function enterUnknown(tx: Queries, store: Store, batch: BatchRow, now: number): Promise<boolean> {
-  return countAsUnknown(tx, store, batch, ['posting'], now);
+export async function enterUnknown(tx: Tx, batch: BatchRow, now: number): Promise<boolean> {
+  return countAsUnknown(tx, batch, { from: ['posting'], now });
 }
 
 /**
@@ -27,114 +29,62 @@ export async function enterUnknown(tx: Queries, store: Store, batch: BatchRow, n
  * states in which this may be said of it; a word of the service that it took nothing is only a claim.
  */
 export async function countAsUnknown(
-  tx: Queries,
-  store: Store,
+  tx: Tx,
   batch: BatchRow,
-  from: readonly BatchState[],
-  now: number,
+  { from, now }: { from: readonly BatchState[]; now: number },
 ): Promise<boolean> {
-  if (!(await store.compareAndSetBatch(tx, batch.batch_id, from, 'unknown'))) return false;
-  await tx
-    .updateTable('batches')
-    .set({ unknown_since: now, progress_at: now, verdict_at: now })
-    .where('batch_id', '=', batch.batch_id)
-    .execute();
-  await tx
-    .updateTable('attempts')
-    .set({ state: 'open', posted_at: batch.first_posted_at ?? now })
-    .where('batch_id', '=', batch.batch_id)
-    .where('state', 'in', ['planned', 'posting'])
-    .execute();
+  const { campaign_id: campaignId, batch_id: batchId } = batch;
+  const changes = { unknown_since: now, progress_at: now, verdict_at: now };
+  if (!(await moveBatch(tx, batch, { from, event: { state: 'unknown' }, now, changes }))) return false;
+  const unanswered = { batch_id: batchId, states: unansweredAttemptStates };
+  await updateAttemptsOf(tx, unanswered, { state: 'open', posted_at: batch.first_posted_at ?? now });
   const round = await tx
     .selectFrom('rounds')
     .select('unknown_streak')
-    .where('campaign_id', '=', batch.campaign_id)
+    .where('campaign_id', '=', campaignId)
     .where('round', '=', batch.round)
     .executeTakeFirstOrThrow();
   const streak = round.unknown_streak + 1;
-  await tx
-    .updateTable('rounds')
-    .set({ unknown_streak: streak, blocked_until: now + unknownBackoffMs(streak) })
-    .where('campaign_id', '=', batch.campaign_id)
-    .where('round', '=', batch.round)
-    .execute();
-  await logState(tx, batch, { state: 'unknown' }, now);
+  await updateRound(tx, batch, { unknown_streak: streak, blocked_until: now + unknownBackoffMs(streak) });
   // A record may have been faster than a slow answer: then nothing is left to wait for, and nobody would come back to the batch.
-  const seen = await tx
-    .selectFrom('attempts')
-    .select('attempt_id')
-    .where('batch_id', '=', batch.batch_id)
-    .where('conversation_id', 'is not', null)
-    .executeTakeFirst();
-  if (seen !== undefined) {
-    await confirmBatch(tx, store, batch, { acceptedBy: 'evidence' }, now);
-    return true;
-  }
-  if (streak >= unknownsBeforePause) {
+  if (await hasRecord(tx, batchId)) await confirmBatch(tx, batch, { acceptedBy: 'evidence', now });
+  else if (streak >= unknownsBeforePause) {
     const reason = `${streak} batches in a row ended without a known answer: is the service up? Look at it, then resume.`;
-    await changeCampaignState(tx, batch.campaign_id, 'paused', reason, now);
+    await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason });
   }
   return true;
 }
 
-async function logState(tx: Queries, batch: BatchRow, data: EventData['batch.state'], now: number): Promise<void> {
-  await appendEvents(tx, [
-    { at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data },
-  ]);
-}
+/** By what it is known that the service took a batch: its reply, or a conversation that could not exist otherwise. */
+type Acceptance = { acceptedBy: 'reply'; serviceBatchId: string; callsInitiated: number } | { acceptedBy: 'evidence' };
 
-/** The service said it took the batch: by its reply, or by a conversation that could not exist otherwise. */
-export async function confirmBatch(
-  tx: Queries,
-  store: Store,
-  batch: BatchRow,
-  by: { acceptedBy: 'reply'; serviceBatchId: string; callsInitiated: number } | { acceptedBy: 'evidence' },
-  now: number,
-): Promise<boolean> {
+/** The service took the batch. */
+export async function confirmBatch(tx: Tx, batch: BatchRow, by: Acceptance & { now: number }): Promise<boolean> {
+  const { now } = by;
   const reply =
     by.acceptedBy === 'reply' ? { service_batch_id: by.serviceBatchId, calls_initiated: by.callsInitiated } : null;
+  const told = reply === null ? { by: 'evidence' as const } : { by: 'reply' as const, ...reply };
   // A record of a call outranks the service's word that it took none.
   const denied: BatchState[] = ['refused', 'not_sent'];
-  if (by.acceptedBy === 'evidence' && denied.includes(batch.state)) await countAsUnknown(tx, store, batch, denied, now);
+  if (by.acceptedBy === 'evidence' && denied.includes(batch.state))
+    await countAsUnknown(tx, batch, { from: denied, now });
   const doubtful: BatchState[] = ['unknown', 'held', 'redial', 'given_up'];
   const from = by.acceptedBy === 'reply' ? [...doubtful, 'posting' as const] : doubtful;
-  const moved = await store.compareAndSetBatch(tx, batch.batch_id, from, 'confirmed');
-  if (!moved) {
+  const changes = { ...reply, accepted_by: by.acceptedBy, progress_at: now, verdict_at: now };
+  if (!(await moveBatch(tx, batch, { from, event: { state: 'confirmed', ...told }, now, changes }))) {
     // Evidence was faster than the reply: keep what only the reply tells.
-    if (by.acceptedBy === 'reply' && batch.state === 'confirmed' && batch.service_batch_id === null) {
-      await tx
-        .updateTable('batches')
-        .set({ ...reply, accepted_by: 'reply' })
-        .where('batch_id', '=', batch.batch_id)
-        .execute();
-    }
+    if (by.acceptedBy === 'reply' && batch.state === 'confirmed' && batch.service_batch_id === null)
+      await updateBatch(tx, batch.batch_id, { ...reply, accepted_by: 'reply' });
     return false;
   }
-  await tx
-    .updateTable('batches')
-    .set({ ...reply, accepted_by: by.acceptedBy, progress_at: now, verdict_at: now })
-    .where('batch_id', '=', batch.batch_id)
-    .execute();
-  await tx
-    .updateTable('attempts')
-    .set({ state: 'open' })
-    .where('batch_id', '=', batch.batch_id)
-    .where('state', '=', 'posting')
-    .execute();
-  await tx
-    .updateTable('rounds')
-    .set(by.acceptedBy === 'reply' ? { unknown_streak: 0, refused_streak: 0 } : { unknown_streak: 0 })
-    .where('campaign_id', '=', batch.campaign_id)
-    .where('round', '=', batch.round)
-    .execute();
-  const told = reply === null ? { by: 'evidence' as const } : { by: 'reply' as const, ...reply };
-  await logState(tx, batch, { state: 'confirmed', ...told }, now);
+  await updateAttemptsOf(tx, { batch_id: batch.batch_id, states: ['posting'] }, { state: 'open' });
+  await updateRound(tx, batch, { unknown_streak: 0, ...(reply === null ? {} : { refused_streak: 0 }) });
   if (batch.state === 'redial' || batch.state === 'held') await callOffRedial(tx, batch, now);
   return true;
 }
 
 /** People who were to be called again since nothing was known of the batch, and have been called: who was not dialled since is not. */
-async function callOffRedial(tx: Queries, batch: BatchRow, now: number): Promise<void> {
+async function callOffRedial(tx: Tx, batch: BatchRow, now: number): Promise<void> {
   const waiting = await tx
     .selectFrom('attempts')
     .select('attempt_id')
@@ -151,12 +101,11 @@ async function callOffRedial(tx: Queries, batch: BatchRow, now: number): Promise
     .where('batch_id', '=', batch.batch_id)
     .where('reason', '=', 'redial')
     .execute();
-  const result = { disposition: 'unknown' as const, detail: acceptedLate, counted: true };
-  const settlements = waiting.map(({ attempt_id: attemptId }) => ({ attemptId, result }));
-  await settleAttempts(tx, batch.campaign_id, settlements, now);
+  const attemptIds = waiting.map((attempt) => attempt.attempt_id);
+  await settleAsUnknown(tx, { campaignId: batch.campaign_id, now }, { attemptIds, detail: acceptedLate });
 }
 
-async function isSeen(tx: Queries, batch: BatchRow): Promise<boolean> {
+async function isSeen(tx: Tx, batch: BatchRow): Promise<boolean> {
   const open = await tx
     .selectFrom('attempts')
     .selectAll()
@@ -166,47 +115,30 @@ async function isSeen(tx: Queries, batch: BatchRow): Promise<boolean> {
   return findEvidenceFor(tx, batch, open);
 }
 
-async function applyNotSent(tx: Queries, store: Store, batch: BatchRow, input: VerdictInput): Promise<void> {
-  const seen = batch.state === 'unknown' && (await isSeen(tx, batch));
-  if (!seen && !(await store.compareAndSetBatch(tx, batch.batch_id, ['posting', 'unknown'], 'not_sent'))) return;
-  if (input.notBefore != null) {
-    const campaign = await tx
-      .selectFrom('campaigns')
-      .select('account_id')
-      .where('campaign_id', '=', batch.campaign_id)
-      .executeTakeFirstOrThrow();
-    await holdAccount(tx, campaign.account_id, input.notBefore);
-  }
+async function applyNotSent(tx: Tx, batch: BatchRow, input: VerdictInput): Promise<void> {
+  const { now, notBefore } = input;
   // A record that shows a call outranks the word that there was none: it stays unknown.
+  const seen = batch.state === 'unknown' && (await isSeen(tx, batch));
+  const move = { from: denialStates, now, changes: { verdict_at: now } };
+  if (!seen && !(await moveBatch(tx, batch, { ...move, event: { state: 'not_sent' } }))) return;
+  if (notBefore != null) {
+    const { accountId } = await requireCampaign(tx, batch.campaign_id);
+    await holdAccount(tx, accountId, notBefore);
+  }
   if (seen) return;
-  await tx.updateTable('batches').set({ verdict_at: input.now }).where('batch_id', '=', batch.batch_id).execute();
-  await logState(tx, batch, { state: 'not_sent' }, input.now);
   if (batch.state === 'unknown') {
     // Nobody comes back for a batch that was given up as unknown: its recipients go back in line.
-    await store.compareAndSetBatch(tx, batch.batch_id, ['not_sent'], 'released');
-    await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, 'not_sent', input.now);
-    await logState(tx, batch, { state: 'released' }, input.now);
+    await compareAndSetBatch(tx, batch.batch_id, { from: ['not_sent'], to: 'released' });
+    await releaseBatchAttempts(tx, batch, { reason: 'not_sent', now });
+    await appendEvents(tx, [batchStateEvent(batch, now, { state: 'released' })]);
     return;
   }
   // The time of the POST stays: should a record of it turn up against the promise, it is read, and speaks before the next POST.
-  await tx
-    .updateTable('attempts')
-    .set({ state: 'planned' })
-    .where('batch_id', '=', batch.batch_id)
-    .where('state', '=', 'posting')
-    .execute();
+  await updateAttemptsOf(tx, { batch_id: batch.batch_id, states: ['posting'] }, { state: 'planned' });
 }
 
-/** From here on no POST of this account begins before that instant, unless a later one is set already. */
-export async function holdAccount(tx: Queries, accountId: string, notBefore: number): Promise<void> {
-  await tx
-    .insertInto('accounts')
-    .values({ account_id: accountId, not_before: notBefore, keep_free: 0, pace: 1000, pace_at: 0 })
-    .onConflict((conflict) =>
-      conflict.column('account_id').doUpdateSet({ not_before: notBefore }).where('accounts.not_before', '<', notBefore),
-    )
-    .execute();
-}
+/** States in which the service's word that it took nothing is heard. */
+const denialStates: readonly BatchState[] = ['posting', 'unknown'];
 
 /**
  * Writes what is known about a POST, from the process that made it, at whatever time: it outranks missing evidence. The first
@@ -215,48 +147,32 @@ export async function holdAccount(tx: Queries, accountId: string, notBefore: num
  */
 export async function recordVerdict(store: Store, input: VerdictInput): Promise<BatchState> {
   return store.transaction(async (tx) => {
-    const batch = await lockBatch(tx, store, input.batchId);
+    const batch = await lockBatch(tx, input.batchId);
     if (!(await settlePost(tx, input))) {
       if (input.k > batch.posts && input.entry === undefined) throw olderWhileSubmitting(input.batchId, input.k);
       return batch.state;
     }
     const { campaign_id: campaignId, batch_id: batchId } = batch;
-    const data = { k: input.k, verdict: input.verdict, status: input.status ?? null };
-    await appendEvents(tx, [{ at: input.now, campaignId, type: 'post.verdict', batchId, data }]);
-    await notePace(tx, store, batch, input);
-    if (input.verdict === 'confirmed') {
-      const by = {
-        acceptedBy: 'reply' as const,
-        serviceBatchId: input.serviceBatchId ?? '',
-        callsInitiated: input.callsInitiated ?? 0,
-      };
-      await confirmBatch(tx, store, batch, by, input.now);
-    } else if (input.verdict === 'not_sent') {
-      await applyNotSent(tx, store, batch, input);
-      if (input.unwitnessed === true) await pauseUnwitnessed(tx, batch, input.now);
-    } else if (input.verdict === 'refused') {
-      if (await store.compareAndSetBatch(tx, batchId, ['posting', 'unknown'], 'refused')) {
-        await tx.updateTable('batches').set({ verdict_at: input.now }).where('batch_id', '=', batchId).execute();
-        await logState(tx, batch, { state: 'refused', status: input.status ?? null }, input.now);
-        const status = input.status ?? 0;
-        if (isAboutCalls(status, input.wholeRequest ?? false)) {
-          // The service's word is a claim: before anybody is called again, its list is to show nothing else (see `concludeSweep`).
-          await tx
-            .updateTable('attempts')
-            .set({ state: 'open' })
-            .where('batch_id', '=', batchId)
-            .where('state', '=', 'posting')
-            .execute();
-        } else await pauseForRefusal(tx, batch, status, input.now);
-      }
-    } else {
-      await enterUnknown(tx, store, batch, input.now);
-    }
-    const after = await tx
-      .selectFrom('batches')
-      .select('state')
-      .where('batch_id', '=', batchId)
-      .executeTakeFirstOrThrow();
-    return after.state;
+    const { now, k, verdict, status = null } = input;
+    await appendEvents(tx, [{ at: now, campaignId, type: 'post.verdict', batchId, data: { k, verdict, status } }]);
+    await notePace(tx, batch, input);
+    if (verdict === 'confirmed') {
+      const { serviceBatchId = '', callsInitiated = 0 } = input;
+      await confirmBatch(tx, batch, { acceptedBy: 'reply', serviceBatchId, callsInitiated, now });
+    } else if (verdict === 'not_sent') {
+      await applyNotSent(tx, batch, input);
+      if (input.unwitnessed === true) await pauseUnwitnessed(tx, batch, now);
+    } else if (verdict === 'refused') await applyRefused(tx, batch, input);
+    else await enterUnknown(tx, batch, now);
+    return (await findBatchState(tx, batchId)) ?? batch.state;
   });
+}
+
+async function applyRefused(tx: Tx, batch: BatchRow, { now, status, wholeRequest }: VerdictInput): Promise<void> {
+  const event = { state: 'refused', status: status ?? null } as const;
+  if (!(await moveBatch(tx, batch, { from: denialStates, event, now, changes: { verdict_at: now } }))) return;
+  if (isAboutCalls(status ?? 0, wholeRequest ?? false)) {
+    // The service's word is a claim: before anybody is called again, its list is to show nothing else (see `concludeSweep`).
+    await updateAttemptsOf(tx, { batch_id: batch.batch_id, states: ['posting'] }, { state: 'open' });
+  } else await pauseForRefusal(tx, batch, { status: status ?? 0, now });
 }

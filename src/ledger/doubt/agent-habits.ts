@@ -1,9 +1,8 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import { durationOf } from '../../domain/disposition.ts';
-import type { ConversationRow } from './conversations.ts';
-import type { Queries } from '../open-ledger.ts';
-import type { Database } from '../schema.ts';
+import type { Tx } from '../tx.ts';
+import type { ConversationRow, Database } from '../schema.ts';
 
 /** A reference as Carillon sends it: the database, and the attempt in it. */
 const ourReference = /^[0-9a-f]{12}:.+\/\d+\/\d+$/;
@@ -12,10 +11,9 @@ const longestLagMs = 24 * 3_600_000;
 
 /** Notes what a record that has come to its end shows of how the service keeps its records for this agent. */
 export async function learnFromRecord(
-  tx: Queries,
+  tx: Tx,
   row: ConversationRow,
-  facts: ConversationFacts,
-  offsetMs: number,
+  { facts, offsetMs }: { facts: ConversationFacts; offsetMs: number },
 ): Promise<void> {
   if (facts.direction === 'inbound') return;
   const tells = facts.calleeNumber !== null || facts.references.some((reference) => ourReference.test(reference));

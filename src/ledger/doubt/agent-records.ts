@@ -1,6 +1,6 @@
 import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
 import type { RecordPointers } from '../../domain/conversation-facts.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 
 /** What is looked for in the records of an agent: what the campaign files of all its campaigns under way say, together. */
 export interface AgentRecords {

@@ -1,15 +1,14 @@
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { heardOptOut, isCallOver, isFinal, isFinished } from '../../domain/disposition.ts';
 import { talkIn } from '../../domain/correlation/recorded-talk.ts';
 import { learnFromRecord } from './agent-habits.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Queries, Tx } from '../tx.ts';
 import { heardState } from './possible-opt-outs.ts';
-import type { Database } from '../schema.ts';
 import { Overtaken } from '../transaction.ts';
-
-export type ConversationRow = Selectable<Database['conversations']>;
+import { updateConversation } from '../updates.ts';
+import type { ConversationRow } from '../schema.ts';
 
 /** A record whose state the list shows is read when that says it is over; this is the safety net. */
 const listedStatePauseMs = 10 * 60_000;
@@ -19,6 +18,9 @@ const analysisGraceMs = 30_000;
 const resultsPauseMs = 60_000;
 /** Where the list shows no state, a call is first looked at after this long. */
 const firstLookMs = 20_000;
+
+/** A record that cannot be read must not be what every sweep fails on. */
+const unreadablePauseMs = 60_000;
 
 /** When a record that is not final is worth reading (again). `read`: this look was a read of the record itself. */
 export function nextReadAt(
@@ -94,9 +96,7 @@ export const undecidedRecord = sql<boolean>`attempt_id is null and gone = 0
 export async function listDueReads(
   db: Queries,
   agentId: string,
-  now: number,
-  undecidedSince: number | null,
-  limit: number,
+  { now, undecidedSince, limit }: { now: number; undecidedSince: number | null; limit: number },
 ): Promise<string[]> {
   const records = db
     .selectFrom('conversations')
@@ -120,23 +120,23 @@ export interface ReadRow extends ConversationRow {
   becameFinal: boolean;
 }
 
-/** How a record is read. */
+/** What a read of a record has shown, and how it is judged. */
 export interface RecordReading {
+  facts: ConversationFacts;
   analysisWaitMs: number;
   ringLimitMs: number;
   /** What counts as a wish not to be called again, in all campaigns of the agent. */
   optOut: CampaignRules['optOut'];
   /** The service's clock less that of this process. */
   offsetMs: number;
+  now: number;
 }
 
 /** Stores a read of the record itself and answers the row as it stands now. Throws Overtaken when another process stored one meanwhile. */
 export async function storeRead(
-  tx: Queries,
+  tx: Tx,
   conversationId: string,
-  facts: ConversationFacts,
-  { analysisWaitMs, ringLimitMs, optOut, offsetMs }: RecordReading,
-  now: number,
+  { facts, analysisWaitMs, ringLimitMs, optOut, offsetMs, now }: RecordReading,
 ): Promise<ReadRow> {
   const row = await tx
     .selectFrom('conversations')
@@ -179,25 +179,40 @@ export async function storeRead(
     .executeTakeFirst();
   if (stored === undefined) throw new Overtaken('Another process has stored a read of this record.');
   const becameFinal = final && row.final === 0;
-  if (becameFinal) await learnFromRecord(tx, stored, read, offsetMs);
+  if (becameFinal) await learnFromRecord(tx, stored, { facts: read, offsetMs });
   return { ...stored, becameFinal };
 }
 
-/** The record was listed and cannot be read any more: it proves a placed call and will tell no more. */
-export async function storeGone(tx: Queries, conversationId: string, now: number): Promise<ConversationRow> {
-  return tx
-    .updateTable('conversations')
-    .set((eb) => ({ gone: 1, final: 1, finished: 1, finished_at: eb.fn.coalesce('finished_at', eb.val(now)) }))
-    .where('conversation_id', '=', conversationId)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+/**
+ * Notes that the service answered a read of this record alone with a fault. The record is left alone for a while; once every read has
+ * failed for `patienceMs` it counts as gone, and its row is answered: it proves a placed call and will tell no more.
+ */
+export async function noteUnreadable(
+  tx: Tx,
+  conversationId: string,
+  { patienceMs, now }: { patienceMs: number; now: number },
+): Promise<ReadRow | undefined> {
+  const query = tx.selectFrom('conversations').selectAll().where('conversation_id', '=', conversationId);
+  const row = await query.executeTakeFirstOrThrow();
+  const since = row.unreadable_since ?? now;
+  if (now - since < patienceMs) {
+    await updateConversation(tx, conversationId, { unreadable_since: since, next_read_at: now + unreadablePauseMs });
+    return undefined;
+  }
+  const gone = { gone: 1, final: 1, finished: 1, finished_at: row.finished_at ?? now };
+  await updateConversation(tx, conversationId, gone);
+  return { ...row, ...gone, becameFinal: true };
 }
 
 /**
  * A sweep ends where the list shows final records only. A call that lasts longer than those around it lies below that, where the list
  * tells no more about it: its record is then read by itself.
  */
-export async function readOvertaken(tx: Queries, agentId: string, oldestListed: number, now: number): Promise<void> {
+export async function readOvertaken(
+  tx: Tx,
+  agentId: string,
+  { oldestListed, now }: { oldestListed: number; now: number },
+): Promise<void> {
   const at = now + resultsPauseMs;
   await tx
     .updateTable('conversations')
@@ -214,11 +229,9 @@ export async function readOvertaken(tx: Queries, agentId: string, oldestListed: 
  * said that they are gone, the sweep proves nothing. Records that are owned and final have told all they can.
  */
 export async function noteVanished(
-  tx: Queries,
+  tx: Tx,
   agentId: string,
-  span: { from: number; to: number },
-  listed: ReadonlySet<string>,
-  now: number,
+  { span, listed, now }: { span: { from: number; to: number }; listed: ReadonlySet<string>; now: number },
 ): Promise<number> {
   const inSpan = tx
     .selectFrom('conversations')
@@ -235,11 +248,6 @@ export async function noteVanished(
     ...(await inSpan.where('attempt_id', 'is', null).where('final', '=', 1).execute()),
   ];
   const vanished = rows.map((row) => row.conversation_id).filter((id) => !listed.has(id));
-  for (const id of vanished)
-    await tx
-      .updateTable('conversations')
-      .set({ final: 0, next_read_at: now, unreadable_since: now })
-      .where('conversation_id', '=', id)
-      .execute();
+  for (const id of vanished) await updateConversation(tx, id, { final: 0, next_read_at: now, unreadable_since: now });
   return vanished.length;
 }

@@ -1,24 +1,27 @@
-import { type Selectable } from 'kysely';
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
 import { type CorrelationAttempt } from '../../domain/correlation/evidence.ts';
-import type { Queries } from '../open-ledger.ts';
+import { readInParts } from '../parts.ts';
+import type { Queries } from '../tx.ts';
 import { readPostBounds, type PostBounds } from './post-bounds.ts';
-import type { Database } from '../schema.ts';
-
-export type AttemptRow = Selectable<Database['attempts']>;
-
-export type AgentRow = Selectable<Database['agents']>;
+import type { AgentRow, AttemptRow } from '../schema.ts';
 
 export type Timing = CampaignRules['timing'];
+
+/** What else is known of an attempt's batch, its agent and its campaign. */
+interface Surroundings {
+  serviceBatchId: string | null;
+  template: string | null;
+  supersededAt: number | null;
+  lookAheadMs: number;
+  timing: Pick<Timing, 'clockToleranceMs'>;
+}
 
 /** An attempt as correlation looks at it. `bounds` of its batch; none: it was never posted. */
 export function correlationOf(
   row: AttemptRow,
   bounds: PostBounds,
-  more: { serviceBatchId: string | null; template: string | null; supersededAt: number | null; lookAheadMs: number },
-  timing: Pick<Timing, 'clockToleranceMs'>,
+  { lookAheadMs, timing, ...others }: Surroundings,
 ): CorrelationAttempt {
-  const { lookAheadMs, ...others } = more;
   return {
     attemptId: row.attempt_id,
     agentId: row.agent_id,
@@ -46,54 +49,46 @@ export async function readAgent(db: Queries, agentId: string): Promise<AgentRow 
 }
 
 export async function toCorrelation(
-  tx: Queries,
+  db: Queries,
   attempts: readonly AttemptRow[],
-  lookAheadMs: number,
-  timing: Timing,
+  { lookAheadMs, timing }: { lookAheadMs: number; timing: Timing },
 ): Promise<CorrelationAttempt[]> {
   const batchIds = [...new Set(attempts.map((row) => row.batch_id))];
-  const bounds = await readPostBounds(tx, batchIds, timing);
-  const batches = await readBatches(tx, batchIds);
+  const bounds = await readPostBounds(db, batchIds, timing);
+  const batches = await readBatches(db, batchIds);
   return attempts.flatMap((row) => {
     const own = bounds.get(row.batch_id);
     const batch = batches.get(row.batch_id);
     return own === undefined || batch === undefined
       ? []
-      : [correlationOf(row, own, { ...batch, supersededAt: null, lookAheadMs }, timing)];
+      : [correlationOf(row, own, { ...batch, supersededAt: null, lookAheadMs, timing })];
   });
 }
 
-const valuesPerQuery = 500;
-
 /** Of batches: the service's id, and the template of their opening lines. */
 export async function readBatches(
-  tx: Queries,
+  db: Queries,
   batchIds: readonly string[],
 ): Promise<Map<string, { serviceBatchId: string | null; template: string | null }>> {
-  const found = new Map<string, { serviceBatchId: string | null; template: string | null }>();
-  const templates = new Map<string, string | null>();
-  for (let start = 0; start < batchIds.length; start += valuesPerQuery) {
-    const rows = await tx
+  const rows = await readInParts(batchIds, (part) =>
+    db
       .selectFrom('batches')
-      .select(['batch_id', 'service_batch_id', 'campaign_id'])
-      .where('batch_id', 'in', batchIds.slice(start, start + valuesPerQuery))
-      .execute();
-    for (const row of rows) {
-      if (!templates.has(row.campaign_id)) templates.set(row.campaign_id, await readTemplate(tx, row.campaign_id));
-      found.set(row.batch_id, {
-        serviceBatchId: row.service_batch_id,
-        template: templates.get(row.campaign_id) ?? null,
-      });
-    }
-  }
-  return found;
+      .select(['batch_id', 'service_batch_id as serviceBatchId', 'campaign_id'])
+      .where('batch_id', 'in', part)
+      .execute(),
+  );
+  const templates = new Map<string, string | null>();
+  for (const id of new Set(rows.map((row) => row.campaign_id)))
+    templates.set(id, (await readRulesOf(db, id)).firstMessage);
+  return new Map(
+    rows.map(({ batch_id: id, campaign_id: campaignId, serviceBatchId }) => {
+      return [id, { serviceBatchId, template: templates.get(campaignId) ?? null }];
+    }),
+  );
 }
 
-async function readTemplate(tx: Queries, campaignId: string): Promise<string | null> {
-  const row = await tx
-    .selectFrom('campaigns')
-    .select('rules')
-    .where('campaign_id', '=', campaignId)
-    .executeTakeFirstOrThrow();
-  return (JSON.parse(row.rules) as { firstMessage?: string | null }).firstMessage ?? null;
+/** The rules of a campaign as its file had them. */
+export async function readRulesOf(db: Queries, campaignId: string): Promise<CampaignRules> {
+  const query = db.selectFrom('campaigns').select('rules').where('campaign_id', '=', campaignId);
+  return readRules((await query.executeTakeFirstOrThrow()).rules);
 }

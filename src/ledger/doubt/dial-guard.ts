@@ -2,14 +2,17 @@ import { sql } from 'kysely';
 import { readRules } from '../../domain/campaign-rules.ts';
 import { acceptedLate, notToldApart } from '../../domain/disposition.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import { readAgent, type AttemptRow } from './correlation-rows.ts';
+import { readAgent, type Timing } from './correlation-rows.ts';
 import { isAnyUndecided, readDoubts, strongEvidence, type Doubt } from './doubts.ts';
-import type { Queries } from '../open-ledger.ts';
+import { readInParts } from '../parts.ts';
+import type { At, Queries, Tx } from '../tx.ts';
 import { readPostBounds } from './post-bounds.ts';
-import { finishRecipients } from '../rows/recipients.ts';
+import { finishRecipients, requireRecipient } from '../rows/recipients.ts';
 import { refusalDoubtMs } from './open-batches.ts';
 import { refusedInBatch } from '../rows/release.ts';
-import { noteCandidates, settleAttempts } from '../rows/settle.ts';
+import { noteCandidates, settleAsUnknown } from '../rows/settle.ts';
+import { updateAttempt } from '../updates.ts';
+import type { AttemptRow } from '../schema.ts';
 
 /** Whom an attempt would go to. */
 export interface Callee {
@@ -20,8 +23,14 @@ export interface Callee {
 }
 
 /** Why somebody is not dialled: something may yet be heard of an earlier call, or it cannot be told whose record is whose. */
-export type Hindrance =
-  { kind: 'wait'; until: number } | { kind: 'doubt'; earlier: EarlierAttempt; candidates: readonly string[] };
+export type Hindrance = { kind: 'wait'; until: number } | DoubtAbout;
+
+/** An earlier call of which it cannot be told what became, and the records that may be its own. */
+export interface DoubtAbout {
+  kind: 'doubt';
+  earlier: EarlierAttempt;
+  candidates: readonly string[];
+}
 
 interface EarlierAttempt extends AttemptRow {
   /** It was given back on the service's word that nothing was queued; the status that said so. */
@@ -31,7 +40,6 @@ interface EarlierAttempt extends AttemptRow {
 }
 
 const lookAgainMs = 60_000;
-const valuesPerQuery = 500;
 
 /**
  * Asks of people who would be dialled what their earlier calls leave open: nobody is dialled while a record that may hide a talk with them
@@ -39,10 +47,9 @@ const valuesPerQuery = 500;
  * of the agent listens for wishes not to be called again.
  */
 export async function readHindrances(
-  tx: Queries,
+  tx: Tx,
   campaign: Campaign,
-  callees: readonly Callee[],
-  now: number,
+  { callees, now }: { callees: readonly Callee[]; now: number },
 ): Promise<Map<string, Hindrance>> {
   const found = new Map<string, Hindrance>();
   const listens = await listensForOptOuts(tx, campaign.rules.agentId);
@@ -50,9 +57,9 @@ export async function readHindrances(
   if (asked.length === 0) return found;
   const earlier = await findEarlier(tx, asked, listens);
   const pending = listens ? await findUnheard(tx, asked) : new Set<string>();
-  const hindrances = await judgeEarlier(tx, campaign, earlier, listens, now);
+  const hindrances = await judgeEarlier(tx, campaign, { earlier, listens, now });
   // Somebody has to read on, or what is waited for never comes.
-  if (asked.some(({ e164 }) => pending.has(e164))) await wantSweep(tx, campaign.campaignId, now, 0);
+  if (asked.some(({ e164 }) => pending.has(e164))) await wantSweep(tx, campaign.campaignId, now);
   for (const { recipientId, e164 } of asked) {
     if (pending.has(e164)) found.set(recipientId, { kind: 'wait', until: now + lookAgainMs });
     for (const row of earlier) {
@@ -69,25 +76,25 @@ export async function readHindrances(
 
 /** The earlier calls of which something may still turn up that matters to the callees. */
 export async function findOpenQuestions(
-  tx: Queries,
+  db: Queries,
   agentId: string,
   callees: readonly Callee[],
 ): Promise<EarlierAttempt[]> {
-  const earlier = await findEarlier(tx, callees, await listensForOptOuts(tx, agentId));
+  const earlier = await findEarlier(db, callees, await listensForOptOuts(db, agentId));
   return earlier.filter(isOpenQuestion);
 }
 
-async function listensForOptOuts(tx: Queries, agentId: string): Promise<boolean> {
-  const campaigns = await tx.selectFrom('campaigns').select('rules').where('agent_id', '=', agentId).execute();
+async function listensForOptOuts(db: Queries, agentId: string): Promise<boolean> {
+  const campaigns = await db.selectFrom('campaigns').select('rules').where('agent_id', '=', agentId).execute();
   return campaigns.some(({ rules }) => readRules(rules).optOut.length > 0);
 }
 
-async function findEarlier(tx: Queries, callees: readonly Callee[], listens: boolean): Promise<EarlierAttempt[]> {
-  const found = new Map<string, EarlierAttempt>();
-  const attempted = callees.filter((callee) => callee.attempted);
-  const read = async (column: 'recipient_id' | 'e164', values: readonly string[]) => {
-    for (let start = 0; start < values.length; start += valuesPerQuery) {
-      const rows = await tx
+async function findEarlier(db: Queries, callees: readonly Callee[], listens: boolean): Promise<EarlierAttempt[]> {
+  const attempted = callees.filter((callee) => callee.attempted).map(({ recipientId }) => recipientId);
+  const numbers = listens ? callees.map(({ e164 }) => e164) : [];
+  const read = (column: 'recipient_id' | 'e164', values: readonly string[]) =>
+    readInParts(values, (part) =>
+      db
         .selectFrom('attempts')
         .selectAll()
         .select(
@@ -98,56 +105,44 @@ async function findEarlier(tx: Queries, callees: readonly Callee[], listens: boo
           sql<number>`(select count(*) from attempts others
             where others.batch_id = attempts.batch_id and others.conversation_id is not null)`.as('carried_out'),
         )
-        .where(column, 'in', values.slice(start, start + valuesPerQuery))
+        .where(column, 'in', part)
         .where('posted_at', 'is not', null)
         .where('state', 'in', ['settled', 'released'])
-        .execute();
-      for (const row of rows) found.set(row.attempt_id, row);
-    }
-  };
-  await read(
-    'recipient_id',
-    attempted.map(({ recipientId }) => recipientId),
-  );
-  if (listens)
-    await read(
-      'e164',
-      callees.map(({ e164 }) => e164),
+        .execute(),
     );
+  const rows = [...(await read('recipient_id', attempted)), ...(await read('e164', numbers))];
+  const found = new Map(rows.map((row) => [row.attempt_id, row]));
   // Of a request that never reached the service nothing can be heard.
   return [...found.values()].filter((row) => row.state === 'settled' || row.denied !== null);
 }
 
 /** Numbers of which a conversation is known whose analysis may still tell that nobody is to call again. */
-async function findUnheard(tx: Queries, callees: readonly Callee[]): Promise<Set<string>> {
-  const unheard = new Set<string>();
+async function findUnheard(db: Queries, callees: readonly Callee[]): Promise<Set<string | null>> {
   const numbers = callees.map(({ e164 }) => e164);
-  for (let start = 0; start < numbers.length; start += valuesPerQuery) {
-    const part = numbers.slice(start, start + valuesPerQuery);
-    const own = await tx
+  const own = await readInParts(numbers, (part) =>
+    db
       .selectFrom('attempts')
       .innerJoin('conversations', 'conversations.conversation_id', 'attempts.conversation_id')
       .select('attempts.e164 as number')
       .where('attempts.e164', 'in', part)
       .where('conversations.final', '=', 0)
-      .execute();
-    const inbound = await tx
+      .execute(),
+  );
+  const inbound = await readInParts(numbers, (part) =>
+    db
       .selectFrom('conversations')
       .select('caller as number')
       .where('caller', 'in', part)
       .where((eb) => eb.or([eb('final', '=', 0), eb('heard', '=', 1)]))
-      .execute();
-    for (const { number } of [...own, ...inbound]) if (number !== null) unheard.add(number);
-  }
-  return unheard;
+      .execute(),
+  );
+  return new Set([...own, ...inbound].map(({ number }) => number));
 }
 
 async function judgeEarlier(
-  tx: Queries,
+  tx: Tx,
   campaign: Campaign,
-  earlier: readonly EarlierAttempt[],
-  listens: boolean,
-  now: number,
+  { earlier, listens, now }: { earlier: readonly EarlierAttempt[]; listens: boolean; now: number },
 ): Promise<Map<string, Hindrance>> {
   const { timing } = campaign.rules;
   const hindrances = new Map<string, Hindrance>();
@@ -158,12 +153,12 @@ async function judgeEarlier(
       (row) => row.agent_id === agentId && (isOpenQuestion(row) || (answersCount && isWeaklyAnswered(row))),
     );
     if (ofAgent.length === 0) continue;
-    const doubts = await readDoubts(tx, agentId, ofAgent, timing, now);
+    const doubts = await readDoubts(tx, agentId, { attempts: ofAgent, timing, now });
     const listed = new ListState(tx, agentId);
     for (const row of ofAgent) {
-      const hindrance = await judgeOne(row, doubts.get(row.attempt_id), listed, campaign, now);
+      const hindrance = await judgeOne({ row, doubt: doubts.get(row.attempt_id), listed, timing, now });
       if (hindrance === 'sweep') {
-        await wantSweep(tx, campaign.campaignId, row.posted_at ?? now, timing.clockToleranceMs);
+        await wantSweep(tx, campaign.campaignId, (row.posted_at ?? now) - timing.clockToleranceMs);
         hindrances.set(row.attempt_id, { kind: 'wait', until: now + lookAgainMs });
       } else if (hindrance !== null) hindrances.set(row.attempt_id, hindrance);
     }
@@ -181,14 +176,16 @@ function isWeaklyAnswered(row: EarlierAttempt): boolean {
   return row.disposition === 'answered' && !strongEvidence.some((evidence) => evidence === row.evidence);
 }
 
-async function judgeOne(
-  row: EarlierAttempt,
-  doubt: Doubt | undefined,
-  listed: ListState,
-  campaign: Campaign,
-  now: number,
-): Promise<Hindrance | 'sweep' | null> {
-  const { timing } = campaign.rules;
+/** An earlier call, and what is known of it and of the list. */
+interface Asked {
+  row: EarlierAttempt;
+  doubt: Doubt | undefined;
+  listed: ListState;
+  timing: Timing;
+  now: number;
+}
+
+async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<Hindrance | 'sweep' | null> {
   if (row.disposition === 'answered') return doubt?.undecided === true ? 'sweep' : null;
   if (doubt !== undefined && doubt.candidates.length > 0)
     return { kind: 'doubt', earlier: row, candidates: doubt.candidates };
@@ -217,11 +214,11 @@ async function judgeOne(
 
 /** What sweeps of an agent's list have shown so far. */
 class ListState {
-  readonly #tx: Queries;
+  readonly #tx: Tx;
   readonly #agentId: string;
   #agent: ReturnType<typeof readAgent> | undefined;
 
-  constructor(tx: Queries, agentId: string) {
+  constructor(tx: Tx, agentId: string) {
     this.#tx = tx;
     this.#agentId = agentId;
   }
@@ -237,7 +234,7 @@ class ListState {
   }
 
   /** Whether the list has shown a call that began after the last instant at which this one can have rung. */
-  async hasCaughtUp(row: AttemptRow, timing: Campaign['rules']['timing']): Promise<boolean> {
+  async hasCaughtUp(row: AttemptRow, timing: Timing): Promise<boolean> {
     const newest = (await this.#read())?.newest_start ?? 0;
     const bounds = (await readPostBounds(this.#tx, [row.batch_id], timing)).get(row.batch_id);
     return bounds !== undefined && newest > bounds.to + timing.dispatchMarginMs;
@@ -249,8 +246,7 @@ class ListState {
   }
 }
 
-async function wantSweep(tx: Queries, campaignId: string, postedAt: number, toleranceMs: number): Promise<void> {
-  const backTo = postedAt - toleranceMs;
+async function wantSweep(tx: Tx, campaignId: string, backTo: number): Promise<void> {
   await tx
     .updateTable('campaigns')
     .set({ sweep_back_to: backTo })
@@ -259,32 +255,19 @@ async function wantSweep(tx: Queries, campaignId: string, postedAt: number, tole
     .execute();
 }
 
-/** Ends the row of somebody who cannot be dialled again without a person's word: the earlier call counts as made. */
-export async function leaveInDoubt(
-  tx: Queries,
-  campaignId: string,
-  recipientId: string,
-  { earlier, candidates }: Extract<Hindrance, { kind: 'doubt' }>,
-  now: number,
-): Promise<void> {
-  // The outcome of another row is not this one's to decide.
-  if (earlier.recipient_id === recipientId) {
-    const { attempt_id: attemptId } = earlier;
-    if (candidates.length > 0) await noteCandidates(tx, attemptId, candidates);
-    if (earlier.state === 'released')
-      await tx
-        .updateTable('attempts')
-        .set({ state: 'settled', reason: null, settled_at: now })
-        .where('attempt_id', '=', attemptId)
-        .execute();
-    const result = { disposition: 'unknown' as const, detail: notToldApart, counted: true };
-    await settleAttempts(tx, campaignId, [{ attemptId, result }], now);
+/** Ends the rows of people who cannot be dialled again without a person's word, by recipient: the earlier call counts as made. */
+export async function leaveInDoubt(tx: Tx, at: At, doubtful: ReadonlyMap<string, DoubtAbout>): Promise<void> {
+  for (const [recipientId, { earlier, candidates }] of doubtful) {
+    // The outcome of another row is not this one's to decide.
+    if (earlier.recipient_id === recipientId) {
+      const { attempt_id: attemptId } = earlier;
+      if (candidates.length > 0) await noteCandidates(tx, attemptId, candidates);
+      if (earlier.state === 'released')
+        await updateAttempt(tx, attemptId, { state: 'settled', reason: null, settled_at: at.now });
+      await settleAsUnknown(tx, at, { attemptIds: [attemptId], detail: notToldApart });
+    }
+    const { outcome } = await requireRecipient(tx, recipientId);
+    if (outcome === null)
+      await finishRecipients(tx, at, [{ recipientId, outcome: 'unresolved', reason: notToldApart }]);
   }
-  const { outcome } = await tx
-    .selectFrom('recipients')
-    .select('outcome')
-    .where('recipient_id', '=', recipientId)
-    .executeTakeFirstOrThrow();
-  if (outcome !== null) return;
-  await finishRecipients(tx, campaignId, [{ recipientId, outcome: 'unresolved', reason: notToldApart }], now);
 }

@@ -1,14 +1,11 @@
-import type { Selectable } from 'kysely';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import { givenUp } from '../../domain/attempts/retry-schedule.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { findOpenQuestions } from './dial-guard.ts';
 import { readDoubts } from './doubts.ts';
-import { type AttemptRow } from './correlation-rows.ts';
-import type { Queries } from '../open-ledger.ts';
-import type { Database } from '../schema.ts';
-
-export type RecipientRow = Selectable<Database['recipients']>;
+import { groupBy, partsOf, readInParts } from '../parts.ts';
+import type { Queries } from '../tx.ts';
+import type { AttemptRow, RecipientRow } from '../schema.ts';
 
 /** A row that is unresolved, and what a person may want to see to decide about it. */
 export interface DoubtfulRow {
@@ -23,7 +20,6 @@ export interface PossibleRecord {
   facts: ConversationFacts;
 }
 
-const idsPerQuery = 500;
 /** Calls of one time have few records in common with those of another. */
 const callsPerLook = 50;
 
@@ -47,14 +43,13 @@ export async function findUnresolved(
 
 /** Looks up what may have become of the rows' calls, as the records stand now. */
 export async function readDoubtfulRows(
-  tx: Queries,
+  db: Queries,
   campaign: Campaign,
-  recipients: readonly RecipientRow[],
-  now: number,
+  { recipients, now }: { recipients: readonly RecipientRow[]; now: number },
 ): Promise<DoubtfulRow[]> {
-  const questions = await findQuestions(tx, campaign, recipients);
-  const records = await findPossible(tx, campaign, questions, now);
-  const last = await findLastCalls(tx, recipients);
+  const questions = await findQuestions(db, campaign, recipients);
+  const records = await findPossible(db, campaign, { attempts: questions, now });
+  const last = await findLastCalls(db, recipients);
   const byNumber = groupBy(questions, (attempt) => attempt.e164);
   return recipients.map((recipient) => {
     const own = last.get(recipient.recipient_id);
@@ -71,7 +66,7 @@ export async function readDoubtfulRows(
 
 /** Every call that keeps one of the rows from being dialled, or would. */
 export async function findQuestions(
-  tx: Queries,
+  db: Queries,
   { rules }: Campaign,
   recipients: readonly RecipientRow[],
 ): Promise<AttemptRow[]> {
@@ -80,25 +75,23 @@ export async function findQuestions(
     e164: e164 ?? '',
     attempted: true,
   }));
-  return findOpenQuestions(tx, rules.agentId, callees);
+  return findOpenQuestions(db, rules.agentId, callees);
 }
 
 async function findPossible(
-  tx: Queries,
+  db: Queries,
   { rules }: Campaign,
-  attempts: readonly AttemptRow[],
-  now: number,
+  { attempts, now }: { attempts: readonly AttemptRow[]; now: number },
 ): Promise<Map<string, PossibleRecord[]>> {
   const candidates = new Map<string, string[]>();
   for (const ofAgent of groupBy(attempts, (attempt) => attempt.agent_id).values()) {
     const inTime = ofAgent.toSorted((a, b) => (a.posted_at ?? 0) - (b.posted_at ?? 0));
-    for (let start = 0; start < inTime.length; start += callsPerLook) {
-      const part = inTime.slice(start, start + callsPerLook);
-      const doubts = await readDoubts(tx, part[0]?.agent_id ?? '', part, rules.timing, now);
+    for (const part of partsOf(inTime, callsPerLook)) {
+      const doubts = await readDoubts(db, part[0]?.agent_id ?? '', { attempts: part, timing: rules.timing, now });
       for (const [id, doubt] of doubts) if (doubt.candidates.length > 0) candidates.set(id, doubt.candidates);
     }
   }
-  const facts = await readFacts(tx, [...new Set([...candidates.values()].flat())]);
+  const facts = await readFacts(db, [...new Set([...candidates.values()].flat())]);
   return new Map(
     [...candidates].map(([id, ids]) => {
       const records = ids.flatMap((conversationId) => {
@@ -110,43 +103,24 @@ async function findPossible(
   );
 }
 
-async function readFacts(tx: Queries, ids: readonly string[]): Promise<Map<string, ConversationFacts>> {
-  const found = new Map<string, ConversationFacts>();
-  for (let start = 0; start < ids.length; start += idsPerQuery) {
-    const rows = await tx
-      .selectFrom('conversations')
-      .select(['conversation_id', 'facts'])
-      .where('conversation_id', 'in', ids.slice(start, start + idsPerQuery))
-      .execute();
-    for (const row of rows) found.set(row.conversation_id, JSON.parse(row.facts) as ConversationFacts);
-  }
-  return found;
+async function readFacts(db: Queries, ids: readonly string[]): Promise<Map<string, ConversationFacts>> {
+  const rows = await readInParts(ids, (part) =>
+    db.selectFrom('conversations').select(['conversation_id', 'facts']).where('conversation_id', 'in', part).execute(),
+  );
+  return new Map(rows.map((row) => [row.conversation_id, JSON.parse(row.facts) as ConversationFacts]));
 }
 
-async function findLastCalls(tx: Queries, recipients: readonly RecipientRow[]): Promise<Map<string, AttemptRow>> {
-  const last = new Map<string, AttemptRow>();
+async function findLastCalls(db: Queries, recipients: readonly RecipientRow[]): Promise<Map<string, AttemptRow>> {
   const ids = recipients.map((row) => row.recipient_id);
-  for (let start = 0; start < ids.length; start += idsPerQuery) {
-    const rows = await tx
+  const rows = await readInParts(ids, (part) =>
+    db
       .selectFrom('attempts')
       .selectAll()
-      .where('recipient_id', 'in', ids.slice(start, start + idsPerQuery))
+      .where('recipient_id', 'in', part)
       .where('posted_at', 'is not', null)
       .where('state', '=', 'settled')
       .orderBy('number')
-      .execute();
-    for (const row of rows) last.set(row.recipient_id, row);
-  }
-  return last;
-}
-
-/** As `Map.groupBy`, which not every engine has. */
-export function groupBy<Value, Key>(values: readonly Value[], keyOf: (value: Value) => Key): Map<Key, Value[]> {
-  const groups = new Map<Key, Value[]>();
-  for (const value of values) {
-    const group = groups.get(keyOf(value));
-    if (group === undefined) groups.set(keyOf(value), [value]);
-    else group.push(value);
-  }
-  return groups;
+      .execute(),
+  );
+  return new Map(rows.map((row) => [row.recipient_id, row]));
 }

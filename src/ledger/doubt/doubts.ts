@@ -1,11 +1,4 @@
-import {
-  lookAheadOf,
-  readAgent,
-  toCorrelation,
-  type AgentRow,
-  type AttemptRow,
-  type Timing,
-} from './correlation-rows.ts';
+import { lookAheadOf, readAgent, toCorrelation, type Timing } from './correlation-rows.ts';
 import { sql } from 'kysely';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import {
@@ -18,9 +11,10 @@ import {
 } from '../../domain/correlation/evidence.ts';
 import { wordingOf } from '../../domain/correlation/line-words.ts';
 import { mayHideTalkFrom, recordedTalk } from '../../domain/correlation/recorded-talk.ts';
-import type { ConversationRow } from './conversations.ts';
-import type { Queries } from '../open-ledger.ts';
+import { readInParts } from '../parts.ts';
+import type { Queries } from '../tx.ts';
 import { wordsKey } from '../words-key.ts';
+import type { AgentRow, AttemptRow, ConversationRow } from '../schema.ts';
 
 /** A record that is not finished after this long counts as it is. */
 const longestUndecidedMs = 4 * 3_600_000;
@@ -38,28 +32,43 @@ export interface Doubt {
   undecided: boolean;
 }
 
+/** Attempts about which records are asked. */
+interface Question {
+  attempts: readonly AttemptRow[];
+  timing: Timing;
+  now: number;
+  /** A record that began later and is not finished is left to a later question; absent: none is. */
+  undecidedUntil?: number;
+}
+
+/** What an answer is read from. */
+interface Reading extends Pick<Question, 'timing' | 'now'> {
+  db: Queries;
+  agentId: string;
+  agent: AgentRow | undefined;
+  lookAheadMs: number;
+}
+
 /**
  * Asks of attempts that were posted, and have no record that shows what became of them, which unowned records may be theirs and may
- * hide a talk. `undecidedUntil`: a record that began later and is not finished is left to a later question; null: none is.
+ * hide a talk.
  */
 export async function readDoubts(
-  tx: Queries,
+  db: Queries,
   agentId: string,
-  attempts: readonly AttemptRow[],
-  timing: Timing,
-  now: number,
-  undecidedUntil: number | null = null,
+  { attempts, timing, now, undecidedUntil }: Question,
 ): Promise<Map<string, Doubt>> {
   const doubts = new Map<string, Doubt>();
   if (attempts.length === 0) return doubts;
-  const agent = await readAgent(tx, agentId);
-  const asked = await toCorrelation(tx, attempts, lookAheadOf(agent, timing), timing);
-  const records = await findRecords(tx, agentId, asked, agent, timing, now);
+  const agent = await readAgent(db, agentId);
+  const reading: Reading = { db, agentId, agent, timing, now, lookAheadMs: lookAheadOf(agent, timing) };
+  const asked = await toCorrelation(db, attempts, reading);
+  const records = await findRecords(reading, asked);
   if (records.length === 0) return doubts;
-  const dismissed = await readDismissals(tx, attempts);
+  const dismissed = await readDismissals(db, attempts);
   const seqOf = new Map(attempts.map((row) => [row.attempt_id, row.posted_seq ?? 0]));
   const index = indexAttempts(asked, noClock);
-  const spoken = new OurLines(tx, agentId, timing, lookAheadOf(agent, timing));
+  const spoken = new OurLines(reading);
   const clues = records.map((row) => readClues([factsOf(row)], index, noClock)[0]);
   const talks = clues.filter((clue) => clue !== undefined);
   const othersOf = new Map(asked.map((attempt) => [attempt, countOthers(attempt, talks, agent)]));
@@ -71,13 +80,12 @@ export async function readDoubts(
       if (row.seen_seq < (seqOf.get(attempt.attemptId) ?? 0)) continue;
       if (dismissed.has(`${attempt.attemptId} ${row.conversation_id}`)) continue;
       if (!isPossible(attempt, clue, index)) continue;
-      const words = undecided
-        ? null
-        : await judgeWords(attempt, clue, spoken, agent, timing, now, othersOf.get(attempt) ?? 0);
+      const others = othersOf.get(attempt) ?? 0;
+      const words = undecided ? null : await judgeWords(reading, { attempt, clue, spoken, others });
       if (words === 'others') continue;
       const doubt = doubts.get(attempt.attemptId) ?? { candidates: [], undecided: false };
       if (!undecided && words !== 'too_early') doubt.candidates.push(row.conversation_id);
-      else if (undecidedUntil === null || (clue.startedAt ?? 0) <= undecidedUntil) doubt.undecided = true;
+      else if (undecidedUntil === undefined || (clue.startedAt ?? 0) <= undecidedUntil) doubt.undecided = true;
       else continue;
       doubts.set(attempt.attemptId, doubt);
     }
@@ -86,8 +94,8 @@ export async function readDoubts(
 }
 
 /** Whether the agent has a record that belongs to nobody and is still to be read to its end. */
-export async function isAnyUndecided(tx: Queries, agentId: string, now: number): Promise<boolean> {
-  const row = await tx
+export async function isAnyUndecided(db: Queries, agentId: string, now: number): Promise<boolean> {
+  const row = await db
     .selectFrom('conversations')
     .select('conversation_id')
     .where('agent_id', '=', agentId)
@@ -104,11 +112,11 @@ export async function isAnyUndecided(tx: Queries, agentId: string, now: number):
 export const strongEvidence = ['reference', 'batch_and_number', 'person'] as const;
 
 /** The attempts whose record this may be: those without one of their own, or with one that may be somebody else's. */
-export async function findPossibleOwners(tx: Queries, row: ConversationRow, timing: Timing): Promise<AttemptRow[]> {
-  const agent = await readAgent(tx, row.agent_id);
+export async function findPossibleOwners(db: Queries, row: ConversationRow, timing: Timing): Promise<AttemptRow[]> {
+  const agent = await readAgent(db, row.agent_id);
   const startedAt = row.started_at ?? row.first_seen_at;
   const marginMs = 2 * timing.clockToleranceMs + timing.lateDeliveryMs;
-  const attempts = await tx
+  const attempts = await db
     .selectFrom('attempts')
     .selectAll()
     .where('agent_id', '=', row.agent_id)
@@ -116,7 +124,7 @@ export async function findPossibleOwners(tx: Queries, row: ConversationRow, timi
     .where('posted_at', '<=', startedAt + marginMs)
     .where((eb) => eb.or([eb('conversation_id', 'is', null), eb('evidence', 'not in', strongEvidence)]))
     .execute();
-  const asked = await toCorrelation(tx, attempts, lookAheadOf(agent, timing), timing);
+  const asked = await toCorrelation(db, attempts, { lookAheadMs: lookAheadOf(agent, timing), timing });
   const index = indexAttempts(asked, noClock);
   const [clue] = readClues([factsOf(row)], index, noClock);
   if (clue === undefined) return [];
@@ -135,13 +143,8 @@ function factsOf(row: ConversationRow): ConversationFacts {
 }
 
 async function judgeWords(
-  attempt: CorrelationAttempt,
-  clue: Clue,
-  spoken: OurLines,
-  agent: AgentRow | undefined,
-  timing: Timing,
-  now: number,
-  others: number,
+  { agent, timing, now }: Reading,
+  { attempt, clue, spoken, others }: { attempt: CorrelationAttempt; clue: Clue; spoken: OurLines; others: number },
 ): Promise<'others' | 'too_early' | null> {
   const against = wordsAgainst(attempt, clue.line);
   if (against === 'somebody_else') return 'others';
@@ -169,16 +172,10 @@ function countOthers(attempt: CorrelationAttempt, clues: readonly Clue[], agent:
 /** Whether a line that a record shows is that of another attempt of ours, word for word. */
 class OurLines {
   readonly #known = new Map<string, { e164: string; posted_at: number | null }[]>();
-  readonly #tx: Queries;
-  readonly #agentId: string;
-  readonly #timing: Timing;
-  readonly #lookAheadMs: number;
+  readonly #reading: Reading;
 
-  constructor(tx: Queries, agentId: string, timing: Timing, lookAheadMs: number) {
-    this.#tx = tx;
-    this.#agentId = agentId;
-    this.#timing = timing;
-    this.#lookAheadMs = lookAheadMs;
+  constructor(reading: Reading) {
+    this.#reading = reading;
   }
 
   async byAnother(attempt: CorrelationAttempt, line: string | null, startedAt: number): Promise<boolean> {
@@ -189,23 +186,24 @@ class OurLines {
     const key = wordsKey(line);
     const calls = this.#known.get(key) ?? (await this.#find(key));
     this.#known.set(key, calls);
-    const { clockToleranceMs } = this.#timing;
+    const { lookAheadMs, timing } = this.#reading;
+    const { clockToleranceMs } = timing;
     return calls.some(
       ({ e164, posted_at: at }) =>
         e164 !== attempt.e164 &&
         at !== null &&
         at - 2 * clockToleranceMs <= startedAt &&
-        startedAt <= at + this.#lookAheadMs + 2 * clockToleranceMs,
+        startedAt <= at + lookAheadMs + 2 * clockToleranceMs,
     );
   }
 
   async #find(key: string) {
-    return this.#tx
+    return this.#reading.db
       .selectFrom('recipients')
       .innerJoin('attempts', 'attempts.recipient_id', 'recipients.recipient_id')
       .select(['attempts.e164', 'attempts.posted_at'])
       .where('recipients.words_key', '=', key)
-      .where('attempts.agent_id', '=', this.#agentId)
+      .where('attempts.agent_id', '=', this.#reading.agentId)
       .where('attempts.posted_at', 'is not', null)
       .where('attempts.conversation_id', 'is', null)
       .execute();
@@ -213,22 +211,18 @@ class OurLines {
 }
 
 async function findRecords(
-  tx: Queries,
-  agentId: string,
+  { db, agentId, agent, timing, now }: Reading,
   asked: readonly CorrelationAttempt[],
-  agent: AgentRow | undefined,
-  { ringLimitMs }: Timing,
-  now: number,
 ): Promise<ConversationRow[]> {
   const shown = {
     wordsShown: agent?.words_shown === 1,
     bareShown: agent?.bare_shown === 1,
     longestEmptyMs: agent?.longest_empty_ms ?? 0,
   };
-  const mayHideFrom = mayHideTalkFrom(shown, ringLimitMs);
+  const mayHideFrom = mayHideTalkFrom(shown, timing.ringLimitMs);
   const from = Math.min(...asked.map((attempt) => attempt.possibleFrom));
   const until = Math.max(...asked.map((attempt) => attempt.possibleUntil));
-  const rows = await tx
+  const rows = await db
     .selectFrom('conversations')
     .selectAll()
     .where('agent_id', '=', agentId)
@@ -239,7 +233,7 @@ async function findRecords(
     )
     .execute();
   const ringing = rows.filter((row) => row.talk < mayHideFrom);
-  if (ringing.length === 0 || !(await leavesRecordOfEachCall(tx, agentId, now))) return rows;
+  if (ringing.length === 0 || !(await leavesRecordOfEachCall(db, agentId, now))) return rows;
   return rows.filter((row) => row.talk >= mayHideFrom);
 }
 
@@ -247,7 +241,7 @@ async function findRecords(
  * Whether the service has shown as many records as calls were made. Where unanswered calls leave none, a record without words but with a
  * duration is that of a talk.
  */
-async function leavesRecordOfEachCall(tx: Queries, agentId: string, now: number): Promise<boolean> {
+async function leavesRecordOfEachCall(db: Queries, agentId: string, now: number): Promise<boolean> {
   const { rows } = await sql<{ calls: number; records: number }>`
     with since as (select min(posted_at) as at from attempts join campaigns on campaigns.campaign_id = attempts.campaign_id
       where attempts.agent_id = ${agentId} and campaigns.state not in ('completed', 'cancelled', 'failed'))
@@ -255,23 +249,15 @@ async function leavesRecordOfEachCall(tx: Queries, agentId: string, now: number)
       (select count(*) from attempts where agent_id = ${agentId} and posted_at >= (select at from since)
         and (state = 'settled' or (state = 'open' and (conversation_id is not null or posted_at < ${now - onTheirWayMs})))) as calls,
       (select count(*) from conversations where agent_id = ${agentId} and started_at >= (select at from since) - 60000
-        and caller is null) as records`.execute(tx);
+        and caller is null) as records`.execute(db);
   const [counts] = rows;
   return counts !== undefined && counts.records >= counts.calls;
 }
 
-const valuesPerQuery = 500;
-
-async function readDismissals(tx: Queries, attempts: readonly AttemptRow[]): Promise<Set<string>> {
-  const dismissed = new Set<string>();
+async function readDismissals(db: Queries, attempts: readonly AttemptRow[]): Promise<Set<string>> {
   const ids = attempts.map((row) => row.attempt_id);
-  for (let start = 0; start < ids.length; start += valuesPerQuery) {
-    const rows = await tx
-      .selectFrom('dismissals')
-      .select(['attempt_id', 'conversation_id'])
-      .where('attempt_id', 'in', ids.slice(start, start + valuesPerQuery))
-      .execute();
-    for (const row of rows) dismissed.add(`${row.attempt_id} ${row.conversation_id}`);
-  }
-  return dismissed;
+  const rows = await readInParts(ids, (part) =>
+    db.selectFrom('dismissals').selectAll().where('attempt_id', 'in', part).execute(),
+  );
+  return new Set(rows.map((row) => `${row.attempt_id} ${row.conversation_id}`));
 }

@@ -1,10 +1,9 @@
-import type { Selectable } from 'kysely';
-import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
-import { readAgent, type AttemptRow } from './correlation-rows.ts';
-import type { Queries } from '../open-ledger.ts';
-import type { Database } from '../schema.ts';
-
-export type BatchRow = Selectable<Database['batches']>;
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { readAgent, readRulesOf } from './correlation-rows.ts';
+import { groupBy } from '../parts.ts';
+import type { Queries, Tx } from '../tx.ts';
+import { updateBatch } from '../updates.ts';
+import type { AttemptRow, BatchRow } from '../schema.ts';
 
 /** Sweeps further apart than this (service time) leave a gap in which the settle deadline does not run. */
 const longestPauseMs = 120_000;
@@ -22,8 +21,8 @@ export interface OpenBatch {
   missing: AttemptRow[];
 }
 
-export async function findOpenBatches(tx: Queries, agentId: string): Promise<OpenBatch[]> {
-  const attempts = await tx
+export async function findOpenBatches(db: Queries, agentId: string): Promise<OpenBatch[]> {
+  const attempts = await db
     .selectFrom('attempts')
     .selectAll()
     .where('agent_id', '=', agentId)
@@ -31,30 +30,15 @@ export async function findOpenBatches(tx: Queries, agentId: string): Promise<Ope
     .where('conversation_id', 'is', null)
     .orderBy('position')
     .execute();
-  const byBatch = new Map<string, AttemptRow[]>();
-  for (const attempt of attempts) {
-    const missing = byBatch.get(attempt.batch_id);
-    if (missing === undefined) byBatch.set(attempt.batch_id, [attempt]);
-    else missing.push(attempt);
-  }
   const rulesOf = new Map<string, CampaignRules>();
   const open: OpenBatch[] = [];
-  for (const [batchId, missing] of byBatch) {
-    const batch = await tx.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirstOrThrow();
-    const rules = rulesOf.get(batch.campaign_id) ?? (await readRulesOf(tx, batch.campaign_id));
+  for (const [batchId, missing] of groupBy(attempts, (attempt) => attempt.batch_id)) {
+    const batch = await db.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirstOrThrow();
+    const rules = rulesOf.get(batch.campaign_id) ?? (await readRulesOf(db, batch.campaign_id));
     rulesOf.set(batch.campaign_id, rules);
     open.push({ batch, rules, missing });
   }
   return open;
-}
-
-export async function readRulesOf(tx: Queries, campaignId: string): Promise<CampaignRules> {
-  const row = await tx
-    .selectFrom('campaigns')
-    .select('rules')
-    .where('campaign_id', '=', campaignId)
-    .executeTakeFirstOrThrow();
-  return readRules(row.rules);
 }
 
 /** The instant after which a complete sweep may conclude that a batch's missing records will not come. */
@@ -90,10 +74,9 @@ export async function conclusionDueSince(db: Queries, agentId: string, now: numb
 
 /** Time in which nobody looked does not count towards the settle deadline; the time that a sweep takes is time in which somebody does. */
 export async function skipGap(
-  tx: Queries,
+  tx: Tx,
   open: OpenBatch[],
-  lastCompleteAt: number | null,
-  begunAt: number,
+  { lastCompleteAt, begunAt }: { lastCompleteAt: number | null; begunAt: number },
 ): Promise<void> {
   for (const entry of open) {
     const { batch, rules } = entry;
@@ -101,7 +84,7 @@ export async function skipGap(
     const gap = begunAt - Math.max(lastCompleteAt ?? 0, batch.progress_at);
     if (gap <= Math.max(longestPauseMs, 5 * rules.timing.pollMs)) continue;
     const progressAt = batch.progress_at + gap;
-    await tx.updateTable('batches').set({ progress_at: progressAt }).where('batch_id', '=', batch.batch_id).execute();
+    await updateBatch(tx, batch.batch_id, { progress_at: progressAt });
     entry.batch = { ...batch, progress_at: progressAt };
   }
 }

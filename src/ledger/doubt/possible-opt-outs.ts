@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import type { ConversationRow } from './conversations.ts';
 import { findPossibleOwners } from './doubts.ts';
-import { type AttemptRow } from './correlation-rows.ts';
 import { appendEvents } from '../events.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Tx } from '../tx.ts';
 import { accountScope, addSuppression, findEntries } from '../rows/suppressions.ts';
+import { updateConversation } from '../updates.ts';
+import type { AttemptRow, ConversationRow } from '../schema.ts';
 
 /** What is to be done about a record in which somebody asked not to be called again (`conversations.heard`). */
 export const heardState = { nothing: 0, toFollow: 1, followed: 2 } as const;
@@ -15,10 +15,9 @@ export const heardState = { nothing: 0, toFollow: 1, followed: 2 } as const;
  * or the one that called. Such entries are lifted when the record turns out to be somebody else's.
  */
 export async function followPossibleOptOuts(
-  tx: Queries,
+  tx: Tx,
   agentId: string,
-  timing: CampaignRules['timing'],
-  now: number,
+  { timing, now }: { timing: CampaignRules['timing']; now: number },
 ): Promise<void> {
   const rows = await tx
     .selectFrom('conversations')
@@ -27,16 +26,16 @@ export async function followPossibleOptOuts(
     .where('heard', '=', heardState.toFollow)
     .execute();
   for (const row of rows) {
-    if (row.attempt_id === null) await suppressPossible(tx, row, timing, now);
-    await tx
-      .updateTable('conversations')
-      .set({ heard: heardState.followed })
-      .where('conversation_id', '=', row.conversation_id)
-      .execute();
+    if (row.attempt_id === null) await suppressPossible(tx, row, { timing, now });
+    await updateConversation(tx, row.conversation_id, { heard: heardState.followed });
   }
 }
 
-async function suppressPossible(tx: Queries, row: ConversationRow, timing: CampaignRules['timing'], now: number) {
+async function suppressPossible(
+  tx: Tx,
+  row: ConversationRow,
+  { timing, now }: { timing: CampaignRules['timing']; now: number },
+) {
   const source = sourceOf(row.conversation_id);
   const owners = row.caller === null ? await findPossibleOwners(tx, row, timing) : [];
   const campaignOf = new Map(owners.map((attempt) => [attempt.e164, attempt.campaign_id]));
@@ -56,10 +55,9 @@ async function suppressPossible(tx: Queries, row: ConversationRow, timing: Campa
 
 /** A record has been ascribed to an attempt: whoever else may have been the one who opted out in it is free again. */
 export async function liftPossibleOptOuts(
-  tx: Queries,
-  conversationId: string,
+  tx: Tx,
   owner: AttemptRow,
-  now: number,
+  { conversationId, now }: { conversationId: string; now: number },
 ): Promise<void> {
   const source = sourceOf(conversationId);
   const lifted = await tx

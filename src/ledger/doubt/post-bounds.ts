@@ -1,4 +1,5 @@
-import type { Queries } from '../open-ledger.ts';
+import { readInParts } from '../parts.ts';
+import type { Queries } from '../tx.ts';
 
 /** Between which instants of the service's clock a request was made, over all POSTs of its batch. */
 export interface PostBounds {
@@ -8,11 +9,6 @@ export interface PostBounds {
   clocked: boolean;
 }
 
-/** A service that tells no time leaves more room for error: so much on either side, besides the tolerance itself. */
-type Margin = { clockToleranceMs: number };
-
-const valuesPerQuery = 500;
-
 /**
  * The bounds of batches that were posted. Where the service's clock was not read, the clock of the process that posted stands in, with
  * a margin; where no answer came, the request may be carried out until nothing more is expected of it (`hold_after`).
@@ -20,28 +16,27 @@ const valuesPerQuery = 500;
 export async function readPostBounds(
   db: Queries,
   batchIds: readonly string[],
-  { clockToleranceMs }: Margin,
+  { clockToleranceMs }: { clockToleranceMs: number },
 ): Promise<Map<string, PostBounds>> {
-  const bounds = new Map<string, PostBounds>();
-  const unique = [...new Set(batchIds)];
-  for (let start = 0; start < unique.length; start += valuesPerQuery) {
-    const rows = await db
+  const rows = await readInParts([...new Set(batchIds)], (part) =>
+    db
       .selectFrom('posts')
       .innerJoin('batches', 'batches.batch_id', 'posts.batch_id')
       .select(['posts.batch_id', 'posts.posted_at', 'posts.service_from', 'posts.service_to', 'posts.verdict_at'])
       .select('batches.hold_after')
-      .where('posts.batch_id', 'in', unique.slice(start, start + valuesPerQuery))
-      .execute();
-    for (const row of rows) {
-      const from = row.service_from ?? row.posted_at - clockToleranceMs;
-      const to = row.service_to ?? Math.max(row.verdict_at ?? 0, row.hold_after ?? row.posted_at) + clockToleranceMs;
-      const known = bounds.get(row.batch_id);
-      bounds.set(row.batch_id, {
-        from: Math.min(from, known?.from ?? from),
-        to: Math.max(to, known?.to ?? to),
-        clocked: row.service_from !== null && known?.clocked !== false,
-      });
-    }
+      .where('posts.batch_id', 'in', part)
+      .execute(),
+  );
+  const bounds = new Map<string, PostBounds>();
+  for (const row of rows) {
+    const from = row.service_from ?? row.posted_at - clockToleranceMs;
+    const to = row.service_to ?? Math.max(row.verdict_at ?? 0, row.hold_after ?? row.posted_at) + clockToleranceMs;
+    const known = bounds.get(row.batch_id);
+    bounds.set(row.batch_id, {
+      from: Math.min(from, known?.from ?? from),
+      to: Math.max(to, known?.to ?? to),
+      clocked: row.service_from !== null && known?.clocked !== false,
+    });
   }
   return bounds;
 }

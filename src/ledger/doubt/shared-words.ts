@@ -1,9 +1,10 @@
+import { sqlStates } from '../parts.ts';
 import { sql } from 'kysely';
 import { openAttemptStates } from '../../domain/ledger.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { hasNearLine, wordingOf } from '../../domain/correlation/line-words.ts';
 import { readAgent } from './correlation-rows.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 
 /** So many finished records in a row have shown number or reference: then records tell calls apart, whatever their words. */
 const recordsThatTell = 20;
@@ -31,7 +32,7 @@ export const sharesWords = sql<number>`case when recipients.tier = 1 and exists 
 export function hasFreeWords(agentId: string) {
   return sql<boolean>`(recipients.words_key is null or not exists (
     select 1 from attempts where attempts.agent_id = ${agentId} and attempts.words_key = recipients.words_key
-      and attempts.state in ('planned', 'posting', 'open')))`;
+      and attempts.state in (${sqlStates(openAttemptStates)})))`;
 }
 
 /**

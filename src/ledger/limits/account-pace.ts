@@ -1,10 +1,10 @@
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import { cutPace, fullPace, raisePace } from '../../domain/pacing/pace-control.ts';
 import type { PostVerdict } from '../../domain/ledger.ts';
 import { findCampaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
-import type { Queries, Store } from '../open-ledger.ts';
-import type { Database } from '../schema.ts';
+import { isPostgres, type Queries, type Tx } from '../tx.ts';
+import type { BatchRow, Row } from '../schema.ts';
 
 /** What holds for all campaigns of one account of the service. */
 export interface Account {
@@ -13,6 +13,8 @@ export interface Account {
   maxConcurrentCalls: number | null;
   /** Part of `maxConcurrentCalls` that is left to others, in thousandths. */
   keepFree: number;
+  /** Nothing is posted before this instant (service time). */
+  notBefore: number;
   /** In thousandths of every limit. */
   pace: number;
   /** Service time at which the pace was last cut; 0 before the first. */
@@ -29,6 +31,7 @@ export async function readAccount(db: Queries, accountId: string): Promise<Accou
     accountId,
     maxConcurrentCalls: row?.max_concurrent_calls ?? null,
     keepFree: row?.keep_free ?? 0,
+    notBefore: row?.not_before ?? 0,
     pace: row?.pace ?? fullPace,
     cutAt: row?.pace_at ?? 0,
     clocksApartMs: row?.clocks_apart_ms ?? 0,
@@ -46,22 +49,33 @@ export function linesOf({ maxConcurrentCalls, keepFree }: Account): number | nul
  * Locks an account's row for the rest of the transaction. Whoever locks a campaign as well does that first, so that two transactions
  * never wait for each other.
  */
-export async function lockAccount(tx: Queries, store: Pick<Store, 'dialect'>, accountId: string): Promise<void> {
-  if (store.dialect === 'postgres')
-    await sql`select 1 from accounts where account_id = ${accountId} for update`.execute(tx);
+export async function lockAccount(tx: Tx, accountId: string): Promise<void> {
+  if (isPostgres(tx)) await sql`select 1 from accounts where account_id = ${accountId} for update`.execute(tx);
 }
+
+const freshAccount = { not_before: 0, keep_free: 0, pace: fullPace, pace_at: 0 };
 
 /** Writes to an account's row, which need not be there. */
 export async function writeAccount(
-  tx: Queries,
+  tx: Tx,
   accountId: string,
-  changes: Partial<Omit<Selectable<Database['accounts']>, 'account_id'>>,
+  changes: Partial<Omit<Row<'accounts'>, 'account_id'>>,
 ): Promise<void> {
-  const fresh = { max_concurrent_calls: null, not_before: 0, keep_free: 0, pace: fullPace, pace_at: 0 };
   await tx
     .insertInto('accounts')
-    .values({ account_id: accountId, ...fresh, ...changes })
+    .values({ account_id: accountId, ...freshAccount, ...changes })
     .onConflict((conflict) => conflict.column('account_id').doUpdateSet(changes))
+    .execute();
+}
+
+/** From here on no POST of this account begins before that instant, unless a later one is set already. */
+export async function holdAccount(tx: Tx, accountId: string, notBefore: number): Promise<void> {
+  await tx
+    .insertInto('accounts')
+    .values({ account_id: accountId, ...freshAccount, not_before: notBefore })
+    .onConflict((conflict) =>
+      conflict.column('account_id').doUpdateSet({ not_before: notBefore }).where('accounts.not_before', '<', notBefore),
+    )
     .execute();
 }
 
@@ -70,9 +84,8 @@ export async function writeAccount(
  * transaction that records the verdict.
  */
 export async function notePace(
-  tx: Queries,
-  store: Pick<Store, 'dialect'>,
-  batch: Pick<Selectable<Database['batches']>, 'campaign_id' | 'batch_id' | 'size'>,
+  tx: Tx,
+  batch: Pick<BatchRow, 'campaign_id' | 'batch_id' | 'size'>,
   answer: { verdict: PostVerdict; status?: number | null; now: number },
 ): Promise<void> {
   const limited = answer.status === 429;
@@ -81,7 +94,7 @@ export async function notePace(
   if (campaign === undefined) return;
   // Where all is well, which is nearly always, nothing is locked.
   if (!limited && (await readAccount(tx, campaign.accountId)).pace === fullPace) return;
-  await lockAccount(tx, store, campaign.accountId);
+  await lockAccount(tx, campaign.accountId);
   const before = await readAccount(tx, campaign.accountId);
   const limit = campaign.rules.pacing.maxConcurrentCalls;
   const { pace, cutAt } = limited

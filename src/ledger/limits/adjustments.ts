@@ -1,9 +1,12 @@
 import { readRules } from '../../domain/campaign-rules.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { lockAccount, readAccount, writeAccount, type Account } from './account-pace.ts';
-import { findCampaign, toCampaign, type Campaign, type PacingAdjustments } from '../rows/campaigns.ts';
+import { findCampaign, listCampaigns, type Campaign, type PacingAdjustments } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockedTransaction } from '../locks.ts';
+import type { Queries } from '../tx.ts';
+import { updateCampaign } from '../updates.ts';
 
 /** The limits that may be changed while a campaign runs. */
 export type PacingLimits = Required<PacingAdjustments>;
@@ -49,8 +52,7 @@ export async function adjustCampaign(
   campaignId: string,
   { wish, reset, now }: { wish: PacingAdjustments; reset: boolean; now: number },
 ): Promise<Adjustment<PacingLimits> | undefined> {
-  return store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
+  return lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await findCampaign(tx, campaignId);
     const limits = await readLimits(tx, campaignId);
     if (campaign === undefined || limits === undefined || hasEnded(campaign)) return undefined;
@@ -59,7 +61,7 @@ export async function adjustCampaign(
     if (Object.keys(change.to).length === 0) return change;
     const { to: adjustments } = compare(limits.file, after);
     const stored = Object.keys(adjustments).length === 0 ? null : JSON.stringify(adjustments);
-    await tx.updateTable('campaigns').set({ adjustments: stored }).where('campaign_id', '=', campaignId).execute();
+    await updateCampaign(tx, campaignId, { adjustments: stored });
     const data = { ...change, by: 'person' as const };
     await appendEvents(tx, [{ at: now, campaignId, type: 'campaign.adjusted', data }]);
     return change;
@@ -70,14 +72,7 @@ export type AccountLimits = Pick<Account, 'maxConcurrentCalls' | 'keepFree'>;
 
 /** The campaigns of an account that have not ended. */
 export async function listCampaignsOf(db: Queries, accountId: string): Promise<Campaign[]> {
-  const rows = await db
-    .selectFrom('campaigns')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('state', '!=', 'importing')
-    .orderBy('created_at')
-    .execute();
-  return rows.map(toCampaign).filter((campaign) => !hasEnded(campaign));
+  return (await listCampaigns(db, accountId)).filter((campaign) => !hasEnded(campaign));
 }
 
 /** Changes what the campaigns of an account may use together; told in the log of each. Without a limit nothing is kept free. */
@@ -87,7 +82,7 @@ export async function adjustAccount(
   { wish, now }: { wish: Partial<AccountLimits>; now: number },
 ): Promise<Adjustment<AccountLimits> & { campaigns: Campaign[] }> {
   return store.transaction(async (tx) => {
-    await lockAccount(tx, store, accountId);
+    await lockAccount(tx, accountId);
     const { maxConcurrentCalls, keepFree } = await readAccount(tx, accountId);
     const before: AccountLimits = { maxConcurrentCalls, keepFree };
     const after = { ...before, ...wish };

@@ -1,5 +1,6 @@
 import { budgetAllowsAt, type AttemptBudget } from '../../domain/attempts/attempt-budget.ts';
-import type { Queries } from '../open-ledger.ts';
+import { groupBy, readInParts } from '../parts.ts';
+import type { Queries } from '../tx.ts';
 import { firstPostedAfter, lastPostedAt } from './placed-calls.ts';
 
 /** A recipient about to be dialled, as far as budgets are concerned. */
@@ -12,38 +13,22 @@ export interface Budgeted {
   budgetFrom: number;
 }
 
-const valuesPerQuery = 500;
-
 /**
  * Tells of each recipient when the budgets of attempts allow one more; null: never. Reads nothing where neither a number's budget nor
  * a renewal asks for it.
  */
 export async function readBudgets(
-  tx: Queries,
+  db: Queries,
   budget: AttemptBudget,
-  recipients: readonly Budgeted[],
-  now: number,
+  { recipients, now }: { recipients: readonly Budgeted[]; now: number },
 ): Promise<(recipient: Budgeted) => number | null> {
   const since = budget.resetAfterMs === null ? -1 : now - budget.resetAfterMs;
-  const dialled = recipients.filter(({ counted }) => counted > 0);
+  const dialled = recipients.filter(({ counted }) => counted > 0).map(({ recipientId }) => recipientId);
+  const numbers = recipients.map(({ e164 }) => e164);
   const own =
-    budget.resetAfterMs === null
-      ? null
-      : await countedSince(
-          tx,
-          'recipient_id',
-          dialled.map(({ recipientId }) => recipientId),
-          since,
-        );
+    budget.resetAfterMs === null ? null : await countedSince(db, { column: 'recipient_id', values: dialled, since });
   const shared =
-    budget.maxAttemptsPerNumber === null
-      ? null
-      : await countedSince(
-          tx,
-          'e164',
-          recipients.map(({ e164 }) => e164),
-          since,
-        );
+    budget.maxAttemptsPerNumber === null ? null : await countedSince(db, { column: 'e164', values: numbers, since });
   return ({ recipientId, e164, counted, budgetFrom }) => {
     const byRecipient =
       own === null
@@ -54,27 +39,20 @@ export async function readBudgets(
   };
 }
 
+/** Calls that counted and were last posted after `since`, by the values of a column. */
 async function countedSince(
-  tx: Queries,
-  column: 'recipient_id' | 'e164',
-  values: readonly string[],
-  since: number,
+  db: Queries,
+  { column, values, since }: { column: 'recipient_id' | 'e164'; values: readonly string[]; since: number },
 ): Promise<Map<string, { at: number; number: number }[]>> {
-  const counted = new Map<string, { at: number; number: number }[]>();
-  for (let start = 0; start < values.length; start += valuesPerQuery) {
-    const rows = await tx
+  const rows = await readInParts(values, (part) =>
+    db
       .selectFrom('attempts')
       .select([column, 'number', lastPostedAt.as('at')])
-      .where(column, 'in', values.slice(start, start + valuesPerQuery))
+      .where(column, 'in', part)
       .where('posted_at', '>', firstPostedAfter(since))
       .where('state', '=', 'settled')
       .where('counted', '=', 1)
-      .execute();
-    for (const row of rows) {
-      const of = counted.get(row[column]) ?? [];
-      of.push({ at: row.at, number: row.number });
-      counted.set(row[column], of);
-    }
-  }
-  return counted;
+      .execute(),
+  );
+  return groupBy(rows, (row) => row[column]);
 }

@@ -1,13 +1,13 @@
 import { breakerOpens, failedDispositions, type FailedDisposition } from '../../domain/pacing/breaker.ts';
 import { readCallersOut } from './callers.ts';
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Tx } from '../tx.ts';
 
 /**
  * Pauses a campaign of whose latest calls too many failed; answers whether it did. Only calls that ended since it last began to dial
  * count: a person has looked at those before.
  */
-export async function openBreaker(tx: Queries, campaign: Campaign, now: number): Promise<boolean> {
+export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Promise<boolean> {
   const { breaker } = campaign.rules;
   if (breaker === null) return false;
   // A number that has been taken out has nothing to say of the others.
@@ -42,5 +42,9 @@ export async function openBreaker(tx: Queries, campaign: Campaign, now: number):
   if (evidence === null) return false;
   const next = breaker.coolDownMs === null ? 'Look at it, then resume.' : 'It goes on by itself after its cool-down.';
   const resumeAt = breaker.coolDownMs === null ? null : now + breaker.coolDownMs;
-  return changeCampaignState(tx, campaign.campaignId, 'paused', `${evidence}. ${next}`, now, resumeAt);
+  return changeCampaignState(
+    tx,
+    { campaignId: campaign.campaignId, now },
+    { to: 'paused', reason: `${evidence}. ${next}`, resumeAt },
+  );
 }

@@ -1,12 +1,14 @@
-import type { Selectable } from 'kysely';
 import type { Caller, CallerFault, CallerStanding } from '../../domain/caller-choice.ts';
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { appendEvents } from '../events.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
-import type { Database } from '../schema.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockedTransaction } from '../locks.ts';
+import type { Queries, Tx } from '../tx.ts';
+import { updateCampaign } from '../updates.ts';
+import type { Row } from '../schema.ts';
 
-type CallerRow = Selectable<Database['callers']>;
+type CallerRow = Row<'callers'>;
 type CampaignCallers = Pick<Campaign, 'campaignId' | 'rules'>;
 
 function selectCallers(db: Queries, campaignId: string): Promise<CallerRow[]> {
@@ -14,7 +16,7 @@ function selectCallers(db: Queries, campaignId: string): Promise<CallerRow[]> {
 }
 
 /** The campaign's numbers, with a row for each: those of which the service has not been asked yet count as in. */
-async function ensureCallers(tx: Queries, { campaignId, rules }: CampaignCallers): Promise<CallerRow[]> {
+async function ensureCallers(tx: Tx, { campaignId, rules }: CampaignCallers): Promise<CallerRow[]> {
   const { numbers } = rules.callers;
   const rows = await selectCallers(tx, campaignId);
   if (rows.length >= numbers.length) return rows;
@@ -28,7 +30,7 @@ async function ensureCallers(tx: Queries, { campaignId, rules }: CampaignCallers
 }
 
 /** The numbers that may call, in the order of the campaign file. */
-export async function readCallersIn(tx: Queries, campaign: CampaignCallers): Promise<Caller[]> {
+export async function readCallersIn(tx: Tx, campaign: CampaignCallers): Promise<Caller[]> {
   const rows = await ensureCallers(tx, campaign);
   return rows
     .filter((row) => row.out === 0)
@@ -41,17 +43,19 @@ export async function readCallersIn(tx: Queries, campaign: CampaignCallers): Pro
 }
 
 /** Numbers that have been taken out: nothing is sent from them, and their calls say nothing of the others. */
-export async function readCallersOut(tx: Queries, { campaignId }: CampaignCallers): Promise<string[]> {
+export async function readCallersOut(tx: Tx, { campaignId }: CampaignCallers): Promise<string[]> {
   const rows = await selectCallers(tx, campaignId);
   return rows.filter((row) => row.out === 1).map((row) => row.phone_number_id);
 }
 
 /** Notes that a number calls these recipients from now on. Those who had it before are not counted again. */
 export async function giveCaller(
-  tx: Queries,
+  tx: Tx,
   campaignId: string,
-  phoneNumberId: string,
-  recipients: readonly { recipient_id: string; caller: string | null }[],
+  {
+    phoneNumberId,
+    recipients,
+  }: { phoneNumberId: string; recipients: readonly { recipient_id: string; caller: string | null }[] },
 ): Promise<void> {
   const chosen = recipients.filter(({ caller }) => caller !== phoneNumberId).map((row) => row.recipient_id);
   if (chosen.length === 0) return;
@@ -89,8 +93,7 @@ async function hasManyFailures(db: Queries, campaignId: string, since: number): 
 export async function claimCallerLook(
   store: Store,
   campaign: CampaignCallers,
-  { everyMs, soonestMs }: { everyMs: number; soonestMs: number },
-  now: number,
+  { everyMs, soonestMs, now }: { everyMs: number; soonestMs: number; now: number },
 ): Promise<CallerLook> {
   const { campaignId, rules } = campaign;
   const judge = (rows: readonly CallerRow[], afterMs: number): CallerLook => {
@@ -105,8 +108,7 @@ export async function claimCallerLook(
     afterMs = soonestMs;
   const look = judge(rows, afterMs);
   if (look !== 'due') return look;
-  return store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
+  return lockedTransaction(store, campaignId, async (tx) => {
     const again = judge(await ensureCallers(tx, campaign), afterMs);
     if (again === 'due')
       await tx.updateTable('callers').set({ checked_at: now }).where('campaign_id', '=', campaignId).execute();
@@ -119,7 +121,7 @@ const lastCalls = 20;
 
 /** How the last finished calls of a number ended: what stands behind its being taken out. */
 async function readLastCalls(
-  tx: Queries,
+  tx: Tx,
   campaignId: string,
   phoneNumberId: string,
 ): Promise<{ calls: number; failed: number }> {
@@ -143,40 +145,39 @@ async function readLastCalls(
 export async function noteCallers(
   store: Store,
   campaign: CampaignCallers,
-  standings: readonly CallerStanding[],
-  faults: string | null,
-  now: number,
+  { standings, faults, now }: { standings: readonly CallerStanding[]; faults: string | null; now: number },
 ): Promise<void> {
   const { campaignId } = campaign;
-  await store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
+  await lockedTransaction(store, campaignId, async (tx) => {
     const before = new Map((await ensureCallers(tx, campaign)).map((row) => [row.phone_number_id, row]));
     const events: NewEvent[] = [];
     const evidence: string[] = [];
     for (const { phoneNumberId, fault, e164, country, regions } of standings) {
       const wasOut = before.get(phoneNumberId)?.out === 1;
+      const isOut = fault !== null;
       // What was known of a number stays when the service no longer has it.
       const facts = e164 === null ? {} : { e164, country, regions: regions === null ? null : JSON.stringify(regions) };
       await tx
         .updateTable('callers')
-        .set({ ...facts, out: fault === null ? 0 : 1, reason: fault, checked_at: now })
+        .set({ ...facts, out: isOut ? 1 : 0, reason: fault, checked_at: now })
         .where('campaign_id', '=', campaignId)
         .where('phone_number_id', '=', phoneNumberId)
         .execute();
-      if (fault !== null && !wasOut) {
+      if (isOut && !wasOut) {
         const { calls, failed } = await readLastCalls(tx, campaignId, phoneNumberId);
         events.push({ at: now, campaignId, type: 'caller.out', data: { phoneNumberId, reason: fault, calls, failed } });
         if (calls > 0) evidence.push(`Of the last ${calls} calls of ${phoneNumberId} ${failed} failed.`);
       }
-      if (fault !== null || !wasOut) continue;
-      events.push({ at: now, campaignId, type: 'caller.in', data: { phoneNumberId } });
-      // Its failures of before say nothing any more: the breaker counts anew.
-      await tx.updateTable('campaigns').set({ dials_since: now }).where('campaign_id', '=', campaignId).execute();
+      if (wasOut && !isOut) {
+        events.push({ at: now, campaignId, type: 'caller.in', data: { phoneNumberId } });
+        // Its failures of before say nothing any more: the breaker counts anew.
+        await updateCampaign(tx, campaignId, { dials_since: now });
+      }
     }
     await appendEvents(tx, events);
     if (faults === null) return;
     const reason = [`${faults}, then resume.`, ...evidence].join(' ');
-    await changeCampaignState(tx, campaignId, 'paused', reason, now);
+    await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason });
     // Also one that was to go on by itself: no cool-down mends a number.
     await tx
       .updateTable('campaigns')

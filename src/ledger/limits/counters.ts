@@ -1,13 +1,23 @@
+import { sqlStates } from '../parts.ts';
 import { sql } from 'kysely';
-import { openAttemptStates, requestedAttemptStates } from '../../domain/ledger.ts';
+import {
+  openAttemptStates,
+  requestedAttemptStates,
+  undecidedStates,
+  type AttemptState,
+  type BatchState,
+} from '../../domain/ledger.ts';
 import { clockToleranceMs } from '../../domain/correlation/evidence.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { At, Queries } from '../tx.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { refusedInBatch } from '../rows/release.ts';
-import { hasFreeWords } from '../doubt/shared-words.ts';
+import { hasFreeWords, readWordsKept } from '../doubt/shared-words.ts';
 
 /** Recipients looked at in one transaction; more than a batch, since many may be deferred. */
 export const candidatesPerLook = 1000;
+
+/** States of a batch of which the collector may still learn something. */
+const openBatchStates: readonly BatchState[] = ['posting', 'not_sent', 'unknown'];
 
 /** What still has to happen in a campaign. */
 export interface Outstanding {
@@ -21,22 +31,20 @@ export interface Outstanding {
 
 /** Attempts that hold a slot. Those of a held batch are settled and hold none. */
 export async function countOpen(db: Queries, campaignId: string): Promise<number> {
-  const row = await db
-    .selectFrom('attempts')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('campaign_id', '=', campaignId)
-    .where('state', 'in', openAttemptStates)
-    .executeTakeFirstOrThrow();
-  return row.count;
+  return countAttempts(db, campaignId, openAttemptStates);
 }
 
 /** Of those, the ones of batches that were not sent yet, or came back unsent. */
 export async function countPlanned(db: Queries, campaignId: string): Promise<number> {
+  return countAttempts(db, campaignId, ['planned']);
+}
+
+async function countAttempts(db: Queries, campaignId: string, states: readonly AttemptState[]): Promise<number> {
   const row = await db
     .selectFrom('attempts')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('campaign_id', '=', campaignId)
-    .where('state', '=', 'planned')
+    .where('state', 'in', states)
     .executeTakeFirstOrThrow();
   return row.count;
 }
@@ -61,7 +69,7 @@ export async function countOnLine(db: Queries, campaignId: string, agentId: stri
       count(case when attempts.agent_id = ${agentId} and attempts.state <> 'planned' and attempts.conversation_id is null then 1 end) as all_missing,
       min(case when attempts.campaign_id = ${campaignId} and attempts.conversation_id is null then attempts.posted_at end) as since
     from attempts left join conversations on conversations.attempt_id = attempts.attempt_id
-    where attempts.state in ('planned', 'posting', 'open')`.execute(db);
+    where attempts.state in (${sqlStates(openAttemptStates)})`.execute(db);
   const [counts] = rows;
   if (counts === undefined) return 0;
   const { open, owned_over: ownedOver, missing, all_missing: allMissing, since } = counts;
@@ -90,7 +98,7 @@ export async function countOutstanding(db: Queries, campaignId: string): Promise
     .selectFrom('batches')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('campaign_id', '=', campaignId)
-    .where('state', 'in', ['posting', 'not_sent', 'unknown'])
+    .where('state', 'in', openBatchStates)
     .executeTakeFirstOrThrow();
   const awaited = await db
     .selectFrom('campaigns')
@@ -125,7 +133,7 @@ export async function readUnsubmitted(
         where attempts.batch_id = batches.batch_id) then 1 else 0 end`.as('half'),
     )
     .where('campaign_id', '=', campaignId)
-    .where('state', 'in', ['intent', 'posting', 'not_sent'])
+    .where('state', 'in', undecidedStates)
     .execute();
   return { beingSubmitted: rows.some(({ half }) => half === 0), halvesWait: rows.some(({ half }) => half === 1) };
 }
@@ -133,8 +141,7 @@ export async function readUnsubmitted(
 /** Calls begun in the minute, or in `withinMs`, before `now`. */
 export async function countStarts(
   db: Queries,
-  campaignId: string,
-  now: number,
+  { campaignId, now }: At,
   withinMs = 60_000,
 ): Promise<{ count: number; oldest: number | null }> {
   const row = await db
@@ -166,28 +173,38 @@ export async function nextDueAt(db: Queries, campaignId: string): Promise<number
   return earliest;
 }
 
-/** How many recipients are due, counted no further than `limit`; with `wordsKept`, only those whose words no open call begins with. */
-export async function countDue(
+/** The recipients of a campaign that are due; with `wordsKept`, only those whose words no open call begins with. */
+export function dueRecipients(
   db: Queries,
   { campaignId, rules }: Pick<Campaign, 'campaignId' | 'rules'>,
+  { now, limit, wordsKept }: { now: number; limit: number; wordsKept: boolean },
+) {
+  return db
+    .selectFrom('recipients')
+    .where('campaign_id', '=', campaignId)
+    .where('state', '=', 'waiting')
+    .where('due_at', '<=', now)
+    .$if(wordsKept, (query) => query.where(hasFreeWords(rules.agentId)))
+    .limit(limit);
+}
+
+/** How many recipients are due and may be dialled as far as words are concerned, counted no further than a look of the planner goes. */
+export async function countDialable(
+  db: Queries,
+  campaign: Pick<Campaign, 'campaignId' | 'rules'>,
   now: number,
-  limit: number,
-  wordsKept: boolean,
 ): Promise<number> {
+  const wordsKept = await readWordsKept(db, campaign.rules);
+  const due = dueRecipients(db, campaign, { now, limit: candidatesPerLook, wordsKept });
   const row = await db
-    .selectFrom(
-      db
-        .selectFrom('recipients')
-        .select('recipient_id')
-        .where('campaign_id', '=', campaignId)
-        .where('state', '=', 'waiting')
-        .where('tier', 'in', [0, 1])
-        .where('due_at', '<=', now)
-        .$if(wordsKept, (query) => query.where(hasFreeWords(rules.agentId)))
-        .limit(limit)
-        .as('due'),
-    )
+    .selectFrom(due.select('recipient_id').where('tier', 'in', [0, 1]).as('due'))
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return row.count;
+}
+
+/** Whether a recipient is due, its words aside. */
+export async function isAnyoneDue(db: Queries, campaign: Campaign, now: number): Promise<boolean> {
+  const due = dueRecipients(db, campaign, { now, limit: 1, wordsKept: false });
+  return (await due.select('recipient_id').where('tier', 'in', [0, 1]).executeTakeFirst()) !== undefined;
 }

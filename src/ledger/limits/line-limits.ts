@@ -2,11 +2,10 @@ import { fairShares, type Demand } from '../../domain/pacing/fair-share.ts';
 import { atPace } from '../../domain/pacing/pace-control.ts';
 import { refillAt, slotsToFill, warmUpLines } from '../../domain/pacing/pacing.ts';
 import { linesOf, readAccount, type Account } from './account-pace.ts';
-import { toCampaign, type Campaign } from '../rows/campaigns.ts';
-import { countOnLine, countStarts, candidatesPerLook, countDue } from './counters.ts';
-import type { Queries } from '../open-ledger.ts';
+import { goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts';
+import { countDialable, countOnLine, countStarts } from './counters.ts';
+import type { Queries } from '../tx.ts';
 import { blockedUntil, canaryAllowance } from './safety.ts';
-import { readWordsKept } from '../doubt/shared-words.ts';
 
 /** How many calls a campaign may have on the line now, and what says so. */
 export interface LineLimits {
@@ -41,7 +40,11 @@ interface Asking {
   canary: number | null;
 }
 
-async function readOwnLimits(db: Queries, campaign: Campaign, account: Account, now: number): Promise<Own> {
+async function readOwnLimits(
+  db: Queries,
+  campaign: Campaign,
+  { account, now }: { account: Account; now: number },
+): Promise<Own> {
   const { pacing, agentId } = campaign.rules;
   const own = pacing.maxConcurrentCalls;
   const sinceMs = pacing.warmUpMs === 0 ? 0 : now - (await readBeginning(db, campaign));
@@ -54,7 +57,7 @@ async function readOwnLimits(db: Queries, campaign: Campaign, account: Account, 
     entitled: atPace(warm, account.pace),
     open: await countOnLine(db, campaign.campaignId, agentId),
     startsPerMinute: pacing.startsPerMinute === null ? null : atPace(pacing.startsPerMinute, account.pace),
-    starts: await countStarts(db, campaign.campaignId, now),
+    starts: await countStarts(db, { campaignId: campaign.campaignId, now }),
   };
 }
 
@@ -69,7 +72,7 @@ async function readBeginning(db: Queries, { campaignId, round, rules }: Campaign
   return Math.max(row?.started_at ?? 0, rules.startsAt ?? 0);
 }
 
-async function demandOf(db: Queries, campaign: Campaign, own: Own, { due, canary }: Asking): Promise<Demand> {
+async function demandOf(db: Queries, campaign: Campaign, { own, due, canary }: Asking & { own: Own }): Promise<Demand> {
   const startsLeft = own.startsPerMinute === null ? Infinity : Math.max(0, own.startsPerMinute - own.starts.count);
   const lines = Math.min(own.entitled, own.open + Math.min(due, startsLeft, canary ?? Infinity));
   return {
@@ -93,37 +96,25 @@ async function lastPlanAt(db: Queries, { campaignId, round }: Campaign): Promise
   return row?.planned_at ?? 0;
 }
 
-/** The campaigns of an account whose calls may be on the line. Of one that failed nobody collects: it would hold its lines for ever. */
-async function listUsers(db: Queries, accountId: string): Promise<Campaign[]> {
-  const rows = await db
-    .selectFrom('campaigns')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('state', 'in', ['scheduled', 'running', 'paused', 'draining'])
-    .execute();
-  return rows.map(toCampaign);
-}
-
 async function readShare(
   db: Queries,
   campaign: Campaign,
-  own: Own,
-  account: Account,
-  asking: Asking,
+  { own, account, asking }: { own: Own; account: Account; asking: Asking },
 ): Promise<LineLimits['account']> {
   const all = linesOf(account);
   if (all === null) return null;
   const lines = atPace(all, account.pace);
-  const demands = [await demandOf(db, campaign, own, asking)];
+  const demands = [await demandOf(db, campaign, { own, ...asking })];
   let open = own.open;
   // Those who dial nothing new keep the lines that they have, and have no say in who gets the others.
   let keptByOthers = 0;
-  for (const other of await listUsers(db, account.accountId)) {
-    if (other.campaignId === campaign.campaignId) continue;
-    const limits = await readOwnLimits(db, other, account, asking.now);
+  for (const other of await listCampaigns(db, account.accountId)) {
+    // Of one that failed nobody collects: it would hold its lines for ever.
+    if (other.campaignId === campaign.campaignId || !goingStates.includes(other.state)) continue;
+    const limits = await readOwnLimits(db, other, { account, now: asking.now });
     open += limits.open;
     if (other.state === 'running' && (await blockedUntil(db, other, asking.now)) === null)
-      demands.push(await demandOf(db, other, limits, await askingOf(db, other, asking.now)));
+      demands.push(await demandOf(db, other, { own: limits, ...(await askingOf(db, other, asking.now)) }));
     else keptByOthers += limits.open;
   }
   const share = fairShares(lines - keptByOthers, demands).get(campaign.campaignId) ?? 0;
@@ -131,20 +122,19 @@ async function readShare(
 }
 
 async function askingOf(db: Queries, campaign: Campaign, now: number): Promise<Asking> {
-  const due = await countDue(db, campaign, now, candidatesPerLook, await readWordsKept(db, campaign.rules));
-  return { now, due, canary: await canaryAllowance(db, campaign) };
+  return { now, due: await countDialable(db, campaign, now), canary: await canaryAllowance(db, campaign) };
 }
 
 /** The limits of one campaign. The planner tells how much it asks for; for everybody else that is looked up. */
 export async function readLineLimits(
   db: Queries,
   campaign: Campaign,
-  now: number,
-  asking?: Asking,
+  asked: Asking | { now: number },
 ): Promise<LineLimits> {
+  const asking = 'due' in asked ? asked : await askingOf(db, campaign, asked.now);
   const account = await readAccount(db, campaign.accountId);
-  const own = await readOwnLimits(db, campaign, account, now);
-  const shared = await readShare(db, campaign, own, account, asking ?? (await askingOf(db, campaign, now)));
+  const own = await readOwnLimits(db, campaign, { account, now: asking.now });
+  const shared = await readShare(db, campaign, { own, account, asking });
   const allowed = shared === null ? own.entitled : Math.min(own.entitled, shared.share, own.open + shared.free);
   return { ...own, account: shared, allowed };
 }
@@ -158,7 +148,7 @@ export type Slots =
  */
 export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking): Promise<Slots> {
   const { pacing, timing } = campaign.rules;
-  const limits = await readLineLimits(db, campaign, asking.now, asking);
+  const limits = await readLineLimits(db, campaign, asking);
   const { own, entitled, account, open, starts, startsPerMinute } = limits;
   const fill = (maxConcurrentCalls: number, refillThreshold: number): number =>
     slotsToFill({

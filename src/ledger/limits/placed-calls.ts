@@ -4,7 +4,8 @@ import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { capsLookBackMs, type FrequencyCap, type PlacedCall } from '../../domain/frequency-caps.ts';
 import { callsAllowedAt, capsFor } from '../../domain/attempts/legal-caps.ts';
 import type { RecipientPlace } from '../../domain/hours/legal-hours.ts';
-import type { Queries, Store } from '../open-ledger.ts';
+import { isPostgres, type Queries, type Tx } from '../tx.ts';
+import { groupBy, readInParts } from '../parts.ts';
 
 /** Whom a call goes to, as far as frequency caps are concerned. */
 export interface Callee {
@@ -14,8 +15,6 @@ export interface Callee {
   /** Where they may be: the caps of the law there hold. */
   place: RecipientPlace;
 }
-
-const valuesPerQuery = 500;
 
 /** A batch is given up after this long, and was posted for the last time before. */
 const longestRepostMs = 16 * 60_000;
@@ -53,13 +52,8 @@ const peopleLock = 1;
  * From here to the end of the dial transaction no other campaign places a call that its caps by person have not seen. A number needs
  * no lock, since only one call to it can be open; one person may have several numbers.
  */
-export async function lockPeople(
-  tx: Queries,
-  store: Pick<Store, 'dialect'>,
-  caps: readonly FrequencyCap[],
-  batchId: string,
-): Promise<void> {
-  if (store.dialect !== 'postgres') return;
+export async function lockPeople(tx: Tx, caps: readonly FrequencyCap[], batchId: string): Promise<void> {
+  if (!isPostgres(tx)) return;
   const attempts = tx.selectFrom('attempts').select('person').where('batch_id', '=', batchId);
   if ((await attempts.where('person', 'is not', null).executeTakeFirst()) === undefined) return;
   // Who only places calls need not wait for others that do the same.
@@ -75,10 +69,9 @@ export async function lockPeople(
  * with one bad number would else wait for a whole stretch. One that was carried out counts as soon as a record shows it.
  */
 export async function readCaps(
-  tx: Queries,
+  db: Queries,
   rules: Pick<CampaignRules, 'caps' | 'law' | 'timing'>,
-  callees: readonly Callee[],
-  now: number,
+  { callees, now }: { callees: readonly Callee[]; now: number },
 ): Promise<(callee: Callee) => number> {
   const capped = callees.map((callee) => ({ ...callee, caps: capsFor(rules, callee.place) }));
   const held = new Set(capped.flatMap(({ caps }) => caps));
@@ -86,46 +79,38 @@ export async function readCaps(
   const since = now - capsLookBackMs([...held]);
   const cappedBy = (by: FrequencyCap['by']): readonly Callee[] =>
     capped.filter(({ caps }) => caps.some((cap) => cap.by === by));
+  const rings = ringsAt(rules.timing.dispatchMarginMs);
   const numbers = cappedBy('number').map(({ e164 }) => e164);
   const people = cappedBy('person').flatMap(({ person }) => person ?? []);
-  const rings = ringsAt(rules.timing.dispatchMarginMs);
-  const [byNumber, byPerson] = [
-    await placedSince(tx, 'e164', numbers, rings, since),
-    await placedSince(tx, 'person', people, rings, since),
-  ];
+  const byNumber = await placedSince(db, { column: 'e164', values: numbers, rings, since });
+  const byPerson = await placedSince(db, { column: 'person', values: people, rings, since });
   return ({ e164, person, place }) => {
-    const calls = {
-      number: byNumber.get(e164) ?? [],
-      person: (person === null ? undefined : byPerson.get(person)) ?? [],
-    };
+    const calls = { number: byNumber.get(e164) ?? [], person: byPerson.get(person) ?? [] };
     return callsAllowedAt(rules, place, calls, now);
   };
 }
 
+/** Calls that may have rung after `since`, by the values of a column. */
 async function placedSince(
-  tx: Queries,
-  column: 'e164' | 'person',
-  values: readonly string[],
-  rings: ReturnType<typeof ringsAt>,
-  since: number,
-): Promise<Map<string, PlacedCall[]>> {
-  const placed = new Map<string, PlacedCall[]>();
-  for (let start = 0; start < values.length; start += valuesPerQuery) {
-    const rows = await tx
+  db: Queries,
+  {
+    column,
+    values,
+    rings,
+    since,
+  }: { column: 'e164' | 'person'; values: readonly string[]; rings: ReturnType<typeof ringsAt>; since: number },
+): Promise<Map<string | null, PlacedCall[]>> {
+  const rows = await readInParts(values, (part) =>
+    db
       .selectFrom('attempts')
       .select([column, rings.as('at'), 'disposition'])
-      .where(column, 'in', values.slice(start, start + valuesPerQuery))
+      .where(column, 'in', part)
       .where(rings, '>', since)
       .where('state', 'in', requestedAttemptStates)
-      .execute();
-    for (const row of rows) {
-      const value = row[column];
-      if (value === null) continue;
-      const talked = row.disposition === 'answered' || row.disposition === 'opted_out';
-      const calls = placed.get(value) ?? [];
-      calls.push({ at: row.at, talked });
-      placed.set(value, calls);
-    }
-  }
-  return placed;
+      .execute(),
+  );
+  const calls = rows.map(({ [column]: value, at, disposition }) => {
+    return { value, at, talked: disposition === 'answered' || disposition === 'opted_out' };
+  });
+  return groupBy(calls, ({ value }) => value);
 }

@@ -1,6 +1,8 @@
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
+import { readAgent } from '../doubt/correlation-rows.ts';
+import { readAccount } from './account-pace.ts';
 import { countOpen } from './counters.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Queries, Tx } from '../tx.ts';
 
 /** Calls that may be made before the service has shown one record of the campaign. */
 const canaryCalls = 20;
@@ -20,14 +22,9 @@ export function unknownBackoffMs(streak: number): number {
  * The instant before which no POST of this campaign may begin, or null. The service asked for a pause (Retry-After), or a batch
  * is unknown: then a read must have succeeded since, and the back-off be over.
  */
-export async function blockedUntil(tx: Queries, campaign: Campaign, now: number): Promise<number | null> {
-  const account = await tx
-    .selectFrom('accounts')
-    .select('not_before')
-    .where('account_id', '=', campaign.accountId)
-    .executeTakeFirst();
-  const notBefore = account?.not_before ?? 0;
-  const unknown = await tx
+export async function blockedUntil(db: Queries, campaign: Campaign, now: number): Promise<number | null> {
+  const { notBefore } = await readAccount(db, campaign.accountId);
+  const unknown = await db
     .selectFrom('batches')
     .select((eb) => eb.fn.max('unknown_since').as('since'))
     .where('campaign_id', '=', campaign.campaignId)
@@ -35,17 +32,13 @@ export async function blockedUntil(tx: Queries, campaign: Campaign, now: number)
     .executeTakeFirst();
   let until = notBefore;
   if (unknown?.since != null) {
-    const round = await tx
+    const round = await db
       .selectFrom('rounds')
       .select('blocked_until')
       .where('campaign_id', '=', campaign.campaignId)
       .where('round', '=', campaign.round)
       .executeTakeFirst();
-    const agent = await tx
-      .selectFrom('agents')
-      .select('read_ok_at')
-      .where('agent_id', '=', campaign.rules.agentId)
-      .executeTakeFirst();
+    const agent = await readAgent(db, campaign.rules.agentId);
     until = Math.max(until, round?.blocked_until ?? 0);
     if ((agent?.read_ok_at ?? 0) <= unknown.since) until = Math.max(until, now + readPauseMs);
   }
@@ -57,9 +50,9 @@ export async function blockedUntil(tx: Queries, campaign: Campaign, now: number)
  * is missing proves nothing. The service also accepts batches with an unverified number and fails the calls: where nobody vouches for
  * the caller number, one batch must show a conversation before a second begins.
  */
-export async function canaryAllowance(tx: Queries, campaign: Campaign): Promise<number | null> {
+export async function canaryAllowance(db: Queries, campaign: Campaign): Promise<number | null> {
   if (campaign.recordShown) return null;
-  const row = await tx
+  const row = await db
     .selectFrom('attempts')
     .innerJoin('batches', 'batches.batch_id', 'attempts.batch_id')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -68,17 +61,17 @@ export async function canaryAllowance(tx: Queries, campaign: Campaign): Promise<
     .where('batches.n', '>', campaign.canaryFrom)
     .where('attempts.state', '!=', 'released')
     .executeTakeFirstOrThrow();
-  if (!campaign.callerProven && row.count > 0 && (await countOpen(tx, campaign.campaignId)) > 0) return 0;
+  if (!campaign.callerProven && row.count > 0 && (await countOpen(db, campaign.campaignId)) > 0) return 0;
   return Math.max(0, canaryCalls - row.count);
 }
 
 /** Pauses a campaign whose first calls have all ended without one conversation. Answers false while some are still open. */
-export async function pauseUnproven(tx: Queries, campaign: Campaign, now: number): Promise<boolean> {
+export async function pauseUnproven(tx: Tx, campaign: Campaign, now: number): Promise<boolean> {
   if ((await countOpen(tx, campaign.campaignId)) > 0) return false;
   const reason = campaign.callerProven
     ? 'The service shows no record of the first calls, so nobody can tell who was reached. Look at its list of conversations, then resume: 20 more calls are made.'
     : 'None of the first calls shows a conversation: is the caller number verified? Check it with the service, then resume.';
-  return changeCampaignState(tx, campaign.campaignId, 'paused', reason, now);
+  return changeCampaignState(tx, { campaignId: campaign.campaignId, now }, { to: 'paused', reason });
 }
 
 /** Of a request that was never begun: Temporal did not take it down. */
@@ -87,7 +80,7 @@ const unwitnessedBeforePause = 3;
 
 /** Pauses a campaign when the last requests of a batch all were never begun because Temporal did not take them down. */
 export async function pauseUnwitnessed(
-  tx: Queries,
+  tx: Tx,
   batch: { batch_id: string; campaign_id: string },
   now: number,
 ): Promise<void> {
@@ -100,5 +93,5 @@ export async function pauseUnwitnessed(
     .execute();
   if (last.length < unwitnessedBeforePause || last.some(({ message }) => message !== unwitnessedWords)) return;
   const reason = `Temporal did not take down ${unwitnessedBeforePause} requests in a row, so they were not sent: is it up, and may the worker send heartbeats? Look at it, then resume.`;
-  await changeCampaignState(tx, batch.campaign_id, 'paused', reason, now);
+  await changeCampaignState(tx, { campaignId: batch.campaign_id, now }, { to: 'paused', reason });
 }

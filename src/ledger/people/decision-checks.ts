@@ -1,7 +1,5 @@
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import type { ConversationRow } from '../doubt/conversations.ts';
-import type { RecipientRow } from '../doubt/doubtful-rows.ts';
-import type { AttemptRow } from '../doubt/correlation-rows.ts';
+import type { AttemptRow, ConversationRow, RecipientRow } from '../schema.ts';
 
 export const doubtDecisions = ['theirs', 'not_theirs', 'redial', 'give_up'] as const;
 export type DoubtDecision = (typeof doubtDecisions)[number];
@@ -54,9 +52,7 @@ export function findProblems(named: Named, lines: readonly DecisionLine[]): Deci
 
 function refusal(
   { place }: DecisionLine,
-  column: DecisionProblem['column'],
-  value: string | null,
-  problem: string,
+  { column, value, problem }: { column: DecisionProblem['column']; value: string | null; problem: string },
 ): Found {
   return [{ place, column, value: value ?? '', problem }];
 }
@@ -65,24 +61,48 @@ function checkLine(named: Named, line: DecisionLine): Found {
   const { row, attemptId, conversationId, decision } = line;
   const recipient = named.recipients.get(row);
   if (recipient === undefined)
-    return refusal(line, 'row', String(row), 'the list has no such row: leave the column as it was written');
+    return refusal(line, {
+      column: 'row',
+      value: String(row),
+      problem: 'the list has no such row: leave the column as it was written',
+    });
   const attempt = attemptId === null ? undefined : named.attempts.get(attemptId);
   if (attemptId !== null && attempt?.e164 !== recipient.e164)
-    return refusal(line, 'attempt', attemptId, `this is no call to row ${row}: leave the column as it was written`);
+    return refusal(line, {
+      column: 'attempt',
+      value: attemptId,
+      problem: `this is no call to row ${row}: leave the column as it was written`,
+    });
   if (decision !== 'theirs' && decision !== 'not_theirs') return [];
   if (attempt === undefined || conversationId === null)
-    return refusal(line, 'decision', decision, 'the line shows no record: write redial or give_up, or nothing');
+    return refusal(line, {
+      column: 'decision',
+      value: decision,
+      problem: 'the line shows no record: write redial or give_up, or nothing',
+    });
   const record = named.records.get(conversationId);
   if (record === undefined)
-    return refusal(line, 'conversation', conversationId, 'the database has no such record: check the id');
+    return refusal(line, {
+      column: 'conversation',
+      value: conversationId,
+      problem: 'the database has no such record: check the id',
+    });
   if (decision === 'not_theirs')
     return record.attempt_id === attemptId
-      ? refusal(line, 'decision', decision, `${conversationId} is the record of this call already`)
+      ? refusal(line, {
+          column: 'decision',
+          value: decision,
+          problem: `${conversationId} is the record of this call already`,
+        })
       : [];
   if (record.attempt_id === attemptId) return [];
   const against = contradictionOf(named.ledgerId, attempt, record);
   if (against === null) return [];
-  return refusal(line, 'conversation', conversationId, `it cannot be given to call ${attemptId}: ${against}`);
+  return refusal(line, {
+    column: 'conversation',
+    value: conversationId,
+    problem: `it cannot be given to call ${attemptId}: ${against}`,
+  });
 }
 
 /** Why a record cannot be a call's, whatever a person says; null: nothing that it shows speaks against it. */
@@ -111,9 +131,17 @@ function checkAssignments(lines: readonly DecisionLine[]): Found {
     records.set(conversationId, line);
     calls.set(attemptId, line);
     if (sameRecord !== undefined && sameRecord.attemptId !== attemptId)
-      return refusal(line, 'decision', 'theirs', `${sameRecord.place} gives the record to another call: keep one`);
+      return refusal(line, {
+        column: 'decision',
+        value: 'theirs',
+        problem: `${sameRecord.place} gives the record to another call: keep one`,
+      });
     if (sameCall !== undefined && sameCall.conversationId !== conversationId)
-      return refusal(line, 'decision', 'theirs', `${sameCall.place} gives the call another record: keep one`);
+      return refusal(line, {
+        column: 'decision',
+        value: 'theirs',
+        problem: `${sameCall.place} gives the call another record: keep one`,
+      });
     return [];
   });
 }
@@ -126,11 +154,10 @@ function checkRows(lines: readonly DecisionLine[]): Found {
     const known = ends.get(line.row);
     ends.set(line.row, line);
     if (known === undefined || known.decision === line.decision) return [];
-    return refusal(
-      line,
-      'decision',
-      line.decision,
-      `${known.place} says ${known.decision} for the row: keep one of them`,
-    );
+    return refusal(line, {
+      column: 'decision',
+      value: line.decision,
+      problem: `${known.place} says ${known.decision} for the row: keep one of them`,
+    });
   });
 }

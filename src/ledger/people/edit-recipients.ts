@@ -1,14 +1,19 @@
-import { findCampaign } from '../rows/campaigns.ts';
+import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { refuseUnlessEditable } from './edit-refusal.ts';
-import { judgeEdit, type EditFailure, type EditVerdict, type RecipientRow, type UploadRow } from './edit-verdict.ts';
+import { judgeEdit, type EditFailure, type EditVerdict, type UploadRow } from './edit-verdict.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { appendEvents } from '../events.ts';
 import { findHolders, findOpen, findTargets, findWaiting, lastRow } from './edit-targets.ts';
 import { listColumnsOf, recipientOf } from '../campaign/import-campaign.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockedTransaction } from '../locks.ts';
+import type { Queries, Tx } from '../tx.ts';
 import { requeueRecipient } from '../rows/recipients.ts';
+import { partsOf } from '../parts.ts';
 import { rowHasher } from '../campaign/row-hash.ts';
 import { wordsKeysOf } from '../words-key.ts';
+import { updateCampaign, updateRecipient } from '../updates.ts';
+import type { RecipientRow } from '../schema.ts';
 
 /** What became of one row of an upload. */
 export interface EditResult {
@@ -84,34 +89,33 @@ export class RecipientEditor {
 
   async #run(rows: readonly UploadRow[], mayWait: boolean, now: number): Promise<EditResult[]> {
     const { campaignId, dryRun } = this.#options;
+    const look = async (db: Queries) => {
+      const campaign = await findCampaign(db, campaignId);
+      refuseUnlessEditable(campaign, now);
+      return { campaign, judged: await this.#judge(db, rows), first: (await lastRow(db, campaignId)) + 1 };
+    };
     if (dryRun) {
-      refuseUnlessEditable(await findCampaign(this.#store.db, campaignId), now);
-      const judged = await this.#judge(this.#store.db, rows);
-      const first = (await lastRow(this.#store.db, campaignId)) + this.#added + 1;
-      for (const { target, verdict } of judged)
-        if (verdict.kind === 'correct' && verdict.claimsNumber && target !== undefined)
-          this.#freed.add(target.recipient_id);
-      this.#added += judged.filter(({ verdict }) => verdict.kind === 'add').length;
-      return this.#answer(judged, first, mayWait);
+      const { judged, first } = await look(this.#store.db);
+      const answers = this.#answer(judged, first + this.#added, mayWait);
+      for (const { target, verdict } of judged) {
+        if (verdict.kind === 'add') this.#added += 1;
+        else if (claimsNumber(verdict) && target !== undefined) this.#freed.add(target.recipient_id);
+      }
+      return answers;
     }
-    const done = await this.#store.transaction(async (tx) => {
-      await lockCampaign(tx, this.#store, campaignId);
-      refuseUnlessEditable(await findCampaign(tx, campaignId), now);
-      const judged = await this.#judge(tx, rows);
-      const first = (await lastRow(tx, campaignId)) + 1;
-      await write(tx, campaignId, judged, first, now);
-      return { judged, first };
+    const { judged, first } = await lockedTransaction(this.#store, campaignId, async (tx) => {
+      const seen = await look(tx);
+      await write(tx, { ...seen, now });
+      return seen;
     });
-    return this.#answer(done.judged, done.first, mayWait);
+    return this.#answer(judged, first, mayWait);
   }
 
   async #judge(db: Queries, rows: readonly UploadRow[]): Promise<Judged[]> {
     const { campaignId, restore } = this.#options;
     const targets = await findTargets(db, campaignId, rows);
-    const open = await findOpen(
-      db,
-      [...targets.values()].map((target) => target.recipient_id),
-    );
+    const ids = [...targets.values()].map((target) => target.recipient_id);
+    const open = await findOpen(db, ids);
     const judged = rows.map((row): Judged => {
       const target = targets.get(row.externalId);
       const isOpen = target !== undefined && open.has(target.recipient_id);
@@ -122,13 +126,9 @@ export class RecipientEditor {
 
   /** A number belongs to one row; one that its row gives up in the same part is free. */
   async #refuseTakenNumbers(db: Queries, judged: readonly Judged[]): Promise<Judged[]> {
-    const { campaignId } = this.#options;
     const claims = judged.filter(({ verdict }) => claimsNumber(verdict));
-    const holders = await findHolders(
-      db,
-      campaignId,
-      claims.map(({ row }) => row.e164),
-    );
+    const numbers = claims.map(({ row }) => row.e164);
+    const holders = await findHolders(db, this.#options.campaignId, numbers);
     const freed = new Set(this.#freed);
     for (const { target } of claims) if (target !== undefined) freed.add(target.recipient_id);
     const refused = new Map<UploadRow, number>();
@@ -174,83 +174,78 @@ function duplicateOf(row: number): EditVerdict {
   return { kind: 'failed', code: 'duplicate_phone', hint };
 }
 
-async function write(
-  tx: Queries,
-  campaignId: string,
-  judged: readonly Judged[],
-  firstAdded: number,
-  now: number,
-): Promise<void> {
-  const events: NewEvent[] = [];
-  const added = judged.filter(({ verdict }) => verdict.kind === 'add').map(({ row }) => row);
-  const campaign = await findCampaign(tx, campaignId);
-  const keyOf = campaign === undefined ? () => null : wordsKeysOf(campaign.rules);
+/** What is written of a part of an upload. */
+interface Writing {
+  campaign: Campaign;
+  judged: readonly Judged[];
+  /** Row of the campaign that the first row added gets. */
+  first: number;
+  now: number;
+}
+
+async function write(tx: Tx, { campaign, judged, first, now }: Writing): Promise<void> {
+  const { campaignId, rules } = campaign;
+  const keyOf = wordsKeysOf(rules);
   const hashed = await rowHasher(tx);
+  const events: NewEvent[] = [];
+  const added = judged.flatMap(({ row, verdict }) => (verdict.kind === 'add' ? [row] : []));
   const rows = added.map((row, index) => {
-    const recipient = recipientOf(campaignId, { ...row, row: firstAdded + index }, keyOf, now);
+    const recipient = recipientOf({ ...row, row: first + index }, { campaignId, keyOf, now });
     const { recipient_id: recipientId } = recipient;
-    events.push({
-      at: now,
-      campaignId,
-      type: 'recipient.added',
-      recipientId,
-      data: { hash: hashed(recipientId, row) },
-    });
+    const data = { hash: hashed(recipientId, row) };
+    events.push({ at: now, campaignId, type: 'recipient.added', recipientId, data });
     return recipient;
   });
-  for (let start = 0; start < rows.length; start += rowsPerPart)
-    await tx
-      .insertInto('recipients')
-      .values(rows.slice(start, start + rowsPerPart))
-      .execute();
+  for (const part of partsOf(rows)) await tx.insertInto('recipients').values(part).execute();
   let accepted = 0;
   for (const { row, target, verdict } of judged) {
     if (verdict.kind !== 'correct' || target === undefined) continue;
-    await correct(tx, row, target, verdict, keyOf(row.cells), now);
-    if (verdict.takesBack === 'rejected') accepted += 1;
-    const { recipient_id: recipientId, e164 } = target;
-    const numberChanged = row.e164 !== e164;
-    const data = { outcome: verdict.takesBack, numberChanged, hash: hashed(recipientId, row) };
+    const { takesBack: outcome } = verdict;
+    const { recipient_id: recipientId } = target;
+    const numberChanged = row.e164 !== target.e164;
+    await correct(tx, target, { row, outcome, numberChanged, key: keyOf(row.cells), now });
+    if (outcome === 'rejected') accepted += 1;
+    const data = { outcome, numberChanged, hash: hashed(recipientId, row) };
     events.push({ at: now, campaignId, type: 'recipient.corrected', recipientId, data });
   }
   if (events.length === 0) return;
-  await tx
-    .updateTable('campaigns')
-    .set((eb) => ({
-      rows_total: eb('rows_total', '+', rows.length),
-      rows_rejected: eb('rows_rejected', '-', accepted),
-    }))
-    .where('campaign_id', '=', campaignId)
-    .execute();
+  await updateCampaign(tx, campaignId, {
+    rows_total: campaign.rowsTotal + rows.length,
+    rows_rejected: campaign.rowsRejected - accepted,
+  });
   const data = { added: rows.length, corrected: events.length - rows.length, withdrawn: 0 };
   await appendEvents(tx, [...events, { at: now, campaignId, type: 'campaign.edited', data }]);
 }
 
+/** How a row is corrected. */
+interface Correction {
+  row: UploadRow;
+  /** The outcome that is taken back; null: it waits. */
+  outcome: Extract<EditVerdict, { kind: 'correct' }>['takesBack'];
+  numberChanged: boolean;
+  /** Of its words. */
+  key: string | null;
+  now: number;
+}
+
 async function correct(
-  tx: Queries,
-  row: UploadRow,
+  tx: Tx,
   target: RecipientRow,
-  { takesBack }: Extract<EditVerdict, { kind: 'correct' }>,
-  key: string | null,
-  now: number,
+  { row, outcome, numberChanged, key, now }: Correction,
 ): Promise<void> {
-  const numberChanged = row.e164 !== target.e164;
   // What was called before was another number: this one has its attempts before it, and no retry to wait for.
-  const isFresh = takesBack === 'undialable' && numberChanged;
+  const isFresh = outcome === 'undialable' && numberChanged;
   const posted = target.tier === 0 && !isFresh;
   // A retry waits as long as it would have; who was not called yet may be due at another hour now.
   const dueAt = Math.max(row.notBefore ?? 0, posted ? target.due_at : 0);
-  if (takesBack !== null) await requeueRecipient(tx, target.campaign_id, { ...target, posted }, dueAt, now);
-  await tx
-    .updateTable('recipients')
-    .set({
-      ...listColumnsOf(row),
-      words_key: key,
-      due_at: dueAt,
-      changed_at: now,
-      ...(numberChanged ? { caller: null } : {}),
-      ...(isFresh ? { counted: 0, uncounted_in_row: 0, budget_from: target.attempts } : {}),
-    })
-    .where('recipient_id', '=', target.recipient_id)
-    .execute();
+  const { recipient_id: recipientId, campaign_id: campaignId } = target;
+  if (outcome !== null) await requeueRecipient(tx, { campaignId, now }, { ...target, posted, dueAt });
+  await updateRecipient(tx, recipientId, {
+    ...listColumnsOf(row),
+    words_key: key,
+    due_at: dueAt,
+    changed_at: now,
+    ...(numberChanged ? { caller: null } : {}),
+    ...(isFresh ? { counted: 0, uncounted_in_row: 0, budget_from: target.attempts } : {}),
+  });
 }

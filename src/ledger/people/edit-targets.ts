@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { openAttemptStates } from '../../domain/ledger.ts';
-import type { RecipientRow, UploadRow } from './edit-verdict.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { UploadRow } from './edit-verdict.ts';
+import type { Queries } from '../tx.ts';
+import type { RecipientRow } from '../schema.ts';
 
 /** The recipient of each id; of several, one that was not rejected, or the first. */
 export async function findTargets(
@@ -10,16 +11,9 @@ export async function findTargets(
   rows: readonly UploadRow[],
 ): Promise<Map<string, RecipientRow>> {
   if (rows.length === 0) return new Map();
-  const found = await db
-    .selectFrom('recipients')
-    .selectAll()
-    .where('campaign_id', '=', campaignId)
-    .where(
-      'external_id',
-      'in',
-      rows.map(({ externalId }) => externalId),
-    )
-    .execute();
+  const ids = rows.map(({ externalId }) => externalId);
+  const ofCampaign = db.selectFrom('recipients').selectAll().where('campaign_id', '=', campaignId);
+  const found = await ofCampaign.where('external_id', 'in', ids).execute();
   const targets = new Map<string, RecipientRow>();
   // Sorted here: SQLite would go through the whole campaign for the order.
   for (const row of found.sort((a, b) => a.row_number - b.row_number)) {

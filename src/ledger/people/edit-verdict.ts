@@ -1,8 +1,5 @@
-import type { Selectable } from 'kysely';
 import { listColumnsOf, type ImportRow } from '../campaign/import-campaign.ts';
-import type { Database } from '../schema.ts';
-
-export type RecipientRow = Selectable<Database['recipients']>;
+import type { RecipientRow } from '../schema.ts';
 
 /** A row of an upload that the list reader has accepted, with the user's own id. */
 export interface UploadRow extends ImportRow {

@@ -1,10 +1,12 @@
+import { moveBatch } from '../batch-moves.ts';
 import { sql } from 'kysely';
 import { callingAttemptStates } from '../../domain/ledger.ts';
 import { givenUp } from '../../domain/attempts/retry-schedule.ts';
-import { appendEvents } from '../events.ts';
-import { lockCampaign, type Store } from '../open-ledger.ts';
-import { settleAttempts } from '../rows/settle.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockedTransaction } from '../locks.ts';
+import { settleAsUnknown } from '../rows/settle.ts';
 import { lastReadAt } from '../collect/sweeps.ts';
+import type { At } from '../tx.ts';
 
 /** The service's list must not have been readable for this long (service time) before open calls may be given up. */
 const unreadableForMs = 3_600_000;
@@ -19,9 +21,8 @@ export type GivenUpOpen =
  * good): nobody will ever learn what became of them. They are settled as `unknown` and given up, which never dials anyone
  * again, also where unknown calls are redialled otherwise. Without it such a campaign could not end. Idempotent.
  */
-export async function giveUpOpen(store: Store, campaignId: string, agentId: string, now: number): Promise<GivenUpOpen> {
-  return store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
+export async function giveUpOpen(store: Store, { campaignId, now }: At, agentId: string): Promise<GivenUpOpen> {
+  return lockedTransaction(store, campaignId, async (tx) => {
     const newest = await tx
       .selectFrom('attempts')
       .select((eb) => eb.fn.max('posted_at').as('postedAt'))
@@ -38,9 +39,8 @@ export async function giveUpOpen(store: Store, campaignId: string, agentId: stri
       .where('hold_after', '<', now)
       .execute();
     for (const { batch_id: batchId } of undecided) {
-      if (!(await store.compareAndSetBatch(tx, batchId, ['unknown'], 'held'))) continue;
-      const data = { state: 'held', by: 'person' } as const;
-      await appendEvents(tx, [{ at: now, campaignId, type: 'batch.state', batchId, data }]);
+      const batch = { campaign_id: campaignId, batch_id: batchId };
+      await moveBatch(tx, batch, { from: ['unknown'], event: { state: 'held', by: 'person' }, now });
     }
     const open = await tx
       .selectFrom('attempts')
@@ -50,14 +50,13 @@ export async function giveUpOpen(store: Store, campaignId: string, agentId: stri
       .where('attempts.state', '=', 'open')
       .where('batches.state', 'in', ['confirmed', 'held'])
       .execute();
-    const result = { disposition: 'unknown' as const, detail: givenUp, counted: true };
-    const settlements = open.map(({ attempt_id: attemptId }) => ({ attemptId, result }));
-    await settleAttempts(tx, campaignId, settlements, now);
+    const attemptIds = open.map((attempt) => attempt.attempt_id);
+    await settleAsUnknown(tx, { campaignId, now }, { attemptIds, detail: givenUp });
     await sql`
       update conversations set final = 1
       where final = 0 and attempt_id in (select attempt_id from attempts where campaign_id = ${campaignId})`.execute(
       tx,
     );
-    return { kind: 'given_up', calls: settlements.length };
+    return { kind: 'given_up', calls: attemptIds.length };
   });
 }

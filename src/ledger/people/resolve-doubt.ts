@@ -1,15 +1,24 @@
 import { givenUp } from '../../domain/attempts/retry-schedule.ts';
-import { findCampaign, type Campaign } from '../rows/campaigns.ts';
-import type { ConversationRow } from '../doubt/conversations.ts';
-import type { AttemptRow } from '../doubt/correlation-rows.ts';
-import { DecisionsRefusedError, findProblems, type DecisionLine, type DecisionProblem } from './decision-checks.ts';
-import { findQuestions, groupBy, findUnresolved, readDoubtfulRows, type RecipientRow } from '../doubt/doubtful-rows.ts';
+import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
+import {
+  DecisionsRefusedError,
+  findProblems,
+  type DecisionLine,
+  type DecisionProblem,
+  type Named,
+} from './decision-checks.ts';
+import { findQuestions, findUnresolved, readDoubtfulRows } from '../doubt/doubtful-rows.ts';
+import { groupBy, partsOf, readInParts } from '../parts.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { appendEvents } from '../events.ts';
 import { assignRecord } from '../collect/matching.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockCampaign, lockedTransaction } from '../locks.ts';
+import type { At, Tx } from '../tx.ts';
 import { finishRecipients } from '../rows/recipients.ts';
 import { redialRecipient, refuseIfNobodyIsDialled } from './resolve.ts';
+import { updateAttempt } from '../updates.ts';
+import type { AttemptRow, RecipientRow } from '../schema.ts';
 
 /** What has changed; what had been decided before is not counted. */
 export interface DoubtResolution {
@@ -30,87 +39,73 @@ const redialMark = '';
  */
 export async function resolveDoubt(
   store: Store,
-  campaignId: string,
+  { campaignId, now }: At,
   lines: readonly DecisionLine[],
-  now: number,
 ): Promise<DoubtResolution> {
-  return store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
-    const campaign = await findCampaign(tx, campaignId);
-    if (campaign === undefined) throw new Error(`campaign ${campaignId} is not in the database`);
+  return lockedTransaction(store, campaignId, async (tx) => {
+    const campaign = await requireCampaign(tx, campaignId);
     if (lines.some(({ decision }) => decision === 'redial')) refuseIfNobodyIsDialled(campaign, now);
-    const resolving = new Resolving(tx, store, campaign, now);
-    await resolving.read(lines);
-    return resolving.decide(lines);
+    const named = await readNamed(tx, campaignId, lines);
+    refuseIfAny(findProblems({ ledgerId: store.ledgerId, ...named }, lines));
+    return new Resolving({ tx, campaign, now, named }).decide(lines);
   });
 }
 
+/** What the database has of everything that the lines name. */
+interface Found extends Omit<Named, 'ledgerId'> {
+  attempts: Map<string, AttemptRow>;
+  /** `attempt conversation` of what a person has said before. */
+  said: ReadonlySet<string>;
+}
+
+async function readNamed(tx: Tx, campaignId: string, lines: readonly DecisionLine[]): Promise<Found> {
+  const unique = <Value>(values: readonly Value[]): Value[] => [...new Set(values)];
+  const rows = unique(lines.map(({ row }) => row));
+  const attemptIds = unique(lines.flatMap(({ attemptId }) => attemptId ?? []));
+  const conversationIds = unique(lines.flatMap(({ conversationId }) => conversationId ?? []));
+  const ofCampaign = tx.selectFrom('recipients').selectAll().where('campaign_id', '=', campaignId);
+  const recipients = await readInParts(rows, (part) => ofCampaign.where('row_number', 'in', part).execute());
+  const attempts = await readInParts(attemptIds, (part) =>
+    tx.selectFrom('attempts').selectAll().where('attempt_id', 'in', part).execute(),
+  );
+  const marked = [...attemptIds, ...recipients.map((row) => row.recipient_id)];
+  const said = await readInParts(marked, (part) =>
+    tx.selectFrom('dismissals').selectAll().where('attempt_id', 'in', part).execute(),
+  );
+  const records = await readInParts(conversationIds, (part) =>
+    tx.selectFrom('conversations').selectAll().where('conversation_id', 'in', part).execute(),
+  );
+  return {
+    recipients: new Map(recipients.map((row) => [row.row_number, row])),
+    attempts: new Map(attempts.map((row) => [row.attempt_id, row])),
+    records: new Map(records.map((row) => [row.conversation_id, row])),
+    said: new Set(said.map((row) => `${row.attempt_id} ${row.conversation_id}`)),
+  };
+}
+
 class Resolving {
-  readonly #tx: Queries;
-  readonly #store: Store;
+  readonly #tx: Tx;
   readonly #campaign: Campaign;
   readonly #now: number;
+  readonly #named: Found;
   readonly #problems: DecisionProblem[] = [];
-  #recipients = new Map<number, RecipientRow>();
-  #attempts = new Map<string, AttemptRow>();
-  #records = new Map<string, ConversationRow>();
-  /** `attempt conversation` of what a person has said before. */
-  #said = new Set<string>();
   readonly #done: DoubtResolution = { assigned: 0, dismissed: 0, redialled: 0, givenUp: 0, over: 0 };
 
-  constructor(tx: Queries, store: Store, campaign: Campaign, now: number) {
+  constructor({ tx, campaign, now, named }: { tx: Tx; campaign: Campaign; now: number; named: Found }) {
     this.#tx = tx;
-    this.#store = store;
     this.#campaign = campaign;
     this.#now = now;
-  }
-
-  async read(lines: readonly DecisionLine[]): Promise<void> {
-    const rows = [...new Set(lines.map(({ row }) => row))];
-    const attemptIds = [...new Set(lines.flatMap(({ attemptId }) => attemptId ?? []))];
-    const conversationIds = [...new Set(lines.flatMap(({ conversationId }) => conversationId ?? []))];
-    for (const part of partsOf(rows)) {
-      const query = this.#tx.selectFrom('recipients').selectAll().where('row_number', 'in', part);
-      const found = await query.where('campaign_id', '=', this.#campaign.campaignId).execute();
-      for (const row of found) this.#recipients.set(row.row_number, row);
-    }
-    for (const part of partsOf(attemptIds)) {
-      const found = await this.#tx.selectFrom('attempts').selectAll().where('attempt_id', 'in', part).execute();
-      for (const row of found) this.#attempts.set(row.attempt_id, row);
-    }
-    const marked = [...attemptIds, ...[...this.#recipients.values()].map((row) => row.recipient_id)];
-    for (const part of partsOf(marked)) {
-      const found = await this.#tx.selectFrom('dismissals').selectAll().where('attempt_id', 'in', part).execute();
-      for (const row of found) this.#said.add(`${row.attempt_id} ${row.conversation_id}`);
-    }
-    for (const part of partsOf(conversationIds)) {
-      const query = this.#tx.selectFrom('conversations').selectAll();
-      const found = await query.where('conversation_id', 'in', part).execute();
-      for (const row of found) this.#records.set(row.conversation_id, row);
-    }
+    this.#named = named;
   }
 
   async decide(lines: readonly DecisionLine[]): Promise<DoubtResolution> {
     const decided = lines.filter(({ decision }) => decision !== null);
-    refuseIfAny(
-      findProblems(
-        {
-          ledgerId: this.#store.ledgerId,
-          recipients: this.#recipients,
-          attempts: this.#attempts,
-          records: this.#records,
-        },
-        lines,
-      ),
-    );
     for (const line of decided.filter(({ decision }) => decision === 'not_theirs')) await this.#dismiss(line);
     for (const line of decided.filter(({ decision }) => decision === 'theirs')) await this.#assign(line);
     const byRow = groupBy(lines, ({ row }) => row);
-    const rows = [...byRow.keys()];
-    const unresolved = new Map<number, RecipientRow>();
-    for (const part of partsOf(rows))
-      for (const row of await findUnresolved(this.#tx, this.#campaign.campaignId, part))
-        unresolved.set(row.row_number, row);
+    const { campaignId } = this.#campaign;
+    const left = await readInParts([...byRow.keys()], (part) => findUnresolved(this.#tx, campaignId, part));
+    const unresolved = new Map(left.map((row) => [row.row_number, row]));
     for (const [row, own] of byRow) {
       const last = own.find(({ decision }) => decision === 'redial' || decision === 'give_up');
       if (last === undefined) continue;
@@ -125,13 +120,13 @@ class Resolving {
 
   /** Whether a person has had the calls that the lines show dialled again before: an old file asks for nothing new. */
   #isRedialled(lines: readonly DecisionLine[]): boolean {
-    return this.#marksOf(lines).every((id) => this.#said.has(`${id} ${redialMark}`));
+    return this.#marksOf(lines).every((id) => this.#named.said.has(`${id} ${redialMark}`));
   }
 
   #marksOf(lines: readonly DecisionLine[]): string[] {
-    const id = this.#recipients.get(lines[0]?.row ?? 0)?.recipient_id ?? '';
+    const id = this.#named.recipients.get(lines[0]?.row ?? 0)?.recipient_id ?? '';
     const own = lines.flatMap(({ attemptId }) =>
-      attemptId !== null && this.#attempts.get(attemptId)?.recipient_id === id ? [attemptId] : [],
+      attemptId !== null && this.#named.attempts.get(attemptId)?.recipient_id === id ? [attemptId] : [],
     );
     return own.length === 0 ? [id] : [...new Set(own)];
   }
@@ -139,30 +134,25 @@ class Resolving {
   async #assign(line: DecisionLine): Promise<void> {
     const { attemptId, conversationId } = line;
     if (attemptId === null || conversationId === null) return;
-    if (this.#records.get(conversationId)?.attempt_id === attemptId) return;
-    const attempt = this.#attempts.get(attemptId);
+    if (this.#named.records.get(conversationId)?.attempt_id === attemptId) return;
+    const attempt = this.#named.attempts.get(attemptId);
     if (attempt === undefined) return;
     // A call of another campaign to the same number: its results take turns with its own dialling.
-    if (attempt.campaign_id !== this.#campaign.campaignId)
-      await lockCampaign(this.#tx, this.#store, attempt.campaign_id);
+    if (attempt.campaign_id !== this.#campaign.campaignId) await lockCampaign(this.#tx, attempt.campaign_id);
     await this.#log(attempt, 'theirs', conversationId);
-    await assignRecord(this.#tx, this.#store, { attemptId, conversationId }, this.#now);
+    await assignRecord(this.#tx, { attemptId, conversationId, now: this.#now });
     this.#done.assigned += 1;
   }
 
   async #dismiss({ attemptId, conversationId }: Pick<DecisionLine, 'attemptId' | 'conversationId'>): Promise<void> {
-    const attempt = this.#attempts.get(attemptId ?? '');
+    const attempt = this.#named.attempts.get(attemptId ?? '');
     if (attempt === undefined || conversationId === null) return;
     if (!(await this.#say(attempt.attempt_id, conversationId))) return;
     await this.#log(attempt, 'not_theirs', conversationId);
     const left = attempt.candidates === null ? [] : (JSON.parse(attempt.candidates) as string[]);
     const candidates = left.filter((id) => id !== conversationId);
     attempt.candidates = candidates.length === 0 ? null : JSON.stringify(candidates);
-    await this.#tx
-      .updateTable('attempts')
-      .set({ candidates: attempt.candidates })
-      .where('attempt_id', '=', attempt.attempt_id)
-      .execute();
+    await updateAttempt(this.#tx, attempt.attempt_id, { candidates: attempt.candidates });
     const { recipient_id: recipientId } = attempt;
     const changed = this.#tx.updateTable('recipients').set({ changed_at: this.#now });
     await changed.where('recipient_id', '=', recipientId).execute();
@@ -181,7 +171,7 @@ class Resolving {
   }
 
   async #redial(recipient: RecipientRow, lines: readonly DecisionLine[], said: DecisionLine): Promise<void> {
-    const [now] = await readDoubtfulRows(this.#tx, this.#campaign, [recipient], this.#now);
+    const [now] = await readDoubtfulRows(this.#tx, this.#campaign, { recipients: [recipient], now: this.#now });
     const shown = new Set(lines.map(({ attemptId, conversationId }) => `${attemptId} ${conversationId}`));
     const calls = now?.calls ?? [];
     const open = calls.flatMap(({ attempt, records }) =>
@@ -195,14 +185,14 @@ class Resolving {
       return;
     }
     for (const { attempt, conversationId } of open) {
-      this.#attempts.set(attempt.attempt_id, this.#attempts.get(attempt.attempt_id) ?? attempt);
+      this.#named.attempts.set(attempt.attempt_id, this.#named.attempts.get(attempt.attempt_id) ?? attempt);
       await this.#dismiss({ attemptId: attempt.attempt_id, conversationId });
     }
     for (const id of this.#marksOf(lines)) await this.#say(id, redialMark);
     const { recipient_id: recipientId } = recipient;
     const event = { at: this.#now, campaignId: this.#campaign.campaignId, recipientId };
     await appendEvents(this.#tx, [{ ...event, type: 'recipient.decided', data: { decision: 'redial', by: 'person' } }]);
-    await redialRecipient(this.#tx, this.#campaign.campaignId, recipient, this.#now);
+    await redialRecipient(this.#tx, recipient, this.#now);
     // What the machine would wait for, or leave to a person, about other calls to the number is decided too.
     const questions = await findQuestions(this.#tx, this.#campaign, [recipient]);
     const ids = questions.flatMap(({ attempt_id: id, conversation_id: known }) => (known === null ? [id] : []));
@@ -215,7 +205,9 @@ class Resolving {
     const { campaignId } = this.#campaign;
     const data = { decision: 'give_up', by: 'person' } as const;
     await appendEvents(this.#tx, [{ at: this.#now, campaignId, type: 'recipient.decided', recipientId, data }]);
-    await finishRecipients(this.#tx, campaignId, [{ recipientId, outcome: 'unresolved', reason: givenUp }], this.#now);
+    await finishRecipients(this.#tx, { campaignId, now: this.#now }, [
+      { recipientId, outcome: 'unresolved', reason: givenUp },
+    ]);
     this.#done.givenUp += 1;
   }
 
@@ -234,10 +226,4 @@ class Resolving {
 
 function refuseIfAny(problems: readonly DecisionProblem[]): void {
   if (problems.length > 0) throw new DecisionsRefusedError(problems);
-}
-
-const valuesPerQuery = 500;
-
-function* partsOf<Value>(values: readonly Value[]): Generator<Value[]> {
-  for (let start = 0; start < values.length; start += valuesPerQuery) yield values.slice(start, start + valuesPerQuery);
 }

@@ -1,11 +1,14 @@
-import type { Selectable } from 'kysely';
+import { moveBatch } from '../batch-moves.ts';
+import { updateRecipient } from '../updates.ts';
 import { notToldApart } from '../../domain/disposition.ts';
 import { givenUp } from '../../domain/attempts/retry-schedule.ts';
-import { findCampaign, type Campaign } from '../rows/campaigns.ts';
+import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockedTransaction } from '../locks.ts';
+import type { At, Tx } from '../tx.ts';
 import { finishRecipients, takeBackOutcome } from '../rows/recipients.ts';
-import type { Database } from '../schema.ts';
+import type { RecipientRow } from '../schema.ts';
 
 export interface Resolution {
   /** Recipients whose call may or may not have been placed, and about whom a person has now decided. */
@@ -24,9 +27,7 @@ export class RedialRefusedError extends Error {
   readonly isBadInput = true;
 }
 
-export function refuseIfNobodyIsDialled(campaign: Campaign | undefined, now: number): void {
-  if (campaign === undefined) return;
-  const { campaignId, state, rules } = campaign;
+export function refuseIfNobodyIsDialled({ campaignId, state, rules }: Campaign, now: number): void {
   if (rules.endsAt !== null && rules.endsAt <= now) {
     throw new RedialRefusedError(
       `Campaign ${campaignId} ended for good at ${new Date(rules.endsAt).toISOString()} (ends_at): nobody would be called, so its rows stay unresolved. ` +
@@ -48,56 +49,38 @@ export function refuseIfNobodyIsDialled(campaign: Campaign | undefined, now: num
  */
 export async function resolveUnresolved(
   store: Store,
-  campaignId: string,
+  { campaignId, now }: At,
   decision: 'redial' | 'give_up',
-  now: number,
 ): Promise<Resolution> {
-  return store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
-    if (decision === 'redial') refuseIfNobodyIsDialled(await findCampaign(tx, campaignId), now);
-    const held = await tx
-      .selectFrom('batches')
-      .select('batch_id')
-      .where('campaign_id', '=', campaignId)
-      .where('state', '=', 'held')
-      .execute();
-    for (const { batch_id: batchId } of held) {
-      const to = decision === 'redial' ? 'redial' : 'given_up';
-      await store.compareAndSetBatch(tx, batchId, ['held'], to);
-      await appendEvents(tx, [
-        { at: now, campaignId, type: 'batch.state', batchId, data: { state: to, by: 'person' } },
-      ]);
-    }
+  return lockedTransaction(store, campaignId, async (tx) => {
+    if (decision === 'redial') refuseIfNobodyIsDialled(await requireCampaign(tx, campaignId), now);
+    const ofCampaign = tx.selectFrom('batches').where('campaign_id', '=', campaignId);
+    const state = decision === 'redial' ? 'redial' : 'given_up';
+    for (const batch of await ofCampaign.select(['batch_id', 'campaign_id']).where('state', '=', 'held').execute())
+      await moveBatch(tx, batch, { from: ['held'], event: { state, by: 'person' }, now });
     // Whose record cannot be told apart is decided about row by row, with the candidates in view.
     const left = decision === 'redial' ? [givenUp, notToldApart] : [givenUp];
-    const recipients = await tx
+    const unresolved = tx
       .selectFrom('recipients')
-      .selectAll()
       .where('campaign_id', '=', campaignId)
       .where('state', '=', 'done')
-      .where('outcome', '=', 'unresolved')
+      .where('outcome', '=', 'unresolved');
+    const recipients = await unresolved
+      .selectAll()
       .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', 'not in', left)]))
       .execute();
-    for (const recipient of recipients) {
-      if (decision === 'give_up') {
-        const finish = { recipientId: recipient.recipient_id, outcome: 'unresolved' as const, reason: givenUp };
-        await finishRecipients(tx, campaignId, [finish], now);
-        continue;
-      }
-      await redialRecipient(tx, campaignId, recipient, now);
+    if (decision === 'redial') for (const recipient of recipients) await redialRecipient(tx, recipient, now);
+    else {
+      const end = { outcome: 'unresolved', reason: givenUp } as const;
+      const finishes = recipients.map((row) => ({ recipientId: row.recipient_id, ...end }));
+      await finishRecipients(tx, { campaignId, now }, finishes);
     }
-    const young = await tx
-      .selectFrom('batches')
+    const young = await ofCampaign
       .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.max('hold_after').as('until')])
-      .where('campaign_id', '=', campaignId)
       .where('state', 'in', ['posting', 'unknown'])
       .executeTakeFirstOrThrow();
-    const { apart } = await tx
-      .selectFrom('recipients')
+    const { apart } = await unresolved
       .select((eb) => eb.fn.countAll<number>().as('apart'))
-      .where('campaign_id', '=', campaignId)
-      .where('state', '=', 'done')
-      .where('outcome', '=', 'unresolved')
       .where('reason', '=', notToldApart)
       .executeTakeFirstOrThrow();
     return { recipients: recipients.length, apart, tooEarly: young.count, decidableAt: young.until };
@@ -105,16 +88,12 @@ export async function resolveUnresolved(
 }
 
 /** Puts a recipient back in line by the word of a person: its calls of which nothing is known count as not made. */
-export async function redialRecipient(
-  tx: Queries,
-  campaignId: string,
-  recipient: Selectable<Database['recipients']>,
-  now: number,
-): Promise<void> {
+export async function redialRecipient(tx: Tx, recipient: RecipientRow, now: number): Promise<void> {
+  const { recipient_id: recipientId, campaign_id: campaignId, counted } = recipient;
   const uncounted = await tx
     .updateTable('attempts')
     .set({ counted: 0, reason: 'redial' })
-    .where('recipient_id', '=', recipient.recipient_id)
+    .where('recipient_id', '=', recipientId)
     .where('state', '=', 'settled')
     .where('disposition', '=', 'unknown')
     .where('counted', '=', 1)
@@ -126,23 +105,12 @@ export async function redialRecipient(
       at: now,
       campaignId,
       type: 'attempt.corrected' as const,
-      recipientId: recipient.recipient_id,
+      recipientId,
       attemptId,
       batchId,
       data: { disposition: 'unknown', detail, counted: false, from: 'unknown', by: 'person' },
     })),
   );
-  await tx
-    .updateTable('recipients')
-    .set((eb) => ({
-      counted: eb
-        .case()
-        .when('counted', '>', 0)
-        .then(eb('counted', '-', 1))
-        .else(0)
-        .end(),
-    }))
-    .where('recipient_id', '=', recipient.recipient_id)
-    .execute();
-  await takeBackOutcome(tx, campaignId, { ...recipient, posted: true }, now, now);
+  await updateRecipient(tx, recipientId, { counted: Math.max(0, counted - 1) });
+  await takeBackOutcome(tx, { campaignId, now }, { ...recipient, posted: true, dueAt: now });
 }

@@ -1,12 +1,15 @@
 import { hasClosed } from '../../domain/lifecycle.ts';
 import { notToldApart } from '../../domain/disposition.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import { changeAggregates } from '../aggregates.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { changeAggregates, type AggregateChange } from '../aggregates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { howToMend } from './edit-refusal.ts';
 import { withdrawnReason } from './edit-verdict.ts';
 import { appendEvents } from '../events.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockedTransaction } from '../locks.ts';
+import type { At, Tx } from '../tx.ts';
 
 /** Outcomes after which somebody may be called again: they were not reached, and nothing forbids it. */
 export const retriableOutcomes = [
@@ -32,18 +35,16 @@ const rowsPerCommit = 500;
  */
 export async function retryEnded(
   store: Store,
-  campaignId: string,
+  { campaignId, now }: At,
   outcomes: readonly RetriableOutcome[],
-  now: number,
 ): Promise<number> {
   let requeued = 0;
   let after = 0;
   for (;;) {
-    const part = await store.transaction(async (tx) => {
-      await lockCampaign(tx, store, campaignId);
+    const part = await lockedTransaction(store, campaignId, async (tx) => {
       // Only the first part finds the campaign ended and nobody waiting; the others belong to the same command.
       if (requeued === 0) refuseUnlessEnded(await findCampaign(tx, campaignId), now);
-      return requeuePart(tx, campaignId, outcomes, after, now);
+      return requeuePart(tx, { campaignId, now }, { outcomes, after });
     });
     requeued += part.length;
     if (part.length < rowsPerCommit) return requeued;
@@ -75,11 +76,9 @@ function refuseUnlessEnded(campaign: Campaign | undefined, now: number): void {
 
 /** The rows put back in line, of those behind `after`. */
 async function requeuePart(
-  tx: Queries,
-  campaignId: string,
-  outcomes: readonly RetriableOutcome[],
-  after: number,
-  now: number,
+  tx: Tx,
+  { campaignId, now }: At,
+  { outcomes, after }: { outcomes: readonly RetriableOutcome[]; after: number },
 ): Promise<{ row_number: number }[]> {
   const rows = await tx
     .selectFrom('recipients')
@@ -94,6 +93,7 @@ async function requeuePart(
     .limit(rowsPerCommit)
     .execute();
   if (rows.length === 0) return rows;
+  const ids = rows.map((row) => row.recipient_id);
   await tx
     .updateTable('recipients')
     .set((eb) => ({
@@ -108,26 +108,15 @@ async function requeuePart(
       uncounted_in_row: 0,
       budget_from: eb.ref('attempts'),
     }))
-    .where(
-      'recipient_id',
-      'in',
-      rows.map((row) => row.recipient_id),
-    )
+    .where('recipient_id', 'in', ids)
     .execute();
-  await changeAggregates(
-    tx,
-    campaignId,
-    rows.flatMap(({ outcome }) => (outcome === null ? [] : [{ kind: 'outcome', key: '', value: outcome, delta: -1 }])),
+  const changes = rows.flatMap(({ outcome }): AggregateChange[] =>
+    outcome === null ? [] : [{ kind: 'outcome', value: outcome, delta: -1 }],
   );
-  await appendEvents(
-    tx,
-    rows.map((row) => ({
-      at: now,
-      campaignId,
-      type: 'recipient.retried' as const,
-      recipientId: row.recipient_id,
-      data: { outcome: row.outcome, by: 'person' },
-    })),
-  );
+  await changeAggregates(tx, campaignId, changes);
+  const events = rows.map(({ recipient_id: recipientId, outcome }): NewEvent => {
+    return { at: now, campaignId, type: 'recipient.retried', recipientId, data: { outcome, by: 'person' } };
+  });
+  await appendEvents(tx, events);
   return rows;
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { lockToWrite } from '../do-not-call-lock.ts';
-import type { Queries, Store } from '../open-ledger.ts';
+import { lockToWrite } from '../locks.ts';
+import type { Store } from '../open-ledger.ts';
+import type { Tx } from '../tx.ts';
+import { partsOf } from '../parts.ts';
 import { StoreError } from '../ledger-error.ts';
 import type { Suppression } from '../rows/suppressions.ts';
 
@@ -18,9 +20,8 @@ const rowsPerStatement = 1_000;
  */
 export async function importSuppressions(
   store: Store,
-  terms: Terms,
   parts: AsyncIterable<readonly string[]>,
-  clock: { now: number; nowReal: number },
+  { terms, clock }: { terms: Terms; clock: { now: number; nowReal: number } },
 ): Promise<number> {
   const importId = randomUUID();
   await store.transaction((tx) =>
@@ -32,12 +33,12 @@ export async function importSuppressions(
   let staged = 0;
   try {
     for await (const part of parts) {
-      await store.transaction((tx) => stage(tx, importId, part, clock.nowReal));
+      await store.transaction((tx) => stage(tx, part, { importId, nowReal: clock.nowReal }));
       staged += part.length;
     }
     return await store.transaction(async (tx) => {
-      await lockToWrite(tx, store);
-      const added = await publish(tx, importId, terms, clock.now);
+      await lockToWrite(tx);
+      const added = await publish(tx, terms, { importId, now: clock.now });
       if ((await discard(tx, importId)) !== staged)
         throw new StoreError(
           'Numbers of this import were thrown away before it ended. Nothing was added: import the file again.',
@@ -50,16 +51,19 @@ export async function importSuppressions(
   }
 }
 
-async function stage(tx: Queries, importId: string, numbers: readonly string[], nowReal: number): Promise<void> {
-  for (let start = 0; start < numbers.length; start += rowsPerStatement) {
-    const part = numbers.slice(start, start + rowsPerStatement);
+async function stage(
+  tx: Tx,
+  numbers: readonly string[],
+  { importId, nowReal }: { importId: string; nowReal: number },
+): Promise<void> {
+  for (const part of partsOf(numbers, rowsPerStatement)) {
     const rows = part.map((e164) => ({ import_id: importId, e164, staged_real: nowReal }));
     await tx.insertInto('staged_suppressions').values(rows).execute();
   }
 }
 
 /** Two statements, whatever the length of the list; in the order of its key, as everybody writes them. */
-async function publish(tx: Queries, importId: string, terms: Terms, now: number): Promise<number> {
+async function publish(tx: Tx, terms: Terms, { importId, now }: { importId: string; now: number }): Promise<number> {
   const { scope, source, reason } = terms;
   const expiresAt = sql<number | null>`cast(${terms.expiresAt} as bigint)`;
   // A number is digits and a plus, which JSON takes as they are.
@@ -84,7 +88,7 @@ async function publish(tx: Queries, importId: string, terms: Terms, now: number)
   return Number(numAffectedRows ?? 0);
 }
 
-async function discard(tx: Queries, importId: string): Promise<number> {
+async function discard(tx: Tx, importId: string): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom('staged_suppressions')
     .where('import_id', '=', importId)

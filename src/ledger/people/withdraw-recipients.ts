@@ -3,7 +3,9 @@ import { findOpen } from './edit-targets.ts';
 import { refuseUnlessEditable } from './edit-refusal.ts';
 import { withdrawnReason } from './edit-verdict.ts';
 import { appendEvents } from '../events.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockedTransaction } from '../locks.ts';
+import type { Queries } from '../tx.ts';
 import { finishRecipients } from '../rows/recipients.ts';
 
 /** Which rows a person takes out: by the user's own ids, or by row of the campaign. */
@@ -22,28 +24,25 @@ export interface WithdrawOptions {
   /** A person's words, for the log; never another person's data. */
   note: string | null;
   dryRun: boolean;
+  now: number;
 }
 
 /**
  * Takes waiting recipients out of a campaign: outcome `cancelled`, reason `withdrawn`. Whoever has a call planned or open is left to its
- * end.
- * One transaction, so hand over parts of 500. Idempotent. Throws EditRefusedError when the campaign has ended.
+ * end. One transaction, so hand over parts of 500. Idempotent. Throws EditRefusedError when the campaign has ended.
  */
 export async function withdrawRecipients(
   store: Store,
-  options: WithdrawOptions,
+  { campaignId, note, dryRun, now }: WithdrawOptions,
   keys: WithdrawKeys,
-  now: number,
 ): Promise<WithdrawResult[]> {
-  const { campaignId, note } = options;
-  if (options.dryRun) {
-    refuseUnlessEditable(await findCampaign(store.db, campaignId), now);
-    return (await judge(store.db, campaignId, keys)).results;
-  }
-  return store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
-    refuseUnlessEditable(await findCampaign(tx, campaignId), now);
-    const { results, withdrawn } = await judge(tx, campaignId, keys);
+  const look = async (db: Queries) => {
+    refuseUnlessEditable(await findCampaign(db, campaignId), now);
+    return judge(db, campaignId, keys);
+  };
+  if (dryRun) return (await look(store.db)).results;
+  return lockedTransaction(store, campaignId, async (tx) => {
+    const { results, withdrawn } = await look(tx);
     if (withdrawn.length === 0) return results;
     const data = { by: 'person' as const, ...(note === null ? {} : { note }) };
     const type = 'recipient.withdrawn' as const;
@@ -52,12 +51,9 @@ export async function withdrawRecipients(
       ...withdrawn.map((recipientId) => ({ at: now, campaignId, type, recipientId, data })),
       { at: now, campaignId, type: 'campaign.edited', data: counts },
     ]);
-    const finishes = withdrawn.map((recipientId) => ({
-      recipientId,
-      outcome: 'cancelled' as const,
-      reason: withdrawnReason,
-    }));
-    await finishRecipients(tx, campaignId, finishes, now);
+    const end = { outcome: 'cancelled', reason: withdrawnReason } as const;
+    const finishes = withdrawn.map((recipientId) => ({ recipientId, ...end }));
+    await finishRecipients(tx, { campaignId, now }, finishes);
     return results;
   });
 }
@@ -75,10 +71,8 @@ async function judge(
   query = 'ids' in keys ? query.where('external_id', 'in', keys.ids) : query.where('row_number', 'in', keys.rows);
   // Sorted here: SQLite would go through the whole campaign for the order.
   const rows = (await query.execute()).sort((a, b) => a.row_number - b.row_number);
-  const open = await findOpen(
-    db,
-    rows.map((row) => row.recipient_id),
-  );
+  const ids = rows.map((row) => row.recipient_id);
+  const open = await findOpen(db, ids);
   const withdrawn: string[] = [];
   const found = new Map<string | number, WithdrawResult>();
   for (const row of rows) {

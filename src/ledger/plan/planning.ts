@@ -1,3 +1,4 @@
+import { findBatchState } from '../batch-moves.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import { CallerSorting } from '../../domain/caller-choice.ts';
 import { unsentStates, type BatchState } from '../../domain/ledger.ts';
@@ -17,13 +18,16 @@ import {
   readUnsubmitted,
   type Outstanding,
   candidatesPerLook,
-  countDue,
+  countDialable,
+  isAnyoneDue,
 } from '../limits/counters.ts';
 import { createBatch, type RenderRecipient } from '../rows/create-batch.ts';
 import { leaveInDoubt } from '../doubt/dial-guard.ts';
-import { LedgerOlderError, olderBeforePlanning } from '../ledger-older.ts';
+import { olderBeforePlanning, olderThanCampaign } from '../ledger-older.ts';
 import { slotsNow } from '../limits/line-limits.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockCampaign } from '../locks.ts';
+import type { Tx } from '../tx.ts';
 import { finishRecipients } from '../rows/recipients.ts';
 import { blockedUntil, canaryAllowance, pauseUnproven } from '../limits/safety.ts';
 import { findOverlapping, readWordsKept, sharesWords } from '../doubt/shared-words.ts';
@@ -43,16 +47,14 @@ export interface PlanInput {
   render: RenderRecipient;
 }
 
+interface Look extends PlanInput {
+  ledgerId: string;
+}
+
 /** Before a wait that no collector ends is looked into again. */
 const lookAgainMs = 30_000;
 
-/** How far a batch has come, or undefined when the database has none of that id. */
-export async function findBatchState(db: Queries, batchId: string): Promise<BatchState | undefined> {
-  const batch = await db.selectFrom('batches').select('state').where('batch_id', '=', batchId).executeTakeFirst();
-  return batch?.state;
-}
-
-async function findPlanned(tx: Queries, input: PlanInput): Promise<Plan | undefined> {
+async function findPlanned(tx: Tx, input: PlanInput): Promise<Plan | undefined> {
   const id = batchIdOf(input.campaignId, input.round, input.n);
   const stored = await tx
     .selectFrom('batches')
@@ -70,7 +72,7 @@ async function findPlanned(tx: Queries, input: PlanInput): Promise<Plan | undefi
 }
 
 /** Gives every recipient that still waits the outcome of a campaign that dials no more. Answers whether any was left. */
-async function closeWaiting(tx: Queries, input: PlanInput, reason: DrainReason): Promise<boolean> {
+async function closeWaiting(tx: Tx, input: PlanInput, reason: DrainReason): Promise<boolean> {
   const rows = await tx
     .selectFrom('recipients')
     .select('recipient_id')
@@ -82,88 +84,85 @@ async function closeWaiting(tx: Queries, input: PlanInput, reason: DrainReason):
   const outcome = outcomeOfWaiting(reason);
   await finishRecipients(
     tx,
-    input.campaignId,
+    input,
     rows.map(({ recipient_id: recipientId, shared }) => ({
       recipientId,
       outcome,
       reason: reason === 'campaign_end' && shared === 1 ? 'words_busy' : reason,
     })),
-    input.now,
   );
   return rows.length === candidatesPerLook;
 }
 
 /** One look: the answer, or undefined when recipients were sorted out and it is worth looking again. */
-async function lookOnce(tx: Queries, store: Store, input: PlanInput): Promise<Plan | undefined> {
-  await lockCampaign(tx, store, input.campaignId);
+async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
+  await lockCampaign(tx, input.campaignId);
   const planned = await findPlanned(tx, input);
   if (planned !== undefined) return planned;
   const campaign = await findCampaign(tx, input.campaignId);
-  if (campaign === undefined) throw new LedgerOlderError(`Campaign ${input.campaignId} is not in this database.`);
+  if (campaign === undefined) throw olderThanCampaign(input.campaignId);
   const { rules } = campaign;
   const ended = rules.endsAt !== null && input.now >= rules.endsAt;
   if (campaign.state === 'paused' && !ended) {
     if (campaign.resumeAt === null || input.now < campaign.resumeAt)
-      return wait(tx, input, 'paused', earliest(campaign.resumeAt, rules.endsAt));
-    await changeCampaignState(tx, input.campaignId, 'running', 'its cool-down is over', input.now);
+      return wait(tx, input, { reason: 'paused', until: earliest(campaign.resumeAt, rules.endsAt) });
+    await changeCampaignState(tx, input, { to: 'running', reason: 'its cool-down is over' });
     // Seen again as it is now: what ended before it began to dial must not open the breaker.
     return undefined;
   }
-  if (ended && campaign.state !== 'draining') await drainCampaign(tx, input.campaignId, 'campaign_end', input.now);
+  if (ended && campaign.state !== 'draining') await drainCampaign(tx, input, { why: 'campaign_end' });
   if (ended || campaign.state === 'draining') {
     const more = await closeWaiting(tx, input, campaign.draining ?? 'campaign_end');
     return more ? undefined : finishOrWait(tx, input, rules);
   }
   if (campaign.state === 'scheduled') {
-    if (rules.startsAt !== null && input.now < rules.startsAt) return wait(tx, input, 'scheduled', rules.startsAt);
-    await changeCampaignState(tx, input.campaignId, 'running', null, input.now);
+    if (rules.startsAt !== null && input.now < rules.startsAt)
+      return wait(tx, input, { reason: 'scheduled', until: rules.startsAt });
+    await changeCampaignState(tx, input, { to: 'running' });
     return undefined;
   }
   if (await openBreaker(tx, campaign, input.now)) return undefined;
   const blocked = await blockedUntil(tx, campaign, input.now);
   // Whatever the wait is for, the end of the campaign is not slept through.
-  if (blocked !== null) return wait(tx, input, 'blocked', earliest(blocked, rules.endsAt));
+  if (blocked !== null) return wait(tx, input, { reason: 'blocked', until: earliest(blocked, rules.endsAt) });
   const canary = await canaryAllowance(tx, campaign);
   if (canary !== null && canary <= 0) {
     if (await pauseUnproven(tx, campaign, input.now)) return undefined;
-    return wait(tx, input, 'canary', null);
+    return wait(tx, input, { reason: 'canary', until: null });
   }
-  return fillBatch(tx, store, input, campaign, canary);
+  return fillBatch(tx, input, { campaign, canary });
 }
 
 async function fillBatch(
-  tx: Queries,
-  store: Store,
-  input: PlanInput,
-  campaign: Campaign,
-  canary: number | null,
+  tx: Tx,
+  input: Look,
+  { campaign, canary }: { campaign: Campaign; canary: number | null },
 ): Promise<Plan | undefined> {
   const { rules } = campaign;
   const wordsKept = await readWordsKept(tx, rules);
-  const candidates = await selectDue(tx, campaign, input.now, candidatesPerLook, wordsKept);
+  const candidates = await selectDue(tx, campaign, { now: input.now, limit: candidatesPerLook, wordsKept });
   if (candidates.length === 0) return (await waitForWords(tx, input, campaign)) ?? finishOrWait(tx, input, rules);
-  await lockAccount(tx, store, campaign.accountId);
+  await lockAccount(tx, campaign.accountId);
   const slots = await slotsNow(tx, campaign, { now: input.now, due: candidates.length, canary });
-  if (slots.wait !== null) return wait(tx, input, slots.wait.reason, slots.wait.until);
+  if (slots.wait !== null) return wait(tx, input, { reason: slots.wait.reason, until: slots.wait.until });
   const { numbers, choice } = rules.callers;
   // One request names one number.
   const pool = numbers.length > 1 ? await readCallersIn(tx, campaign) : null;
-  if (pool?.length === 0) return wait(tx, input, 'paused', rules.endsAt);
+  if (pool?.length === 0) return wait(tx, input, { reason: 'paused', until: rules.endsAt });
   const callers = pool === null ? null : new CallerSorting(pool, choice);
-  const sorting = await sortCandidates(tx, campaign, candidates, slots.count, { ...input, wordsKept }, callers);
-  await finishRecipients(tx, input.campaignId, sorting.finishes, input.now);
-  for (const [recipientId, doubt] of sorting.doubtful)
-    await leaveInDoubt(tx, input.campaignId, recipientId, doubt, input.now);
-  await deferRecipients(tx, input, sorting.deferrals);
+  const look = { candidates, slots: slots.count, now: input.now, wordsKept, callers };
+  const sorting = await sortCandidates(tx, campaign, look);
+  await finishRecipients(tx, input, sorting.finishes);
+  await leaveInDoubt(tx, input, sorting.doubtful);
+  await deferRecipients(tx, input, sorting.deferrals.values());
   const rendered = sorting.dial.map((row) => ({ row, texts: input.render(JSON.parse(row.cells) as string[]) }));
   // The import refuses such rows; without its own words nobody is called.
   const mute = rendered.filter(({ texts }) => texts === null);
   const reason = 'missing_value';
   await finishRecipients(
     tx,
-    input.campaignId,
+    input,
     mute.map(({ row }) => ({ recipientId: row.recipient_id, outcome: 'undialable', reason })),
-    input.now,
   );
   const recipients = rendered.flatMap(({ row, texts }) =>
     texts === null ? [] : [{ row, openingLine: texts.firstMessage }],
@@ -171,24 +170,17 @@ async function fillBatch(
   const overlapping = wordsKept ? await findOverlapping(tx, rules.agentId, recipients.map(toLine)) : new Set<string>();
   const until = input.now + lookAgainMs;
   const deferral = { until, reason: 'words', ids: [...overlapping] };
-  if (overlapping.size > 0) await deferRecipients(tx, input, new Map([['words', deferral]]));
+  if (overlapping.size > 0) await deferRecipients(tx, input, [deferral]);
   const apart = recipients.filter(({ row }) => !overlapping.has(row.recipient_id));
   if (apart.length === 0) return undefined;
-  const batchId = batchIdOf(input.campaignId, input.round, input.n);
   const caller = callers?.caller ?? numbers[0] ?? '';
-  const size = await createBatch(tx, {
-    ...input,
-    batchId,
-    agentId: rules.agentId,
-    caller,
-    reference: referencesWith(store, rules),
-    recipients: apart,
-    wordsKept,
-  });
-  if (size === 0) return wait(tx, input, 'words', input.now + lookAgainMs);
+  const reference = referencesWith(input, rules);
+  const { agentId } = rules;
+  const size = await createBatch(tx, { ...input, agentId, caller, reference, recipients: apart, wordsKept });
+  if (size === 0) return wait(tx, input, { reason: 'words', until: input.now + lookAgainMs });
   const chosen = apart.map(({ row }) => row);
-  if (callers !== null) await giveCaller(tx, input.campaignId, caller, chosen);
-  return { kind: 'batch', batchId, state: 'intent', size };
+  if (callers !== null) await giveCaller(tx, input.campaignId, { phoneNumberId: caller, recipients: chosen });
+  return { kind: 'batch', batchId: batchIdOf(input.campaignId, input.round, input.n), state: 'intent', size };
 }
 
 function toLine({ row, openingLine }: { row: { recipient_id: string }; openingLine: string | null }) {
@@ -198,26 +190,33 @@ function toLine({ row, openingLine }: { row: { recipient_id: string }; openingLi
 /**
  * When somebody is due, but an open call begins with the same words: the collector tells of its end, the clock of one of another campaign.
  */
-async function waitForWords(tx: Queries, input: PlanInput, campaign: Campaign): Promise<Plan | undefined> {
-  if ((await countDue(tx, campaign, input.now, 1, false)) === 0) return undefined;
+async function waitForWords(tx: Tx, input: PlanInput, campaign: Campaign): Promise<Plan | undefined> {
+  if (!(await isAnyoneDue(tx, campaign, input.now))) return undefined;
   const outstanding = await countOutstanding(tx, input.campaignId);
   const until = isOutstanding(outstanding) ? null : input.now + lookAgainMs;
   return { kind: 'wait', reason: 'words', until: earliest(until, campaign.rules.endsAt), outstanding };
 }
 
 /** A reference names the attempt across all databases that use the same account of the service. */
-export function referencesWith(store: Store, rules: CampaignRules): ((attemptId: string) => string) | null {
-  return rules.variables?.reference == null ? null : (attemptId) => `${store.ledgerId}:${attemptId}`;
+export function referencesWith(
+  { ledgerId }: Pick<Store, 'ledgerId'>,
+  rules: CampaignRules,
+): ((attemptId: string) => string) | null {
+  return rules.variables?.reference == null ? null : (attemptId) => `${ledgerId}:${attemptId}`;
 }
 
-async function wait(tx: Queries, input: PlanInput, reason: WaitReason, until: number | null): Promise<Plan> {
+async function wait(
+  tx: Tx,
+  input: PlanInput,
+  { reason, until }: { reason: WaitReason; until: number | null },
+): Promise<Plan> {
   return { kind: 'wait', reason, until, outstanding: await countOutstanding(tx, input.campaignId) };
 }
 
-async function finishOrWait(tx: Queries, input: PlanInput, rules: CampaignRules): Promise<Plan> {
+async function finishOrWait(tx: Tx, input: PlanInput, rules: CampaignRules): Promise<Plan> {
   const due = await nextDueAt(tx, input.campaignId);
   // What is due after the end gets its outcome at the end.
-  if (due !== null) return wait(tx, input, 'due', Math.min(due, rules.endsAt ?? due));
+  if (due !== null) return wait(tx, input, { reason: 'due', until: Math.min(due, rules.endsAt ?? due) });
   const outstanding = await countOutstanding(tx, input.campaignId);
   return isOutstanding(outstanding)
     ? { kind: 'wait', reason: 'collecting', until: null, outstanding }
@@ -230,7 +229,7 @@ async function finishOrWait(tx: Queries, input: PlanInput, rules: CampaignRules)
  */
 export async function planBatch(store: Store, input: PlanInput): Promise<Plan> {
   for (;;) {
-    const plan = await store.transaction((tx) => lookOnce(tx, store, input));
+    const plan = await store.transaction((tx) => lookOnce(tx, { ...input, ledgerId: store.ledgerId }));
     if (plan !== undefined) return plan;
   }
 }
@@ -251,8 +250,7 @@ export async function isPlanReady(store: Store, campaignId: string, now: number)
     return true;
   if ((await blockedUntil(store.db, campaign, now)) !== null) return false;
   const canary = await canaryAllowance(store.db, campaign);
-  const wordsKept = await readWordsKept(store.db, campaign.rules);
-  const due = await countDue(store.db, campaign, now, candidatesPerLook, wordsKept);
+  const due = await countDialable(store.db, campaign, now);
   if (due === 0) return false;
   if (canary !== null && canary <= 0) return (await countOpen(store.db, campaignId)) === 0;
   return (await slotsNow(store.db, campaign, { now, due, canary })).count > 0;

@@ -1,13 +1,14 @@
 import { unsentStates } from '../../domain/ledger.ts';
+import type { EventType } from '../../domain/events.ts';
 import type { WaitReason } from '../../domain/next-step.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import { countOutstanding, isOutstanding, nextDueAt, candidatesPerLook, countDue } from '../limits/counters.ts';
+import { countDialable, countOutstanding, isAnyoneDue, isOutstanding, nextDueAt } from '../limits/counters.ts';
+import { readAccount } from '../limits/account-pace.ts';
 import { lastEventSeq } from '../events.ts';
 import { slotsNow } from '../limits/line-limits.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 import { blockedUntil, canaryAllowance, unwitnessedWords } from '../limits/safety.ts';
-import { readWordsKept } from '../doubt/shared-words.ts';
 
 export type StandstillReason =
   Exclude<WaitReason, 'blocked'> | 'draining' | 'planned' | 'not_sent' | 'not_witnessed' | 'rate_limited' | 'unknown';
@@ -34,15 +35,13 @@ const nothingMore = { since: null, until: null, calls: null, rule: null };
  */
 export async function readStandstill(db: Queries, campaign: Campaign, now: number): Promise<Standstill | null> {
   if (hasEnded(campaign) || campaign.round === 0) return null;
-  const { rules, state } = campaign;
-  if (state === 'paused') {
-    const since = await lastChange(db, campaign);
-    return { ...nothingMore, reason: 'paused', since, until: campaign.resumeAt };
-  }
-  if (state === 'draining') return { ...nothingMore, reason: 'draining', since: await lastChange(db, campaign) };
-  if (state === 'scheduled') {
-    if (rules.startsAt === null || now >= rules.startsAt) return null;
-    return { ...nothingMore, reason: 'scheduled', since: await lastChange(db, campaign), until: rules.startsAt };
+  const { startsAt } = campaign.rules;
+  const { state } = campaign;
+  if (state === 'scheduled' && (startsAt === null || now >= startsAt)) return null;
+  if (state === 'paused' || state === 'draining' || state === 'scheduled') {
+    const since = await lastMoveAt(db, campaign, 'campaign.state');
+    const until = { paused: campaign.resumeAt, draining: null, scheduled: startsAt }[state];
+    return { ...nothingMore, reason: state, since, until };
   }
   return (
     (await readUnsentBatch(db, campaign, now)) ??
@@ -51,25 +50,13 @@ export async function readStandstill(db: Queries, campaign: Campaign, now: numbe
   );
 }
 
-/** When anything last happened in the campaign. */
-export async function lastMoveAt(db: Queries, { campaignId }: Campaign): Promise<number | null> {
+/** When anything last happened in the campaign, or something of one type. */
+export async function lastMoveAt(db: Queries, { campaignId }: Campaign, type?: EventType): Promise<number | null> {
   const row = await db
     .selectFrom('events')
     .select('at')
     .where('campaign_id', '=', campaignId)
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.at ?? null;
-}
-
-/** When the campaign came into its state. */
-async function lastChange(db: Queries, { campaignId }: Campaign): Promise<number | null> {
-  const row = await db
-    .selectFrom('events')
-    .select('at')
-    .where('campaign_id', '=', campaignId)
-    .where('type', '=', 'campaign.state')
+    .$if(type !== undefined, (query) => query.where('type', '=', type ?? ''))
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();
@@ -87,7 +74,9 @@ async function readUnsentBatch(db: Queries, campaign: Campaign, now: number): Pr
     .limit(1)
     .executeTakeFirst();
   if (batch === undefined) return null;
-  const until = await heldUntil(db, campaign, now);
+  // A pause that the service has asked for holds for all campaigns of the account.
+  const { notBefore } = await readAccount(db, campaign.accountId);
+  const until = notBefore > now ? notBefore : null;
   const { size: calls, planned_at: since } = batch;
   if (batch.state === 'intent')
     return { ...nothingMore, reason: until === null ? 'planned' : 'rate_limited', since, until, calls };
@@ -102,16 +91,6 @@ async function readUnsentBatch(db: Queries, campaign: Campaign, now: number): Pr
   const reason =
     last?.status === 429 ? 'rate_limited' : last?.message === unwitnessedWords ? 'not_witnessed' : 'not_sent';
   return { ...nothingMore, reason, since: posts[0]?.verdict_at ?? since, until, calls };
-}
-
-/** The end of a pause that the service has asked for, which holds for all campaigns of the account. */
-async function heldUntil(db: Queries, { accountId }: Campaign, now: number): Promise<number | null> {
-  const row = await db
-    .selectFrom('accounts')
-    .select('not_before')
-    .where('account_id', '=', accountId)
-    .executeTakeFirst();
-  return row !== undefined && row.not_before > now ? row.not_before : null;
 }
 
 async function readBlock(db: Queries, campaign: Campaign, now: number): Promise<Standstill | null> {
@@ -134,13 +113,12 @@ async function readWait(db: Queries, campaign: Campaign, now: number): Promise<S
   const since = await lastPost(db, campaign);
   const canary = await canaryAllowance(db, campaign);
   if (canary !== null && canary <= 0) return { ...nothingMore, reason: 'canary', since };
-  const wordsKept = await readWordsKept(db, rules);
-  const due = await countDue(db, campaign, now, candidatesPerLook, wordsKept);
+  const due = await countDialable(db, campaign, now);
   if (due > 0) {
     const { wait } = await slotsNow(db, campaign, { now, due, canary });
     return wait === null ? null : { ...nothingMore, reason: wait.reason, since, until: wait.until };
   }
-  if ((await countDue(db, campaign, now, 1, false)) > 0) return { ...nothingMore, reason: 'words', since };
+  if (await isAnyoneDue(db, campaign, now)) return { ...nothingMore, reason: 'words', since };
   const next = await nextDueAt(db, campaignId);
   if (next !== null) {
     const until = Math.min(next, rules.endsAt ?? next);

@@ -1,9 +1,11 @@
+import { sqlStates } from '../parts.ts';
+import { openAttemptStates } from '../../domain/ledger.ts';
 import { sql } from 'kysely';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { CampaignStatus } from '../campaign/campaign-status.ts';
 import { acceptedLate, notToldApart } from '../../domain/disposition.ts';
 import { givenUp } from '../../domain/attempts/retry-schedule.ts';
-import type { Queries } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 import { readWordsKept } from '../doubt/shared-words.ts';
 
 /** Rows that wait, or have ended, because calls cannot be told apart, and every other cause of doubt. */
@@ -27,8 +29,7 @@ const tellingReasons: readonly (string | null)[] = [notToldApart, acceptedLate, 
 export async function countDoubt(
   db: Queries,
   campaign: Campaign,
-  { outcomes, waiting }: Pick<CampaignStatus, 'outcomes' | 'waiting'>,
-  now: number,
+  { status: { outcomes, waiting }, now }: { status: Pick<CampaignStatus, 'outcomes' | 'waiting'>; now: number },
 ): Promise<DoubtCounts> {
   const counts: DoubtCounts = { waitingForWords: 0, waitingForEvidence: 0, mostCounted, wordsBusy: 0, unresolved: {} };
   // Rows that have ended are many: they are looked through only where some of them may be meant.
@@ -77,7 +78,7 @@ async function countBehindWords(db: Queries, { campaignId, rules }: Campaign, no
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from (
       select recipients.recipient_id from attempts join recipients on recipients.words_key = attempts.words_key
-      where attempts.agent_id = ${rules.agentId} and attempts.state in ('planned', 'posting', 'open')
+      where attempts.agent_id = ${rules.agentId} and attempts.state in (${sqlStates(openAttemptStates)})
         and attempts.words_key is not null and recipients.campaign_id = ${campaignId}
         and recipients.state = 'waiting' and recipients.due_at <= ${now}
       limit ${sql.lit(mostCounted)}) behind`.execute(db);

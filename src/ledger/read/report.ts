@@ -1,3 +1,5 @@
+import { sqlStates } from '../parts.ts';
+import { requestedAttemptStates } from '../../domain/ledger.ts';
 import { sql } from 'kysely';
 import type { Store } from '../open-ledger.ts';
 
@@ -62,7 +64,7 @@ export async function groupCalls(
     from attempts a
     ${byZone ? sql`join recipients r on r.recipient_id = a.recipient_id` : sql``}
     left join conversations c on c.attempt_id = a.attempt_id
-    where a.campaign_id = ${campaignId} and a.state in ('posting', 'open', 'settled') and a.posted_at is not null
+    where a.campaign_id = ${campaignId} and a.state in (${sqlStates(requestedAttemptStates)}) and a.posted_at is not null
     group by ${sql.join(divided)}`.execute(store.db);
   return rows.map((row) => ({
     attempt: row.attempt,

@@ -2,7 +2,8 @@ import { requestedAttemptStates } from '../../domain/ledger.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { readAggregates } from '../aggregates.ts';
-import type { Queries } from '../open-ledger.ts';
+import { groupBy, readInParts } from '../parts.ts';
+import type { Queries } from '../tx.ts';
 
 /** One data row of the list with what came of it. Instants are epoch milliseconds of service time. */
 export interface RecipientResult {
@@ -71,32 +72,17 @@ export async function* readResults(
     const last = recipients.at(-1);
     if (last === undefined) return;
     after = last.row_number;
+    const ids = recipients.map((row) => row.recipient_id);
     const attempts = await db
       .selectFrom('attempts')
       .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
-      .select([
-        'attempts.recipient_id',
-        'attempts.posted_at',
-        'attempts.disposition',
-        'attempts.detail',
-        'attempts.conversation_id',
-        'attempts.candidates',
-        'conversations.facts',
-      ])
-      .where(
-        'attempts.recipient_id',
-        'in',
-        recipients.map((row) => row.recipient_id),
-      )
+      .selectAll('attempts')
+      .select('conversations.facts')
+      .where('attempts.recipient_id', 'in', ids)
       .where('attempts.state', 'in', requestedAttemptStates)
       .orderBy('attempts.number')
       .execute();
-    const byRecipient = new Map<string, typeof attempts>();
-    for (const attempt of attempts) {
-      const known = byRecipient.get(attempt.recipient_id);
-      if (known === undefined) byRecipient.set(attempt.recipient_id, [attempt]);
-      else known.push(attempt);
-    }
+    const byRecipient = groupBy(attempts, (attempt) => attempt.recipient_id);
     const owned = await findOwned(db, attempts.flatMap(candidatesOf));
     for (const recipient of recipients) {
       const own = byRecipient.get(recipient.recipient_id) ?? [];
@@ -104,11 +90,6 @@ export async function* readResults(
       if (dispositions !== null && (latest?.disposition == null || !dispositions.includes(latest.disposition)))
         continue;
       const facts = latest?.facts == null ? null : (JSON.parse(latest.facts) as ConversationFacts);
-      const endedAt =
-        facts === null
-          ? null
-          : (facts.endedAt ??
-            (facts.startedAt !== null && facts.durationMs !== null ? facts.startedAt + facts.durationMs : null));
       yield {
         row: recipient.row_number,
         cells: JSON.parse(recipient.cells) as string[],
@@ -120,7 +101,7 @@ export async function* readResults(
         conversationId: latest?.conversation_id ?? null,
         firstDialedAt: own[0]?.posted_at ?? null,
         lastDialedAt: latest?.posted_at ?? null,
-        endedAt,
+        endedAt: facts === null ? null : endOf(facts),
         durationMs: facts?.durationMs ?? null,
         audio: facts?.audio ?? null,
         candidates: candidatesOf(own.findLast((attempt) => attempt.candidates !== null)).filter((id) => !owned.has(id)),
@@ -131,24 +112,25 @@ export async function* readResults(
   }
 }
 
+function endOf({ startedAt, endedAt, durationMs }: ConversationFacts): number | null {
+  return endedAt ?? (startedAt === null || durationMs === null ? null : startedAt + durationMs);
+}
+
 function candidatesOf(attempt: { candidates: string | null } | undefined): string[] {
   return attempt?.candidates == null ? [] : (JSON.parse(attempt.candidates) as string[]);
 }
 
 /** Those that have turned out to be the records of other calls. */
 async function findOwned(db: Queries, ids: readonly string[]): Promise<Set<string>> {
-  const owned = new Set<string>();
-  const unique = [...new Set(ids)];
-  for (let start = 0; start < unique.length; start += rowsPerRead) {
-    const rows = await db
+  const rows = await readInParts([...new Set(ids)], (part) =>
+    db
       .selectFrom('conversations')
       .select('conversation_id')
-      .where('conversation_id', 'in', unique.slice(start, start + rowsPerRead))
+      .where('conversation_id', 'in', part)
       .where('attempt_id', 'is not', null)
-      .execute();
-    for (const row of rows) owned.add(row.conversation_id);
-  }
-  return owned;
+      .execute(),
+  );
+  return new Set(rows.map((row) => row.conversation_id));
 }
 
 /** When a row of the campaign changed last, in service time; null without rows. */

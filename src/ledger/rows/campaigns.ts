@@ -1,11 +1,13 @@
-import type { Selectable } from 'kysely';
 import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
 import { campaignTransitions, type CampaignState, type DrainReason } from '../../domain/lifecycle.ts';
 import { refillAt } from '../../domain/pacing/pacing.ts';
 import { appendEvents } from '../events.ts';
-import { lockCampaign, type Queries, type Store } from '../open-ledger.ts';
-import type { Database } from '../schema.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockedTransaction } from '../locks.ts';
+import type { At, Queries, Tx } from '../tx.ts';
 import { grantWish, noteWish, type Wish } from '../wishes.ts';
+import { updateCampaign, updateRound } from '../updates.ts';
+import type { Row } from '../schema.ts';
 
 export interface Campaign {
   campaignId: string;
@@ -36,7 +38,7 @@ export type PacingAdjustments = Partial<
   Pick<CampaignRules['pacing'], 'maxConcurrentCalls' | 'startsPerMinute' | 'batchSize' | 'priority'>
 >;
 
-export function toCampaign(row: Selectable<Database['campaigns']>): Campaign {
+export function toCampaign(row: Row<'campaigns'>): Campaign {
   return {
     campaignId: row.campaign_id,
     name: row.name,
@@ -69,77 +71,75 @@ function adjusted(rules: CampaignRules, adjustments: string | null): CampaignRul
   return { ...rules, pacing: { ...pacing, refillThreshold } };
 }
 
+/** States in which somebody works for a campaign, or will: its calls may be on the line. */
+export const goingStates: readonly CampaignState[] = ['scheduled', 'running', 'paused', 'draining'];
+
 /** The campaign, or undefined when the database has none of that id or its import never finished. */
 export async function findCampaign(db: Queries, campaignId: string): Promise<Campaign | undefined> {
   const row = await db.selectFrom('campaigns').selectAll().where('campaign_id', '=', campaignId).executeTakeFirst();
   return row === undefined || row.state === 'importing' ? undefined : toCampaign(row);
 }
 
-export async function listCampaigns(db: Queries): Promise<Campaign[]> {
+/** As `findCampaign`, where something of the campaign is in the database; throws when the campaign is not. */
+export async function requireCampaign(db: Queries, campaignId: string): Promise<Campaign> {
+  const campaign = await findCampaign(db, campaignId);
+  if (campaign === undefined) throw new Error(`Campaign ${campaignId} is not in this database`);
+  return campaign;
+}
+
+/** The campaigns whose import has finished, oldest first; of one account, or of all. */
+export async function listCampaigns(db: Queries, accountId?: string): Promise<Campaign[]> {
   const rows = await db
     .selectFrom('campaigns')
     .selectAll()
     .where('state', '!=', 'importing')
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
     .orderBy('created_at')
     .orderBy('campaign_id')
     .execute();
   return rows.map(toCampaign);
 }
 
-/**
- * Changes a campaign's state in the caller's transaction and logs it. Answers whether the campaign is in `to` afterwards;
- * repeating a change is harmless, an illegal one changes nothing. A pause that nobody wished is not undone by a wish from before it, and
- * ends by itself at `resumeAt`, if that is given.
- */
-export async function changeCampaignState(
-  tx: Queries,
-  campaignId: string,
-  to: CampaignState,
-  reason: string | null,
-  now: number,
-  resumeAt: number | null = null,
-): Promise<boolean> {
-  const { changed, moved } = await moveCampaign(tx, campaignId, to, reason, now, resumeAt);
-  if (moved && to === 'paused') await noteWish(tx, { campaignId, change: 'pause', now });
-  return changed;
+/** Another state of a campaign. */
+interface StateChange {
+  to: CampaignState;
+  reason?: string | null;
+  /** When a pause ends by itself. */
+  resumeAt?: number | null;
+  /** Of a pause: whether a person wished it. */
+  wished?: boolean;
 }
 
-async function moveCampaign(
-  tx: Queries,
-  campaignId: string,
-  to: CampaignState,
-  reason: string | null,
-  now: number,
-  resumeAt: number | null = null,
-): Promise<{ changed: boolean; moved: boolean }> {
-  const before = await tx
-    .selectFrom('campaigns')
-    .select(['state', 'state_reason'])
-    .where('campaign_id', '=', campaignId)
-    .executeTakeFirst();
-  if (before === undefined) return { changed: false, moved: false };
-  if (before.state === to) return { changed: true, moved: false };
-  if (!campaignTransitions[before.state].includes(to)) return { changed: false, moved: false };
-  await tx
-    .updateTable('campaigns')
-    .set({ state: to, state_reason: reason, resume_at: resumeAt, ...(to === 'running' ? { dials_since: now } : {}) })
-    .where('campaign_id', '=', campaignId)
-    .execute();
+/**
+ * Changes a campaign's state in the caller's transaction and logs it. Answers whether the campaign is in `to` afterwards;
+ * repeating a change is harmless, an illegal one changes nothing. A pause that nobody wished is not undone by a wish from before it.
+ */
+export async function changeCampaignState(
+  tx: Tx,
+  { campaignId, now }: At,
+  { to, reason = null, resumeAt = null, wished = false }: StateChange,
+): Promise<boolean> {
+  const query = tx.selectFrom('campaigns').select('state').where('campaign_id', '=', campaignId);
+  const before = await query.executeTakeFirst();
+  if (before === undefined) return false;
+  if (before.state === to) return true;
+  if (!campaignTransitions[before.state].includes(to)) return false;
+  const begins = to === 'running' ? { dials_since: now } : {};
+  await updateCampaign(tx, campaignId, { state: to, state_reason: reason, resume_at: resumeAt, ...begins });
   const data = { from: before.state, to, reason, ...(resumeAt === null ? {} : { resumeAt }) };
   await appendEvents(tx, [{ at: now, campaignId, type: 'campaign.state', data }]);
-  return { changed: true, moved: true };
+  if (to === 'paused' && !wished) await noteWish(tx, { campaignId, now, change: 'pause' });
+  return true;
 }
 
 /** From here on nobody new is dialled. Those who wait get their outcome from the planner, open calls from the collector. */
 export async function drainCampaign(
-  tx: Queries,
-  campaignId: string,
-  why: DrainReason,
-  now: number,
-  reason = drainWords[why],
+  tx: Tx,
+  at: At,
+  { why, reason = drainWords[why] }: { why: DrainReason; reason?: string | undefined },
 ): Promise<boolean> {
-  if (!(await changeCampaignState(tx, campaignId, 'draining', reason, now))) return false;
-  const update = tx.updateTable('campaigns').set({ draining: why }).where('campaign_id', '=', campaignId);
+  if (!(await changeCampaignState(tx, at, { to: 'draining', reason }))) return false;
+  const update = tx.updateTable('campaigns').set({ draining: why }).where('campaign_id', '=', at.campaignId);
   // One that drains already goes on doing so for its first reason, unless a person cancels it.
   await (why === 'cancelled' ? update : update.where('draining', 'is', null)).execute();
   return true;
@@ -151,99 +151,89 @@ const drainWords: Readonly<Record<DrainReason, string>> = {
   campaign_end: 'its end (ends_at) has come',
 };
 
-/** The state of a campaign that dials: it waits for its start time until that has come. */
-export function dialledState(rules: CampaignRules, now: number): 'scheduled' | 'running' {
-  return rules.startsAt !== null && now < rules.startsAt ? 'scheduled' : 'running';
+/** Brings a campaign into the state in which it dials: it waits for its start time until that has come. */
+export async function startDialling(tx: Tx, at: At, { startsAt }: Pick<CampaignRules, 'startsAt'>): Promise<boolean> {
+  return changeCampaignState(tx, at, { to: startsAt !== null && at.now < startsAt ? 'scheduled' : 'running' });
 }
 
 /** Pauses dialling: what is planned is given back at its next look, what is open is still collected. */
 export async function pauseCampaign(
   store: Store,
-  campaignId: string,
-  reason: string,
-  now: number,
-  wish?: Wish,
+  at: At,
+  { reason, wish }: { reason: string; wish?: Wish | undefined },
 ): Promise<boolean> {
-  return store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
-    return grantWish(tx, { campaignId, change: 'pause', now }, wish, async () => {
+  return lockedTransaction(store, at.campaignId, (tx) =>
+    grantWish(tx, { ...at, change: 'pause', wish }, async () => {
       // One that would go on by itself stays paused from here on.
       await tx
         .updateTable('campaigns')
         .set({ state_reason: reason, resume_at: null })
-        .where('campaign_id', '=', campaignId)
+        .where('campaign_id', '=', at.campaignId)
         .where('state', '=', 'paused')
         .where('resume_at', 'is not', null)
         .execute();
-      return (await moveCampaign(tx, campaignId, 'paused', reason, now)).changed;
-    });
-  });
+      return changeCampaignState(tx, at, { to: 'paused', reason, wished: true });
+    }),
+  );
 }
 
 /** Goes on dialling. A person has looked: what had stopped the campaign by itself starts to count anew. */
-export async function resumeCampaign(store: Store, campaignId: string, now: number, wish?: Wish): Promise<boolean> {
-  return store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
-    return grantWish(tx, { campaignId, change: 'resume', now }, wish, () => goOn(tx, campaignId, now));
-  });
+export async function resumeCampaign(store: Store, at: At, wish?: Wish): Promise<boolean> {
+  return lockedTransaction(store, at.campaignId, (tx) =>
+    grantWish(tx, { ...at, change: 'resume', wish }, () => goOn(tx, at)),
+  );
 }
 
-async function goOn(tx: Queries, campaignId: string, now: number): Promise<boolean> {
+async function goOn(tx: Tx, at: At): Promise<boolean> {
+  const { campaignId } = at;
   const campaign = await findCampaign(tx, campaignId);
   if (campaign?.state === 'running' || campaign?.state === 'scheduled') return true;
   if (campaign?.state !== 'paused') return false;
-  await tx
-    .updateTable('rounds')
-    .set({ unknown_streak: 0, refused_streak: 0 })
-    .where('campaign_id', '=', campaignId)
-    .where('round', '=', campaign.round)
-    .execute();
-  const last = await tx
+  const round = { campaign_id: campaignId, round: campaign.round };
+  await updateRound(tx, round, { unknown_streak: 0, refused_streak: 0 });
+  await updateCampaign(tx, campaignId, { canary_from: await lastBatchNumber(tx, round) });
+  return startDialling(tx, at, campaign.rules);
+}
+
+/** The highest number of the round's batches; 0: it has none. */
+export async function lastBatchNumber(db: Queries, of: { campaign_id: string; round: number }): Promise<number> {
+  const { n } = await db
     .selectFrom('batches')
     .select((eb) => eb.fn.max('n').as('n'))
-    .where('campaign_id', '=', campaignId)
-    .where('round', '=', campaign.round)
-    .executeTakeFirst();
-  await tx
-    .updateTable('campaigns')
-    .set({ canary_from: last?.n ?? 0 })
-    .where('campaign_id', '=', campaignId)
-    .execute();
-  return changeCampaignState(tx, campaignId, dialledState(campaign.rules, now), null, now);
+    .where('campaign_id', '=', of.campaign_id)
+    .where('round', '=', of.round)
+    .executeTakeFirstOrThrow();
+  return n ?? 0;
+}
+
+/** How a person ends a campaign. */
+interface End {
+  why: Extract<DrainReason, 'cancelled' | 'drained'>;
+  wish?: Wish | undefined;
+  reason?: string | undefined;
 }
 
 /** Ends a campaign: `cancelled` as cancelled, `drained` as completed with what it has. Open calls are still collected. */
-export async function endCampaign(
-  store: Store,
-  campaignId: string,
-  why: Extract<DrainReason, 'cancelled' | 'drained'>,
-  now: number,
-  wish?: Wish,
-  reason?: string,
-): Promise<boolean> {
+export async function endCampaign(store: Store, at: At, { why, wish, reason }: End): Promise<boolean> {
   const change = why === 'cancelled' ? 'cancel' : 'drain';
-  return store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
-    return grantWish(tx, { campaignId, change, now }, wish, () => drainCampaign(tx, campaignId, why, now, reason));
-  });
+  return lockedTransaction(store, at.campaignId, (tx) =>
+    grantWish(tx, { ...at, change, wish }, () => drainCampaign(tx, at, { why, reason })),
+  );
 }
 
 /**
  * Notes that a campaign cannot go on, and why; a person mends it and starts it again. Does nothing when the database has no such campaign.
  */
-export async function failCampaign(store: Store, campaignId: string, reason: string, now: number): Promise<void> {
-  await store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
-    await changeCampaignState(tx, campaignId, 'failed', reason, Math.round(now));
-  });
+export async function failCampaign(store: Store, { campaignId, now }: At, reason: string): Promise<void> {
+  await lockedTransaction(store, campaignId, (tx) =>
+    changeCampaignState(tx, { campaignId, now: Math.round(now) }, { to: 'failed', reason }),
+  );
 }
 
 /** A campaign that failed, and is started again, goes on where it was. */
-export async function reviveCampaign(store: Store, campaignId: string, now: number): Promise<void> {
-  await store.transaction(async (tx) => {
-    await lockCampaign(tx, store, campaignId);
-    const campaign = await findCampaign(tx, campaignId);
-    if (campaign?.state === 'failed')
-      await changeCampaignState(tx, campaignId, dialledState(campaign.rules, now), null, now);
+export async function reviveCampaign(store: Store, at: At): Promise<void> {
+  await lockedTransaction(store, at.campaignId, async (tx) => {
+    const campaign = await findCampaign(tx, at.campaignId);
+    if (campaign?.state === 'failed') await startDialling(tx, at, campaign.rules);
   });
 }

@@ -1,11 +1,11 @@
-import type { Selectable } from 'kysely';
 import { openAttemptStates } from '../../domain/ledger.ts';
-import { attemptIdOf } from '../../domain/ids.ts';
+import { attemptIdOf, batchIdOf } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/conversation-override.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { appendEvents } from '../events.ts';
-import type { Queries } from '../open-ledger.ts';
-import type { Database } from '../schema.ts';
+import { partsOf } from '../parts.ts';
+import type { Tx } from '../tx.ts';
+import type { RecipientRow } from '../schema.ts';
 
 /** Fills the campaign's templates from one row's cells; null when a value is missing (the import refuses such rows). */
 export type RenderRecipient = (
@@ -13,7 +13,6 @@ export type RenderRecipient = (
 ) => { firstMessage: string | null; variables: Record<string, string> | null; override?: JsonObject } | null;
 
 export interface NewBatch {
-  batchId: string;
   campaignId: string;
   round: number;
   n: number;
@@ -22,7 +21,7 @@ export interface NewBatch {
   /** Id of the imported number that calls. */
   caller: string;
   reference: ((attemptId: string) => string) | null;
-  recipients: readonly { row: Selectable<Database['recipients']>; openingLine: string | null }[];
+  recipients: readonly { row: RecipientRow; openingLine: string | null }[];
   /** Calls with the same words are kept from being open together. */
   wordsKept: boolean;
 }
@@ -31,60 +30,38 @@ export interface NewBatch {
  * Writes a batch in state `intent` with one new attempt per recipient, in the caller's transaction. Left out is whose number, or whose
  * words, another open call has taken meanwhile. Answers how many attempts the batch has; with none there is no batch.
  */
-export async function createBatch(tx: Queries, batch: NewBatch): Promise<number> {
-  const { batchId, campaignId, now } = batch;
-  const attempts = await insertAttempts(tx, batch);
-  if (attempts.length === 0) return 0;
+export async function createBatch(tx: Tx, batch: NewBatch): Promise<number> {
+  const { campaignId, round, n, caller, now } = batch;
+  const batchId = batchIdOf(campaignId, round, n);
+  const attempts = await insertAttempts(tx, batch, batchId);
+  const size = attempts.length;
+  if (size === 0) return 0;
+  const ids = { batch_id: batchId, campaign_id: campaignId, round, n };
   await tx
     .insertInto('batches')
-    .values({
-      batch_id: batchId,
-      campaign_id: campaignId,
-      round: batch.round,
-      n: batch.n,
-      state: 'intent',
-      size: attempts.length,
-      posts: 0,
-      planned_at: now,
-      first_submit_at: null,
-      first_posted_at: null,
-      hold_after: null,
-      verdict_at: null,
-      service_batch_id: null,
-      calls_initiated: null,
-      accepted_by: null,
-      reason: null,
-      progress_at: null,
-      unknown_since: null,
-      caller: batch.caller,
-    })
+    .values({ ...ids, state: 'intent', size, posts: 0, planned_at: now, caller })
     .execute();
+  const recipientIds = attempts.map((attempt) => attempt.recipient_id);
   await tx
     .updateTable('recipients')
     .set((eb) => ({ state: 'open', attempts: eb('attempts', '+', 1) }))
-    .where(
-      'recipient_id',
-      'in',
-      attempts.map((attempt) => attempt.recipient_id),
-    )
+    .where('recipient_id', 'in', recipientIds)
     .execute();
-  const events: NewEvent[] = [{ at: now, campaignId, type: 'batch.planned', batchId, data: { size: attempts.length } }];
-  for (const attempt of attempts) {
-    events.push({
-      at: now,
-      campaignId,
-      type: 'attempt.planned',
-      recipientId: attempt.recipient_id,
-      attemptId: attempt.attempt_id,
-      batchId,
-    });
-  }
-  await appendEvents(tx, events);
-  return attempts.length;
+  const event = { at: now, campaignId, batchId };
+  await appendEvents(tx, [
+    { ...event, type: 'batch.planned', data: { size } },
+    ...attempts.map((attempt): NewEvent => {
+      return { ...event, type: 'attempt.planned', recipientId: attempt.recipient_id, attemptId: attempt.attempt_id };
+    }),
+  ]);
+  return size;
 }
 
-async function insertAttempts(tx: Queries, batch: NewBatch): Promise<{ attempt_id: string; recipient_id: string }[]> {
-  const { batchId, campaignId, now, wordsKept } = batch;
+async function insertAttempts(
+  tx: Tx,
+  { campaignId, now, wordsKept, ...batch }: NewBatch,
+  batchId: string,
+): Promise<{ attempt_id: string; recipient_id: string }[]> {
   const attempts = batch.recipients.map(({ row: recipient, openingLine }, position) => {
     const attemptId = attemptIdOf(recipient.recipient_id, recipient.attempts + 1);
     return {
@@ -101,26 +78,16 @@ async function insertAttempts(tx: Queries, batch: NewBatch): Promise<{ attempt_i
       reference: batch.reference?.(attemptId) ?? null,
       opening_line: openingLine,
       planned_at: now,
-      posted_at: null,
-      settled_at: null,
-      disposition: null,
-      detail: null,
       counted: 0,
-      reason: null,
-      conversation_id: null,
-      evidence: null,
-      screened: null,
-      screened_at: null,
       words_key: wordsKept ? recipient.words_key : null,
     };
   });
   // Whoever else plans at the same moment takes numbers and words in the same order, so that nobody waits for each other in a circle.
   const sorted = attempts.toSorted((a, b) => (a.e164 < b.e164 ? -1 : 1));
   const inserted = new Set<string>();
-  for (let start = 0; start < sorted.length; start += 500) {
-    const rows = await tx
-      .insertInto('attempts')
-      .values(sorted.slice(start, start + 500))
+  for (const part of partsOf(sorted)) {
+    const query = tx.insertInto('attempts').values(part);
+    const rows = await query
       .onConflict((conflict) => conflict.doNothing())
       .returning('attempt_id')
       .execute();
@@ -132,7 +99,7 @@ async function insertAttempts(tx: Queries, batch: NewBatch): Promise<{ attempt_i
 
 /** Only an open call to the same number, or with the same words, may keep an attempt from being planned. */
 async function requireHolder(
-  tx: Queries,
+  tx: Tx,
   attempt: { attempt_id: string; agent_id: string; e164: string; words_key: string | null },
 ): Promise<void> {
   const holder = await tx

@@ -1,10 +1,11 @@
+import type { NewEvent } from '../../domain/events.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { changeAggregates, type AggregateChange } from '../aggregates.ts';
-import type { NewEvent } from '../../domain/events.ts';
 import { appendEvents } from '../events.ts';
-import type { Queries } from '../open-ledger.ts';
-
-const rowsPerStatement = 500;
+import { groupBy, partsOf } from '../parts.ts';
+import type { At, Tx } from '../tx.ts';
+import { updateRecipient } from '../updates.ts';
+import type { RecipientRow } from '../schema.ts';
 
 export interface Finish {
   recipientId: string;
@@ -16,90 +17,64 @@ export interface Finish {
  * Gives recipients their final outcome, or corrects it: what is counted and logged follows the change, and repeating it
  * changes nothing.
  */
-export async function finishRecipients(
-  tx: Queries,
-  campaignId: string,
-  finishes: readonly Finish[],
-  now: number,
-): Promise<void> {
-  for (let start = 0; start < finishes.length; start += rowsPerStatement)
-    await finishPart(tx, campaignId, finishes.slice(start, start + rowsPerStatement), now);
+export async function finishRecipients(tx: Tx, at: At, finishes: readonly Finish[]): Promise<void> {
+  for (const part of partsOf(finishes)) await finishPart(tx, at, part);
 }
 
-async function finishPart(tx: Queries, campaignId: string, finishes: readonly Finish[], now: number): Promise<void> {
-  const rows = await tx
-    .selectFrom('recipients')
-    .select(['recipient_id', 'outcome', 'reason'])
-    .where(
-      'recipient_id',
-      'in',
-      finishes.map(({ recipientId }) => recipientId),
-    )
-    .execute();
+async function finishPart(tx: Tx, { campaignId, now }: At, finishes: readonly Finish[]): Promise<void> {
+  const ids = finishes.map(({ recipientId }) => recipientId);
+  const query = tx.selectFrom('recipients').select(['recipient_id', 'outcome', 'reason']);
+  const rows = await query.where('recipient_id', 'in', ids).execute();
   const before = new Map(rows.map((row) => [row.recipient_id, row]));
-  const sameEnd = new Map<string, Finish[]>();
   const changes: AggregateChange[] = [];
   const events: NewEvent[] = [];
-  for (const finish of finishes) {
-    const { recipientId, outcome, reason } = finish;
+  for (const { recipientId, outcome, reason } of finishes) {
     const known = before.get(recipientId);
     if (known === undefined) throw new Error('a recipient that is to get its outcome is not in the database');
-    const end = JSON.stringify([outcome, reason]);
-    sameEnd.set(end, [...(sameEnd.get(end) ?? []), finish]);
     if (known.outcome === outcome && known.reason === reason) continue;
-    if (known.outcome !== null) changes.push({ kind: 'outcome', key: '', value: known.outcome, delta: -1 });
-    changes.push({ kind: 'outcome', key: '', value: outcome, delta: 1 });
+    if (known.outcome !== null) changes.push({ kind: 'outcome', value: known.outcome, delta: -1 });
+    changes.push({ kind: 'outcome', value: outcome, delta: 1 });
     events.push({ at: now, campaignId, type: 'recipient.outcome', recipientId, data: { outcome, reason } });
   }
-  for (const group of sameEnd.values()) {
-    const ids = group.map(({ recipientId }) => recipientId);
-    const end = { outcome: group[0]?.outcome ?? null, reason: group[0]?.reason ?? null };
-    await tx
-      .updateTable('recipients')
-      .set({ state: 'done', ...end, changed_at: now })
-      .where('recipient_id', 'in', ids)
-      .execute();
+  for (const sameEnd of groupBy(finishes, ({ outcome, reason }) => `${outcome} ${reason}`).values()) {
+    const { outcome, reason } = sameEnd[0] as Finish;
+    const update = tx.updateTable('recipients').set({ state: 'done', outcome, reason, changed_at: now });
+    const ended = sameEnd.map(({ recipientId }) => recipientId);
+    await update.where('recipient_id', 'in', ended).execute();
   }
   await changeAggregates(tx, campaignId, changes);
   await appendEvents(tx, events);
 }
 
-/** Puts a recipient back in line. `dueAt` is the earliest instant of the next attempt. */
-export async function requeueRecipient(
-  tx: Queries,
-  campaignId: string,
-  recipient: { recipient_id: string; outcome: Outcome | null; posted: boolean },
-  dueAt: number,
-  now: number,
-): Promise<void> {
-  if (recipient.outcome !== null) {
-    await changeAggregates(tx, campaignId, [{ kind: 'outcome', key: '', value: recipient.outcome, delta: -1 }]);
-  }
-  await tx
-    .updateTable('recipients')
-    .set({
-      state: 'waiting',
-      tier: recipient.posted ? 0 : 1,
-      due_at: dueAt,
-      outcome: null,
-      reason: null,
-      changed_at: now,
-    })
-    .where('recipient_id', '=', recipient.recipient_id)
-    .execute();
+/** The row of a recipient. Throws when there is none. */
+export async function requireRecipient(tx: Tx, recipientId: string): Promise<RecipientRow> {
+  const query = tx.selectFrom('recipients').selectAll();
+  return query.where('recipient_id', '=', recipientId).executeTakeFirstOrThrow();
+}
+
+/** A recipient that goes back in line. */
+export interface Requeue {
+  recipient_id: string;
+  outcome: Outcome | null;
+  /** Whether a call to it was placed before: then it goes first. */
+  posted: boolean;
+  /** The earliest instant of the next attempt. */
+  dueAt: number;
+}
+
+/** Puts a recipient back in line. */
+export async function requeueRecipient(tx: Tx, { campaignId, now }: At, recipient: Requeue): Promise<void> {
+  const { recipient_id: recipientId, outcome, posted, dueAt } = recipient;
+  if (outcome !== null) await changeAggregates(tx, campaignId, [{ kind: 'outcome', value: outcome, delta: -1 }]);
+  const line = { state: 'waiting', tier: posted ? 0 : 1, due_at: dueAt } as const;
+  await updateRecipient(tx, recipientId, { ...line, outcome: null, reason: null, changed_at: now });
 }
 
 /** As `requeueRecipient`, where nothing else in the log tells that an outcome is taken back. */
-export async function takeBackOutcome(
-  tx: Queries,
-  campaignId: string,
-  recipient: Parameters<typeof requeueRecipient>[2],
-  dueAt: number,
-  now: number,
-): Promise<void> {
-  await requeueRecipient(tx, campaignId, recipient, dueAt, now);
+export async function takeBackOutcome(tx: Tx, at: At, recipient: Requeue): Promise<void> {
+  await requeueRecipient(tx, at, recipient);
   if (recipient.outcome === null) return;
   const { recipient_id: recipientId } = recipient;
   const data = { outcome: null, reason: null };
-  await appendEvents(tx, [{ at: now, campaignId, type: 'recipient.outcome', recipientId, data }]);
+  await appendEvents(tx, [{ at: at.now, campaignId: at.campaignId, type: 'recipient.outcome', recipientId, data }]);
 }

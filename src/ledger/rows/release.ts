@@ -1,14 +1,19 @@
-import type { Selectable } from 'kysely';
+import { compareAndSetBatch } from '../batch-state.ts';
 import { openAttemptStates, unsentStates } from '../../domain/ledger.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { appendEvents } from '../events.ts';
-import type { Queries, Store } from '../open-ledger.ts';
-import { finishRecipients, requeueRecipient } from './recipients.ts';
+import { batchStateEvent } from '../batch-moves.ts';
+import type { At, Tx } from '../tx.ts';
+import { finishRecipients, requeueRecipient, requireRecipient, type Finish } from './recipients.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { Database } from '../schema.ts';
+import { updateAttempt, updateBatch } from '../updates.ts';
+import type { BatchRow } from '../schema.ts';
 
 /** Reason of attempts that the service refused together with others, and that are sent again in halves. */
 export const refusedInBatch = 'refused_in_batch';
+
+/** Reason of rows that an earlier call reached while a later one was planned. */
+export const reachedEarlier = 'reached_by_earlier_attempt';
 
 export interface Release {
   attemptId: string;
@@ -21,71 +26,55 @@ export interface Release {
 
 /** Takes attempts back that were not dialled. They keep their number and never count. */
 export async function releaseAttempts(
-  tx: Queries,
-  campaignId: string,
-  batchId: string,
+  tx: Tx,
+  { campaignId, batchId, now }: At & { batchId: string },
   releases: readonly Release[],
-  now: number,
 ): Promise<void> {
   const events: NewEvent[] = [];
-  for (const release of releases) {
-    await tx
-      .updateTable('attempts')
-      .set({ state: 'released', settled_at: now, reason: release.reason, counted: 0 })
-      .where('attempt_id', '=', release.attemptId)
-      .execute();
-    events.push({
-      at: now,
-      campaignId,
-      type: 'attempt.released',
-      recipientId: release.recipientId,
-      attemptId: release.attemptId,
-      batchId,
-      data: { reason: release.reason },
-    });
-    if (release.next.kind === 'finish') {
-      const { outcome, reason } = release.next;
-      await finishRecipients(tx, campaignId, [{ recipientId: release.recipientId, outcome, reason }], now);
-    } else {
-      const recipient = await tx
-        .selectFrom('recipients')
-        .select(['recipient_id', 'outcome', 'counted', 'uncounted_in_row', 'state'])
-        .where('recipient_id', '=', release.recipientId)
-        .executeTakeFirstOrThrow();
-      if (recipient.state !== 'open') continue;
-      // What came of an earlier call while this one was open: nobody is to be called again.
-      const talk = await findTalk(tx, release.recipientId);
-      if (talk !== null) {
-        const reached = { outcome: talk, reason: 'reached_by_earlier_attempt' };
-        await finishRecipients(tx, campaignId, [{ recipientId: release.recipientId, ...reached }], now);
-        continue;
-      }
+  for (const { attemptId, recipientId, reason, next } of releases) {
+    await updateAttempt(tx, attemptId, { state: 'released', settled_at: now, reason, counted: 0 });
+    const ids = { campaignId, recipientId, attemptId, batchId };
+    events.push({ at: now, ...ids, type: 'attempt.released', data: { reason } });
+    const finish = (end: Omit<Finish, 'recipientId'>) =>
+      finishRecipients(tx, { campaignId, now }, [{ recipientId, ...end }]);
+    if (next.kind === 'finish') {
+      await finish({ outcome: next.outcome, reason: next.reason });
+      continue;
+    }
+    const recipient = await requireRecipient(tx, recipientId);
+    if (recipient.state !== 'open') continue;
+    // What came of an earlier call while this one was open: nobody is to be called again.
+    const talk = (await findTalks(tx, [recipientId])).get(recipientId);
+    if (talk !== undefined) await finish({ outcome: talk, reason: reachedEarlier });
+    else {
       const posted = recipient.counted + recipient.uncounted_in_row > 0;
-      await requeueRecipient(tx, campaignId, { ...recipient, posted }, release.next.dueAt, now);
+      await requeueRecipient(tx, { campaignId, now }, { ...recipient, posted, dueAt: next.dueAt });
     }
   }
   await appendEvents(tx, events);
 }
 
-/** The outcome of somebody who was reached in a call; null: nobody has been. */
-async function findTalk(tx: Queries, recipientId: string): Promise<'completed' | 'opted_out' | null> {
+/** The outcome of those who were reached in a call, by recipient. */
+export async function findTalks(
+  tx: Tx,
+  recipientIds: readonly string[],
+): Promise<Map<string, 'completed' | 'opted_out'>> {
   const rows = await tx
     .selectFrom('attempts')
-    .select('disposition')
-    .where('recipient_id', '=', recipientId)
+    .select(['recipient_id', 'disposition'])
+    .where('recipient_id', 'in', recipientIds)
     .where('disposition', 'in', ['answered', 'opted_out'])
+    // An opt-out comes last, and holds.
+    .orderBy('disposition')
     .execute();
-  if (rows.length === 0) return null;
-  return rows.some(({ disposition }) => disposition === 'opted_out') ? 'opted_out' : 'completed';
+  return new Map(rows.map((row) => [row.recipient_id, row.disposition === 'opted_out' ? 'opted_out' : 'completed']));
 }
 
 /** Releases every attempt of a batch that holds a slot; the recipients go back in line at once. */
 export async function releaseBatchAttempts(
-  tx: Queries,
-  campaignId: string,
-  batchId: string,
-  reason: string,
-  now: number,
+  tx: Tx,
+  { campaign_id: campaignId, batch_id: batchId }: BatchRow,
+  { reason, now }: { reason: string; now: number },
 ): Promise<void> {
   const attempts = await tx
     .selectFrom('attempts')
@@ -100,23 +89,18 @@ export async function releaseBatchAttempts(
     reason,
     next: { kind: 'requeue' as const, dueAt: now },
   }));
-  await releaseAttempts(tx, campaignId, batchId, releases, now);
+  await releaseAttempts(tx, { campaignId, batchId, now }, releases);
 }
 
 /** Gives a batch back of which nothing was sent; its recipients go back in line at once. Answers false when it is past that. */
 export async function releaseBatch(
-  tx: Queries,
-  store: Store,
-  batch: Selectable<Database['batches']>,
-  reason: string,
-  now: number,
+  tx: Tx,
+  batch: BatchRow,
+  { reason, now }: { reason: string; now: number },
 ): Promise<boolean> {
-  if (!(await store.compareAndSetBatch(tx, batch.batch_id, unsentStates, 'released'))) return false;
-  await tx.updateTable('batches').set({ reason, verdict_at: now }).where('batch_id', '=', batch.batch_id).execute();
-  await releaseBatchAttempts(tx, batch.campaign_id, batch.batch_id, reason, now);
-  const data = { state: 'released', reason } as const;
-  await appendEvents(tx, [
-    { at: now, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data },
-  ]);
+  if (!(await compareAndSetBatch(tx, batch.batch_id, { from: unsentStates, to: 'released' }))) return false;
+  await updateBatch(tx, batch.batch_id, { reason, verdict_at: now });
+  await releaseBatchAttempts(tx, batch, { reason, now });
+  await appendEvents(tx, [batchStateEvent(batch, now, { state: 'released', reason })]);
   return true;
 }

@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
-import { lockToWrite, requireDoNotCallLock } from '../do-not-call-lock.ts';
+import { lockToWrite, requireDoNotCallLock } from '../locks.ts';
 import { appendEvents } from '../events.ts';
-import type { Queries, Store } from '../open-ledger.ts';
+import { partsOf } from '../parts.ts';
+import type { Store } from '../open-ledger.ts';
+import type { At, Queries, Tx } from '../tx.ts';
+import type { Row } from '../schema.ts';
 
 /** The scope of an entry that stops every campaign of this database. */
 export const accountScope = 'account';
@@ -22,10 +25,8 @@ export interface StoredSuppression extends Suppression {
   createdAt: number;
 }
 
-const rowsPerStatement = 500;
-
 /** Adds a do-not-call entry. Throws DoNotCallLockNeeded, on which `Store.transaction` begins again and nobody dials meanwhile. */
-export async function addSuppression(tx: Queries, entry: Suppression, now: number): Promise<void> {
+export async function addSuppression(tx: Tx, entry: Suppression, now: number): Promise<void> {
   requireDoNotCallLock(tx);
   await upsert(tx, [entry], now);
 }
@@ -37,11 +38,10 @@ export async function addSuppression(tx: Queries, entry: Suppression, now: numbe
  */
 export async function addSuppressions(store: Store, entries: readonly Suppression[], now: number): Promise<number> {
   return store.transaction(async (tx) => {
-    await lockToWrite(tx, store);
+    await lockToWrite(tx);
     let changed = 0;
     const sorted = entries.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-    for (let start = 0; start < sorted.length; start += rowsPerStatement) {
-      const part = sorted.slice(start, start + rowsPerStatement);
+    for (const part of partsOf(sorted)) {
       const before = await findEntries(
         tx,
         part.map(({ e164 }) => e164),
@@ -73,22 +73,13 @@ function lastsLonger(entry: Suppression, known: Suppression | undefined): boolea
   return known.expiresAt !== null && (entry.expiresAt === null || entry.expiresAt > known.expiresAt);
 }
 
-async function upsert(tx: Queries, entries: readonly Suppression[], now: number): Promise<void> {
+async function upsert(tx: Tx, entries: readonly Suppression[], now: number): Promise<void> {
   if (entries.length === 0) return;
   const lasting = sql<boolean>`suppressions.expires_at is not null
     and (excluded.expires_at is null or excluded.expires_at > suppressions.expires_at)`;
   await tx
     .insertInto('suppressions')
-    .values(
-      entries.map(({ e164, scope, source, reason, expiresAt }) => ({
-        e164,
-        scope,
-        source,
-        reason,
-        created_at: now,
-        expires_at: expiresAt,
-      })),
-    )
+    .values(entries.map(({ expiresAt, ...entry }) => ({ ...entry, created_at: now, expires_at: expiresAt })))
     .onConflict((conflict) =>
       conflict
         .columns(['e164', 'scope'])
@@ -106,12 +97,11 @@ async function upsert(tx: Queries, entries: readonly Suppression[], now: number)
 /** Takes entries off the list and logs it. Answers how many there were. */
 export async function removeSuppressions(
   store: Store,
-  scope: string,
+  { scope, now }: { scope: string; now: number },
   numbers: readonly string[],
-  now: number,
 ): Promise<number> {
   return store.transaction(async (tx) => {
-    await lockToWrite(tx, store);
+    await lockToWrite(tx);
     const removed = await tx
       .deleteFrom('suppressions')
       .where('scope', '=', scope)
@@ -175,27 +165,19 @@ export async function countImportedEndings(
   return Number(ending);
 }
 
-function toSuppression(row: {
-  e164: string;
-  scope: string;
-  source: string;
-  reason: string | null;
-  created_at: number;
-  expires_at: number | null;
-}): StoredSuppression {
-  const { e164, scope, source, reason, created_at: createdAt, expires_at: expiresAt } = row;
-  return { e164, scope, source, reason, createdAt, expiresAt };
+function toSuppression(row: Row<'suppressions'>): StoredSuppression {
+  const { created_at: createdAt, expires_at: expiresAt, ...entry } = row;
+  return { ...entry, createdAt, expiresAt };
 }
 
 /** Which of these numbers this campaign must not dial now. */
 export async function findSuppressed(
-  tx: Queries,
-  campaignId: string,
+  db: Queries,
+  { campaignId, now }: At,
   numbers: readonly string[],
-  now: number,
 ): Promise<Set<string>> {
   if (numbers.length === 0) return new Set();
-  const rows = await tx
+  const rows = await db
     .selectFrom('suppressions')
     .select('e164')
     .where('e164', 'in', numbers)

@@ -26,8 +26,8 @@ async function importedStore(): Promise<Store> {
   async function* rows() {
     yield buildRows(['+12125550121', '+12125550122', '+12125550123'], (index) => `Row ${index + 1}`);
   }
-  await importCampaign(store, input, rows(), begin);
-  await openRound(store, 'tryout', (id, round) => `${id}/${round}`, begin);
+  await importCampaign(store, input, { chunks: rows(), now: begin });
+  await openRound(store, 'tryout', begin);
   return store;
 }
 
@@ -84,7 +84,7 @@ test('the timeline tells hours, clocks of the people called, quiet times, pauses
 
 test('a campaign that pauses by itself ends the rehearsal: nobody is there to mend it', async () => {
   const store = await importedStore();
-  await pauseCampaign(store, 'tryout', 'the key is refused', begin);
+  await pauseCampaign(store, { campaignId: 'tryout', now: begin }, { reason: 'the key is refused' });
   const told: string[] = [];
   const { campaign } = await followRehearsal(createTerminal(), {
     store,
@@ -113,8 +113,8 @@ test('the pause that was asked for is played at its time, and ended at its time'
     pause: { afterMs: 90 * minuteMs, forMs: hourMs },
     tell: async (wish) => {
       told.push([wish, (now - begin) / hourMs]);
-      if (wish === 'pause') await pauseCampaign(store, 'tryout', 'paused by a person', now);
-      else await resumeCampaign(store, 'tryout', now).then(() => leave.abort());
+      if (wish === 'pause') await pauseCampaign(store, { campaignId: 'tryout', now }, { reason: 'paused by a person' });
+      else await resumeCampaign(store, { campaignId: 'tryout', now }).then(() => leave.abort());
     },
     leave: leave.signal,
   });

@@ -70,7 +70,7 @@ test('while a campaign drains, and for one of another service, nobody is rediall
   await scenario.post(1);
   await scenario.verdict(1, 'unknown');
   await scenario.sweep(noon + 3_600_000);
-  await endCampaign(store, 'spring', 'drained', noon + 3_600_000);
+  await endCampaign(store, { campaignId: 'spring', now: noon + 3_600_000 }, { why: 'drained' });
   const refusals = [
     await world.run('resolve', 'spring', '--redial', '--yes'),
     await world.run('retry', 'spring', '--outcome', 'unresolved', '--yes'),

@@ -90,7 +90,7 @@ test('two campaigns that share one line both come to their ends', async () => {
   for (const id of ids)
     await world.run('start', world.writeCampaign({ id, rows: 4, yaml: ['retry: { max_attempts: 1 }'] }));
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
-  await writeAccount(store.db, world.sandbox.url, { max_concurrent_calls: 1 });
+  await store.transaction((tx) => writeAccount(tx, world.sandbox.url, { max_concurrent_calls: 1 }));
   await world.work();
   const states = async () => (await listCampaigns(store.db)).map(({ state }) => state);
   await until(async () => (await states()).every((state) => state === 'completed'), 80_000);

@@ -6,7 +6,9 @@ import { createLedger, endCampaign } from '../campaign-ledger.ts';
 
 test('the log of a campaign is shown in words, and with --json whole', async () => {
   const ledger = await createLedger();
-  await ledger.change((store) => pauseCampaign(store, 'spring', 'paused by a person', noon));
+  await ledger.change((store) =>
+    pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' }),
+  );
   const { code, stdout } = await ledger.run('events', 'spring');
   expect(code).toBe(0);
   const words = stdout.trimEnd().split('\n');

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { findCampaign, listCampaigns } from '../../../src/ledger/rows/campaigns.ts';
 import { CampaignConflictError, importCampaign, type ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { openRound } from '../../../src/ledger/campaign/rounds.ts';
-import { campaignWorkflowId } from '../../../src/domain/ids.ts';
 import { buildRows, buildRules } from '../../support/campaign-rules.ts';
 import { noon, numbers } from '../scenario.ts';
 import { dialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
@@ -27,10 +26,10 @@ test.for(dialects)('a campaign is nowhere to be seen before its last row is in: 
         row: part * 10_000 + index + 1,
       }));
       seen.push(await findCampaign(onlooker.db, 'spring'), (await listCampaigns(onlooker.db)).length);
-      seen.push(await openRound(onlooker, 'spring', campaignWorkflowId, noon));
+      seen.push(await openRound(onlooker, 'spring', noon));
     }
   }
-  const { campaign, attached } = await importCampaign(store, spring, slowly(), noon);
+  const { campaign, attached } = await importCampaign(store, spring, { chunks: slowly(), now: noon });
   expect(seen).toEqual([undefined, 0, undefined, undefined, 0, undefined, undefined, 0, undefined]);
   expect(attached).toBe(false);
   expect(await findCampaign(onlooker.db, 'spring')).toMatchObject({
@@ -47,9 +46,9 @@ test.for(dialects)('an import that a crash left behind is replaced, rows and all
     yield Array.from({ length: 10_000 }, (_, index) => ({ ...(rows[0] as ImportRow), row: index + 1 }));
     throw new Error('the file went away');
   }
-  await expect(importCampaign(store, spring, breaking(), noon)).rejects.toThrow('the file went away');
+  await expect(importCampaign(store, spring, { chunks: breaking(), now: noon })).rejects.toThrow('the file went away');
   expect(await findCampaign(store.db, 'spring')).toBeUndefined();
-  await importCampaign(store, { ...spring, fileHash: 'other' }, of(rows), noon);
+  await importCampaign(store, { ...spring, fileHash: 'other' }, { chunks: of(rows), now: noon });
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ fileHash: 'other', rowsTotal: 3 });
   const kept = await store.db.selectFrom('recipients').select('recipient_id').orderBy('recipient_id').execute();
   expect(kept.map((row) => row.recipient_id)).toEqual(['spring/1', 'spring/2', 'spring/3']);
@@ -57,32 +56,34 @@ test.for(dialects)('an import that a crash left behind is replaced, rows and all
 
 test.for(dialects)('the same id and hash attaches and reads no row: %s', async (dialect) => {
   const store = await openTestStore(dialect);
-  await importCampaign(store, spring, of(rows), noon);
+  await importCampaign(store, spring, { chunks: of(rows), now: noon });
   async function* untouched(): AsyncGenerator<ImportRow[]> {
     yield [];
     throw new Error('the list was read');
   }
-  const { attached, campaign } = await importCampaign(store, spring, untouched(), noon + 1);
+  const { attached, campaign } = await importCampaign(store, spring, { chunks: untouched(), now: noon + 1 });
   expect(attached).toBe(true);
   expect(campaign).toMatchObject({ rowsTotal: 3, createdAt: noon });
 });
 
 test.for(dialects)('the same id with another hash is refused and changes nothing: %s', async (dialect) => {
   const store = await openTestStore(dialect);
-  await importCampaign(store, spring, of(rows), noon);
+  await importCampaign(store, spring, { chunks: of(rows), now: noon });
   const changed = {
     ...spring,
     fileHash: 'changed',
     rules: buildRules({ callers: { numbers: ['pn_second'], choice: 'region' } }),
   };
-  await expect(importCampaign(store, changed, of(rows), noon)).rejects.toThrow(CampaignConflictError);
+  await expect(importCampaign(store, changed, { chunks: of(rows), now: noon })).rejects.toThrow(CampaignConflictError);
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ fileHash: 'hash', rules: spring.rules });
 });
 
 test.for(dialects)('of two imports of one id at the same time, one stands whole: %s', async (dialect) => {
   const location = await emptyDatabase(dialect);
   const stores = [await openAt(location), await openAt(location), await openAt(location)];
-  const results = await Promise.allSettled(stores.map((store) => importCampaign(store, spring, of(rows), noon)));
+  const results = await Promise.allSettled(
+    stores.map((store) => importCampaign(store, spring, { chunks: of(rows), now: noon })),
+  );
   const store = stores[0] as (typeof stores)[number];
   expect(results.some((result) => result.status === 'fulfilled')).toBe(true);
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'draft', rowsTotal: 3 });
@@ -92,7 +93,7 @@ test.for(dialects)('of two imports of one id at the same time, one stands whole:
 test.for(dialects)('rejected rows are counted and have their outcome at once: %s', async (dialect) => {
   const store = await openTestStore(dialect);
   const bad: ImportRow = { ...(rows[1] as ImportRow), verdict: 'rejected', e164: null, reason: 'invalid_phone' };
-  await importCampaign(store, spring, of([rows[0] as ImportRow, bad]), noon);
+  await importCampaign(store, spring, { chunks: of([rows[0] as ImportRow, bad]), now: noon });
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ rowsTotal: 2, rowsRejected: 1 });
   const stored = await store.db.selectFrom('recipients').selectAll().where('row_number', '=', 2).execute();
   expect(stored).toMatchObject([{ state: 'done', outcome: 'rejected', reason: 'invalid_phone' }]);

@@ -34,7 +34,7 @@ async function settle(scenario: Scenario, attemptIds: readonly string[], now: nu
         .set(rang(posted ?? 0))
         .where('attempt_id', '=', id)
         .execute();
-  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, now));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, settlements));
 }
 
 async function standings(scenario: Scenario) {

@@ -46,13 +46,13 @@ test.for(dialects)(
   'the log tells each end of a firing once, and the judge takes it for no campaign: %s',
   async (dialect) => {
     const store = await openCleanStore(dialect);
-    const note = (entry: Firing) => noteFiring(store, 'spring', entry, noon);
+    const note = (entry: Firing) => noteFiring(store, entry, { parentId: 'spring', now: noon });
     expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toBeUndefined();
     for (const entry of [firing(1), firing(1), firing(1, 'ended by hand'), firing(2, 'no list'), firing(2, 'no list')])
       await note(entry);
     expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toEqual(firing(2, 'no list'));
     await note(firing(3));
-    await noteFiring(store, 'spring', { ...firing(4), scheduleId: 'carillon/other/spring' }, noon);
+    await noteFiring(store, { ...firing(4), scheduleId: 'carillon/other/spring' }, { parentId: 'spring', now: noon });
     expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toEqual(firing(3));
     const told = (await readEvents(store.db, 'spring')).map(({ type, data }) => [type, (data as Firing).campaignId]);
     expect(told).toEqual([

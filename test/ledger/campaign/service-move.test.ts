@@ -33,7 +33,9 @@ test.for(dialects)('a campaign is elsewhere until it has ended, and its open cal
   expect(await findOpenElsewhere(store.db, agentId, after)).toEqual(spring);
   expect(await findOpenElsewhere(store.db, agentId, before)).toBeUndefined();
   expect(await findOpenElsewhere(store.db, 'agent_other', after)).toBeUndefined();
-  await changeCampaignState(store.db, 'spring', 'completed', null, noon);
+  await store.transaction((tx) =>
+    changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'completed', reason: null }),
+  );
   expect(await elsewhere()).toEqual([]);
 });
 
@@ -44,17 +46,23 @@ test.for(dialects)('a service that has moved takes its campaigns and limits alon
     campaignId: 'winter',
     rows: buildRows(numbers(2, 20), (index) => `Guest ${index}`),
   });
-  await changeCampaignState(store.db, 'winter', 'completed', null, noon);
+  await store.transaction((tx) =>
+    changeCampaignState(tx, { campaignId: 'winter', now: noon }, { to: 'completed', reason: null }),
+  );
   const schedule = { scheduleId: 's', campaignId: 'daily', filePath: '/f', content: 'id: daily', listSource: 'l.csv' };
   await putSchedule(store, { ...schedule, accountId: before, createdAt: noon });
   expect(await listSchedulesElsewhere(store.db, after)).toMatchObject([schedule]);
-  await writeAccount(store.db, before, { max_concurrent_calls: 7, not_before: noon + 5 });
+  await store.transaction((tx) => writeAccount(tx, before, { max_concurrent_calls: 7, not_before: noon + 5 }));
   expect(await moveService(store, { from: 'http://nobody', to: after, now: noon })).toEqual([]);
   const moved = await moveService(store, { from: before, to: after, now: noon });
   expect(moved.map(({ campaignId }) => campaignId)).toEqual(['spring', 'winter']);
   for (const scenario of [running, ended]) {
     expect(await scenario.campaign()).toMatchObject({ accountId: after });
-    const told = await readEvents(store.db, scenario.campaignId, 0, 100, ['account.adjusted']);
+    const told = await readEvents(store.db, scenario.campaignId, {
+      afterSeq: 0,
+      limit: 100,
+      types: ['account.adjusted'],
+    });
     expect(told.map(({ data }) => data)).toEqual([{ from: { service: before }, to: { service: after }, by: 'person' }]);
   }
   expect(await readAccount(store.db, after)).toMatchObject({ maxConcurrentCalls: 7 });
@@ -68,8 +76,8 @@ test.for(dialects)('a service that has moved takes its campaigns and limits alon
 test.for(dialects)('limits of the new address stay, and a wait that was asked for holds there: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   await beginCampaign(store);
-  await writeAccount(store.db, before, { max_concurrent_calls: 7, not_before: noon + 5 });
-  await writeAccount(store.db, after, { max_concurrent_calls: 9, not_before: noon });
+  await store.transaction((tx) => writeAccount(tx, before, { max_concurrent_calls: 7, not_before: noon + 5 }));
+  await store.transaction((tx) => writeAccount(tx, after, { max_concurrent_calls: 9, not_before: noon }));
   await moveService(store, { from: before, to: after, now: noon });
   const rows = await store.db
     .selectFrom('accounts')

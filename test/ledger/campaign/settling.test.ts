@@ -7,7 +7,6 @@ import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { readResults, type RecipientResult } from '../../../src/ledger/read/result-rows.ts';
 import { closeRound, findRound, openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
-import { campaignWorkflowId } from '../../../src/domain/ids.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { answered, beginProven, noon, numbers, Scenario, type ScenarioOptions } from '../scenario.ts';
 import { dialects, openTestStore } from '../test-stores.ts';
@@ -97,7 +96,7 @@ test.for(dialects)('a record that comes after everything else corrects the dispo
 
 test.for(dialects)('nobody may decide about a batch that something may yet be heard of: %s', async (dialect) => {
   const scenario = await loseReply(dialect);
-  const early = await resolveUnresolved(scenario.store, 'spring', 'redial', noon + minuteMs);
+  const early = await resolveUnresolved(scenario.store, { campaignId: 'spring', now: noon + minuteMs }, 'redial');
   expect(early).toEqual({ recipients: 0, apart: 0, tooEarly: 1, decidableAt: holdAfter });
   expect(await scenario.batch(1)).toMatchObject({ state: 'unknown' });
 });
@@ -106,11 +105,13 @@ test.for(dialects)('redial puts the doubtful recipients back in line, uncounted,
   const scenario = await loseReply(dialect);
   await scenario.sweep(holdAfter + minuteMs);
   const now = holdAfter + 2 * minuteMs;
-  expect(await resolveUnresolved(scenario.store, 'spring', 'redial', now)).toMatchObject({
+  expect(await resolveUnresolved(scenario.store, { campaignId: 'spring', now }, 'redial')).toMatchObject({
     recipients: 2,
     tooEarly: 0,
   });
-  expect(await resolveUnresolved(scenario.store, 'spring', 'redial', now)).toMatchObject({ recipients: 0 });
+  expect(await resolveUnresolved(scenario.store, { campaignId: 'spring', now }, 'redial')).toMatchObject({
+    recipients: 0,
+  });
   expect(await scenario.batch(1)).toMatchObject({ state: 'redial' });
   expect(await scenario.recipients()).toMatchObject([
     { state: 'waiting', tier: 0, counted: 0, outcome: null, due_at: now },
@@ -125,8 +126,12 @@ test.for(dialects)('redial puts the doubtful recipients back in line, uncounted,
 test.for(dialects)('giving up keeps the outcome and is not asked about again: %s', async (dialect) => {
   const scenario = await loseReply(dialect);
   await scenario.sweep(holdAfter + minuteMs);
-  expect(await resolveUnresolved(scenario.store, 'spring', 'give_up', noon + hourMs)).toMatchObject({ recipients: 2 });
-  expect(await resolveUnresolved(scenario.store, 'spring', 'redial', noon + hourMs)).toMatchObject({ recipients: 0 });
+  expect(
+    await resolveUnresolved(scenario.store, { campaignId: 'spring', now: noon + hourMs }, 'give_up'),
+  ).toMatchObject({ recipients: 2 });
+  expect(await resolveUnresolved(scenario.store, { campaignId: 'spring', now: noon + hourMs }, 'redial')).toMatchObject(
+    { recipients: 0 },
+  );
   expect(await scenario.batch(1)).toMatchObject({ state: 'given_up' });
   expect((await scenario.recipients())[0]).toMatchObject({ outcome: 'unresolved', reason: 'given_up', counted: 1 });
 });
@@ -136,18 +141,18 @@ test.for(dialects)(
   async (dialect) => {
     const scenario = await loseReply(dialect);
     const { store } = scenario;
-    expect(await closeRound(store, 'spring', 1, noon)).toBe(false);
+    expect(await closeRound(store, { campaignId: 'spring', now: noon }, 1)).toBe(false);
     await scenario.sweep(holdAfter + minuteMs);
     const end = holdAfter + 2 * minuteMs;
-    expect(await closeRound(store, 'spring', 1, end)).toBe(true);
-    expect(await closeRound(store, 'spring', 1, end + 1)).toBe(true);
+    expect(await closeRound(store, { campaignId: 'spring', now: end }, 1)).toBe(true);
+    expect(await closeRound(store, { campaignId: 'spring', now: end + 1 }, 1)).toBe(true);
     expect(await findRound(store.db, 'spring', 1)).toMatchObject({ endedAt: end });
     expect(await scenario.campaign()).toMatchObject({ state: 'completed', round: 1 });
-    expect(await openRound(store, 'spring', campaignWorkflowId, end)).toBeUndefined();
-    await resolveUnresolved(store, 'spring', 'redial', end);
-    const next = await openRound(store, 'spring', campaignWorkflowId, end);
+    expect(await openRound(store, 'spring', end)).toBeUndefined();
+    await resolveUnresolved(store, { campaignId: 'spring', now: end }, 'redial');
+    const next = await openRound(store, 'spring', end);
     expect(next).toMatchObject({ round: 2, workflowId: 'campaign/spring/2', endedAt: null });
-    expect(await openRound(store, 'spring', campaignWorkflowId, end)).toEqual(next);
+    expect(await openRound(store, 'spring', end)).toEqual(next);
     expect(await scenario.campaign()).toMatchObject({ state: 'running', round: 2 });
   },
 );
@@ -209,8 +214,9 @@ test.for(dialects)('running counts equal a recount after any corrections: %s', a
       const disposition = random.pick(dispositions as [Disposition, ...Disposition[]]);
       const result: AttemptResult = { disposition, detail: null, counted: disposition !== 'failed' };
       const settlement = { attemptId: attempt.attempt_id, result };
-      await scenario.store.transaction((tx) => settleAttempts(tx, 'spring', [settlement], now));
-      if (random.chance(0.3)) await scenario.store.transaction((tx) => settleAttempts(tx, 'spring', [settlement], now));
+      await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [settlement]));
+      if (random.chance(0.3))
+        await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [settlement]));
       const kept = (await readAggregates(scenario.store.db, 'spring')).map((row) => [
         `${row.kind} ${row.value}`,
         row.count,

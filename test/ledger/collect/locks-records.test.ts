@@ -4,8 +4,9 @@ import type { ConversationFacts } from '../../../src/domain/conversation-facts.t
 import { storeRead } from '../../../src/ledger/doubt/conversations.ts';
 import { storeListed } from '../../../src/ledger/collect/listed-records.ts';
 import { matchRecords } from '../../../src/ledger/collect/matching.ts';
-import { lockOwner, refuseOtherOwner, settleFromRecord } from '../../../src/ledger/collect/record-results.ts';
-import { lockCampaignsOf, type Store } from '../../../src/ledger/open-ledger.ts';
+import { settleRead } from '../../../src/ledger/collect/record-results.ts';
+import type { Store } from '../../../src/ledger/open-ledger.ts';
+import { lockCampaignsOf } from '../../../src/ledger/locks.ts';
 import { conversationRecord } from '../../domain/conversation-record.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
@@ -32,17 +33,17 @@ async function placeCall(store: Store) {
     durationMs: null,
     callResult: null,
   };
-  await store.transaction((tx) => storeListed(tx, agentId, [going], listing, noon + minuteMs));
+  await store.transaction((tx) => storeListed(tx, [going], { agentId, ...listing, now: noon + minuteMs }));
   return { scenario, attemptId, facts };
 }
 
 /** As a process that reads a record does it. */
 function read(store: Store, facts: ConversationFacts, beforeCommit?: () => Promise<void>): Promise<void> {
   return store.transaction(async (tx) => {
-    const owner = await lockOwner(tx, store, facts.conversationId);
-    const row = await storeRead(tx, facts.conversationId, facts, reading, noon + 2 * minuteMs);
-    refuseOtherOwner(row, owner);
-    await settleFromRecord(tx, row, noon + 2 * minuteMs, row.becameFinal);
+    await settleRead(tx, facts.conversationId, {
+      clock: () => noon + 2 * minuteMs,
+      write: (now) => storeRead(tx, facts.conversationId, { facts, ...reading, now }),
+    });
     await beforeCommit?.();
   });
 }
@@ -50,8 +51,13 @@ function read(store: Store, facts: ConversationFacts, beforeCommit?: () => Promi
 /** As a process that ends a sweep does it. */
 function match(store: Store, beforeCommit?: () => Promise<void>): Promise<void> {
   return store.transaction(async (tx) => {
-    await lockCampaignsOf(tx, store, agentId);
-    await matchRecords(tx, store, agentId, { offsetMs: 0, uncertaintyMs: 500 }, 0, timing, noon + 2 * minuteMs);
+    await lockCampaignsOf(tx, agentId);
+    await matchRecords(tx, agentId, {
+      clock: { offsetMs: 0, uncertaintyMs: 500 },
+      since: 0,
+      timing,
+      now: noon + 2 * minuteMs,
+    });
     await beforeCommit?.();
   });
 }

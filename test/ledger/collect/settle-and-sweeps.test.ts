@@ -45,7 +45,7 @@ test.for(dialects)('nobody is unreached before a complete sweep that began after
   expect(await dispositionsOf(scenario)).toEqual(['open', 'open']);
   // One that ended long after the deadline and began before it has read a list from before it.
   await store.transaction((tx) =>
-    concludeSweep(tx, store, agentId, { begunAt: settleAt, deepFrom: 0 }, settleAt + minuteMs),
+    concludeSweep(tx, agentId, { begunAt: settleAt, deepFrom: 0, now: settleAt + minuteMs }),
   );
   expect(await dispositionsOf(scenario)).toEqual(['open', 'open']);
   await scenario.sweep(settleAt + minuteMs, [], false);
@@ -168,7 +168,7 @@ test.for(dialects)('nobody decides about a batch that may still be heard of: %s'
   const scenario = await beginProven(store, { rows: rowsFor(2) });
   await postUnknown(scenario);
   for (const decision of ['redial', 'give_up'] as const)
-    expect(await resolveUnresolved(store, 'spring', decision, noon + minuteMs)).toEqual({
+    expect(await resolveUnresolved(store, { campaignId: 'spring', now: noon + minuteMs }, decision)).toEqual({
       recipients: 0,
       apart: 0,
       tooEarly: 1,
@@ -184,9 +184,12 @@ test.for(dialects)('a person may have the doubtful ones called again, once: %s',
   await postUnknown(scenario);
   await scenario.sweep(holdAfter + 1);
   const now = noon + hourMs;
-  expect(await resolveUnresolved(store, 'spring', 'redial', now)).toMatchObject({ recipients: 2, tooEarly: 0 });
+  expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial')).toMatchObject({
+    recipients: 2,
+    tooEarly: 0,
+  });
   expect(await scenario.batch(1)).toMatchObject({ state: 'redial' });
-  expect(await resolveUnresolved(store, 'spring', 'redial', now)).toMatchObject({ recipients: 0 });
+  expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial')).toMatchObject({ recipients: 0 });
   for (const row of await scenario.recipients())
     expect(row).toMatchObject({ state: 'waiting', tier: 0, counted: 0, due_at: now, outcome: null });
   expect(await readAggregates(store.db, 'spring', ['outcome'])).toEqual([]);
@@ -199,8 +202,8 @@ test.for(dialects)('a person may give the doubtful ones up, once: %s', async (di
   await postUnknown(scenario);
   await scenario.sweep(holdAfter + 1);
   const now = noon + hourMs;
-  expect(await resolveUnresolved(store, 'spring', 'give_up', now)).toMatchObject({ recipients: 2 });
-  expect(await resolveUnresolved(store, 'spring', 'redial', now)).toMatchObject({ recipients: 0 });
+  expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'give_up')).toMatchObject({ recipients: 2 });
+  expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial')).toMatchObject({ recipients: 0 });
   expect(await scenario.batch(1)).toMatchObject({ state: 'given_up' });
   for (const row of await scenario.recipients())
     expect(row).toMatchObject({ state: 'done', outcome: 'unresolved', reason: 'given_up' });
@@ -271,7 +274,7 @@ test.for(dialects)(
     const scenario = await beginProven(store, { rows: rowsFor(1) });
     const settle = (attemptId: string, disposition: 'busy' | 'answered', now: number) => {
       const result = { disposition, detail: null, counted: true };
-      return store.transaction((tx) => settleAttempts(tx, 'spring', [{ attemptId, result }], now));
+      return store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
     };
     await scenario.dial(1);
     await settle('spring/1/1', 'busy', noon + minuteMs);
@@ -337,7 +340,7 @@ test.for(seedCases)(
       // Mostly the latest ones, else one of long ago is corrected.
       const back = Math.floor(random() ** 2 * posted.length);
       const attemptId = posted[posted.length - 1 - back] ?? '';
-      await store.transaction((tx) => settleAttempts(tx, 'spring', [{ attemptId, result }], now));
+      await store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
     }
     const counts = async (kind: 'outcome' | 'disposition') =>
       (await readAggregates(store.db, 'spring', [kind])).map(({ value, count }) => ({ value, count }));
@@ -362,7 +365,7 @@ test.for(seedCases)(
 test.for(dialects)('a round ends only when nothing of it is left: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store, { rows: rowsFor(1) });
-  const close = (now: number) => closeRound(store, 'spring', 1, now);
+  const close = (now: number) => closeRound(store, { campaignId: 'spring', now }, 1);
   expect(await close(noon)).toBe(false);
   await scenario.plan(1);
   expect(await close(noon)).toBe(false);
@@ -390,14 +393,16 @@ test.for(dialects)('a waiting retry and a doubtful batch keep a round open: %s',
   const [attemptId = ''] = await scenario.dial(1);
   await postAnother(scenario);
   const busy = { disposition: 'busy' as const, detail: null, counted: true };
-  await store.transaction((tx) => settleAttempts(tx, 'spring', [{ attemptId, result: busy }], noon));
-  await endCampaign(store, 'spring', 'cancelled', noon);
-  expect(await closeRound(store, 'spring', 1, noon)).toBe(false);
+  await store.transaction((tx) =>
+    settleAttempts(tx, { campaignId: 'spring', now: noon }, [{ attemptId, result: busy }]),
+  );
+  await endCampaign(store, { campaignId: 'spring', now: noon }, { why: 'cancelled' });
+  expect(await closeRound(store, { campaignId: 'spring', now: noon }, 1)).toBe(false);
   // The planner gives the waiting one its outcome, and the doubtful batch is still waited for.
   expect(await scenario.plan(3)).toMatchObject({ kind: 'wait', reason: 'collecting' });
-  expect(await closeRound(store, 'spring', 1, noon)).toBe(false);
+  expect(await closeRound(store, { campaignId: 'spring', now: noon }, 1)).toBe(false);
   await scenario.sweep(holdAfter + 1);
-  expect(await closeRound(store, 'spring', 1, holdAfter + 1)).toBe(true);
+  expect(await closeRound(store, { campaignId: 'spring', now: holdAfter + 1 }, 1)).toBe(true);
   expect(await scenario.campaign()).toMatchObject({ state: 'cancelled' });
   expect((await scenario.recipients()).map((row) => row.outcome)).toEqual(['cancelled', 'unresolved']);
 });
@@ -418,7 +423,7 @@ test.for(dialects)('results stream in file order, one row for each row of the li
   const scenario = await beginProven(store, { rows: rows.toReversed() });
   const [attemptId = ''] = await scenario.dial(1);
   const settle = (id: string, result: AttemptResult, now: number) =>
-    store.transaction((tx) => settleAttempts(tx, 'spring', [{ attemptId: id, result }], now));
+    store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId: id, result }]));
   await settle(attemptId, { disposition: 'busy', detail: null, counted: true }, noon + minuteMs);
   await scenario.dial(2, noon + hourMs);
   await settle('spring/1/2', { disposition: 'answered', detail: 'silent', counted: true }, noon + 2 * hourMs);
@@ -440,7 +445,7 @@ test.for(dialects)('results stream in file order, one row for each row of the li
 test.for(dialects)('one process at a time sweeps an agent, until its lease runs out: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const lease = (owner: string, now: number) =>
-    leaseAgent({ ...store, now: async () => now }, agentId, owner, minuteMs);
+    leaseAgent({ ...store, now: async () => now }, { agentId, owner, forMs: minuteMs });
   const both = await Promise.all([lease('one', noon), lease('other', noon)]);
   expect(both.filter(Boolean)).toHaveLength(1);
   const [holder, waiting] = both[0] ? ['one', 'other'] : ['other', 'one'];

@@ -38,7 +38,7 @@ async function lookAtCallers(scenario: Scenario, fault: CallerFault | null): Pro
     fault: index === 0 ? fault : null,
     verified: true,
   }));
-  await noteCallers(scenario.store, campaign, found, null, noon);
+  await noteCallers(scenario.store, campaign, { standings: found, faults: null, now: noon });
 }
 
 interface Occasion {
@@ -60,14 +60,14 @@ const occasions: Occasion[] = [
   {
     what: 'the campaign is paused',
     before: async ({ store }) => {
-      await pauseCampaign(store, 'spring', 'a look', noon + minuteMs);
+      await pauseCampaign(store, { campaignId: 'spring', now: noon + minuteMs }, { reason: 'a look' });
       return noon + minuteMs;
     },
   },
   {
     what: 'the campaign is cancelled',
     before: async ({ store }) => {
-      await endCampaign(store, 'spring', 'cancelled', noon + minuteMs);
+      await endCampaign(store, { campaignId: 'spring', now: noon + minuteMs }, { why: 'cancelled' });
       return noon + minuteMs;
     },
   },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { compareAndSetBatch } from '../../../src/ledger/batch-state.ts';
 import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
-import { holdAccount } from '../../../src/ledger/dial/verdicts.ts';
+import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { answered, beginProven, noon, numbers, Scenario } from '../scenario.ts';
 import { openCleanStore } from '../clean-store.ts';
@@ -76,15 +76,15 @@ test.for(dialects)('a batch of a paused or cancelled campaign is given back unse
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store, { rows: two });
   await scenario.plan(1);
-  await pauseCampaign(store, 'spring', 'a look', noon);
+  await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'a look' });
   expect(await scenario.post(1)).toEqual({ kind: 'verdict', state: 'released' });
   expect(await ends(scenario)).toEqual({
     attempts: twice(['released', 'campaign_paused']),
     recipients: twice(['waiting', 0]),
   });
-  await resumeCampaign(store, 'spring', noon);
+  await resumeCampaign(store, { campaignId: 'spring', now: noon });
   await scenario.plan(2);
-  await endCampaign(store, 'spring', 'cancelled', noon);
+  await endCampaign(store, { campaignId: 'spring', now: noon }, { why: 'cancelled' });
   expect(await scenario.post(2)).toEqual({ kind: 'verdict', state: 'released' });
   const { attempts } = await ends(scenario);
   expect(attempts.slice(2)).toEqual(twice(['released', 'campaign_draining']));
@@ -168,7 +168,7 @@ test.for(dialects)(
         for (const from of [actual, states[(index + 1) % states.length] ?? actual]) {
           for (const to of states) {
             await tx.updateTable('batches').set({ state: actual }).where('batch_id', '=', batchId).execute();
-            const moved = await compareAndSetBatch(tx, batchId, [from], to);
+            const moved = await compareAndSetBatch(tx, batchId, { from: [from], to });
             const { state } = await tx
               .selectFrom('batches')
               .select('state')
@@ -208,7 +208,7 @@ test.for(dialects)('Retry-After holds every campaign of the account, and no othe
   const until = noon + 5 * minuteMs;
   await spring.verdict(1, 'not_sent', { status: 429, notBefore: until });
   // A shorter pause that somebody else is told of ends nothing early.
-  await holdAccount(store.db, 'http://service', noon + minuteMs);
+  await store.transaction((tx) => holdAccount(tx, 'http://service', noon + minuteMs));
 
   for (const later of [1, until - noon - 1]) {
     expect(await spring.post(1, noon + later)).toEqual({ kind: 'blocked', until });

@@ -4,7 +4,7 @@ import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { unknownBackoffMs } from '../../../src/ledger/limits/safety.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import type { VerdictInput } from '../../../src/ledger/dial/posts.ts';
-import { holdAccount } from '../../../src/ledger/dial/verdicts.ts';
+import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { openCleanStore } from '../clean-store.ts';
@@ -180,7 +180,7 @@ test.for(dialects)(
     expect(await scenario.campaign()).toMatchObject({ state: 'paused' });
     expect(await scenario.plan(11, now)).toMatchObject({ kind: 'wait', reason: 'paused' });
     // A person has looked: it counts anew.
-    await resumeCampaign(scenario.store, 'spring', now);
+    await resumeCampaign(scenario.store, { campaignId: 'spring', now });
     await refuse(11);
     expect(await scenario.campaign()).toMatchObject({ state: 'running' });
   },
@@ -284,7 +284,7 @@ test.for(lateCases)('a batch that is $state is $after after a late $verdict: $di
 
 test.for(dialects)('a late "not sent" puts the people back in line and holds the account: %s', async (dialect) => {
   const scenario = await posted(dialect);
-  await holdAccount(scenario.store.db, 'http://service', noon);
+  await scenario.store.transaction((tx) => holdAccount(tx, 'http://service', noon));
   await scenario.post(1);
   const now = noon + minuteMs;
   expect(await scenario.verdict(1, 'not_sent', { status: 429, notBefore: noon + hourMs, now })).toBe('released');
@@ -295,6 +295,8 @@ test.for(dialects)('a late "not sent" puts the people back in line and holds the
   expect(redialled).toEqual(['spring/1/2', 'spring/2/2']);
   const result = { disposition: 'answered' as const, detail: null, counted: true };
   const settlements = redialled.map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, 'spring', settlements, noon + hourMs));
+  await scenario.store.transaction((tx) =>
+    settleAttempts(tx, { campaignId: 'spring', now: noon + hourMs }, settlements),
+  );
   expect(await scenario.recipients()).toMatchObject(twice({ outcome: 'completed', counted: 1 }));
 });

@@ -208,10 +208,10 @@ test('who was in a batch that was given back is not called while a record may be
   await scenario.plan(1);
   await scenario.post(1);
   await scenario.verdict(1, 'not_sent', { status: 429 });
-  await pauseCampaign(store, 'spring', 'for lunch', noon);
+  await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'for lunch' });
   expect(await scenario.post(1)).toEqual({ kind: 'verdict', state: 'released' });
   await scenario.sweep(noon + minuteMs, [talk()]);
-  await resumeCampaign(store, 'spring', noon + 2 * minuteMs);
+  await resumeCampaign(store, { campaignId: 'spring', now: noon + 2 * minuteMs });
   await scenario.plan(2, noon + 2 * minuteMs);
   expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual(['unresolved', 'unresolved']);
 });
@@ -273,7 +273,7 @@ test('a late yes calls off the calls that were to be made again', async () => {
   // Whoever was about to send it is gone.
   await scenario.post(1);
   await sweepUntil(scenario, settled);
-  await resolveUnresolved(scenario.store, 'spring', 'redial', settled);
+  await resolveUnresolved(scenario.store, { campaignId: 'spring', now: settled }, 'redial');
   expect((await scenario.recipients()).map(({ state }) => state)).toEqual(['waiting', 'waiting']);
   await scenario.verdict(1, 'confirmed', { now: settled });
   expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual(['unresolved', 'unresolved']);
@@ -283,8 +283,8 @@ test('a retry leaves rows alone that cannot be told apart', async () => {
   const scenario = await callTwo();
   await scenario.sweep(noon + minuteMs, [talk()]);
   await sweepUntil(scenario, settled);
-  expect(await closeRound(scenario.store, 'spring', 1, settled)).toBe(true);
-  expect(await retryEnded(scenario.store, 'spring', ['unresolved'], settled)).toBe(0);
+  expect(await closeRound(scenario.store, { campaignId: 'spring', now: settled }, 1)).toBe(true);
+  expect(await retryEnded(scenario.store, { campaignId: 'spring', now: settled }, ['unresolved'])).toBe(0);
 });
 
 test('who is shown as reached after the plan is left out of the batch', async () => {

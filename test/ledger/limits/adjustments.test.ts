@@ -47,7 +47,7 @@ test.for(dialects)('limits change while a campaign runs, and the file can be bro
 test.for(dialects)('an ended campaign is not adjusted, and the account tells those that go on: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const over = await begin(store, 'over', {}, 2);
-  await endCampaign(store, 'over', 'cancelled', noon);
+  await endCampaign(store, { campaignId: 'over', now: noon }, { why: 'cancelled' });
   await over.plan(1);
   await store.db.updateTable('campaigns').set({ state: 'cancelled' }).execute();
   const running = await begin(store, 'running', {}, 2, 100);

@@ -3,7 +3,6 @@ import type { AttemptResult } from '../../../src/domain/disposition.ts';
 import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
 import { closeRound, openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
-import { campaignWorkflowId } from '../../../src/domain/ids.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
@@ -21,7 +20,9 @@ async function callOnce(scenario: Scenario, n: number, at: number, result = busy
 }
 
 async function settle(scenario: Scenario, attemptId: string, at: number, result = busy): Promise<void> {
-  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, [{ attemptId, result }], at));
+  await scenario.store.transaction((tx) =>
+    settleAttempts(tx, { campaignId: scenario.campaignId, now: at }, [{ attemptId, result }]),
+  );
 }
 
 async function standing(scenario: Scenario): Promise<(string | null)[]> {
@@ -109,9 +110,9 @@ test.for(dialects)('a person renews the budget of a row, and not that of its num
     const scenario = await beginProven(store, { rows: oneRow, rules });
     await callOnce(scenario, 1, noon);
     await callOnce(scenario, 2, noon + 11 * minuteMs);
-    expect(await closeRound(store, 'spring', 1, noon + hourMs)).toBe(true);
-    expect(await retryEnded(store, 'spring', ['exhausted'], noon + 2 * hourMs)).toBe(1);
-    await openRound(store, 'spring', campaignWorkflowId, noon + 2 * hourMs);
+    expect(await closeRound(store, { campaignId: 'spring', now: noon + hourMs }, 1)).toBe(true);
+    expect(await retryEnded(store, { campaignId: 'spring', now: noon + 2 * hourMs }, ['exhausted'])).toBe(1);
+    await openRound(store, 'spring', noon + 2 * hourMs);
     scenario.round = 2;
     if (maxAttemptsPerNumber === null) await callOnce(scenario, 1, noon + 2 * hourMs);
     else await scenario.plan(1, noon + 2 * hourMs);

@@ -23,7 +23,7 @@ async function begin(dialect: (typeof dialects)[number], coolDownMs: number | nu
 async function callFour(scenario: Scenario, n: number, results: AttemptResult[], endedAt: number): Promise<void> {
   const attempts = await scenario.dial(n, endedAt - minuteMs);
   const settlements = attempts.map((attemptId, index) => ({ attemptId, result: results[index] ?? busy }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, 'spring', settlements, endedAt));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: endedAt }, settlements));
 }
 
 test.for(dialects)(
@@ -39,9 +39,8 @@ test.for(dialects)(
     await scenario.store.transaction((tx) =>
       settleAttempts(
         tx,
-        'spring',
+        { campaignId: 'spring', now: at },
         open.map((attemptId) => ({ attemptId, result: failed })),
-        at,
       ),
     );
     expect(await scenario.plan(3, at)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
@@ -52,7 +51,7 @@ test.for(dialects)(
     });
     expect(await scenario.plan(3, at + 12 * hourMs)).toMatchObject({ reason: 'paused' });
     // What a person has looked at opens it no more.
-    await resumeCampaign(scenario.store, 'spring', at + minuteMs);
+    await resumeCampaign(scenario.store, { campaignId: 'spring', now: at + minuteMs });
     expect(await scenario.plan(3, at + minuteMs)).toMatchObject({ kind: 'batch', size: 4 });
   },
 );

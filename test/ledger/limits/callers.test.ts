@@ -40,7 +40,7 @@ async function look(scenario: Scenario, faults: Record<string, CallerFault> = {}
   const campaign = await scenario.campaign();
   const found = standings(campaign.rules.callers.numbers, faults);
   const reason = found.every(({ fault }) => fault !== null) ? explainFaults(found) : null;
-  await noteCallers(scenario.store, campaign, found, reason, now);
+  await noteCallers(scenario.store, campaign, { standings: found, faults: reason, now });
 }
 
 async function batchOf(scenario: Scenario, n: number): Promise<[string | null, number[]]> {
@@ -50,7 +50,11 @@ async function batchOf(scenario: Scenario, n: number): Promise<[string | null, n
 }
 
 async function events(scenario: Scenario) {
-  const all = await readEvents(scenario.store.db, scenario.campaignId, 0, 1000, ['caller.out', 'caller.in']);
+  const all = await readEvents(scenario.store.db, scenario.campaignId, {
+    afterSeq: 0,
+    limit: 1000,
+    types: ['caller.out', 'caller.in'],
+  });
   return all.map(({ type, data }) => [type, data]);
 }
 
@@ -101,7 +105,9 @@ test.for(dialects)('a retry comes from the number that called before, unless tha
   const busyFrom = async (n: number, now: number) => {
     const [attemptId = ''] = await scenario.dial(n, now);
     const result = { disposition: 'busy' as const, detail: null, counted: true };
-    await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, [{ attemptId, result }], now));
+    await scenario.store.transaction((tx) =>
+      settleAttempts(tx, { campaignId: scenario.campaignId, now }, [{ attemptId, result }]),
+    );
     return (await batchOf(scenario, n))[0];
   };
   await look(scenario);
@@ -137,7 +143,11 @@ test.for(dialects)(
     expect(await events(scenario)).toEqual([
       ['caller.out', { phoneNumberId: 'pn_ny', reason: 'unknown', calls: 0, failed: 0 }],
     ]);
-    const posting = await readEvents(scenario.store.db, scenario.campaignId, 0, 1000, ['batch.posting']);
+    const posting = await readEvents(scenario.store.db, scenario.campaignId, {
+      afterSeq: 0,
+      limit: 1000,
+      types: ['batch.posting'],
+    });
     expect(posting.map(({ data }) => (data as EventData['batch.posting']).caller)).toEqual(['pn_fl']);
     expect((await verifyLog(scenario.store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
   },
@@ -152,7 +162,9 @@ test.for(dialects)('the campaign pauses when no number is left, and says why: %s
   const attemptIds = await scenario.dial(1);
   const result = { disposition: 'failed' as const, detail: null, counted: true };
   const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, noon));
+  await scenario.store.transaction((tx) =>
+    settleAttempts(tx, { campaignId: scenario.campaignId, now: noon }, settlements),
+  );
   await look(scenario, { pn_fl: 'unknown' });
   expect((await scenario.campaign()).state).toBe('running');
   await look(scenario, { pn_fl: 'unknown', pn_ny: 'not_verified' });
@@ -165,7 +177,7 @@ test.for(dialects)('the campaign pauses when no number is left, and says why: %s
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
 
   // Resumed before the service has been asked again: nobody may call, and nobody does.
-  await resumeCampaign(scenario.store, scenario.campaignId, noon + minuteMs);
+  await resumeCampaign(scenario.store, { campaignId: scenario.campaignId, now: noon + minuteMs });
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
   await look(scenario, { pn_fl: 'unknown' }, noon + minuteMs);
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
@@ -192,7 +204,7 @@ test.for(dialects)('one worker looks at the numbers at a time, and not again bef
   });
   const campaign = await scenario.campaign();
   const claim = (now: number) =>
-    claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs }, now);
+    claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs, now });
   expect((await Promise.all([claim(noon), claim(noon)])).sort()).toEqual(['due', 'not_yet']);
   expect(await claim(noon + 10 * minuteMs - 1)).toBe('not_yet');
   expect(await claim(noon + 10 * minuteMs)).toBe('due');
@@ -204,7 +216,7 @@ test.for(dialects)('one worker looks at the numbers at a time, and not again bef
 async function callAll(scenario: Scenario, n: number, disposition: 'failed' | 'answered', now: number): Promise<void> {
   const result = { disposition, detail: null, counted: true };
   const settlements = (await scenario.dial(n, now)).map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, now));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, settlements));
 }
 
 const never = { ...buildRules().retry, delays: { ...buildRules().retry.delays, failed: 'never' as const } };
@@ -217,7 +229,7 @@ test.for(dialects)('failed calls bring the next look forward, but not at once: %
   await look(scenario);
   const campaign = await scenario.campaign();
   const claim = (now: number) =>
-    claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs }, now);
+    claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs, now });
   await callAll(scenario, 1, 'answered', noon + minuteMs);
   await callAll(scenario, 2, 'failed', noon + 2 * minuteMs);
   expect(await claim(noon + 3 * minuteMs)).toBe('not_yet');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { noteCallers } from '../../../src/ledger/limits/callers.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
-import { holdAccount } from '../../../src/ledger/dial/verdicts.ts';
+import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginCampaign, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
@@ -21,7 +21,9 @@ async function callUnproven(dialect: TestDialect, end: number | null): Promise<S
   const scenario = await beginCampaign(await openCleanStore(dialect), { rows: rowsFor(22), rules });
   const result = { disposition: 'failed' as const, detail: null, counted: true };
   const settlements = (await scenario.dial(1)).map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, 'spring', settlements, noon + minuteMs));
+  await scenario.store.transaction((tx) =>
+    settleAttempts(tx, { campaignId: 'spring', now: noon + minuteMs }, settlements),
+  );
   return scenario;
 }
 
@@ -42,7 +44,7 @@ test.for(dialects)('without an end only a person ends that pause: %s', async (di
 test.for(dialects)('a pause that the service asks for is not slept beyond the end: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store, { rows: rowsFor(2), rules: { endsAt } });
-  await holdAccount(store.db, 'http://service', noon + 12 * hourMs);
+  await store.transaction((tx) => holdAccount(tx, 'http://service', noon + 12 * hourMs));
   expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'blocked', until: endsAt });
   expect(await scenario.plan(1, endsAt)).toEqual({ kind: 'done' });
   expect(await outcomes(scenario)).toEqual(new Set(['expired campaign_end']));
@@ -65,6 +67,6 @@ test.for(dialects)('nor is the wait for a caller number that may call: %s', asyn
     ...standing,
     fault: 'not_verified' as const,
   }));
-  await noteCallers(scenario.store, campaign, found, null, noon);
+  await noteCallers(scenario.store, campaign, { standings: found, faults: null, now: noon });
   expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'paused', until: endsAt });
 });

@@ -127,7 +127,7 @@ test.for(dialects)('shares go by priority, and those who dial nothing have no sa
   expect((await limitsOf(one)).account).toMatchObject({ share: 8 });
   expect((await limitsOf(two)).account).toMatchObject({ share: 4 });
   expect(await two.dial(1)).toHaveLength(4);
-  expect(await pauseCampaign(store, 'two', 'a look', noon)).toBe(true);
+  expect(await pauseCampaign(store, { campaignId: 'two', now: noon }, { reason: 'a look' })).toBe(true);
   // Its open calls keep their lines; all others are there for the one that dials.
   expect((await limitsOf(one)).account).toMatchObject({ share: 8, free: 8 });
   await settle(
@@ -141,7 +141,7 @@ test.for(dialects)('shares go by priority, and those who dial nothing have no sa
   expect(await slow.dial(1)).toHaveLength(1);
   expect((await limitsOf(one)).account).toMatchObject({ share: 10, free: 10 });
   // The pace is the account's: its lines shrink with it.
-  await writeAccount(store.db, accountId, { pace: 500, pace_at: noon });
+  await store.transaction((tx) => writeAccount(tx, accountId, { pace: 500, pace_at: noon }));
   expect(await limitsOf(one)).toMatchObject({ account: { lines: 6, share: 4, free: 4 }, allowed: 4 });
 });
 

@@ -23,7 +23,7 @@ async function secondCallAfter(dialect: TestDialect, rules: RulesChanges, laterM
   expect(await spring.post(1, later)).toMatchObject({ kind: 'post', k: 2 });
   expect(await spring.post(1, later)).toEqual({ kind: 'verdict', state: 'unknown' });
   const settlement = { attemptId: 'spring/1/1', result: busy };
-  await store.transaction((tx) => settleAttempts(tx, 'spring', [settlement], later + minuteMs));
+  await store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: later + minuteMs }, [settlement]));
   const summer = await beginProven(store, { campaignId: 'summer', rows, rules });
   const plan = await summer.plan(1, later + minuteMs);
   if (plan.kind !== 'wait') return null;
@@ -63,7 +63,9 @@ async function allowedAfter(
 const settled = async (spring: Scenario) => {
   const [attemptId = ''] = await spring.dial(1);
   const settlement = { attemptId, result: busy };
-  await spring.store.transaction((tx) => settleAttempts(tx, 'spring', [settlement], noon + minuteMs));
+  await spring.store.transaction((tx) =>
+    settleAttempts(tx, { campaignId: 'spring', now: noon + minuteMs }, [settlement]),
+  );
 };
 
 test.for(dialects)(

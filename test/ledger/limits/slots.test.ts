@@ -120,7 +120,7 @@ test('a record from before the campaign dialled frees no slot', async () => {
 test('a record below the part of the list that was read is read by itself within a minute', async () => {
   const below = await addRecord({ over: false, startedAt: posted - 60_000 });
   const listed = await addRecord({ over: false, startedAt: posted });
-  await readOvertaken(store.db, 'agent', posted, posted);
+  await store.transaction((tx) => readOvertaken(tx, 'agent', { oldestListed: posted, now: posted }));
   const rows = await store.db.selectFrom('conversations').select(['conversation_id', 'next_read_at']).execute();
   expect(new Map(rows.map((row) => [row.conversation_id, row.next_read_at - posted]))).toEqual(
     new Map([

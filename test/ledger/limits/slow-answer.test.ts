@@ -24,7 +24,7 @@ test.each(dialects)(
     await scenario.sweep(noon + 3_600_000, records);
     expect(await countOutstanding(store.db, 'spring')).toEqual({ open: 0, unread: 0, undecided: 0 });
     expect((await scenario.attempts()).every((attempt) => attempt.state === 'settled')).toBe(true);
-    expect(await closeRound(store, 'spring', 1, noon + 3_600_000)).toBe(true);
+    expect(await closeRound(store, { campaignId: 'spring', now: noon + 3_600_000 }, 1)).toBe(true);
     expect((await findRound(store.db, 'spring', 1))?.endedAt).toBe(noon + 3_600_000);
   },
 );

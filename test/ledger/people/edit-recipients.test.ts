@@ -26,11 +26,11 @@ async function begin(dialect: TestDialect, rows: Parameters<typeof beginProven>[
 
 async function settle(scenario: Scenario, attemptId: string, disposition: string, now: number): Promise<void> {
   const result = { disposition, detail: null, counted: true } as Parameters<typeof settleAttempts>[2][number]['result'];
-  await scenario.store.transaction((tx) => settleAttempts(tx, 'spring', [{ attemptId, result }], now));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
 }
 
 function withdraw(scenario: Scenario, keys: WithdrawKeys, now = noon, dryRun = false) {
-  return withdrawRecipients(scenario.store, { campaignId: 'spring', note: null, dryRun }, keys, now);
+  return withdrawRecipients(scenario.store, { campaignId: 'spring', note: null, dryRun, now }, keys);
 }
 
 async function outcomes(scenario: Scenario) {
@@ -63,7 +63,7 @@ test.for(dialects)('an upload adds, corrects and leaves rows alone, and says whi
     [5, 'new', 'waiting', null, numberOf(10)],
   ]);
   expect(await scenario.campaign()).toMatchObject({ rowsTotal: 5, rowsRejected: 0 });
-  const events = await readEvents(scenario.store.db, 'spring', 0, 100);
+  const events = await readEvents(scenario.store.db, 'spring', { afterSeq: 0, limit: 100 });
   const hash = expect.stringMatching(/^[\w-]{11}$/) as unknown;
   expect(events.slice(-4).map(({ type, recipientId, data }) => [type, recipientId, data])).toEqual([
     ['recipient.added', 'spring/5', { hash }],
@@ -73,7 +73,7 @@ test.for(dialects)('an upload adds, corrects and leaves rows alone, and says whi
   ]);
   // The same upload once more changes nothing and leaves no trace.
   expect(told(await upload(scenario.store, rows))).toEqual(['unchanged', 'unchanged', 'unchanged', 'unchanged']);
-  expect(await readEvents(scenario.store.db, 'spring', 0, 100)).toHaveLength(events.length);
+  expect(await readEvents(scenario.store.db, 'spring', { afterSeq: 0, limit: 100 })).toHaveLength(events.length);
 
   await scenario.dial(1);
   const attempts = await scenario.attempts();
@@ -160,7 +160,7 @@ test.for(dialects)('rows that never could be dialled are corrected and go back i
   for (const attemptId of ['spring/2/1', 'spring/4/2'])
     await settle(scenario, attemptId, 'answered', noon + hourMs + minuteMs);
   expect(await outcomes(scenario)).toEqual({ rejected: 1, completed: 3 });
-  expect(await closeRound(store, 'spring', 1, noon + 2 * hourMs)).toBe(true);
+  expect(await closeRound(store, { campaignId: 'spring', now: noon + 2 * hourMs }, 1)).toBe(true);
   expect(await violations(store)).toEqual([]);
 });
 
@@ -264,11 +264,15 @@ test.for(dialects)('a campaign that is not at its end is edited, another is refu
   const scenario = await begin(dialect);
   const { store } = scenario;
   const edit = (now = noon) => upload(store, [uploadRow(1, `id${now}`, numberOf(40))], { dryRun: true }, now);
-  await pauseCampaign(store, 'spring', 'a look', noon);
+  await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'a look' });
   expect(told(await edit())).toEqual(['accepted']);
-  await store.transaction((tx) => changeCampaignState(tx, 'spring', 'draining', 'cancelled', noon));
+  await store.transaction((tx) =>
+    changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'draining', reason: 'cancelled' }),
+  );
   await expect(edit()).rejects.toThrow(/spring is draining.* carillon retry spring/);
-  await store.transaction((tx) => changeCampaignState(tx, 'spring', 'cancelled', null, noon));
+  await store.transaction((tx) =>
+    changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'cancelled', reason: null }),
+  );
   await expect(edit()).rejects.toMatchObject({
     isBadInput: true,
     message: expect.stringMatching(/has ended \(cancelled\).*carillon retry spring.*under a new id/),

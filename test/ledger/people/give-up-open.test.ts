@@ -34,9 +34,18 @@ test.for(dialects)('open calls are given up only after an hour without a word of
   const { store } = scenario;
   const since = noon + minuteMs;
   await scenario.sweep(since, [], false);
-  expect(await giveUpOpen(store, 'spring', agentId, since + hourMs - 1)).toEqual({ kind: 'still_read', since });
-  expect(await giveUpOpen(store, 'spring', agentId, since + hourMs)).toEqual({ kind: 'given_up', calls: 2 });
-  expect(await giveUpOpen(store, 'spring', agentId, since + hourMs)).toEqual({ kind: 'given_up', calls: 0 });
+  expect(await giveUpOpen(store, { campaignId: 'spring', now: since + hourMs - 1 }, agentId)).toEqual({
+    kind: 'still_read',
+    since,
+  });
+  expect(await giveUpOpen(store, { campaignId: 'spring', now: since + hourMs }, agentId)).toEqual({
+    kind: 'given_up',
+    calls: 2,
+  });
+  expect(await giveUpOpen(store, { campaignId: 'spring', now: since + hourMs }, agentId)).toEqual({
+    kind: 'given_up',
+    calls: 0,
+  });
   expect(await outcomes(scenario)).toEqual(givenUpTwice);
   expect(await scenario.plan(2, since + hourMs)).toEqual({ kind: 'done' });
 });
@@ -47,11 +56,11 @@ test.for(dialects)(
     const scenario = await openCalls(dialect, { retry: redialling });
     const { store } = scenario;
     const now = noon + 2 * hourMs;
-    expect(await giveUpOpen(store, 'spring', agentId, now)).toEqual({ kind: 'given_up', calls: 2 });
+    expect(await giveUpOpen(store, { campaignId: 'spring', now }, agentId)).toEqual({ kind: 'given_up', calls: 2 });
     expect(await outcomes(scenario)).toEqual(givenUpTwice);
     expect(await scenario.plan(2, now + 24 * hourMs)).toEqual({ kind: 'done' });
-    expect(await resolveUnresolved(store, 'spring', 'redial', now)).toMatchObject({ recipients: 0 });
-    expect(await closeRound(store, 'spring', 1, now)).toBe(true);
+    expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial')).toMatchObject({ recipients: 0 });
+    expect(await closeRound(store, { campaignId: 'spring', now }, 1)).toBe(true);
     expect(await verifyLog(store.db, null)).toMatchObject({ ok: true });
   },
 );
@@ -64,8 +73,8 @@ test.for(dialects)('calls of a lost batch that nobody decided about are given up
   await scenario.post(1);
   await scenario.verdict(1, 'unknown');
   const now = noon + 2 * hourMs;
-  expect(await giveUpOpen(store, 'spring', agentId, now)).toEqual({ kind: 'given_up', calls: 2 });
-  await resolveUnresolved(store, 'spring', 'give_up', now);
+  expect(await giveUpOpen(store, { campaignId: 'spring', now }, agentId)).toEqual({ kind: 'given_up', calls: 2 });
+  await resolveUnresolved(store, { campaignId: 'spring', now }, 'give_up');
   expect(await scenario.batch(1)).toMatchObject({ state: 'given_up' });
   expect(await outcomes(scenario)).toEqual(givenUpTwice);
   expect(await scenario.plan(2, now + 24 * hourMs)).toEqual({ kind: 'done' });

@@ -6,7 +6,6 @@ import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { closeRound, openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { withdrawRecipients } from '../../../src/ledger/people/withdraw-recipients.ts';
-import { campaignWorkflowId } from '../../../src/domain/ids.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { idRules, listRows, numberOf, upload, uploadRow, violations } from '../edit-world.ts';
@@ -15,7 +14,7 @@ import { dialects } from '../test-stores.ts';
 
 async function settle(scenario: Scenario, attemptId: string, disposition: Disposition, now: number): Promise<void> {
   const result: AttemptResult = { disposition, detail: null, counted: true };
-  await scenario.store.transaction((tx) => settleAttempts(tx, 'spring', [{ attemptId, result }], now));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
 }
 
 /** One person, called once without a record; a retry waits. */
@@ -38,7 +37,7 @@ async function standing(scenario: Scenario) {
 test.for(dialects)('a late record does not put back in line whom a person withdrew: %s', async (dialect) => {
   const scenario = await begin(dialect);
   const withdrawn = { campaignId: 'spring', note: null, dryRun: false };
-  await withdrawRecipients(scenario.store, withdrawn, { rows: [1] }, noon + 2 * minuteMs);
+  await withdrawRecipients(scenario.store, { ...withdrawn, now: noon + 2 * minuteMs }, { rows: [1] });
   await settle(scenario, 'spring/1/1', 'busy', noon + 3 * minuteMs);
   expect(await standing(scenario)).toEqual(['done', 'cancelled', 'withdrawn', ['cancelled']]);
   expect(await scenario.plan(2, noon + hourMs)).toEqual({ kind: 'done' });
@@ -54,12 +53,12 @@ test.for(dialects)('a late record does not put back in line whom a person withdr
 test.for(dialects)('after the end of a campaign a late record takes nobody the outcome: %s', async (dialect) => {
   const scenario = await begin(dialect);
   const { store } = scenario;
-  await endCampaign(store, 'spring', 'cancelled', noon + 2 * minuteMs);
+  await endCampaign(store, { campaignId: 'spring', now: noon + 2 * minuteMs }, { why: 'cancelled' });
   expect(await scenario.plan(2, noon + 2 * minuteMs)).toEqual({ kind: 'done' });
-  expect(await closeRound(store, 'spring', 1, noon + 2 * minuteMs)).toBe(true);
+  expect(await closeRound(store, { campaignId: 'spring', now: noon + 2 * minuteMs }, 1)).toBe(true);
   await settle(scenario, 'spring/1/1', 'busy', noon + hourMs);
   expect(await standing(scenario)).toEqual(['done', 'cancelled', 'cancelled', ['cancelled']]);
-  expect(await openRound(store, 'spring', campaignWorkflowId, noon + hourMs)).toBeUndefined();
+  expect(await openRound(store, 'spring', noon + hourMs)).toBeUndefined();
   await settle(scenario, 'spring/1/1', 'opted_out', noon + 2 * hourMs);
   expect(await standing(scenario)).toEqual(['done', 'opted_out', 'opted_out', ['opted_out']]);
   expect(await violations(store)).toEqual([]);
@@ -69,10 +68,10 @@ test.for(dialects)('nor whom it would have called again: %s', async (dialect) =>
   const scenario = await begin(dialect, { unreached: 'never' });
   const { store } = scenario;
   expect(await scenario.plan(2, noon + 2 * minuteMs)).toEqual({ kind: 'done' });
-  expect(await closeRound(store, 'spring', 1, noon + 2 * minuteMs)).toBe(true);
+  expect(await closeRound(store, { campaignId: 'spring', now: noon + 2 * minuteMs }, 1)).toBe(true);
   await settle(scenario, 'spring/1/1', 'busy', noon + hourMs);
   expect(await standing(scenario)).toEqual(['done', 'exhausted', 'no_retry_after_unreached', ['exhausted']]);
-  expect(await openRound(store, 'spring', campaignWorkflowId, noon + hourMs)).toBeUndefined();
+  expect(await openRound(store, 'spring', noon + hourMs)).toBeUndefined();
 });
 
 test.for(dialects)(
@@ -87,7 +86,9 @@ test.for(dialects)(
     await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Another Name')], {}, noon + 3 * minuteMs);
     expect(await violations(scenario.store)).toEqual([]);
     // Was it never given an outcome again, the log shows it.
-    await scenario.store.transaction((tx) => changeCampaignState(tx, 'spring', 'completed', null, noon + hourMs));
+    await scenario.store.transaction((tx) =>
+      changeCampaignState(tx, { campaignId: 'spring', now: noon + hourMs }, { to: 'completed', reason: null }),
+    );
     expect(await violations(scenario.store)).toMatchObject([{ rule: 'outcome_missing' }, { rule: 'cause_missing' }]);
   },
 );
@@ -96,7 +97,9 @@ test.for(dialects)('whom a person decides to call again has no outcome in the lo
   const scenario = await beginProven(await openCleanStore(dialect), { rows: listRows(1), rules: idRules });
   await scenario.dial(1);
   await settle(scenario, 'spring/1/1', 'unknown', noon + minuteMs);
-  expect(await resolveUnresolved(scenario.store, 'spring', 'redial', noon + hourMs)).toMatchObject({ recipients: 1 });
+  expect(await resolveUnresolved(scenario.store, { campaignId: 'spring', now: noon + hourMs }, 'redial')).toMatchObject(
+    { recipients: 1 },
+  );
   await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Another Name')], {}, noon + hourMs);
   expect(await violations(scenario.store)).toEqual([]);
 });

@@ -18,7 +18,7 @@ test.for(dialects)('an import that ends half-way stops nobody and leaves nothing
     expect(await findEntries(store.db, [first])).toEqual([]);
     throw new Error('the disk with the file is gone');
   };
-  await expect(importSuppressions(store, never, half(), clock)).rejects.toThrow('the disk');
+  await expect(importSuppressions(store, half(), { terms: never, clock })).rejects.toThrow('the disk');
   expect(await findEntries(store.db, [first, second])).toEqual([]);
   expect(await store.db.selectFrom('staged_suppressions').selectAll().execute()).toEqual([]);
 });
@@ -40,10 +40,10 @@ test.for(dialects)(
       yield [second];
       yield [first];
     };
-    expect(await importSuppressions(store, { ...never, expiresAt: noon + dayMs }, parts(), clock)).toBe(2);
-    expect(await importSuppressions(store, { ...never, expiresAt: noon + dayMs }, parts(), clock)).toBe(0);
-    expect(await importSuppressions(store, never, parts(), clock)).toBe(2);
-    expect(await importSuppressions(store, { ...never, expiresAt: noon + dayMs }, parts(), clock)).toBe(0);
+    expect(await importSuppressions(store, parts(), { terms: { ...never, expiresAt: noon + dayMs }, clock })).toBe(2);
+    expect(await importSuppressions(store, parts(), { terms: { ...never, expiresAt: noon + dayMs }, clock })).toBe(0);
+    expect(await importSuppressions(store, parts(), { terms: never, clock })).toBe(2);
+    expect(await importSuppressions(store, parts(), { terms: { ...never, expiresAt: noon + dayMs }, clock })).toBe(0);
     const entry = { ...never, createdAt: noon };
     expect(await findEntries(store.db, [first, second, third])).toEqual([
       { ...entry, e164: first },
@@ -69,6 +69,6 @@ test.for(dialects)('an import whose numbers were thrown away under it adds nobod
     await store.db.deleteFrom('staged_suppressions').execute();
     yield [second];
   };
-  await expect(importSuppressions(store, never, parts(), clock)).rejects.toThrow('import the file again');
+  await expect(importSuppressions(store, parts(), { terms: never, clock })).rejects.toThrow('import the file again');
   expect(await findEntries(store.db, [first, second])).toEqual([]);
 });

@@ -30,7 +30,9 @@ async function expectUntouched(scenario: Scenario): Promise<void> {
 test.for(dialects)('after ends_at nobody is redialled, and the rows stay unresolved: %s', async (dialect) => {
   const scenario = await heldBatch(dialect, { endsAt });
   const { store } = scenario;
-  const refused = await resolveUnresolved(store, 'spring', 'redial', endsAt).catch((error: unknown) => error);
+  const refused = await resolveUnresolved(store, { campaignId: 'spring', now: endsAt }, 'redial').catch(
+    (error: unknown) => error,
+  );
   expect(refused).toBeInstanceOf(RedialRefusedError);
   expect(refused).toMatchObject({
     isBadInput: true,
@@ -39,12 +41,16 @@ test.for(dialects)('after ends_at nobody is redialled, and the rows stay unresol
     ),
   });
   await expectUntouched(scenario);
-  expect(await resolveUnresolved(store, 'spring', 'give_up', endsAt)).toMatchObject({ recipients: 2 });
+  expect(await resolveUnresolved(store, { campaignId: 'spring', now: endsAt }, 'give_up')).toMatchObject({
+    recipients: 2,
+  });
 });
 
 test.for(dialects)('just before ends_at they are: %s', async (dialect) => {
   const { store } = await heldBatch(dialect, { endsAt });
-  expect(await resolveUnresolved(store, 'spring', 'redial', endsAt - 1)).toMatchObject({ recipients: 2 });
+  expect(await resolveUnresolved(store, { campaignId: 'spring', now: endsAt - 1 }, 'redial')).toMatchObject({
+    recipients: 2,
+  });
 });
 
 test.for(dialects)('while a campaign drains nobody is redialled: %s', async (dialect) => {
@@ -52,14 +58,16 @@ test.for(dialects)('while a campaign drains nobody is redialled: %s', async (dia
     const scenario = await heldBatch(dialect);
     const { store } = scenario;
     const now = noon + hourMs + minuteMs;
-    await endCampaign(store, 'spring', why, now);
-    const refused = await resolveUnresolved(store, 'spring', 'redial', now).catch((error: unknown) => error);
+    await endCampaign(store, { campaignId: 'spring', now }, { why });
+    const refused = await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial').catch(
+      (error: unknown) => error,
+    );
     expect(refused).toBeInstanceOf(RedialRefusedError);
     expect(refused).toMatchObject({
       isBadInput: true,
       message: expect.stringMatching(/^Campaign spring is draining: .* stay unresolved\. .*carillon status spring/),
     });
     await expectUntouched(scenario);
-    expect(await resolveUnresolved(store, 'spring', 'give_up', now)).toMatchObject({ recipients: 2 });
+    expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'give_up')).toMatchObject({ recipients: 2 });
   }
 });

@@ -43,7 +43,7 @@ function line(row: number, conversationId: string | null, decision: DoubtDecisio
 }
 
 function decide(spring: Scenario, ...lines: DecisionLine[]) {
-  return resolveDoubt(spring.store, 'spring', lines, later);
+  return resolveDoubt(spring.store, { campaignId: 'spring', now: later }, lines);
 }
 
 async function refusalOf(work: Promise<unknown>): Promise<unknown> {
@@ -74,7 +74,7 @@ test.for(dialects)('rows in doubt are shown with every record that may be theirs
   const spring = await threeInDoubt(dialect);
   const campaign = await spring.campaign();
   const rows = await findUnresolved(spring.store.db, 'spring');
-  const shown = await readDoubtfulRows(spring.store.db, campaign, rows, later);
+  const shown = await readDoubtfulRows(spring.store.db, campaign, { recipients: rows, now: later });
   expect(
     shown.map(({ recipient, calls }) => [
       recipient.row_number,
@@ -126,7 +126,9 @@ test.for(dialects)(
   async (dialect) => {
     const spring = await threeInDoubt(dialect);
     // Bulk redial leaves them alone: nobody has looked at the records.
-    expect(await resolveUnresolved(spring.store, 'spring', 'redial', later)).toMatchObject({ recipients: 0 });
+    expect(await resolveUnresolved(spring.store, { campaignId: 'spring', now: later }, 'redial')).toMatchObject({
+      recipients: 0,
+    });
     const all = [1, 2, 3].flatMap((row) => [
       line(row, 'conv_a', row === 3 ? null : 'redial'),
       line(row, 'conv_b', null),

@@ -4,7 +4,6 @@ import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
 import { closeRound, openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
-import { campaignWorkflowId } from '../../../src/domain/ids.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
@@ -15,7 +14,7 @@ const retry = { ...buildRules().retry, maxAttempts: 2 };
 async function settle(scenario: Scenario, attemptIds: string[], disposition: 'busy' | 'answered', now: number) {
   const result = { disposition, detail: null, counted: true };
   const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, now));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, settlements));
 }
 
 /** Two rows: the first was reached, the second was busy twice; the round is closed. */
@@ -30,7 +29,7 @@ async function endedCampaign(dialect: (typeof dialects)[number]): Promise<Scenar
   await settle(scenario, ['spring/2/1'], 'busy', noon + minuteMs);
   await scenario.dial(2, noon + hourMs);
   await settle(scenario, ['spring/2/2'], 'busy', noon + hourMs + minuteMs);
-  expect(await closeRound(store, 'spring', 1, noon + 2 * hourMs)).toBe(true);
+  expect(await closeRound(store, { campaignId: 'spring', now: noon + 2 * hourMs }, 1)).toBe(true);
   return scenario;
 }
 
@@ -47,12 +46,12 @@ test.for(dialects)('rows that were not reached get a budget anew, and their hist
   const scenario = await endedCampaign(dialect);
   const { store } = scenario;
   const later = noon + 3 * hourMs;
-  expect(await retryEnded(store, 'spring', ['exhausted'], later)).toBe(1);
+  expect(await retryEnded(store, { campaignId: 'spring', now: later }, ['exhausted'])).toBe(1);
   expect(await standings(scenario)).toEqual([
     ['done', 'completed', 1, 1],
     ['waiting', null, 0, 2],
   ]);
-  expect(await openRound(store, 'spring', campaignWorkflowId, later)).toMatchObject({ round: 2 });
+  expect(await openRound(store, 'spring', later)).toMatchObject({ round: 2 });
   expect(await scenario.campaign()).toMatchObject({ state: 'running', round: 2 });
 
   scenario.round = 2;
@@ -65,7 +64,7 @@ test.for(dialects)('rows that were not reached get a budget anew, and their hist
   expect(await scenario.dial(2, later + hourMs)).toEqual(['spring/2/4']);
   await settle(scenario, ['spring/2/4'], 'busy', later + hourMs + minuteMs);
   expect((await standings(scenario))[1]).toEqual(['done', 'exhausted', 2, 4]);
-  expect(await closeRound(store, 'spring', 2, later + 2 * hourMs)).toBe(true);
+  expect(await closeRound(store, { campaignId: 'spring', now: later + 2 * hourMs }, 2)).toBe(true);
   expect((await verifyLog(store.db, 'spring')).rules.flatMap(({ violations }) => violations)).toEqual([]);
 });
 
@@ -74,12 +73,12 @@ test.for(dialects)('a row that is retried still waits for its own time: %s', asy
   for (const row of rows) row.notBefore = noon + 5 * hourMs;
   const scenario = await beginProven(await openCleanStore(dialect), { rows });
   const { store } = scenario;
-  expect(await endCampaign(store, 'spring', 'cancelled', noon)).toBe(true);
+  expect(await endCampaign(store, { campaignId: 'spring', now: noon }, { why: 'cancelled' })).toBe(true);
   await scenario.plan(1);
-  expect(await closeRound(store, 'spring', 1, noon)).toBe(true);
+  expect(await closeRound(store, { campaignId: 'spring', now: noon }, 1)).toBe(true);
   const later = noon + hourMs;
-  expect(await retryEnded(store, 'spring', ['cancelled'], later)).toBe(2);
-  await openRound(store, 'spring', campaignWorkflowId, later);
+  expect(await retryEnded(store, { campaignId: 'spring', now: later }, ['cancelled'])).toBe(2);
+  await openRound(store, 'spring', later);
   scenario.round = 2;
   expect(await scenario.plan(1, later)).toMatchObject({ reason: 'due', until: noon + 5 * hourMs });
   expect(await scenario.dial(1, noon + 5 * hourMs)).toEqual(['spring/1/1', 'spring/2/1']);
@@ -89,7 +88,7 @@ test.for(dialects)('a row that is retried still waits for its own time: %s', asy
 test.for(dialects)('a late word that somebody was reached outranks the retry: %s', async (dialect) => {
   const scenario = await endedCampaign(dialect);
   const later = noon + 3 * hourMs;
-  await retryEnded(scenario.store, 'spring', ['exhausted'], later);
+  await retryEnded(scenario.store, { campaignId: 'spring', now: later }, ['exhausted']);
   await settle(scenario, ['spring/2/1'], 'answered', later);
   expect((await standings(scenario))[1]?.slice(0, 2)).toEqual(['done', 'completed']);
 });
@@ -97,19 +96,21 @@ test.for(dialects)('a late word that somebody was reached outranks the retry: %s
 test.for(dialects)('a campaign that runs, or has ended for good, is not retried: %s', async (dialect) => {
   const scenario = await endedCampaign(dialect);
   const { store } = scenario;
-  expect(await retryEnded(store, 'spring', ['cancelled'], noon + 3 * hourMs)).toBe(0);
+  expect(await retryEnded(store, { campaignId: 'spring', now: noon + 3 * hourMs }, ['cancelled'])).toBe(0);
   const rules = { ...(await scenario.campaign()).rules, endsAt: noon + 3 * hourMs };
   await store.db
     .updateTable('campaigns')
     .set({ rules: JSON.stringify(rules) })
     .execute();
-  await expect(retryEnded(store, 'spring', ['exhausted'], noon + 3 * hourMs)).rejects.toThrow(
+  await expect(retryEnded(store, { campaignId: 'spring', now: noon + 3 * hourMs }, ['exhausted'])).rejects.toThrow(
     /ended for good at 2030-01-15T15:00/,
   );
-  await store.transaction((tx) => changeCampaignState(tx, 'spring', 'running', null, noon));
-  await expect(retryEnded(store, 'spring', ['exhausted'], noon)).rejects.toThrow(
+  await store.transaction((tx) =>
+    changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'running', reason: null }),
+  );
+  await expect(retryEnded(store, { campaignId: 'spring', now: noon }, ['exhausted'])).rejects.toThrow(
     /is running; retry it when it has ended/,
   );
-  expect(await resumeCampaign(store, 'spring', noon)).toBe(true);
+  expect(await resumeCampaign(store, { campaignId: 'spring', now: noon })).toBe(true);
   expect((await standings(scenario))[1]?.slice(0, 2)).toEqual(['done', 'exhausted']);
 });

@@ -5,7 +5,7 @@ import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts'
 import { isPlanReady, planBatch, type Plan } from '../../../src/ledger/plan/planning.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
-import { holdAccount } from '../../../src/ledger/dial/verdicts.ts';
+import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { openCleanStore } from '../clean-store.ts';
@@ -31,7 +31,7 @@ async function standings(scenario: Scenario) {
 async function settle(scenario: Scenario, attemptIds: string[], disposition: 'busy' | 'answered', now = noon) {
   const result = { disposition, detail: null, counted: true };
   const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, scenario.campaignId, settlements, now));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, settlements));
 }
 
 test.for(dialects)(
@@ -169,11 +169,11 @@ test.for(dialects)('at the end everybody who still waits expires, due or not: %s
 test.for(dialects)('a paused campaign waits and keeps its place: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store);
-  expect(await pauseCampaign(store, 'spring', 'a look', noon)).toBe(true);
+  expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'a look' })).toBe(true);
   expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
   expect(await scenario.attempts()).toEqual([]);
   expect(await scenario.campaign()).toMatchObject({ state: 'paused', stateReason: 'a look' });
-  expect(await resumeCampaign(store, 'spring', noon)).toBe(true);
+  expect(await resumeCampaign(store, { campaignId: 'spring', now: noon })).toBe(true);
   expect(await scenario.campaign()).toMatchObject({ state: 'running', stateReason: null });
   expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 6 });
 });
@@ -188,9 +188,9 @@ test.for(dialects)(
     );
     const scenario = await beginProven(store, { rows });
     const open = await scenario.dial(1);
-    expect(await endCampaign(store, 'spring', 'cancelled', noon)).toBe(true);
-    expect(await pauseCampaign(store, 'spring', 'too late', noon)).toBe(false);
-    expect(await resumeCampaign(store, 'spring', noon)).toBe(false);
+    expect(await endCampaign(store, { campaignId: 'spring', now: noon }, { why: 'cancelled' })).toBe(true);
+    expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'too late' })).toBe(false);
+    expect(await resumeCampaign(store, { campaignId: 'spring', now: noon })).toBe(false);
     expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'collecting', outstanding: { open: 20 } });
     const outcomes = (await scenario.recipients()).map((row) => row.outcome);
     expect(outcomes.filter((outcome) => outcome === 'cancelled')).toHaveLength(1_480);
@@ -236,7 +236,7 @@ const situations: Situation[] = [
   {
     what: 'paused',
     arrange: async ({ store }) => {
-      await pauseCampaign(store, 'spring', 'a look', noon);
+      await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'a look' });
       return { n: 1, now: noon };
     },
     answer: { kind: 'wait', reason: 'paused' },
@@ -260,7 +260,7 @@ const situations: Situation[] = [
   {
     what: 'account held',
     arrange: async ({ store }) => {
-      await holdAccount(store.db, 'http://service', noon + minuteMs);
+      await store.transaction((tx) => holdAccount(tx, 'http://service', noon + minuteMs));
       return { n: 1, now: noon };
     },
     answer: { kind: 'wait', reason: 'blocked' },

@@ -101,7 +101,6 @@ test.for(dialects)('the database itself refuses a second open attempt to a numbe
     if (step === 'open') await spring.verdict(1, 'confirmed');
     const forced = store.transaction((tx) =>
       createBatch(tx, {
-        batchId: 'autumn/1/1',
         campaignId: 'autumn',
         round: 1,
         n: 1,

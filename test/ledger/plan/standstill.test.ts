@@ -20,7 +20,11 @@ test.for(dialects)(
   async (dialect) => {
     const scenario = await beginProven(await openCleanStore(dialect));
     expect(await why(scenario, noon)).toBeNull();
-    await pauseCampaign(scenario.store, scenario.campaignId, 'paused by a person', noon + minuteMs);
+    await pauseCampaign(
+      scenario.store,
+      { campaignId: scenario.campaignId, now: noon + minuteMs },
+      { reason: 'paused by a person' },
+    );
     expect(await why(scenario, noon + 2 * minuteMs)).toEqual({
       ...nothingMore,
       reason: 'paused',
@@ -87,7 +91,7 @@ test.for(dialects)('full lines, the delay of a retry and a drain are told apart:
     .execute();
   expect(await why(scenario, noon + 1_000)).toMatchObject({ reason: 'due', until: noon + 60 * minuteMs, rule: null });
   await scenario.store.transaction((tx) =>
-    changeCampaignState(tx, scenario.campaignId, 'draining', null, noon + 2_000),
+    changeCampaignState(tx, { campaignId: scenario.campaignId, now: noon + 2_000 }, { to: 'draining', reason: null }),
   );
   expect(await why(scenario, noon + 3_000)).toMatchObject({ reason: 'draining', since: noon + 2_000 });
 });

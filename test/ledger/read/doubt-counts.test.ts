@@ -9,7 +9,7 @@ import { dialects } from '../test-stores.ts';
 
 async function countAt(spring: Scenario, now: number) {
   const campaign = await spring.campaign();
-  return countDoubt(spring.store.db, campaign, await readStatus(spring.store.db, campaign), now);
+  return countDoubt(spring.store.db, campaign, { status: await readStatus(spring.store.db, campaign), now });
 }
 
 test.for(dialects)('rows that wait for an open call with the same words are counted: %s', async (dialect) => {

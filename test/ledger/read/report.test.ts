@@ -109,12 +109,9 @@ test.for(dialects)(
     const [one = '', two = ''] = await scenario.dial(1);
     const settle = (attemptId: string, disposition: Disposition) =>
       scenario.store.transaction((tx) =>
-        settleAttempts(
-          tx,
-          'spring',
-          [{ attemptId, result: { disposition, detail: null, counted: true } }],
-          noon + minuteMs,
-        ),
+        settleAttempts(tx, { campaignId: 'spring', now: noon + minuteMs }, [
+          { attemptId, result: { disposition, detail: null, counted: true } },
+        ]),
       );
     await settle(one, 'unreached');
     expect(told((await reportOf(scenario)).disposition)).toEqual(['open: 1/0', 'unreached: 1/0']);

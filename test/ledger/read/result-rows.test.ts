@@ -29,7 +29,7 @@ function since(scenario: Scenario, changedSince: number): Promise<number[]> {
 
 async function settle(scenario: Scenario, attemptId: string, disposition: Disposition, now: number): Promise<void> {
   const result = { disposition, detail: null, counted: true };
-  await scenario.store.transaction((tx) => settleAttempts(tx, 'spring', [{ attemptId, result }], now));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
 }
 
 /** Six rows: answered, busy, voicemail, busy, open, rejected. */
@@ -123,7 +123,7 @@ test.for(dialects)('rows that are put back in line have changed: %s', async (dia
   const scenario = await mixed(dialect);
   await settle(scenario, 'spring/5/1', 'unknown', noon + 6 * minuteMs);
   expect(await rowsBy(scenario, { outcomes: ['unresolved'] })).toEqual([5]);
-  await resolveUnresolved(scenario.store, 'spring', 'redial', noon + 10 * minuteMs);
+  await resolveUnresolved(scenario.store, { campaignId: 'spring', now: noon + 10 * minuteMs }, 'redial');
   expect(await since(scenario, noon + 10 * minuteMs)).toEqual([5]);
   await scenario.dial(2, noon + hourMs);
   expect(await since(scenario, noon + hourMs)).toEqual([2, 4, 5]);
@@ -135,8 +135,8 @@ test.for(dialects)('a retry of an ended campaign changes the rows that it takes 
   await scenario.dial(1);
   await settle(scenario, 'spring/1/1', 'answered', noon + minuteMs);
   await settle(scenario, 'spring/2/1', 'busy', noon + minuteMs);
-  expect(await closeRound(scenario.store, 'spring', 1, noon + hourMs)).toBe(true);
-  await retryEnded(scenario.store, 'spring', ['exhausted'], noon + 2 * hourMs);
+  expect(await closeRound(scenario.store, { campaignId: 'spring', now: noon + hourMs }, 1)).toBe(true);
+  await retryEnded(scenario.store, { campaignId: 'spring', now: noon + 2 * hourMs }, ['exhausted']);
   expect(await since(scenario, noon + 2 * hourMs)).toEqual([2]);
 });
 

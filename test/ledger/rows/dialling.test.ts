@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { compareAndSetBatch } from '../../../src/ledger/batch-state.ts';
 import type { ConversationFacts } from '../../../src/domain/conversation-facts.ts';
 import { batchTransitions, type BatchState } from '../../../src/domain/ledger.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
@@ -97,8 +98,8 @@ test.for(dialects)('a calling window that closes between planning and dialling s
 
 test.for(dialects)('a campaign that is paused or cancelled meanwhile is not dialled: %s', async (dialect) => {
   for (const stop of [
-    (scenario: Scenario) => pauseCampaign(scenario.store, 'spring', 'for lunch', noon),
-    (scenario: Scenario) => endCampaign(scenario.store, 'spring', 'cancelled', noon),
+    (scenario: Scenario) => pauseCampaign(scenario.store, { campaignId: 'spring', now: noon }, { reason: 'for lunch' }),
+    (scenario: Scenario) => endCampaign(scenario.store, { campaignId: 'spring', now: noon }, { why: 'cancelled' }),
   ]) {
     const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
     await scenario.plan(1);
@@ -138,7 +139,8 @@ test.for(dialects)('batches change state only as the table allows: %s', async (d
     for (const to of states) {
       await store.db.updateTable('batches').set({ state: from }).where('batch_id', '=', id).execute();
       const legal = batchTransitions[from].includes(to);
-      expect([from, to, await store.compareAndSetBatch(store.db, id, states, to)]).toEqual([from, to, legal]);
+      const moved = await store.transaction((tx) => compareAndSetBatch(tx, id, { from: states, to }));
+      expect([from, to, moved]).toEqual([from, to, legal]);
       expect(await scenario.batch(1)).toMatchObject({ state: legal ? to : from });
     }
   }
@@ -150,11 +152,10 @@ test.for(dialects)(
     const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
     await scenario.plan(1);
     const { store } = scenario;
-    expect(await store.compareAndSetBatch(store.db, scenario.batchId(1), ['not_sent'], 'posting')).toBe(false);
-    const both = await Promise.all([
-      store.compareAndSetBatch(store.db, scenario.batchId(1), ['intent'], 'posting'),
-      store.compareAndSetBatch(store.db, scenario.batchId(1), ['intent'], 'released'),
-    ]);
+    const move = (from: BatchState, to: BatchState) =>
+      store.transaction((tx) => compareAndSetBatch(tx, scenario.batchId(1), { from: [from], to }));
+    expect(await move('not_sent', 'posting')).toBe(false);
+    const both = await Promise.all([move('intent', 'posting'), move('intent', 'released')]);
     expect(both.filter(Boolean)).toHaveLength(1);
   },
 );
@@ -370,7 +371,7 @@ test.for(dialects)(
     expect(backoffs).toEqual([30_000, 60_000, 120_000]);
     expect(await scenario.campaign()).toMatchObject({ state: 'paused' });
     expect(await scenario.plan(4, now)).toMatchObject({ kind: 'wait', reason: 'paused' });
-    await resumeCampaign(scenario.store, 'spring', now);
+    await resumeCampaign(scenario.store, { campaignId: 'spring', now });
     expect(await scenario.campaign()).toMatchObject({ state: 'running' });
   },
 );
@@ -402,14 +403,15 @@ test.for(dialects)(
         now += 61_000;
         await scenario.sweep(now);
       } else
-        await settleAttempts(
-          scenario.store.db,
-          'spring',
-          step.calls.map((call) => ({
-            attemptId: call.attemptId,
-            result: { disposition: 'answered', detail: null, counted: true },
-          })),
-          noon,
+        await scenario.store.transaction((tx) =>
+          settleAttempts(
+            tx,
+            { campaignId: 'spring', now: noon },
+            step.calls.map((call) => ({
+              attemptId: call.attemptId,
+              result: { disposition: 'answered', detail: null, counted: true },
+            })),
+          ),
         );
     }
     // 20, 10, 5, 3, 2 or 1 and their other halves, beside the two good batches.

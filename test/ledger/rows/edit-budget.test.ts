@@ -13,7 +13,7 @@ const retryAfterMs = 10 * minuteMs;
 
 async function settle({ store }: Scenario, attemptId: string, disposition: Disposition, now: number): Promise<void> {
   const result = { disposition, detail: null, counted: true };
-  await store.transaction((tx) => settleAttempts(tx, 'spring', [{ attemptId, result }], now));
+  await store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
 }
 
 async function dialOnce(dialect: TestDialect, maxAttempts: number): Promise<Scenario> {
@@ -28,7 +28,9 @@ async function begin(dialect: TestDialect): Promise<Scenario> {
   const scenario = await dialOnce(dialect, 2);
   await settle(scenario, 'spring/1/1', 'no_answer', noon + minuteMs);
   const finish = { recipientId: 'spring/1', outcome: 'undialable' as const, reason: 'pre_dial:no_consent' };
-  await scenario.store.transaction((tx) => finishRecipients(tx, 'spring', [finish], noon + minuteMs));
+  await scenario.store.transaction((tx) =>
+    finishRecipients(tx, { campaignId: 'spring', now: noon + minuteMs }, [finish]),
+  );
   return scenario;
 }
 

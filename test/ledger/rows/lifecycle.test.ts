@@ -20,7 +20,9 @@ const busy = { disposition: 'busy', detail: null, counted: true } as const;
 
 async function settle(scenario: Scenario, attemptId: string, now = noon): Promise<void> {
   await scenario.store.transaction((tx) =>
-    settleAttempts(tx, scenario.campaignId, [{ attemptId, result: { ...busy, disposition: 'answered' } }], now),
+    settleAttempts(tx, { campaignId: scenario.campaignId, now }, [
+      { attemptId, result: { ...busy, disposition: 'answered' } },
+    ]),
   );
 }
 
@@ -40,7 +42,9 @@ test.for(dialects)('a campaign changes only as the table says, also when it is a
     for (const to of campaignStates) {
       await store.db.updateTable('campaigns').set({ state: from }).execute();
       const allowed: readonly CampaignState[] = campaignTransitions[from];
-      const changed = await store.transaction((tx) => changeCampaignState(tx, 'spring', to, null, noon));
+      const changed = await store.transaction((tx) =>
+        changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to, reason: null }),
+      );
       expect([from, to, changed]).toEqual([from, to, from === to || allowed.includes(to)]);
       const row = await store.db.selectFrom('campaigns').select('state').executeTakeFirstOrThrow();
       expect([from, to, row.state]).toEqual([from, to, changed ? to : from]);
@@ -53,9 +57,9 @@ test.for(dialects)('nothing is dialled before the start time: %s', async (dialec
   const scenario = await beginProven(await openCleanStore(dialect), { rules: { startsAt } });
   expect(await standing(scenario)).toEqual(['scheduled', null]);
   expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'scheduled', until: startsAt });
-  expect(await pauseCampaign(scenario.store, 'spring', 'wrong list', noon)).toBe(true);
+  expect(await pauseCampaign(scenario.store, { campaignId: 'spring', now: noon }, { reason: 'wrong list' })).toBe(true);
   expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
-  expect(await resumeCampaign(scenario.store, 'spring', noon)).toBe(true);
+  expect(await resumeCampaign(scenario.store, { campaignId: 'spring', now: noon })).toBe(true);
   expect(await standing(scenario)).toEqual(['scheduled', null]);
   expect(await scenario.plan(1, startsAt - 1)).toMatchObject({ kind: 'wait', reason: 'scheduled' });
   expect(await scenario.plan(1, startsAt)).toMatchObject({ kind: 'batch' });
@@ -68,14 +72,14 @@ test.for(dialects)('a campaign that drains completes with what it has: %s', asyn
     rules: { pacing: one },
   });
   const [open = ''] = await scenario.dial(1);
-  expect(await endCampaign(scenario.store, 'spring', 'drained', noon)).toBe(true);
+  expect(await endCampaign(scenario.store, { campaignId: 'spring', now: noon }, { why: 'drained' })).toBe(true);
   expect(await standing(scenario)).toEqual(['draining', 'drained by a person']);
-  expect(await pauseCampaign(scenario.store, 'spring', 'too late', noon)).toBe(false);
-  expect(await resumeCampaign(scenario.store, 'spring', noon)).toBe(false);
+  expect(await pauseCampaign(scenario.store, { campaignId: 'spring', now: noon }, { reason: 'too late' })).toBe(false);
+  expect(await resumeCampaign(scenario.store, { campaignId: 'spring', now: noon })).toBe(false);
   expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'collecting' });
   await settle(scenario, open);
   expect(await scenario.plan(2)).toEqual({ kind: 'done' });
-  expect(await closeRound(scenario.store, 'spring', 1, noon)).toBe(true);
+  expect(await closeRound(scenario.store, { campaignId: 'spring', now: noon }, 1)).toBe(true);
   expect(await standing(scenario)).toEqual(['completed', null]);
   expect(await outcomes(scenario)).toEqual([
     ['completed', 'answered'],
@@ -85,11 +89,11 @@ test.for(dialects)('a campaign that drains completes with what it has: %s', asyn
 
 test.for(dialects)('one that drains can still be cancelled, and then ends so: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect));
-  expect(await endCampaign(scenario.store, 'spring', 'drained', noon)).toBe(true);
-  expect(await endCampaign(scenario.store, 'spring', 'cancelled', noon)).toBe(true);
-  expect(await endCampaign(scenario.store, 'spring', 'drained', noon)).toBe(true);
+  expect(await endCampaign(scenario.store, { campaignId: 'spring', now: noon }, { why: 'drained' })).toBe(true);
+  expect(await endCampaign(scenario.store, { campaignId: 'spring', now: noon }, { why: 'cancelled' })).toBe(true);
+  expect(await endCampaign(scenario.store, { campaignId: 'spring', now: noon }, { why: 'drained' })).toBe(true);
   expect(await scenario.plan(1)).toEqual({ kind: 'done' });
-  expect(await closeRound(scenario.store, 'spring', 1, noon)).toBe(true);
+  expect(await closeRound(scenario.store, { campaignId: 'spring', now: noon }, 1)).toBe(true);
   expect(await standing(scenario)).toEqual(['cancelled', null]);
 });
 
@@ -98,7 +102,7 @@ test.for(dialects)(
   async (dialect) => {
     const endsAt = noon + 2 * hourMs;
     const scenario = await beginProven(await openCleanStore(dialect), { rules: { endsAt } });
-    await pauseCampaign(scenario.store, 'spring', 'too many failed', noon);
+    await pauseCampaign(scenario.store, { campaignId: 'spring', now: noon }, { reason: 'too many failed' });
     expect(await scenario.plan(1)).toMatchObject({ reason: 'paused', until: endsAt });
     const resumeAt = noon + 30 * minuteMs;
     await scenario.store.db.updateTable('campaigns').set({ resume_at: resumeAt }).execute();
@@ -107,12 +111,12 @@ test.for(dialects)(
     expect(await standing(scenario)).toEqual(['running', 'its cool-down is over']);
     expect((await scenario.campaign()).resumeAt).toBeNull();
 
-    await pauseCampaign(scenario.store, 'spring', 'again', resumeAt);
+    await pauseCampaign(scenario.store, { campaignId: 'spring', now: resumeAt }, { reason: 'again' });
     expect(await scenario.post(1, resumeAt)).toEqual({ kind: 'verdict', state: 'released' });
     expect(await scenario.plan(2, endsAt)).toEqual({ kind: 'done' });
     expect(await standing(scenario)).toEqual(['draining', 'its end (ends_at) has come']);
     expect(new Set((await outcomes(scenario)).map(String))).toEqual(new Set(['expired,campaign_end']));
-    expect(await closeRound(scenario.store, 'spring', 1, endsAt)).toBe(true);
+    expect(await closeRound(scenario.store, { campaignId: 'spring', now: endsAt }, 1)).toBe(true);
     expect(await standing(scenario)).toEqual(['completed', null]);
   },
 );
@@ -120,12 +124,12 @@ test.for(dialects)(
 test.for(dialects)('a campaign that failed dials nobody until it is started again: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect));
   await scenario.plan(1);
-  await failCampaign(scenario.store, 'spring', 'the ledger is older', noon);
+  await failCampaign(scenario.store, { campaignId: 'spring', now: noon }, 'the ledger is older');
   expect(await standing(scenario)).toEqual(['failed', 'the ledger is older']);
   expect(await scenario.post(1)).toEqual({ kind: 'verdict', state: 'released' });
-  expect(await resumeCampaign(scenario.store, 'spring', noon)).toBe(false);
-  await reviveCampaign(scenario.store, 'spring', noon);
-  await reviveCampaign(scenario.store, 'spring', noon);
+  expect(await resumeCampaign(scenario.store, { campaignId: 'spring', now: noon })).toBe(false);
+  await reviveCampaign(scenario.store, { campaignId: 'spring', now: noon });
+  await reviveCampaign(scenario.store, { campaignId: 'spring', now: noon });
   expect(await standing(scenario)).toEqual(['running', null]);
   expect(await scenario.plan(2)).toMatchObject({ kind: 'batch', size: 6 });
 });
@@ -150,7 +154,7 @@ test.for(dialects)('a row is dialled neither before nor after its own time: %s',
   expect((await scenario.recipients()).map(({ state }) => state)).toEqual(['waiting', 'open', 'done']);
   // Its retry would come in time, but not with the margin that the service may take to dial.
   await scenario.store.transaction((tx) =>
-    settleAttempts(tx, 'spring', [{ attemptId, result: busy }], noon + 12 * minuteMs),
+    settleAttempts(tx, { campaignId: 'spring', now: noon + 12 * minuteMs }, [{ attemptId, result: busy }]),
   );
   expect((await outcomes(scenario))[1]).toEqual(['expired', 'row_expired']);
   expect(await scenario.plan(2, noon + 30 * minuteMs)).toMatchObject({ reason: 'due', until: noon + hourMs });

@@ -4,7 +4,7 @@ import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { importSuppressions } from '../../../src/ledger/people/suppression-import.ts';
 import { addSuppressions, findEntries, type Suppression } from '../../../src/ledger/rows/suppressions.ts';
-import { holdAccount } from '../../../src/ledger/dial/verdicts.ts';
+import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
 import { beginProven, noon, numbers } from '../scenario.ts';
@@ -93,7 +93,7 @@ onPostgres.for([{}, { default_transaction_isolation: 'serializable' }])(
           return result;
         }),
     };
-    const added = importSuppressions(held, never, parts(), { now: noon, nowReal: noon });
+    const added = importSuppressions(held, parts(), { terms: never, clock: { now: noon, nowReal: noon } });
     await written.passed;
     const dialled = scenario.post(1);
     await until('the dial waits', async () => (await countWaiting(person)) === 1);
@@ -112,16 +112,16 @@ onPostgres('an import of a list and opt-outs of the same people end without a de
   const result = { disposition: 'opted_out' as const, detail: null, counted: true };
   const settle = (attemptId: string) => [{ attemptId, result }];
   const settled = sweeper.transaction(async (tx) => {
-    await settleAttempts(tx, scenario.campaignId, settle(other), noon + minuteMs);
+    await settleAttempts(tx, { campaignId: scenario.campaignId, now: noon + minuteMs }, settle(other));
     half.open();
     await release.passed;
-    await settleAttempts(tx, scenario.campaignId, settle(one), noon + minuteMs);
+    await settleAttempts(tx, { campaignId: scenario.campaignId, now: noon + minuteMs }, settle(one));
   });
   await half.passed;
   const parts = async function* () {
     yield [second, first];
   };
-  const imported = importSuppressions(person, never, parts(), { now: noon, nowReal: noon });
+  const imported = importSuppressions(person, parts(), { terms: never, clock: { now: noon, nowReal: noon } });
   await until('the import waits', async () => (await countWaiting(sweeper)) === 1);
   release.open();
   await settled;

@@ -24,7 +24,7 @@ async function breakOff(dialect: (typeof dialects)[number]): Promise<Scenario> {
   });
   const attempts = await scenario.dial(1);
   const settlements = attempts.map((attemptId) => ({ attemptId, result: failed }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, 'spring', settlements, ended));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: ended }, settlements));
   expect(await scenario.plan(2, ended)).toMatchObject({ reason: 'paused', until: ended + coolDownMs });
   return scenario;
 }
@@ -37,12 +37,20 @@ test.for(dialects)('after a cool-down shorter than the window the old failures o
 
 test.for(dialects)('a person who pauses it ends the cool-down: only a person resumes: %s', async (dialect) => {
   const scenario = await breakOff(dialect);
-  expect(await pauseCampaign(scenario.store, 'spring', 'paused by a person', ended + minuteMs)).toBe(true);
+  expect(
+    await pauseCampaign(
+      scenario.store,
+      { campaignId: 'spring', now: ended + minuteMs },
+      { reason: 'paused by a person' },
+    ),
+  ).toBe(true);
   expect(await scenario.campaign()).toMatchObject({ stateReason: 'paused by a person', resumeAt: null });
   expect(await scenario.plan(2, ended + coolDownMs)).toMatchObject({ reason: 'paused', until: null });
   // Repeating a pause without a cool-down keeps the reason that it has.
-  expect(await pauseCampaign(scenario.store, 'spring', 'once more', ended + minuteMs)).toBe(true);
+  expect(
+    await pauseCampaign(scenario.store, { campaignId: 'spring', now: ended + minuteMs }, { reason: 'once more' }),
+  ).toBe(true);
   expect((await scenario.campaign()).stateReason).toBe('paused by a person');
-  expect(await resumeCampaign(scenario.store, 'spring', ended + coolDownMs)).toBe(true);
+  expect(await resumeCampaign(scenario.store, { campaignId: 'spring', now: ended + coolDownMs })).toBe(true);
   expect(await scenario.plan(2, ended + coolDownMs)).toMatchObject({ kind: 'batch', size: 4 });
 });

@@ -11,7 +11,7 @@ import { dialects } from '../test-stores.ts';
 
 async function settle(scenario: Scenario, attemptId: string, disposition: Disposition, now: number): Promise<void> {
   const result: AttemptResult = { disposition, detail: null, counted: true };
-  await scenario.store.transaction((tx) => settleAttempts(tx, 'spring', [{ attemptId, result }], now));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
 }
 
 const talks = dialects.flatMap((dialect) =>
@@ -39,9 +39,9 @@ test.for(talks)(
     expect(await scenario.recipients()).toMatchObject([
       { state: 'done', outcome, reason: 'reached_by_earlier_attempt' },
     ]);
-    await endCampaign(store, 'spring', 'cancelled', again + 3 * minuteMs);
+    await endCampaign(store, { campaignId: 'spring', now: again + 3 * minuteMs }, { why: 'cancelled' });
     expect(await scenario.plan(3, again + 3 * minuteMs)).toEqual({ kind: 'done' });
-    expect(await closeRound(store, 'spring', 1, again + 3 * minuteMs)).toBe(true);
+    expect(await closeRound(store, { campaignId: 'spring', now: again + 3 * minuteMs }, 1)).toBe(true);
     expect(await scenario.recipients()).toMatchObject([{ state: 'done', outcome }]);
     expect(await violations(store)).toEqual([]);
   },

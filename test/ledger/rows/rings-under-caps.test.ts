@@ -62,7 +62,7 @@ async function liveThrough(dialect: TestDialect, weather: Weather): Promise<Map<
           .execute();
       }
       const settlement = { attemptId: call.attemptId, result: busy };
-      await store.transaction((tx) => settleAttempts(tx, call.scenario.campaignId, [settlement], now));
+      await store.transaction((tx) => settleAttempts(tx, { campaignId: call.scenario.campaignId, now }, [settlement]));
     }
     open = open.filter(({ rings: at }) => at + minuteMs > now);
   };

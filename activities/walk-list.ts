@@ -1,0 +1,124 @@
+import { factsFromListEntry } from '../src/convai/record-facts.ts';
+import type { ConversationPage } from '../src/convai/client.ts';
+import type { ServiceClock } from '../src/convai/service-clock.ts';
+import { unreadableId } from '../src/convai/storable-id.ts';
+import type { CampaignRules } from '../src/domain/campaign-rules.ts';
+import type { ConversationFacts, RecordPointers } from '../src/domain/conversation-facts.ts';
+import type { CorrelationClock } from '../src/domain/correlation/correlation.ts';
+import { storeListed } from '../src/ledger/collect/listed-records.ts';
+import { oldestCampaignStart } from '../src/ledger/collect/matching.ts';
+import { noteReadSucceeded } from '../src/ledger/collect/sweeps.ts';
+import type { AgentRecords } from '../src/ledger/doubt/agent-records.ts';
+import { assumedClock, isBetterReading, readClock } from './clock-reading.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+
+const pageSize = 100;
+
+/** Whose records are read, by whom, and how. */
+export interface Sweep extends AgentRecords {
+  deps: ActivityDependencies;
+  clock: ServiceClock;
+  agentId: string;
+  timing: CampaignRules['timing'];
+  /** A page or a record was read. */
+  onStep: () => void;
+}
+
+export interface ListWalk {
+  /** Everything that began since then is among `listed`; null: the list was not read as far as needed. */
+  coveredFrom: number | null;
+  /** The same where it was read as far as it was to be, and not only to records that had been final before. */
+  deepFrom: number | null;
+  listed: Set<string>;
+  /** Start of the oldest entry seen. */
+  oldestSeen: number | null;
+  ordered: boolean;
+  clockReading: CorrelationClock;
+}
+
+function isNewestFirst(page: ConversationPage, before: number | null): boolean {
+  let previous = before ?? Infinity;
+  for (const entry of page.conversations) {
+    const { startedAt } = factsFromListEntry(entry);
+    if (startedAt === null || startedAt > previous) return false;
+    previous = startedAt;
+  }
+  return true;
+}
+
+/**
+ * Reads the agent's list from its newest entry back to `until`. The walk is complete when it reached the end, `until`, or, unless
+ * `deep`, a page of records that are all final already, in a list that has shown itself to be newest-first.
+ */
+export async function walkList(
+  { deps, clock, agentId, pointers, optOut, timing, onStep }: Sweep,
+  until: number,
+  deep: boolean,
+): Promise<ListWalk> {
+  const walk: ListWalk = {
+    coveredFrom: null,
+    deepFrom: null,
+    listed: new Set(),
+    oldestSeen: null,
+    ordered: true,
+    clockReading: assumedClock,
+  };
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  for (;;) {
+    const from = cursor === undefined ? {} : { cursor };
+    const page = await deps.client.listConversationsPage({ agentId, pageSize, ...from });
+    onStep();
+    const now = serviceNow(clock);
+    const reading = readClock(page.serviceDate, clock, deps.nowReal());
+    if (reading !== undefined && isBetterReading(reading, walk.clockReading)) walk.clockReading = reading;
+    const facts = factsOfPage(agentId, page, pointers);
+    if (page.unusable.length > 0)
+      deps.logger.warn({ agentId, entries: page.unusable.length }, 'the list holds entries that cannot be used');
+    const { allFinal } = await deps.store.transaction(async (tx) => {
+      await noteReadSucceeded(tx, agentId, now);
+      const oldest = await oldestCampaignStart(tx, agentId, until);
+      const { offsetMs, uncertaintyMs } = walk.clockReading;
+      // What is excluded by its age must be older by more than the clocks may differ, or may have been set meanwhile.
+      const oursSince = oldest === null ? null : oldest + offsetMs - uncertaintyMs - timing.lateLookbackMs;
+      return storeListed(tx, facts, { agentId, oursSince, listens: optOut.length > 0, offsetMs, now });
+    });
+    walk.ordered &&= isNewestFirst(page, walk.oldestSeen);
+    for (const { conversationId, startedAt } of facts) {
+      walk.listed.add(conversationId);
+      if (startedAt !== null) walk.oldestSeen = Math.min(walk.oldestSeen ?? Infinity, startedAt);
+    }
+    // In the service's own time, and past the whole second in which a call may have begun.
+    const horizon = until + walk.clockReading.offsetMs - walk.clockReading.uncertaintyMs - 2_000;
+    const reachedUntil = walk.oldestSeen !== null && walk.oldestSeen < horizon;
+    if (walk.ordered && (reachedUntil || (allFinal && !deep))) {
+      walk.coveredFrom = walk.oldestSeen;
+      if (reachedUntil) walk.deepFrom = until;
+    } else if (page.hasMore !== true && page.nextCursor === null) {
+      // A full page that names no cursor may be the whole list or a list that cannot be read on.
+      if (page.hasMore === false || page.conversations.length < pageSize)
+        [walk.coveredFrom, walk.deepFrom] = [until, 0];
+    } else if (page.nextCursor !== null && !cursors.has(page.nextCursor)) {
+      cursors.add(page.nextCursor);
+      cursor = page.nextCursor;
+      continue;
+    }
+    return walk;
+  }
+}
+
+/**
+ * Facts of all entries of a page, each under an id: one without gets an id of ours that follows from what is known of it, since a record
+ * that cannot be read may be anybody's all the same. Entries of one page that show the same are told apart by their order.
+ */
+function factsOfPage(agentId: string, page: ConversationPage, pointers: RecordPointers): ConversationFacts[] {
+  const seen = new Map<string, number>();
+  return [...page.conversations, ...page.unusable].map((entry) => {
+    const facts = factsFromListEntry(entry, pointers);
+    if (facts.conversationId !== '') return facts;
+    const traits = JSON.stringify([agentId, facts.startedAt, facts.calleeNumber, facts.batchId, facts.direction]);
+    const nth = (seen.get(traits) ?? 0) + 1;
+    seen.set(traits, nth);
+    return { ...facts, conversationId: unreadableId(`${traits} ${nth}`) };
+  });
+}

@@ -1,0 +1,41 @@
+import type { EventData, NewEvent } from '../domain/events.ts';
+import type { BatchState } from '../domain/ledger.ts';
+import { compareAndSetBatch } from './batch-state.ts';
+import { appendEvents } from './events.ts';
+import type { Queries, Tx } from './tx.ts';
+import { updateBatch } from './updates.ts';
+
+/** That a batch is in another state, for the log. */
+export function batchStateEvent(
+  batch: { campaign_id: string; batch_id: string },
+  at: number,
+  data: EventData['batch.state'],
+): NewEvent {
+  return { at, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data };
+}
+
+/** Another state of a batch as the log tells of it, and what else changes with it in its row. */
+interface BatchMove {
+  from: readonly BatchState[];
+  event: EventData['batch.state'];
+  now: number;
+  changes?: Parameters<typeof updateBatch>[2];
+}
+
+/** As `compareAndSetBatch`, and logs it. */
+export async function moveBatch(
+  tx: Tx,
+  batch: { campaign_id: string; batch_id: string },
+  { from, event, now, changes }: BatchMove,
+): Promise<boolean> {
+  if (!(await compareAndSetBatch(tx, batch.batch_id, { from, to: event.state }))) return false;
+  if (changes !== undefined) await updateBatch(tx, batch.batch_id, changes);
+  await appendEvents(tx, [batchStateEvent(batch, now, event)]);
+  return true;
+}
+
+/** How far a batch has come, or undefined when the database has none of that id. */
+export async function findBatchState(db: Queries, batchId: string): Promise<BatchState | undefined> {
+  const batch = await db.selectFrom('batches').select('state').where('batch_id', '=', batchId).executeTakeFirst();
+  return batch?.state;
+}

@@ -1,0 +1,73 @@
+import { sql } from 'kysely';
+import { olderWhileSubmitting } from './ledger-older.ts';
+import type { Store } from './open-ledger.ts';
+import { refuseUnlessPinned } from './postgres-dialect.ts';
+import { isPostgres, type Tx } from './tx.ts';
+import type { BatchRow } from './schema.ts';
+
+/** Locks a campaign's row for the rest of the transaction, so that planning, dialling and state changes of it take turns. */
+export async function lockCampaign(tx: Tx, campaignId: string): Promise<void> {
+  if (isPostgres(tx)) await sql`select 1 from campaigns where campaign_id = ${campaignId} for update`.execute(tx);
+}
+
+/** Runs `work` in a transaction of the store that has locked the campaign. */
+export async function lockedTransaction<Result>(
+  store: Pick<Store, 'transaction'>,
+  campaignId: string,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  return store.transaction(async (tx) => {
+    await lockCampaign(tx, campaignId);
+    return work(tx);
+  });
+}
+
+/** As `lockCampaign`, for all campaigns of an agent, always in the same order. */
+export async function lockCampaignsOf(tx: Tx, agentId: string): Promise<void> {
+  if (isPostgres(tx))
+    await sql`select 1 from campaigns where agent_id = ${agentId} order by campaign_id for update`.execute(tx);
+}
+
+/**
+ * Locks a batch's campaign, then reads the batch: what it says stays true until the transaction ends. Throws `LedgerOlderError` when
+ * it is missing.
+ */
+export async function lockBatch(tx: Tx, batchId: string): Promise<BatchRow> {
+  const found = await tx.selectFrom('batches').select('campaign_id').where('batch_id', '=', batchId).executeTakeFirst();
+  if (found === undefined) throw olderWhileSubmitting(batchId);
+  await lockCampaign(tx, found.campaign_id);
+  return tx.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirstOrThrow();
+}
+
+/** Names the lock; the one of people is 1. */
+const doNotCallLock = 2;
+
+/** Transactions that nobody dials beside. */
+const writers = new WeakSet<Tx>();
+
+/**
+ * Locks the do-not-call list for the rest of the transaction: whoever dials shares the lock, whoever writes has it alone. An entry that
+ * is committed was therefore seen by every dial that commits later. It is the first lock of any transaction that takes it, or two
+ * could wait for each other. Throws StoreError where the database would not let the dial see what others commit.
+ */
+export async function lockToDial(tx: Tx): Promise<void> {
+  if (!isPostgres(tx)) return;
+  await refuseUnlessPinned(tx);
+  await sql`select pg_advisory_xact_lock_shared(${sql.lit(doNotCallLock)})`.execute(tx);
+}
+
+/** As `lockToDial`, for whoever writes to the list. */
+export async function lockToWrite(tx: Tx): Promise<void> {
+  if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(${sql.lit(doNotCallLock)})`.execute(tx);
+  writers.add(tx);
+}
+
+/** Rolls back a transaction that has come upon an entry to write; it is run again with the lock. */
+export class DoNotCallLockNeeded extends Error {
+  override readonly name = 'DoNotCallLockNeeded' as const;
+}
+
+/** For entries that few transactions of a kind come upon, such as opt-outs: the others need not keep anybody from dialling. */
+export function requireDoNotCallLock(tx: Tx): void {
+  if (!writers.has(tx)) throw new DoNotCallLockNeeded('The do-not-call list is written in a transaction of its store.');
+}

@@ -1,0 +1,36 @@
+import { sql } from 'kysely';
+import type { AttemptState } from '../domain/ledger.ts';
+
+/** A list of states of attempts, for the parentheses of raw SQL: text and not parameters, as the indexes on states have it. */
+export function sqlStates(states: readonly AttemptState[]) {
+  return sql.join(states.map((state) => sql.lit(state)));
+}
+
+/** A statement takes a limited number of values. */
+const valuesPerStatement = 500;
+
+/** The values in parts that one statement can take. */
+export function* partsOf<Value>(values: readonly Value[], size = valuesPerStatement): Generator<Value[]> {
+  for (let start = 0; start < values.length; start += size) yield values.slice(start, start + size);
+}
+
+/** What `read` answers of all values, asked part by part. */
+export async function readInParts<Value, Row>(
+  values: readonly Value[],
+  read: (part: Value[]) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const part of partsOf(values)) rows.push(...(await read(part)));
+  return rows;
+}
+
+/** As `Map.groupBy`, which not every engine has. */
+export function groupBy<Value, Key>(values: Iterable<Value>, keyOf: (value: Value) => Key): Map<Key, Value[]> {
+  const groups = new Map<Key, Value[]>();
+  for (const value of values) {
+    const group = groups.get(keyOf(value));
+    if (group === undefined) groups.set(keyOf(value), [value]);
+    else group.push(value);
+  }
+  return groups;
+}
