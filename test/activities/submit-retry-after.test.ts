@@ -8,12 +8,11 @@ import { createConvaiClient } from '../../src/convai/client.ts';
 import { readServiceClock } from '../../src/convai/service-clock.ts';
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
 import { defaultRetryDelays } from '../../src/domain/attempts/retry-schedule.ts';
-import { createLogger } from '../../src/logger.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { importCampaign, type ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
-import { openNoWitness } from '../support/activity-context.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 const rules: CampaignRules = {
   agentId: 'agent_reminders',
@@ -93,25 +92,9 @@ async function submitLimited(seconds: number): Promise<{ waitMs: number; second:
     const input = { campaignId: 'limited', name: null, fileHash: 'hash', rules, accountId: sandbox.url };
     await importCampaign(store, input, oneRow(), now);
     await openRound(store, 'limited', (id, round) => `${id}/${round}`, now);
-    const { plan, submit } = createActivities({
-      store,
-      client,
-      serviceClock: () => Promise.resolve(clock),
-      logger: createLogger('silent'),
-      nowReal: Date.now,
-      monotonicMs: () => performance.now(),
-      accountId: sandbox.url,
-      workerId: 'test',
-      stopping: new AbortController().signal,
-      openWitness: openNoWitness,
-      limits: {
-        postingWindowMs: 60_000,
-        httpTimeoutMs: 60_000,
-        collectMaxMs: 60_000,
-        heartbeatEveryMs: 1_000,
-        leaseMs: 60_000,
-      },
-    });
+    const { plan, submit } = createActivities(
+      buildDependencies({ store, client, accountId: sandbox.url, serviceClock: clock, now: Date.now }),
+    );
     const planned = await plan({ campaignId: 'limited', round: 1, batchNumber: 1 });
     if (planned.kind !== 'batch') throw new Error(`planned ${planned.kind}`);
     const failure = await submit({ batchId: planned.batchId }).catch((error: unknown) => error);
