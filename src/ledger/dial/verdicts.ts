@@ -47,7 +47,8 @@ export async function countAsUnknown(
   const streak = round.unknown_streak + 1;
   await updateRound(tx, batch, { unknown_streak: streak, blocked_until: now + unknownBackoffMs(streak) });
   // A record may have been faster than a slow answer: then nothing is left to wait for, and nobody would come back to the batch.
-  if (await hasRecord(tx, batchId)) await confirmBatch(tx, batch, { acceptedBy: 'evidence', now });
+  if (await hasRecord(tx, batchId))
+    await confirmBatch(tx, { ...batch, state: 'unknown' }, { acceptedBy: 'evidence', now });
   else if (streak >= unknownsBeforePause) {
     const reason = `${streak} batches in a row ended without a known answer: is the service up? Look at it, then resume.`;
     await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason });
