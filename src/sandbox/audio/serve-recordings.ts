@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { readByteRange } from './byte-range.ts';
-import { isRecorded } from '../core/state/is-recorded.ts';
+import { isRecorded, type Call } from '../core/state/call.ts';
 import type { AudioLinks } from './audio-links.ts';
 import type { Recording, Recordings } from './recordings.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
@@ -9,7 +8,6 @@ import { apiKeyIn, authenticate } from '../http/authentication.ts';
 import { validate } from '../schemas/validate.ts';
 import { ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
-import type { Call } from '../core/state/call.ts';
 import { missingConversation } from '../routes/conversations.ts';
 import { pathParameter } from '../http/serve-operation.ts';
 
@@ -98,4 +96,28 @@ function sendRecording(
     .code(206)
     .header('content-range', `bytes ${range.first}-${range.last}/${wav.length}`)
     .send(wav.subarray(range.first, range.last + 1));
+}
+
+/** First and last byte, both included. */
+export interface ByteRange {
+  first: number;
+  last: number;
+}
+
+/**
+ * What a Range header asks for of `length` bytes. Null asks for everything: there is no header, it is malformed, or it names
+ * several ranges, which need not be served.
+ */
+export function readByteRange(header: string | undefined, length: number): ByteRange | 'unsatisfiable' | null {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
+  const [, from = '', to = ''] = match ?? [];
+  if (match === null || (from === '' && to === '')) return null;
+  if (from === '') {
+    const count = Math.min(Number(to), length);
+    return count === 0 ? 'unsatisfiable' : { first: length - count, last: length - 1 };
+  }
+  const first = Number(from);
+  const last = to === '' ? length - 1 : Math.min(Number(to), length - 1);
+  if (to !== '' && Number(to) < first) return null;
+  return first >= length ? 'unsatisfiable' : { first, last };
 }

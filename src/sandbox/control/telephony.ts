@@ -7,8 +7,12 @@ import { refuseField, validate } from '../schemas/validate.ts';
 import { ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { takeInboundCall } from '../core/telephony/inbound.ts';
-import { isSignedByProvider, telephonySignatureHeader, writeInstruction } from '../core/telephony/telephony-webhook.ts';
-import { voiceWebhookPath } from '../core/telephony/webhook-path.ts';
+import {
+  isSignedByProvider,
+  telephonySignatureHeader,
+  writeInstruction,
+  voiceWebhookPath,
+} from '../core/telephony/telephony-webhook.ts';
 
 const voiceReport = z.strictObject({
   CallSid: z.string().min(1),

@@ -3,7 +3,11 @@ import { notFound, ServiceError } from '../core/service-error.ts';
 import type { CredentialKind } from '../core/state/credential-store.ts';
 import type { ConversationTokens } from './conversation-tokens.ts';
 import type { Admission } from './socket-call.ts';
-import { conversationPath, rtcPath } from '../http/socket-paths.ts';
+
+/** Where a signed URL leads. */
+export const conversationPath = '/v1/convai/conversation';
+/** Where a conversation token is taken in place of a LiveKit server. */
+export const rtcPath = '/v1/convai/rtc';
 
 type Parts = Pick<Service, 'state' | 'clock' | 'conduct' | 'network'>;
 type TokenParts = { service: Parts; tokens: ConversationTokens };

@@ -1,11 +1,10 @@
 import type { SavedFaults } from '../faults/fault-book.ts';
 import { PhoneNetwork } from '../core/telephony/phone-network.ts';
 import type { Service } from '../core/service/service.ts';
-import type { Agent, PhoneNumber } from '../core/state/agent.ts';
+import type { Agent, PhoneNumber, SipTrunk } from '../core/state/agent.ts';
 import type { Batch } from '../core/state/batch.ts';
 import type { Credential } from '../core/state/credential-store.ts';
 import { ServiceState } from '../core/state/service-state.ts';
-import type { SipTrunk } from '../core/state/sip-trunk.ts';
 import type { Call, ForcedCourse } from '../core/state/call.ts';
 import type { World } from '../core/world/world-schema.ts';
 
@@ -104,7 +103,7 @@ export function restoreImage(service: Service, image: ServiceImage): void {
 function readState(image: ServiceImage): ServiceState {
   const state = new ServiceState();
   for (const { agentId, agent } of image.agents) {
-    if (agent === null) state.addDeletedAgent(agentId);
+    if (agent === null) state.agentOrder.push(agentId);
     else state.addAgent(agent);
   }
   state.restoreNumbers(image.numberOrder, image.numbers);
@@ -116,7 +115,7 @@ function readState(image: ServiceImage): ServiceState {
   for (const call of calls.values()) if (call.direction === 'outbound') state.calls.push(call);
   for (const callId of image.recordOrder) {
     const call = calls.get(callId);
-    if (call !== undefined) state.conversations.addRestored(call);
+    if (call !== undefined) state.conversations.add(call, call.recordedAt ?? 0);
   }
   for (const batch of image.batches) {
     const recipients = batch.recipients.flatMap(({ id, callId }) => {

@@ -1,6 +1,5 @@
 import type { Turn } from '../core/state/talk.ts';
-import { findModel } from '../models/catalogue.ts';
-import { priceUsage } from '../models/cost.ts';
+import { findModel, priceUsage } from '../models/catalogue.ts';
 
 interface Spent {
   inputTokens: number;

@@ -1,5 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
+/** Where the provider reports a call that comes in on a number, as import configures it. */
+export function voiceWebhookPath(phoneNumberId: string): string {
+  return `/_sandbox/telephony/${encodeURIComponent(phoneNumberId)}/voice`;
+}
+
 export const telephonySignatureHeader = 'x-telephony-signature';
 
 /** What the provider reports of a call that comes in, as its form has it. */
