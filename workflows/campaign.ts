@@ -15,7 +15,6 @@ import type { Activities } from '../activities/index.ts';
 import { undecidedStates } from '../src/domain/ledger.ts';
 import { nextStep } from '../src/domain/next-step.ts';
 import { describeCampaign } from './campaign-details.ts';
-import type { CampaignQueues } from '../src/domain/ids.ts';
 import {
   cancelUpdate,
   drainUpdate,
@@ -25,8 +24,8 @@ import {
   statusQuery,
   type CampaignCounters,
   type CampaignInput,
-  type CampaignTimeouts,
   type ResumeInput,
+  type WorkflowSetting,
 } from './messages.ts';
 import { startNotice } from './start-notice.ts';
 
@@ -38,7 +37,7 @@ const mostEvents = 3_500;
 const retryForEver = { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 };
 
 /** Activities by timeout class; each class has its own queue where its pace or its worker differs. */
-function proxies(queues: CampaignQueues, timeouts: CampaignTimeouts) {
+function proxies({ queues, timeouts }: WorkflowSetting) {
   const short = proxyActivities<
     Pick<Activities, 'checkCallers' | 'plan' | 'recordPostVerdict' | 'changeState' | 'closeRound'>
   >({
@@ -72,8 +71,8 @@ export async function campaign(input: CampaignInput): Promise<CampaignCounters> 
 }
 
 async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>): Promise<CampaignCounters> {
-  const { campaignId, round } = input;
-  const { short, posting, collecting } = proxies(input.queues, input.timeouts);
+  const { campaignId, round, queues, timeouts } = input;
+  const { short, posting, collecting } = proxies(input);
   const counters: CampaignCounters = {
     state: input.callersChecked ? 'dialling' : 'checking',
     waitingFor: null,
@@ -167,7 +166,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
   const tellPause = async (pausedAt: number | null | undefined): Promise<void> => {
     if (pausedAt == null || pausedAt === toldPause) return;
     toldPause = pausedAt;
-    await startNotice({ campaignId, round, pausedAt, queues: input.queues, timeouts: input.timeouts });
+    await startNotice({ campaignId, round, pausedAt, queues, timeouts });
   };
 
   /**
@@ -252,8 +251,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
     tell('closing');
     const { closed, progress, end } = await short.closeRound({ campaignId, round });
     Object.assign(counters, progress);
-    if (closed && end !== null)
-      await startNotice({ campaignId, round, end, queues: input.queues, timeouts: input.timeouts });
+    if (closed && end !== null) await startNotice({ campaignId, round, end, queues, timeouts });
     if (closed) break;
     log.info('the books cannot be closed yet', { campaignId, round });
   }

@@ -2,13 +2,16 @@ import { defineQuery, defineUpdate } from '@temporalio/workflow';
 import type { NotifyInput, NotifyPauseInput } from '../activities/notify.ts';
 import type { CampaignQueues } from '../src/domain/ids.ts';
 
-/** What a campaign workflow is started with, and continues as new with. Plain JSON: ids, counters and limits only. */
-export interface CampaignInput {
-  campaignId: string;
-  round: number;
-  /** Task queues of the workers that have this campaign's database. */
+/** What every workflow is started with: the task queues of the workers that have its database, and their limits. */
+export interface WorkflowSetting {
   queues: CampaignQueues;
   timeouts: CampaignTimeouts;
+}
+
+/** What a campaign workflow is started with, and continues as new with. Plain JSON: ids, counters and limits only. */
+export interface CampaignInput extends WorkflowSetting {
+  campaignId: string;
+  round: number;
   /** Batches submitted so far; 0 at the start of a round. */
   submitted: number;
   /** Whether agent and caller number have passed their check. */
@@ -16,27 +19,19 @@ export interface CampaignInput {
 }
 
 /** What a firing of a recurring campaign is started with. What it dials stands in the database alone. */
-export interface ScheduledCampaignInput {
+export interface ScheduledCampaignInput extends WorkflowSetting {
   scheduleId: string;
   /** The schedule's zone: the campaign and its list are named after the time there. */
   timeZone: string;
   /** A firing that no worker takes for this long is left out, in real milliseconds. */
   catchUpMs: number;
-  queues: CampaignQueues;
-  timeouts: CampaignTimeouts;
 }
 
 /** What the notice of the end of a round is started with. */
-export interface CompletionNoticeInput extends NotifyInput {
-  queues: CampaignQueues;
-  timeouts: CampaignTimeouts;
-}
+export type CompletionNoticeInput = NotifyInput & WorkflowSetting;
 
 /** What the notice of a pause is started with. */
-export interface PauseNoticeInput extends NotifyPauseInput {
-  queues: CampaignQueues;
-  timeouts: CampaignTimeouts;
-}
+export type PauseNoticeInput = NotifyPauseInput & WorkflowSetting;
 
 /** Rows of the campaign that a firing has run; null when there was nothing left to run. */
 export interface FiringResult {

@@ -8,15 +8,14 @@ import {
 import type { Activities } from '../activities/index.ts';
 import type { NoticeFault } from '../activities/notify.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
-import type { CampaignQueues } from '../src/domain/ids.ts';
-import type { CampaignTimeouts } from './messages.ts';
+import type { WorkflowSetting } from './messages.ts';
 
 /** How long the hook is tried. */
 const dayMs = 24 * 60 * 60_000;
 
 /** Has `send` tell a hook, again and again for a day if need be; `notice` is what is noted when it could not be told. */
 export async function tellHook(
-  { queues, timeouts }: { queues: CampaignQueues; timeouts: CampaignTimeouts },
+  { queues, timeouts }: WorkflowSetting,
   notice: { campaignId: string; round: number; pausedAt?: number },
   send: (activities: Pick<Activities, 'notify' | 'notifyPause'>) => Promise<void>,
 ): Promise<{ delivered: boolean }> {

@@ -1,4 +1,4 @@
-import { findColumn } from '../domain/column-name.ts';
+import { findColumn, theColumn } from '../domain/column-name.ts';
 import type { CampaignFile } from './file.ts';
 import { joinPath, showValue } from '../input/problems.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
@@ -48,9 +48,7 @@ export function refuseUnknownColumns(file: CampaignFile, columns: readonly strin
 
 /** The column of the list that a setting means, as the header writes it; null where the setting is left out. */
 export function columnOf(name: string | undefined, columns: readonly string[]): string | null {
-  if (name === undefined) return null;
-  const found = findColumn(name, columns);
-  return found !== null && 'column' in found ? found.column : name;
+  return name === undefined ? null : (theColumn(name, columns) ?? name);
 }
 
 function describeMissing(file: CampaignFile, name: string, columns: readonly string[]): string {

@@ -73,7 +73,8 @@ export async function readCampaignFile(path: string, kept?: string): Promise<Cam
  */
 export function campaignRules(file: CampaignFile, columns: readonly string[], nowMs: number): CampaignRules {
   refuseUnknownColumns(file, columns);
-  const { list, retry, pacing, advanced, variables, ...settings } = file.settings;
+  const { list, retry, pacing, advanced, variables, pre_dial: preDial, ...settings } = file.settings;
+  const { correlation } = settings;
   const { firstMessage, override } = splitOverride(file.settings);
   return {
     agentId: settings.agent_id,
@@ -123,7 +124,10 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
       warmUpMs: pacing.warm_up,
       priority: pacing.priority,
     },
-    ...hooksAndBreaker(settings),
+    breaker: breakerRules(settings.breaker),
+    preDial: preDial === undefined ? null : { url: preDial.url, timeoutMs: preDial.timeout },
+    onCompletion: settings.on_completion ?? null,
+    onPause: settings.on_pause ?? null,
     optOut: settings.opt_out.map((rule) => ({
       source: rule.collected === undefined ? 'evaluation' : 'collected',
       key: rule.collected ?? rule.evaluation ?? '',
@@ -131,9 +135,9 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
     })),
     dispositions: settings.dispositions.map(({ when, is }) => ({ ...when, disposition: is })),
     correlation: {
-      calleeNumber: settings.correlation.callee_number,
-      batchId: settings.correlation.batch_id,
-      reference: settings.correlation.reference,
+      calleeNumber: correlation.callee_number,
+      batchId: correlation.batch_id,
+      reference: correlation.reference,
     },
     timing: {
       dispatchMarginMs: advanced.dispatch_margin,
@@ -190,24 +194,10 @@ function closedDates(holidays: CampaignSettings['holidays'], nowMs: number): str
   return [...new Set(dates)].sort();
 }
 
-function hooksAndBreaker(
-  settings: Pick<CampaignSettings, 'breaker' | 'pre_dial' | 'on_completion' | 'on_pause'>,
-): Pick<CampaignRules, 'breaker' | 'preDial' | 'onCompletion' | 'onPause'> {
-  const { breaker, pre_dial: preDial, on_completion: onCompletion, on_pause: onPause } = settings;
-  return {
-    breaker:
-      breaker === null
-        ? null
-        : {
-            failureShare: breaker.failure_share,
-            windowMs: breaker.window,
-            minCalls: breaker.min_calls,
-            coolDownMs: breaker.cool_down ?? null,
-          },
-    preDial: preDial === undefined ? null : { url: preDial.url, timeoutMs: preDial.timeout },
-    onCompletion: onCompletion === undefined ? null : { url: onCompletion.url },
-    onPause: onPause === undefined ? null : { url: onPause.url },
-  };
+function breakerRules(breaker: CampaignSettings['breaker']): CampaignRules['breaker'] {
+  if (breaker === null) return null;
+  const { failure_share: failureShare, window: windowMs, min_calls: minCalls, cool_down: coolDownMs = null } = breaker;
+  return { failureShare, windowMs, minCalls, coolDownMs };
 }
 
 /** What a person chose when the fate of a call is not known: without a delay of their own it is dialled again after this long. */

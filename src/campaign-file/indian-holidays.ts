@@ -1,9 +1,7 @@
 /**
  * Holidays of India by moon and sun that the library does not know, as its rules: those that offices of the central government keep
- * everywhere,
- * and Holi, Rama Navami and Janmashtami. Days of the Islamic calendar are two each, since the moon decides. The others are by the almanac,
- * which
- * the government's list may differ from by a day: it appears in the summer before its year.
+ * everywhere, and Holi, Rama Navami and Janmashtami. Days of the Islamic calendar are two each, since the moon decides. The others are by
+ * the almanac, which the government's list may differ from by a day: it appears in the summer before its year.
  */
 export const indianHolidays: readonly (readonly [rule: string, name: string])[] = [
   ['1 Shawwal P2D', 'Id-ul-Fitr'],

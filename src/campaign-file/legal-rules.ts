@@ -32,8 +32,7 @@ const holidayYears = 3;
 
 /**
  * The package's rules, and those of the user's own file, which replace rules of the same id. `none`: countries in which no rule holds, not
- * even
- * that for countries without one.
+ * even that for countries without one.
  * @throws CampaignFileError with everything that is wrong with a file.
  */
 export async function readLegalRules(ownPath: string | null, none: readonly string[] = []): Promise<LegalRules> {

@@ -62,6 +62,9 @@ export function factsFromRecord(
   const phoneCall = fieldsOf(metadata['phone_call']);
   const analysis = fieldsOf(fields['analysis']);
   const direction = oneOf(directions, phoneCall['direction'], metadata['direction'], fields['direction']);
+  // On an inbound call the external number is the caller's.
+  const externalNumber = e164(phoneCall['external_number']);
+  const at = (pointer: string): string | null => textAt(record, pointer);
   const collected = merge(
     valuesById(analysis['data_collection_results'], 'value'),
     valuesById(fields['data_collection_results'], 'value'),
@@ -75,20 +78,17 @@ export function factsFromRecord(
     conversationId: idOf(text(fields['conversation_id'])) ?? '',
     agentId: text(metadata['agent_id'], fields['agent_id']) ?? agentIdFallback,
     direction,
-    calleeNumber:
-      direction === 'inbound'
-        ? null
-        : (e164(firstAt(record, pointers.calleeNumber)) ?? e164(phoneCall['external_number'])),
+    calleeNumber: direction === 'inbound' ? null : (e164(first(at, pointers.calleeNumber)) ?? externalNumber),
     batchId: idOf(
       text(
-        firstAt(record, pointers.batchId),
+        first(at, pointers.batchId),
         fieldsOf(metadata['batch_call'])['batch_call_id'],
         metadata['batch_id'],
         fields['batch_id'],
       ),
     ),
     references: [
-      ...new Set([...pointers.reference.flatMap((at) => textAt(record, at) ?? []), ...referencesOf(fields, collected)]),
+      ...new Set([...pointers.reference.flatMap((pointer) => at(pointer) ?? []), ...referencesOf(fields, collected)]),
     ],
     status: oneOf(statuses, fields['status'], metadata['status']),
     startedAt: first(parseServiceTime, [
@@ -111,28 +111,12 @@ export function factsFromRecord(
     collected,
     evaluation,
     ...pointedValues(record, pointers.values),
-    ...callerOf(direction, e164(phoneCall['external_number'])),
+    ...(direction === 'inbound' && externalNumber !== null ? { callerNumber: externalNumber } : {}),
   };
 }
 
 function idOf(id: string | null): string | null {
   return id === null ? null : storableId(id);
-}
-
-/** On an inbound call the external number is the caller's. */
-function callerOf(
-  direction: ConversationFacts['direction'],
-  number: string | null,
-): Pick<ConversationFacts, 'callerNumber'> {
-  return direction === 'inbound' && number !== null ? { callerNumber: number } : {};
-}
-
-function firstAt(record: unknown, pointers: readonly string[]): string | null {
-  for (const pointer of pointers) {
-    const found = textAt(record, pointer);
-    if (found !== null) return found;
-  }
-  return null;
 }
 
 /** Longer texts are not what a rule compares with. */
@@ -202,7 +186,7 @@ function fieldsOf(value: unknown): Fields {
   return isRecord(value) ? value : nothing;
 }
 
-function first(read: (value: unknown) => number | null, candidates: unknown[]): number | null {
+function first<Item, Value>(read: (item: Item) => Value | null, candidates: readonly Item[]): Value | null {
   for (const candidate of candidates) {
     const value = read(candidate);
     if (value !== null) return value;
@@ -211,16 +195,14 @@ function first(read: (value: unknown) => number | null, candidates: unknown[]): 
 }
 
 function text(...candidates: unknown[]): string | null {
-  for (const candidate of candidates) if (typeof candidate === 'string' && candidate.trim() !== '') return candidate;
-  return null;
+  return first((value) => (typeof value === 'string' && value.trim() !== '' ? value : null), candidates);
 }
 
 function oneOf<Word extends string>(known: Readonly<Record<string, Word>>, ...candidates: unknown[]): Word | null {
-  for (const candidate of candidates) {
+  return first((candidate) => {
     const word = typeof candidate === 'string' ? candidate.trim().toLowerCase() : '';
-    if (Object.hasOwn(known, word)) return known[word] ?? null;
-  }
-  return null;
+    return Object.hasOwn(known, word) ? (known[word] ?? null) : null;
+  }, candidates);
 }
 
 function e164(value: unknown): string | null {

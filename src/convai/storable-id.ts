@@ -5,8 +5,7 @@ const longestId = 500;
 
 /**
  * An id as it can be stored, compared and put into a path: one that is too long, holds a NUL or half a character, or would lead elsewhere
- * in
- * a path gives way to its hash, so that the same id stays the same.
+ * in a path gives way to its hash, so that the same id stays the same.
  */
 export function storableId(id: string): string {
   const isUsable = id.length <= longestId && !id.includes('\0') && isWellFormed(id) && id !== '.' && id !== '..';

@@ -14,6 +14,12 @@ export function findColumn(name: string, columns: readonly string[]): ColumnRead
   return found.length === 1 ? { column: only } : { several: found };
 }
 
+/** The one column that a name means; null: none, or several. */
+export function theColumn(name: string, columns: readonly string[]): string | null {
+  const found = findColumn(name, columns);
+  return found !== null && 'column' in found ? found.column : null;
+}
+
 /** How many of these names are columns, or fit several: as `findColumn` finds them, with the columns looked at once. */
 export function countNamed(names: readonly string[], columns: readonly string[]): number {
   const exact = new Set(columns);

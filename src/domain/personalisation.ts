@@ -1,6 +1,6 @@
 import { Liquid, Value, type FilterImplOptions, type Template } from 'liquidjs';
 import type { CampaignRules } from './campaign-rules.ts';
-import { findColumn } from './column-name.ts';
+import { theColumn } from './column-name.ts';
 import { isJsonObject, mapTexts, type JsonObject } from './conversation-override.ts';
 import { fillPlainTemplate, readPlainTemplate, type PlainTemplate } from './plain-template.ts';
 
@@ -67,8 +67,7 @@ const engine = createEngine();
 
 /**
  * Parses the templates of a campaign once, for rendering any number of rows. Where the columns of the list are known, a name in a template
- * finds
- * its column as `findColumn` does. Throws `TemplateError`.
+ * finds its column as `findColumn` does. Throws `TemplateError`.
  */
 export function compileTemplates(
   rules: Pick<CampaignRules, 'firstMessage' | 'variables' | 'override'> & { list?: CampaignRules['list'] },
@@ -89,7 +88,8 @@ export function compileTemplates(
     ...variables.map(([, template]) => template),
   ];
   const names = [...new Set(all.flatMap((template) => engine.globalVariablesSync(template.parsed)))];
-  const columnOf = new Map(names.map((name) => [name, columnNamed(name, rules.list?.columns ?? [])]));
+  const columns = rules.list?.columns ?? [];
+  const columnOf = new Map(names.map((name) => [name, theColumn(name, columns) ?? name]));
 
   return {
     columns: [...new Set(columnOf.values())],
@@ -174,11 +174,6 @@ function scopeOf(columnOf: ReadonlyMap<string, string>, fields: Readonly<Record<
     scope[name] = value === undefined || value.trim() === '' ? undefined : value;
   }
   return scope;
-}
-
-function columnNamed(name: string, columns: readonly string[]): string {
-  const found = findColumn(name, columns);
-  return found !== null && 'column' in found ? found.column : name;
 }
 
 function compile(place: string, template: string, maxChars = maxRenderedChars): CompiledTemplate {

@@ -62,8 +62,7 @@ function readCountry(region: string | null): { ok: true; code: CountryCode } | E
 
 /**
  * What would make a valid number is told and never done: who has lost a `+` or a zero to a spreadsheet knows it then, and everybody else is
- * not
- * connected to a stranger.
+ * not connected to a stranger.
  */
 function explainInvalid(text: string, region: CountryCode): string {
   const state = `this is no valid number in ${region}`;

@@ -5,10 +5,8 @@ const plainOutput = /\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}/;
 
 /**
  * The parts of a template that holds nothing but text and `{{ name }}`, as most do; null for any other. Such a template needs no engine,
- * which
- * takes some ten times as long for it: an import renders each row once, only to see that nothing is missing. `variables` are the names that
- * the
- * engine itself reads as columns, so that a word of its language, such as `empty`, is not taken for one.
+ * which takes some ten times as long for it: an import renders each row once, only to see that nothing is missing. `variables` are the
+ * names that the engine itself reads as columns, so that a word of its language, such as `empty`, is not taken for one.
  */
 export function readPlainTemplate(template: string, variables: readonly string[]): PlainTemplate | null {
   const parts = template.split(plainOutput);

@@ -1,7 +1,6 @@
 /**
  * The machine word of a fault of system, socket or database: the `code` of an error or of the nearest cause that has one; null without. It
- * may be
- * shown where a message may not, since that can hold an address or a number.
+ * may be shown where a message may not, since that can hold an address or a number.
  */
 export function codeOf(error: unknown): string | null {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)

@@ -1,3 +1,5 @@
+import { editDistance } from '../domain/edit-distance.ts';
+
 /** The known name that `name` was most likely meant to be, or null when none is near enough to suggest. */
 export function nearestName(name: string, known: readonly string[]): string | null {
   const wanted = fold(name);
@@ -5,7 +7,10 @@ export function nearestName(name: string, known: readonly string[]): string | nu
   let nearestDistance = (wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3))) + 1;
   for (const candidate of known) {
     if (candidate === '') continue;
-    const distance = editDistance(wanted, fold(candidate), nearestDistance);
+    const folded = fold(candidate);
+    // Most are too long or too short to be meant, and a list may have thousands of columns.
+    if (Math.abs(wanted.length - folded.length) >= nearestDistance) continue;
+    const distance = editDistance(wanted, folded);
     if (distance < nearestDistance) {
       nearest = candidate;
       nearestDistance = distance;
@@ -20,18 +25,4 @@ function fold(name: string): string {
     .slice(0, 100)
     .toLowerCase()
     .replace(/[\s_.-]+/g, '');
-}
-
-function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) >= limit) return limit;
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const current = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min(substitution, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
-    }
-    previous = current;
-  }
-  return previous[b.length] ?? limit;
 }

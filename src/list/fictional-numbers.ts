@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
 /**
  * The lines that are handed out of the hundred which each area code keeps for fiction. Below, the sandbox has numbers with a fate of their
- * own;
- * above, its caller numbers.
+ * own; above, its caller numbers.
  */
 const firstLine = 121;
 const lastLine = 189;
@@ -14,8 +13,7 @@ const fatedUkLines = { from: 100, to: 120 };
 
 /**
  * Numbers that are kept for fiction and ring nowhere: 555-0121 to 555-0189 of every area code of the North American plan, and 020 7946 0xxx
- * of
- * the United Kingdom. Each is handed out once.
+ * of the United Kingdom. Each is handed out once.
  */
 export class FictionalNumbers {
   readonly capacity: number;
@@ -32,9 +30,8 @@ export class FictionalNumbers {
     }
     this.#byArea.set(ukPrefix, ukNumbers());
     this.capacity = [...this.#byArea.values()].reduce((sum, numbers) => sum + numbers.length, 0);
-    const order = (area: string): string => createHash('sha256').update(`${seed} ${area}`).digest('hex');
-    const keys = new Map([...this.#byArea.keys()].map((area) => [area, order(area)]));
-    this.#areas = [...keys.keys()].sort((a, b) => ((keys.get(a) ?? '') < (keys.get(b) ?? '') ? -1 : 1));
+    const keyed = [...this.#byArea.keys()].map((area) => [hash('sha256', `${seed} ${area}`), area] as const);
+    this.#areas = keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, area]) => area);
   }
 
   /**

@@ -43,8 +43,7 @@ export function readHeader(file: CampaignFile): Promise<ListHeader> {
 
 /**
  * Finds the header of a list: the first of its first 50 records that has all these columns. Where there is none, the record that has most
- * of
- * them, for the messages to be about.
+ * of them, for the messages to be about.
  * @throws ListFileError when there is no header, no data row below it, or a header that names one column twice.
  */
 export async function findHeader(question: HeaderQuestion): Promise<ListHeader> {

@@ -1,4 +1,4 @@
-import { findColumn } from '../domain/column-name.ts';
+import { theColumn } from '../domain/column-name.ts';
 import { ListFileError } from '../input/errors.ts';
 import { describeList } from './description.ts';
 import { readListRecords } from './records.ts';
@@ -31,8 +31,8 @@ export async function* readIdList(path: string, column: string): AsyncGenerator<
 }
 
 function indexOf(column: string, cells: readonly string[]): number | null {
-  const found = findColumn(column, cells);
-  return found !== null && 'column' in found ? cells.indexOf(found.column) : null;
+  const found = theColumn(column, cells);
+  return found === null ? null : cells.indexOf(found);
 }
 
 function onlyColumn(path: string, column: string, first: readonly string[]): number {

@@ -14,10 +14,8 @@ export const instantForms = 'write 2026-11-30, 2026-11-30 17:00, or 2026-11-30T1
 
 /**
  * Epoch milliseconds of a cell: an instant with its offset from UTC, or a date or a date and time by the clock of the recipient. With
- * several zones
- * the start is the latest of them and the end the earliest, so that both hold wherever the recipient is; with none, wherever on earth. A
- * date
- * alone starts with the day and ends with it. Null when the cell cannot be read.
+ * several zones the start is the latest of them and the end the earliest, so that both hold wherever the recipient is; with none, wherever
+ * on earth. A date alone starts with the day and ends with it. Null when the cell cannot be read.
  */
 export function readInstant(cell: string, kind: InstantKind, zones: readonly string[]): number | null {
   const match = written.exec(cell);
@@ -44,8 +42,7 @@ function offsetOf(text: string): number {
 
 /**
  * When the clock of a zone shows a time, given as milliseconds that would be right in UTC. Of a time that comes twice the later one is a
- * start and the
- * earlier an end; one that the clock skips is as much after the change as it was meant to be after the hour before.
+ * start and the earlier an end; one that the clock skips is as much after the change as it was meant to be after the hour before.
  */
 function instantIn(zone: string, wall: number, kind: InstantKind): number {
   const { before, after } = offsetsAround(zone, Math.floor(wall / dayMs));

@@ -9,8 +9,7 @@ export type TestCallRow = Extract<ListRow, { verdict: 'accepted' }>;
 
 /**
  * The rules of a campaign for one call to a number of one's own: one attempt that is never repeated, begun at once. Do-not-call list,
- * frequency
- * caps, hours and law hold as in the campaign; hours and law do not with `anyHour`.
+ * frequency caps, hours and law hold as in the campaign; hours and law do not with `anyHour`.
  */
 export function testCallRules(rules: CampaignRules, anyHour: boolean): CampaignRules {
   return {
@@ -34,8 +33,7 @@ export function testCallRules(rules: CampaignRules, anyHour: boolean): CampaignR
 
 /**
  * The row of a list with this number, or its first accepted one, as it would be read if `callee` stood in its phone cell: the words are the
- * row's,
- * place and law those of the number. Nobody is named as the person, so that no one else's caps are touched.
+ * row's, place and law those of the number. Nobody is named as the person, so that no one else's caps are touched.
  * @throws ListFileError when the list has no such row, or it was rejected.
  */
 export async function readTestCallRow(

@@ -1,5 +1,5 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
-import { findColumn } from '../domain/column-name.ts';
+import { theColumn } from '../domain/column-name.ts';
 import { ListFileError } from '../input/errors.ts';
 import { findHeader, type ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';
@@ -72,10 +72,9 @@ function placeOf(column: string, found: readonly string[], taken: ReadonlySet<nu
     const place = found.findIndex((name, index) => name === '' && !taken.has(index));
     return place === -1 ? null : place;
   }
-  const reading = findColumn(column, found);
-  if (reading === null || !('column' in reading)) return null;
-  const place = found.indexOf(reading.column);
-  return taken.has(place) ? null : place;
+  const own = theColumn(column, found);
+  const place = own === null ? -1 : found.indexOf(own);
+  return place === -1 || taken.has(place) ? null : place;
 }
 
 function describeMissing(column: string, columns: readonly string[]): string {

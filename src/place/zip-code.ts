@@ -6,8 +6,7 @@ const asText = 'format the column as text and export again';
 
 /**
  * The five digits of a ZIP code cell: `94110`, `94110-1234`, `941101234`. A code that has lost zeros is named and not repaired, since a
- * digit may
- * as well be missing elsewhere, and would then name another place.
+ * digit may as well be missing elsewhere, and would then name another place.
  */
 export function readZip(cell: string): ZipReading {
   const text = cell

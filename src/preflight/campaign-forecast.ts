@@ -70,30 +70,35 @@ export interface Range {
   most: number;
 }
 
+export interface ForecastRequest {
+  rules: CampaignRules;
+  /** Those who can be called. */
+  groups: readonly ForecastGroup[];
+  startsAt: number;
+  /** Default: the usual ones. */
+  assumptions?: ForecastAssumptions;
+  /** Calls that all campaigns of the account may have open; null: no limit of its own. */
+  accountLines?: number | null;
+  /** Calls that the opening lines let be open at once; null: any number. */
+  wordsLines?: number | null;
+}
+
 /**
  * When the campaign would end, whether its windows are long enough, and what it costs at most, for those who can be called. Nothing of the
- * kind is promised: other campaigns, refusals of the service and its speed are left out. `wordsLines`: calls that the opening lines let be
- * open at once; null: any number.
+ * kind is promised: other campaigns, refusals of the service and its speed are left out.
  */
-export function forecastCampaign(
-  rules: CampaignRules,
-  groups: readonly ForecastGroup[],
-  startsAt: number,
-  assumptions: ForecastAssumptions,
-  accountLines: number | null = null,
-  wordsLines: number | null = null,
-): CampaignForecast {
+export function forecastCampaign(request: ForecastRequest): CampaignForecast {
+  const { rules, groups, startsAt, assumptions = usualAssumptions, accountLines = null, wordsLines = null } = request;
   const { callMs } = assumptions;
-  const lines = linesFor(rules, accountLines);
-  const inputOf = inputFor(rules, groups, startsAt, lines);
+  const lines = linesFor(request);
   const tellable = Math.min(lines, wordsLines ?? Infinity);
-  const inputByWords = inputFor(rules, groups, startsAt, tellable);
-  const usual = usualCourse(rules, assumptions);
+  const usual = inputFor(request, tellable, usualCourse(rules, assumptions));
   const longest = longestRetries(rules.retry, rules.timing.settleMs);
   // At best the records show whose they are, and words do not matter.
-  const earliest = forecast(inputOf(bestCourse));
-  const likely = forecast(inputByWords(usual));
-  const slowest = forecast(inputByWords({ answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest }));
+  const earliest = forecast(inputFor(request, lines, bestCourse));
+  const likely = forecast(usual);
+  const slowCourse = { answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest };
+  const slowest = forecast(inputFor(request, tellable, slowCourse));
   const people = groups.reduce((sum, { count }) => sum + count, 0);
   // A failure of the carrier uses up no attempt, up to so many times before each that counts.
   const mostCalls = people * (longest.retries + 1) * (rules.retry.maxUncounted + 1);
@@ -105,7 +110,7 @@ export function forecastCampaign(
     likely,
     slowest,
     canFinish: earliest.neverCalled === 0,
-    needs: findNeeds(rules, inputByWords(usual), likely, { people, lines: tellable, accountLines, wordsLines }),
+    needs: findNeeds(rules, usual, likely, { people, lines: tellable, accountLines, wordsLines }),
     calls: { fewest: earliest.calls, likely: likely.calls, most: mostCalls },
     minutes: {
       fewest: inMinutes(earliest.callMs),
@@ -115,18 +120,13 @@ export function forecastCampaign(
   };
 }
 
-/** The same without what takes many simulations: neither the worst case nor what the windows lack. */
-export function forecastOutlook(
-  rules: CampaignRules,
-  groups: readonly ForecastGroup[],
-  startsAt: number,
-  assumptions: ForecastAssumptions,
-  accountLines: number | null = null,
-): Outlook {
-  const inputOf = inputFor(rules, groups, startsAt, linesFor(rules, accountLines));
+/** The same without what takes many simulations: neither the worst case nor what the windows lack; opening lines are left out. */
+export function forecastOutlook(request: ForecastRequest): Outlook {
+  const { rules, assumptions = usualAssumptions } = request;
+  const lines = linesFor(request);
   return {
-    earliest: forecast(inputOf(bestCourse)),
-    likely: forecast(inputOf(usualCourse(rules, assumptions))),
+    earliest: forecast(inputFor(request, lines, bestCourse)),
+    likely: forecast(inputFor(request, lines, usualCourse(rules, assumptions))),
   };
 }
 
@@ -137,17 +137,12 @@ function usualCourse(rules: CampaignRules, { callMs, answerRate }: ForecastAssum
   return { answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) };
 }
 
-function linesFor({ pacing }: CampaignRules, accountLines: number | null): number {
+function linesFor({ rules: { pacing }, accountLines }: ForecastRequest): number {
   return Math.min(pacing.maxConcurrentCalls, accountLines ?? Infinity);
 }
 
-function inputFor(
-  rules: CampaignRules,
-  groups: readonly ForecastGroup[],
-  startsAt: number,
-  lines: number,
-): (course: Course) => ForecastInput {
-  return (course) => ({
+function inputFor({ rules, groups, startsAt }: ForecastRequest, lines: number, course: Course): ForecastInput {
+  return {
     groups,
     course,
     at: startsAt,
@@ -156,7 +151,7 @@ function inputFor(
     linesAt: warmingUp(lines, rules.pacing.warmUpMs),
     startsPerMinute: rules.pacing.startsPerMinute,
     caps: rules.caps,
-  });
+  };
 }
 
 function inMinutes(ms: number): number {

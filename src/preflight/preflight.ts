@@ -1,13 +1,25 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import type { JsonObject } from '../domain/conversation-override.ts';
-import type { ForecastGroup } from '../domain/forecast/forecast.ts';
 import type { RejectionReason } from '../domain/outcome.ts';
 import { compileTemplates, type Personalisation } from '../domain/personalisation.ts';
 import { recipientFields } from '../domain/recipient-fields.ts';
-import { describeOpeningLines, speakableColumns, type OpeningLines } from './opening-lines.ts';
+import {
+  forecastCampaign,
+  usualAssumptions,
+  type CampaignForecast,
+  type ForecastAssumptions,
+} from './campaign-forecast.ts';
 import { WordsCounter } from '../domain/forecast/words-forecast.ts';
 import { FunnelCounter, type ExclusionReason, type Funnel, type LedgerFindings } from './funnel.ts';
 import type { ListRow } from '../list/recipients.ts';
+import {
+  describeOpeningLines,
+  lookAhead,
+  speakableColumns,
+  type OpeningLines,
+  type RecordsShown,
+  type WordsOutlook,
+} from './words-outlook.ts';
 
 export interface RejectionSummary {
   reason: RejectionReason;
@@ -16,12 +28,8 @@ export interface RejectionSummary {
   examples: RejectionExample[];
 }
 
-interface RejectionExample {
-  row: number;
-  line: number;
-  column: string | null;
-  hint: string;
-}
+type RejectedRow = Extract<ListRow, { verdict: 'rejected' }>;
+type RejectionExample = Pick<RejectedRow, 'row' | 'line' | 'column' | 'hint'>;
 
 export interface RenderedExample {
   row: number;
@@ -44,12 +52,25 @@ export interface PreflightReport extends Funnel {
   openingLines: OpeningLines;
 }
 
+export interface OutlookInput {
+  assumptions?: ForecastAssumptions;
+  /** Calls that all campaigns of the account may have open; null: no limit of its own. */
+  accountLines?: number | null;
+  records?: RecordsShown | null;
+}
+
+export interface Outlook {
+  words: WordsOutlook;
+  forecast: CampaignForecast | null;
+}
+
 const examplesPerReason = 3;
 const renderedExamples = 3;
 
 /** Gathers what `check` reports, chunk by chunk, in memory that does not grow with the rows but for some hashes each. */
 export class Preflight {
   readonly #rules: CampaignRules;
+  readonly #at: number;
   readonly #personalisation: Personalisation;
   readonly #funnel: FunnelCounter;
   readonly #rejected = new Map<RejectionReason, RejectionExample[]>();
@@ -60,6 +81,7 @@ export class Preflight {
   /** `at`: the instant to which the counts apply, epoch milliseconds. */
   constructor(rules: CampaignRules, at: number) {
     this.#rules = rules;
+    this.#at = at;
     this.#personalisation = compileTemplates(rules);
     this.#funnel = new FunnelCounter(rules, at);
     this.#words = new WordsCounter(speakableColumns(rules.list));
@@ -92,12 +114,16 @@ export class Preflight {
     };
   }
 
-  /** Those who can be called, for the forecast. */
-  groups(): ForecastGroup[] {
-    return this.#funnel.groups();
+  /** What the opening lines cost, and how the campaign would go; null when nobody can be called. */
+  outlook({ assumptions = usualAssumptions, accountLines = null, records = null }: OutlookInput = {}): Outlook {
+    const { openingLines, dialable } = this.report();
+    const words = lookAhead(this.#rules, openingLines, { dialable, startsAt: this.#at }, assumptions, records);
+    if (dialable === 0) return { words, forecast: null };
+    const place = { rules: this.#rules, groups: this.#funnel.groups(), startsAt: this.#at };
+    return { words, forecast: forecastCampaign({ ...place, assumptions, accountLines, wordsLines: words.openAtOnce }) };
   }
 
-  #addRejection({ reason, row, line, column, hint }: Extract<ListRow, { verdict: 'rejected' }>): void {
+  #addRejection({ reason, row, line, column, hint }: RejectedRow): void {
     const examples = this.#rejected.get(reason);
     if (examples === undefined) this.#rejected.set(reason, [{ row, line, column, hint }]);
     else if (examples.length < examplesPerReason) examples.push({ row, line, column, hint });

@@ -1,6 +1,5 @@
-import { forecastCampaign, forecastOutlook, usualAssumptions, type CampaignForecast } from './campaign-forecast.ts';
+import { forecastCampaign, forecastOutlook, type CampaignForecast } from './campaign-forecast.ts';
 import type { CampaignFile } from '../campaign-file/file.ts';
-import { hasAnEnd, refuseTooEarlyEnd } from './end-check.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
 import { FunnelCounter, isForWantOfTime, type Funnel } from './funnel.ts';
 import type { ListRow } from '../list/recipients.ts';
@@ -47,17 +46,13 @@ export class StartTime {
     const counts = this.#funnel.counts();
     refuseTooEarlyEnd(file, rules, counts);
     if (counts.dialable === 0) throw nobody(file, counts);
-    const { earliest, likely } = forecastOutlook(...this.#input(rules, accountLines));
-    if (earliest.neverCalled > 0 && !allowPartial)
-      throw tooShort(file, rules, forecastCampaign(...this.#input(rules, accountLines)));
+    const request = { rules, groups: this.#funnel.groups(), startsAt: this.#startsAt, accountLines };
+    const { earliest, likely } = forecastOutlook(request);
+    if (earliest.neverCalled > 0 && !allowPartial) throw tooShort(file, rules, forecastCampaign(request));
     return [
       ...lateRows(counts, impossibleRows),
       ...(earliest.neverCalled > 0 ? [neverCalledText(earliest)] : likelyShortfall(likely)),
     ];
-  }
-
-  #input(rules: CampaignRules, accountLines: number | null): Parameters<typeof forecastOutlook> {
-    return [rules, this.#funnel?.groups() ?? [], this.#startsAt, usualAssumptions, accountLines];
   }
 }
 
@@ -104,4 +99,37 @@ function lateRows({ exclusions }: Funnel, impossibleRows: number): string[] {
   return [
     `${plural(rows, 'row')} cannot be called before the end of the campaign or of the row: carillon check says why`,
   ];
+}
+
+/** Whether time can run out for this campaign or for single rows of it. */
+export function hasAnEnd({ endsAt, list }: CampaignRules): boolean {
+  return endsAt !== null || list.expiresAtColumn !== null;
+}
+
+/**
+ * The first instant at which somebody could be called if the campaign ended later, where nobody can be and its end alone is to blame; null
+ * otherwise.
+ */
+export function opensTooLate({ endsAt }: CampaignRules, funnel: Funnel): number | null {
+  const { dialable, exclusions, opensAfterEnd } = funnel;
+  if (endsAt === null || dialable > 0 || !exclusions.every(({ reason }) => isForWantOfTime(reason))) return null;
+  return opensAfterEnd;
+}
+
+/**
+ * Refuses a campaign that ends before anybody of its list can be called.
+ * @throws CampaignFileError with the end, and the first instant at which a row could be called.
+ */
+export function refuseTooEarlyEnd(file: CampaignFile, rules: CampaignRules, funnel: Funnel): void {
+  const opensAt = opensTooLate(rules, funnel);
+  if (opensAt === null) return;
+  const margin = `${String(rules.timing.dispatchMarginMs / 60_000)}m`;
+  const message =
+    `${isoText(rules.endsAt ?? 0)} is too early: nobody of the list can be called before it. The first hours open ${isoText(opensAt)}, ` +
+    `and a call must begin longer than advanced.dispatch_margin (${margin}) before the end; write a later time`;
+  throw new CampaignFileError(file.path, [{ line: file.lineOf(['ends_at']), path: 'ends_at', message }]);
+}
+
+function isoText(at: number): string {
+  return new Date(at).toISOString();
 }

@@ -16,13 +16,9 @@ export interface WriteResultsInput extends ResultsTable {
   csv?: CsvSettings;
   /** Where to write; `-` for `stdout`. */
   path: string;
-  /** The list that was imported, which is never overwritten. */
-  listPath: string | null;
   stdout: NodeJS.WritableStream;
-  /** Called after each row. */
+  /** Called after each row; what it throws gives the writing up, and nothing is left behind. */
   onRow?: (rows: number) => void;
-  /** Aborted when the writing is to be given up: its reason is thrown, and nothing is left behind. */
-  giveUp?: AbortSignal;
 }
 
 /**
@@ -37,7 +33,7 @@ export async function writeResults(input: WriteResultsInput): Promise<number> {
     for await (const chunk of chunks) if (!input.stdout.write(chunk)) await once(input.stdout, 'drain');
     return counter.rows;
   }
-  await refuseToOverwrite(input.path, input.listPath === null ? [] : [input.listPath]);
+  await refuseToOverwrite(input.path, []);
   try {
     await writeWholeFile(input.path, chunks);
   } catch (error) {
@@ -70,12 +66,8 @@ function requireFittingSheet({ path, columns, collectedKeys, evaluationKeys }: W
   );
 }
 
-async function* counted(
-  { rows, onRow, giveUp }: WriteResultsInput,
-  counter: { rows: number },
-): AsyncGenerator<ResultRow> {
+async function* counted({ rows, onRow }: WriteResultsInput, counter: { rows: number }): AsyncGenerator<ResultRow> {
   for await (const row of rows) {
-    giveUp?.throwIfAborted();
     yield row;
     counter.rows += 1;
     onRow?.(counter.rows);

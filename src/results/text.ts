@@ -14,7 +14,8 @@ export interface CsvSettings {
 /**
  * The results as CSV. The original cells are written as they were read, never altered, unless `safeCells` asks for it: they are the user's
  * own.
- * What a spreadsheet would run as a formula in the added cells gets an apostrophe before it.
+ * What a spreadsheet would run as a formula in the added cells gets an apostrophe before it, and so do the names of collected values, which
+ * others than the list's author may have written.
  */
 export async function* csvLines(
   rows: AsyncIterable<ResultRow>,
@@ -22,33 +23,33 @@ export async function* csvLines(
   { safeCells = false, bom = false }: CsvSettings = {},
 ): AsyncGenerator<string> {
   const own = (cell: string): string => (safeCells ? guardListCell(cell) : cell);
-  let records: string[][] = [csvHeader(table, { safeCells })];
+  const header = resultsHeader(table).map((name, index) =>
+    index < table.columns.length ? own(name) : guardCell(name),
+  );
   if (bom) yield byteOrderMark;
+  yield stringify([header]);
+  for await (const part of inParts(rows))
+    yield stringify(
+      part.map((row) => {
+        const { original, added } = resultCells(row, table);
+        const others = added.map((value) => (typeof value === 'string' ? guardCell(value) : String(value ?? '')));
+        return [...original.map(own), ...others];
+      }),
+    );
+}
+
+async function* inParts(rows: AsyncIterable<ResultRow>): AsyncGenerator<ResultRow[]> {
+  let part: ResultRow[] = [];
   for await (const row of rows) {
-    const { original, added } = resultCells(row, table);
-    records.push([
-      ...original.map(own),
-      ...added.map((value) => (typeof value === 'string' ? guardCell(value) : String(value ?? ''))),
-    ]);
-    if (records.length < linesPerChunk) continue;
-    yield stringify(records);
-    records = [];
+    part.push(row);
+    if (part.length < linesPerChunk) continue;
+    yield part;
+    part = [];
   }
-  if (records.length > 0) yield stringify(records);
+  if (part.length > 0) yield part;
 }
 
 export const byteOrderMark = '\uFEFF';
-
-/**
- * The header as CSV has it. The names of collected values come from the agent's settings: others than the list's author may have written
- * them.
- */
-function csvHeader(table: ResultsTable, { safeCells }: { safeCells: boolean }): string[] {
-  const own = table.columns.length;
-  return resultsHeader(table).map((name, index) =>
-    index >= own ? guardCell(name) : safeCells ? guardListCell(name) : name,
-  );
-}
 
 /**
  * The results as JSON Lines: one object per row, with its number in the list and its cells by the names of their columns. A terminal obeys
@@ -59,14 +60,7 @@ export async function* jsonLines(
   { columns }: Pick<ResultsTable, 'columns'>,
 ): AsyncGenerator<string> {
   const keys = cellKeys(columns);
-  let lines: string[] = [];
-  for await (const row of rows) {
-    lines.push(`${jsonText(asJson(row, keys))}\n`);
-    if (lines.length < linesPerChunk) continue;
-    yield lines.join('');
-    lines = [];
-  }
-  if (lines.length > 0) yield lines.join('');
+  for await (const part of inParts(rows)) yield part.map((row) => `${jsonText(asJson(row, keys))}\n`).join('');
 }
 
 /** Names are unique but for empty ones, which a spreadsheet leaves over: such a column is called by its place, `column_3`. */

@@ -4,13 +4,15 @@ import { basename, dirname, join } from 'node:path';
 import { describeFileError, OutputFileError } from '../input/errors.ts';
 import { codeOf } from '../input/error-code.ts';
 
+type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string>;
+
 /**
  * Writes a file so that it appears whole or not at all: into a temporary file of the same folder, flushed to disk, then
  * renamed over the path. On any failure, of `chunks` as well, the temporary file is removed and what stood at the path is
  * untouched.
  * @throws OutputFileError when the system refuses; errors of `chunks` pass through.
  */
-export async function writeWholeFile(path: string, chunks: AsyncIterable<string | Uint8Array>): Promise<void> {
+export async function writeWholeFile(path: string, chunks: Chunks): Promise<void> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   const handle = await attempt(path, () => open(temporary, 'wx', 0o600));

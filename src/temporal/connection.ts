@@ -141,14 +141,10 @@ function explain(error: unknown, { address, namespace }: TemporalTarget, timeout
   return new TemporalUnreachableError(address, `${reason}, waited at most ${timeoutMs / 1000} s. ${advice}`, error);
 }
 
-class TimeLimitError extends Error {
-  override readonly name = 'TimeLimitError' as const;
-}
-
 async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimeLimitError()), limitMs);
+    timer = setTimeout(() => reject(new Error('The time is over.')), limitMs);
   });
   try {
     return await Promise.race([work, limit]);

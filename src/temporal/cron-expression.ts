@@ -22,8 +22,8 @@ const shorthands = ['@yearly', '@monthly', '@weekly', '@daily', '@hourly'];
 
 /**
  * What is wrong with a cron expression, as a sentence that says how to mend it; null when the server will understand it as a person means
- * it.
- * The server takes more: seconds and years, a zone and comments, and ranges that end before they begin, of which it keeps the first day.
+ * it. The server takes more: seconds and years, a zone and comments, and ranges that end before they begin, of which it keeps the first
+ * day.
  */
 export function describeCronFault(expression: string): string | null {
   const text = expression.trim();

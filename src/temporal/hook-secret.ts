@@ -14,9 +14,6 @@ export function requireHookSecret(config: Config, campaignId: string, rules: Hoo
 
 /** The settings of a campaign that lead to signed requests. */
 export function hookSettings({ preDial, onCompletion, onPause }: HookRules): string[] {
-  return [
-    ...(preDial === null ? [] : ['pre_dial']),
-    ...(onCompletion === null ? [] : ['on_completion']),
-    ...(onPause === null ? [] : ['on_pause']),
-  ];
+  const hooks = Object.entries({ pre_dial: preDial, on_completion: onCompletion, on_pause: onPause });
+  return hooks.flatMap(([setting, hook]) => (hook === null ? [] : [setting]));
 }

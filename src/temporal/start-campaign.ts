@@ -35,10 +35,9 @@ export class OtherServiceError extends Error {
 }
 
 /**
- * Starts the workflow of the round that a campaign is to run now, or attaches to the one that runs. Idempotent: a crash between
- * the database and Temporal is mended by running it again. Answers undefined when nothing is left to run. Throws
- * OtherServiceError; WorkflowConflictError when the name is taken by another database's campaign, or by a run that ended without this
- * database; and
+ * Starts the workflow of the round that a campaign is to run now, or attaches to the one that runs. Idempotent: a crash between the
+ * database and Temporal is mended by running it again. Answers undefined when nothing is left to run. Throws OtherServiceError;
+ * WorkflowConflictError when the name is taken by another database's campaign, or by a run that ended without this database; and
  * ConfigError when the campaign has hooks and there is no secret to sign with.
  */
 export async function startCampaign(

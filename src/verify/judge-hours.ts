@@ -18,8 +18,7 @@ const partsOfUs = ['AS', 'GU', 'MP', 'PR', 'VI'];
 
 /**
  * The law that holds for somebody who may be there: of the country, and of each part of it that is possible; where no rule tells the hours
- * of
- * the whole country, also the rules for all such countries.
+ * of the whole country, also the rules for all such countries.
  */
 export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] {
   const holds = (rule: Law, land: string | null, parts: readonly string[] | null): boolean =>

@@ -53,11 +53,12 @@ export async function judgeList(
           unowned.flatMap(({ batchId }) => batchId ?? []),
         );
         for (const entry of unowned) {
-          const reference = entry.references.find((text) => text.startsWith(`${ledgerId}:`));
+          const prefix = `${ledgerId}:`;
+          const attemptId = entry.references.find((text) => text.startsWith(prefix))?.slice(prefix.length);
           const batch = ours.get(entry.batchId ?? '');
-          const campaignId = batch?.campaignId ?? campaignOf(judge, reference?.slice(`${ledgerId}:`.length));
+          const campaignId = batch?.campaignId ?? campaignOf(judge, attemptId);
           if (campaignId !== null) {
-            const names = reference?.slice(`${ledgerId}:`.length) ?? `a call of batch ${batch?.batchId}`;
+            const names = attemptId ?? `a call of batch ${batch?.batchId}`;
             const what = `conversation ${entry.conversationId} of the service names ${names}, and belongs to no call`;
             differences.push({ campaignId, rule: 'record_ignored', what });
           } else if (await mayBeOurs(db, agentId, entry, from)) possible.push(entry.conversationId);

@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkNumbers } from '../../src/preflight/caller-check.ts';
-import { readConfig } from '../../src/config.ts';
 import { createConvaiClient } from '../../src/convai/client.ts';
 import { noteCallers } from '../../src/ledger/limits/callers.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { noteCallerProven } from '../../src/ledger/campaign/rounds.ts';
-import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { Scenario } from '../ledger/scenario.ts';
 import { createWorld } from './campaign-world.ts';
 
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
-
 test('a start names the numbers that may not call, and status tells what became of each', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({ yaml: ['from_phone_number_id: [pn_main, pn_second, pn_unverified]'] });
   const started = await world.run('start', path);
   expect(started).toMatchObject({ code: 0 });
@@ -52,7 +41,7 @@ test('a start names the numbers that may not call, and status tells what became 
 });
 
 test('a campaign of which no number may call is refused with the reason of each, and nothing is imported', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({ yaml: ['from_phone_number_id: [pn_unverified, pn_nowhere]'] });
   expect(await world.run('start', path)).toMatchObject({
     code: 1,

@@ -1,19 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { processInput } from '../../src/cli/terminal/person-input.ts';
 import { createWorld, numberAt, until, type CampaignWorld } from './campaign-world.ts';
-
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
 
 async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> {
   return JSON.parse((await world.run('status', world.id, '--json')).stdout) as Record<string, unknown>;
@@ -24,7 +14,7 @@ const neverAnswered = [
 ];
 
 test('a campaign goes from its file to a results file with one line per row', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const lines = [
     ...Array.from({ length: 8 }, (_, i) => `${numberAt(i)},Row${i + 1}`),
     'no number,Bad',
@@ -72,7 +62,7 @@ test('a campaign goes from its file to a results file with one line per row', as
 });
 
 test('results replace earlier results, never the list', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({ rows: 2 });
   await world.run('start', path);
   const list = world.read('list.csv');
@@ -86,7 +76,7 @@ test('results replace earlier results, never the list', async () => {
 });
 
 test('starting twice attaches; a changed list under the same id is refused', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({ rows: 3 });
   const first = await world.run('start', path, '--json');
   expect(JSON.parse(first.stdout)).toMatchObject({ result: 'started', imported: true, rowsTotal: 3, round: 1 });
@@ -105,7 +95,7 @@ test('starting twice attaches; a changed list under the same id is refused', asy
 });
 
 test('a campaign whose workflow was never begun, or was ended by hand, is started by the same command', async () => {
-  const world = await createWorld(server.address, {}, {});
+  const world = await createWorld();
   const path = world.writeCampaign({ rows: 2 });
   const { connectTemporal } = await import('../../src/temporal/connection.ts');
   const { client, connection } = await connectTemporal(readConfig(world.env));
@@ -119,7 +109,7 @@ test('a campaign whose workflow was never begun, or was ended by hand, is starte
 });
 
 test('a campaign of the same id in another database is not taken for this one', async () => {
-  const [one, other] = [await createWorld(server.address), await createWorld(server.address)];
+  const [one, other] = [await createWorld(), await createWorld()];
   expect(await one.run('start', one.writeCampaign({ id: 'shared' }))).toMatchObject({ code: 0 });
   expect(await other.run('start', other.writeCampaign({ id: 'shared' }))).toMatchObject({
     code: 1,
@@ -128,7 +118,7 @@ test('a campaign of the same id in another database is not taken for this one', 
 });
 
 test('pause, resume and cancel return when the change is committed', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({ rows: 30, yaml: ['pacing: { max_concurrent_calls: 2, batch_size: 2 }'] });
   await world.run('start', path);
   await world.work();
@@ -152,7 +142,7 @@ test('pause, resume and cancel return when the change is committed', async () =>
 });
 
 test('without a worker a wish says so and changes nothing that is known, and status says that none is there', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   await world.run('start', world.writeCampaign({}));
   const { tellCampaign } = await import('../../src/cli/access/campaign-message.ts');
   const resume = { campaignId: world.id, wish: 'resume', confirm: () => Promise.resolve(true), limitMs: 300 } as const;
@@ -171,7 +161,7 @@ test('without a worker a wish says so and changes nothing that is known, and sta
 });
 
 test('cancel and drain ask before they end a campaign: a no, or nobody there to ask, leaves it alone; pause asks nobody', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   await world.run('start', world.writeCampaign({}));
   const { steerCommand } = await import('../../src/cli/steer/steer.ts');
   const sayNo = { ...processInput(), isInteractive: true, confirm: () => Promise.resolve(false) };
@@ -195,7 +185,7 @@ test('cancel and drain ask before they end a campaign: a no, or nobody there to 
 });
 
 test('Ctrl-C leaves a campaign that goes on', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const watching = world.begin('run', world.writeCampaign({}));
   await until(() => watching.io.written().stdout.includes('of 6 done'));
   watching.interrupt();
@@ -206,7 +196,7 @@ test('Ctrl-C leaves a campaign that goes on', async () => {
 });
 
 test('a watcher is told when no worker is there', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const watching = world.begin('run', world.writeCampaign({}));
   await until(() => watching.io.written().stdout.includes('No worker is at work on this database'));
   watching.interrupt();
@@ -214,7 +204,7 @@ test('a watcher is told when no worker is there', async () => {
 });
 
 test('a campaign that is not there is named with those that are', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   await world.run('start', world.writeCampaign({ id: 'spring-7' }));
   for (const args of [['pause'], ['resume'], ['cancel'], ['results'], ['status'], ['resolve', '--give-up']]) {
     const [name = '', ...flags] = args;
@@ -227,7 +217,7 @@ test('a campaign that is not there is named with those that are', async () => {
 });
 
 test('a second worker on a SQLite file is refused while the first one runs', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   await world.work();
   expect(await world.run('worker')).toMatchObject({
     code: 1,

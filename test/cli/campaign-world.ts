@@ -9,11 +9,12 @@ import { runCli } from '../../src/cli/run-cli.ts';
 import type { Io } from '../../src/cli/terminal/io.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
+import { sharedTemporal } from '../support/temporal-for-tests.ts';
 import { createTerminal, type FakeTerminal } from './terminal.ts';
 
 /** A folder with a campaign, a sandbox that runs 600 times as fast as time, and the settings for both. */
 export interface CampaignWorld {
-  /** Of its campaign; another one in each world, since all share a Temporal server. */
+  /** Of its campaign; another one in each world, since all of a file share a namespace of Temporal. */
   id: string;
   folder: string;
   path(name: string): string;
@@ -57,8 +58,8 @@ export const proven = { code: 0, stdout: expect.stringMatching(/^verify: every p
 
 let worlds = 0;
 
+/** Uses the Temporal server that all files share, unless the settings name another. */
 export async function createWorld(
-  temporalAddress: string,
   sandboxOptions: SandboxOptions = {},
   settings: Record<string, string> = {},
 ): Promise<CampaignWorld> {
@@ -70,7 +71,7 @@ export async function createWorld(
     rmSync(folder, { recursive: true, force: true });
   });
   const env = {
-    TEMPORAL_ADDRESS: temporalAddress,
+    ...(settings['TEMPORAL_ADDRESS'] === undefined ? await temporalSettings() : {}),
     SVC_BASE_URL: sandbox.url,
     SVC_API_KEY: 'sk_sandbox_ok',
     SVC_READS_PER_SECOND: '500',
@@ -130,10 +131,15 @@ export async function createWorld(
   return world;
 }
 
-/** Two writers of one SQLite file in one process would block each other, so a worker is a process of its own. */
+async function temporalSettings(): Promise<Record<string, string>> {
+  const { address, namespace } = await sharedTemporal();
+  return { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+}
+
+/** Two writers of one SQLite file in one process would block each other, so a worker is a process of its own, from the build. */
 async function startWorkerProcess(env: Record<string, string>): Promise<WorkerProcess> {
-  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', main, 'worker', '--json'], {
+  const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+  const child = spawn(process.execPath, [main, 'worker', '--json'], {
     env: { PATH: process.env['PATH'], ...env },
   });
   const said = { stdout: '', stderr: '' };

@@ -9,7 +9,7 @@ const monday = Date.UTC(2026, 0, 5, 15);
 
 /** The sandbox's clock goes as ours does, from that Monday on; Temporal is not needed. */
 function worldOf(settings: Record<string, string> = {}): Promise<CampaignWorld> {
-  return createWorld('127.0.0.1:1', { speed: 1, epochMs: monday }, settings);
+  return createWorld({ speed: 1, epochMs: monday }, { TEMPORAL_ADDRESS: '127.0.0.1:1', ...settings });
 }
 
 interface Report {

@@ -1,18 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { expect, test } from 'vitest';
 import { createWorld, numberAt, proven, until, type CampaignWorld } from './campaign-world.ts';
-
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
 
 /** At the sandbox's speed, minutes of real time: nothing that waits for it happens within a test. */
 const muchLater = 'retry: { max_attempts: 3, busy: 7d, no_answer: 7d, unreached: 7d, failed: 7d, voicemail: 7d }';
@@ -44,7 +33,7 @@ test(
   'a campaign that waits for days calls a row that is added at once, and ends when the others are withdrawn',
   { timeout: 90_000 },
   async () => {
-    const world = await createWorld(server.address);
+    const world = await createWorld();
     await world.work();
     await start(world, [`a,${busy},Row1`, `b,no number,Row2`, `c,${numberAt(3)},Row3`]);
     await until(async () => (await statusOf(world))['open'] === 0 && world.sandbox.calls().length === 2);
@@ -97,7 +86,7 @@ test(
 );
 
 test('rows are changed while Temporal is out of reach, and that the campaign was not told is said', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   await start(world, [`a,${numberAt(0)},Row1`, `b,${numberAt(1)},Row2`, `c,${numberAt(2)},Row3`]);
   const list = writeList(world, 'more.csv', [`a,${numberAt(0)},Anna`, `d,${numberAt(5)},Row4`]);
   Object.assign(world.env, { TEMPORAL_ADDRESS: '127.0.0.1:9' });

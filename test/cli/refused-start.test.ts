@@ -1,21 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { expect, test } from 'vitest';
 import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
-import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { createWorld } from './campaign-world.ts';
 
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
-
 test('a start that Temporal refuses leaves no campaign behind that is called running', async () => {
-  const [one, other] = [await createWorld(server.address), await createWorld(server.address)];
+  const [one, other] = [await createWorld(), await createWorld()];
   expect(await one.run('start', one.writeCampaign({ id: 'taken' }))).toMatchObject({ code: 0 });
   expect(await other.run('start', other.writeCampaign({ id: 'taken' }))).toMatchObject({
     code: 1,
@@ -25,14 +14,14 @@ test('a start that Temporal refuses leaves no campaign behind that is called run
 });
 
 test('start --no-check does not ask the service, not even whether it is there', async () => {
-  const world = await createWorld(server.address, {}, { SVC_BASE_URL: 'http://127.0.0.1:1', SVC_API_KEY: '' });
+  const world = await createWorld({}, { SVC_BASE_URL: 'http://127.0.0.1:1', SVC_API_KEY: '' });
   expect(await world.run('start', '--no-check', world.writeCampaign({}))).toMatchObject({ code: 0 });
 });
 
 test.each(['status', 'start', 'worker', 'check'])(
   '%s leaves the SQLite file of another program as it is',
   async (name) => {
-    const world = await createWorld(server.address);
+    const world = await createWorld();
     const other = openSqliteFile(world.path('carillon.db'), { journal: 'delete' });
     other.prepare('create table orders (id integer)').run([]);
     other.close();

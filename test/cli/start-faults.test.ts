@@ -1,19 +1,8 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { expect, test } from 'vitest';
 import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
-import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { createWorld, type CampaignWorld } from './campaign-world.ts';
-
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
 
 /** Nobody listens on port 1. */
 const nobody = '127.0.0.1:1';
@@ -31,7 +20,7 @@ test.each([
   },
   { yaml: ['from_phone_number_id: pn_unverified'], says: /pn_unverified is not verified.*verify it with the service/ },
 ])('a campaign that the service would not call for is not imported: $yaml', async ({ yaml, says }) => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({ yaml });
   const { code, stdout, stderr } = await world.run('start', path);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -41,20 +30,20 @@ test.each([
 });
 
 test('a wrong key, a missing key and a service that is down are told apart', async () => {
-  const wrong = await createWorld(server.address, {}, { SVC_API_KEY: 'sk_wrong' });
+  const wrong = await createWorld({}, { SVC_API_KEY: 'sk_wrong' });
   expect(await wrong.run('start', wrong.writeCampaign({}))).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/refuses the API key \(401\): set SVC_API_KEY/),
   });
   await expectNothingImported(wrong);
 
-  const none = await createWorld(server.address, {}, { SVC_API_KEY: '' });
+  const none = await createWorld({}, { SVC_API_KEY: '' });
   expect(await none.run('start', none.writeCampaign({}))).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/^SVC_API_KEY is not set/),
   });
 
-  const down = await createWorld(server.address, {}, { SVC_BASE_URL: `http://${nobody}` });
+  const down = await createWorld({}, { SVC_BASE_URL: `http://${nobody}` });
   expect(await down.run('start', down.writeCampaign({}))).toMatchObject({
     code: 1,
     stderr: `The service at http://${nobody} cannot be reached. Check SVC_BASE_URL and that it is up (carillon sandbox runs it on this machine).\n`,
@@ -63,14 +52,14 @@ test('a wrong key, a missing key and a service that is down are told apart', asy
 });
 
 test('a service without encryption that is not on this machine gets no key', async () => {
-  const world = await createWorld(server.address, {}, { SVC_BASE_URL: 'http://192.0.2.1' });
+  const world = await createWorld({}, { SVC_BASE_URL: 'http://192.0.2.1' });
   const { code, stderr } = await world.run('worker');
   expect(code).toBe(1);
   expect(stderr).not.toMatch(/sk_sandbox_ok/);
 });
 
 test('with Temporal down nothing is imported, and the message names the address', async () => {
-  const world = await createWorld(nobody);
+  const world = await createWorld({}, { TEMPORAL_ADDRESS: nobody });
   expect(await world.run('start', world.writeCampaign({}))).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/Temporal at 127\.0\.0\.1:1 cannot be used.*TEMPORAL_ADDRESS/),
@@ -80,7 +69,7 @@ test('with Temporal down nothing is imported, and the message names the address'
 });
 
 test('the checks of a file come before anything else', async () => {
-  const world = await createWorld(nobody, {}, { SVC_BASE_URL: `http://${nobody}` });
+  const world = await createWorld({}, { TEMPORAL_ADDRESS: nobody, SVC_BASE_URL: `http://${nobody}` });
   const cases: [Parameters<CampaignWorld['writeCampaign']>[0], RegExp][] = [
     [{ yaml: ['retry: { busy: soon }'] }, /campaign\.yaml:\d+: retry\.busy:.*such as 5m/],
     [{ yaml: ["opt_out: 'x'"] }, /opt_out/],
@@ -96,7 +85,7 @@ test('the checks of a file come before anything else', async () => {
 });
 
 test('a list of which no row can be dialled starts no campaign, and a mended one does', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({ lines: ['nonsense,A', ',B'] });
   expect(await world.run('start', path)).toMatchObject({
     code: 2,
@@ -110,7 +99,7 @@ test('a list of which no row can be dialled starts no campaign, and a mended one
 });
 
 test('hours in which the law lets nobody of the list be called start no campaign; where some can be called, the others are told', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({ lines: ['+12055550101,Ana'] });
   const onSundays = readFileSync(path, 'utf8').replace('hours: any\nlaw: off', 'hours: { sun: "10:00-18:00" }');
   writeFileSync(path, onSundays);
@@ -130,7 +119,7 @@ test('hours in which the law lets nobody of the list be called start no campaign
 });
 
 test('a start names the countries without a rule by law, and when people there are called', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({ lines: ['+14045550102,Ben', '+5511912345678,Ana'] });
   writeFileSync(path, readFileSync(path, 'utf8').replace('law: off\n', ''));
   expect(await world.run('start', path)).toMatchObject({
@@ -142,7 +131,7 @@ test('a start names the countries without a rule by law, and when people there a
 });
 
 test('a campaign whose end has passed is not started', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   expect(await world.run('start', world.writeCampaign({ yaml: ['ends_at: 2020-01-01T00:00:00Z'] }))).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/ends_at: .*has passed/),
@@ -150,7 +139,7 @@ test('a campaign whose end has passed is not started', async () => {
 });
 
 test('a campaign with too little time for its list is not imported, unless some are enough', async () => {
-  const world = await createWorld(server.address, { speed: 1 });
+  const world = await createWorld({ speed: 1 });
   const soon = new Date(world.sandbox.clock.now() + 15 * 60_000).toISOString();
   const path = world.writeCampaign({
     rows: 300,
@@ -167,7 +156,7 @@ test('a campaign with too little time for its list is not imported, unless some 
 });
 
 test('a start that has passed is refused, and does not matter to a campaign that exists', async () => {
-  const world = await createWorld(server.address, { speed: 1 });
+  const world = await createWorld({ speed: 1 });
   const path = world.writeCampaign({ rows: 2, yaml: ['starts_at: 2020-01-01T00:00:00Z'] });
   for (const command of ['check', 'start', 'run']) {
     expect(await world.run(command, path)).toMatchObject({
@@ -203,7 +192,7 @@ test.each([
     says: /^The database cannot be used: it is read-only\. .*CARILLON_DB/,
   },
 ])('a database that cannot be written is a sentence, not a stack: $left', async ({ files, says }) => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   await world.run('start', world.writeCampaign({}));
   const path = world.writeCampaign({ id: `${world.id}-new` });
   const user = openSqliteFile(world.path('carillon.db'));
@@ -234,7 +223,7 @@ test.each([
 });
 
 test('a command that only reads makes no database', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const { code, stderr } = await world.run('status');
   expect(code).toBe(2);
   expect(stderr).toMatch(/There is no database at .*carillon\.db\. Run this where the campaign was started/);
@@ -243,7 +232,7 @@ test('a command that only reads makes no database', async () => {
 test.each(['status', 'start', 'worker'])(
   '%s refuses a DATABASE_URL of another kind, without its value',
   async (name) => {
-    const world = await createWorld(server.address);
+    const world = await createWorld();
     const path = world.writeCampaign({ rows: 2 });
     for (const url of ['mysql://carillon:planted@db/carillon', 'planted', 'POSTGRES//planted']) {
       Object.assign(world.env, { DATABASE_URL: url });
@@ -258,7 +247,7 @@ test.each(['status', 'start', 'worker'])(
 );
 
 test('two campaigns with different shared_words on one agent are refused, until one has ended', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const first = await world.run('start', world.writeCampaign({ id: 'first' }));
   expect(first.code).toBe(0);
   const path = world.writeCampaign({ id: 'second', yaml: ['shared_words: unresolved'] });

@@ -1,16 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { expect, test } from 'vitest';
 import { createWorld, until } from './campaign-world.ts';
-
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
 
 interface Line {
   level: number;
@@ -21,7 +10,7 @@ interface Line {
 const warning = 40;
 
 test("the worker's log is JSON from its first line, and tells at info what a campaign does", async () => {
-  const world = await createWorld(server.address, {}, { CARILLON_LOG_LEVEL: 'info' });
+  const world = await createWorld({}, { CARILLON_LOG_LEVEL: 'info' });
   const worker = await world.work();
   expect(
     await world.run('start', world.writeCampaign({ rows: 3, yaml: ['retry: { max_attempts: 1 }'] })),
@@ -52,7 +41,7 @@ test("the worker's log is JSON from its first line, and tells at info what a cam
 });
 
 test('a campaign that pauses by itself is a warning with the reason', async () => {
-  const world = await createWorld(server.address, {}, { CARILLON_LOG_LEVEL: 'info' });
+  const world = await createWorld({}, { CARILLON_LOG_LEVEL: 'info' });
   const worker = await world.work();
   const path = world.writeCampaign({ rows: 3, yaml: ['agent_id: agent_nobody'] });
   expect(await world.run('start', '--no-check', path)).toMatchObject({ code: 0 });

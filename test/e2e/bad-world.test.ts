@@ -5,7 +5,7 @@ import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
-import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
 import { until } from '../support/until.ts';
 
 /** A number that nobody has verified. */
@@ -14,7 +14,7 @@ const unverified = { callers: { numbers: ['pn_unverified'], choice: 'region' } }
 let temporal: TestTemporal;
 
 beforeAll(async () => {
-  temporal = await startTemporalForTests();
+  temporal = await connectSharedTemporal();
 });
 afterAll(async () => {
   await temporal.stop();

@@ -6,13 +6,13 @@ import { readCallerUse } from '../../src/ledger/limits/callers.ts';
 import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
-import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
 import { until } from '../support/until.ts';
 
 let temporal: TestTemporal;
 
 beforeAll(async () => {
-  temporal = await startTemporalForTests();
+  temporal = await connectSharedTemporal();
 });
 afterAll(async () => {
   await temporal.stop();

@@ -1,22 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { connectTemporal } from '../../src/temporal/connection.ts';
-import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { expect, test } from 'vitest';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { createWorld, until } from '../cli/campaign-world.ts';
 import { startHookServer } from '../hooks/hook-server.ts';
 import { findTokens, textOfWorkflow } from '../support/leak-scan.ts';
-
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
+import { connectSharedTemporal } from '../support/temporal-for-tests.ts';
 
 const secrets = ['pq_AskKey83', 'pq_EndKey84', 'pq_HookSecret85-0123456789', 'sk_sandbox_ok'];
 const [askKey = '', endKey = '', hookSecret = ''] = secrets;
@@ -35,7 +24,7 @@ test('the keys of hooks are used, and stand in no database, write-ahead log, res
     CARILLON_URL_END: `${hook.url}&key=${endKey}`,
     CARILLON_LOG_LEVEL: 'debug',
   };
-  const world = await createWorld(server.address, {}, env);
+  const world = await createWorld({}, env);
   const worker = await world.work();
   const yaml = [
     'pre_dial: { url: env://CARILLON_URL_ASK }',
@@ -61,9 +50,9 @@ test('the keys of hooks are used, and stand in no database, write-ahead log, res
   expect(findTokens(files, ['env://CARILLON_URL_ASK', 'Row1'])).toHaveLength(2);
   expect(findTokens(files, secrets)).toEqual([]);
 
-  const { connection, client } = await connectTemporal(readConfig({ TEMPORAL_ADDRESS: server.address }));
-  const history = await textOfWorkflow(client, campaignWorkflowId(world.id, 1));
-  await connection.close();
+  const temporal = await connectSharedTemporal();
+  const history = await textOfWorkflow(temporal.client, campaignWorkflowId(world.id, 1));
+  await temporal.stop();
   expect(findTokens(history, [world.id])).toEqual([world.id]);
   expect(findTokens(history, secrets)).toEqual([]);
 
@@ -75,7 +64,7 @@ test('the keys of hooks are used, and stand in no database, write-ahead log, res
 });
 
 test('a start with a key written in the campaign file is refused before anything is kept', async () => {
-  const world = await createWorld(server.address, {}, { CARILLON_HOOK_SECRET: hookSecret });
+  const world = await createWorld({}, { CARILLON_HOOK_SECRET: hookSecret });
   const campaign = world.writeCampaign({ yaml: [`pre_dial: { url: "https://hooks.example.com/?key=${askKey}" }`] });
   const { code, stdout, stderr } = await world.run('start', campaign);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -6,13 +6,13 @@ import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { findTokens, textOf, textOfWorkflow } from '../support/leak-scan.ts';
 import { plantList } from '../support/planted-list.ts';
-import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
 import { runCommand } from '../support/worker-process.ts';
 
 let temporal: TestTemporal;
 
 beforeAll(async () => {
-  temporal = await startTemporalForTests();
+  temporal = await connectSharedTemporal();
 });
 afterAll(async () => {
   await temporal.stop();

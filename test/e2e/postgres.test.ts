@@ -4,14 +4,14 @@ import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { gaps, killInGap } from '../support/kill-gaps.ts';
 import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
-import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
 import { until } from '../support/until.ts';
 
 let temporal: TestTemporal;
 let postgres: PostgresServer;
 
 beforeAll(async () => {
-  [temporal, postgres] = await Promise.all([startTemporalForTests(), startPostgresServer()]);
+  [temporal, postgres] = await Promise.all([connectSharedTemporal(), startPostgresServer()]);
 }, 120_000);
 afterAll(async () => {
   await temporal.stop();

@@ -1,25 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { ScheduleView } from '../../src/cli/schedule/view.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import type { Firing } from '../../src/domain/events.ts';
 import { readAllEvents } from '../../src/ledger/events.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
-import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { createWorld, numberAt, proven, type CampaignWorld } from '../cli/campaign-world.ts';
 import { findTokens, textOfWorkflow } from '../support/leak-scan.ts';
 import { until, within } from '../support/until.ts';
-
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
 
 const timeout = 180_000;
 const rowCount = 8;
@@ -53,7 +43,6 @@ test(
   { timeout },
   async () => {
     const world = await createWorld(
-      server.address,
       {},
       {
         CARILLON_HEARTBEAT_TIMEOUT_MS: '6000',
@@ -111,7 +100,7 @@ test(
 );
 
 test('a firing whose campaign is ended by hand says so, and the next one comes', { timeout }, async () => {
-  const world = await createWorld(server.address, {}, { SVC_HEADERS_TIMEOUT_MS: '60000' });
+  const world = await createWorld({}, { SVC_HEADERS_TIMEOUT_MS: '60000' });
   const path = world.writeCampaign({ rows: 4, yaml: ['retry: { max_attempts: 1 }'] });
   const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'UTC'];
   await world.run('schedule', 'create', path, ...yearly);

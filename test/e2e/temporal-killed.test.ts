@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { DevServer } from '../../src/temporal/dev-server.ts';
 import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
 
 let folder: string;
-let temporal: TestTemporal;
+let temporal: TestTemporal<DevServer>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'carillon-temporal-'));

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { gaps, killInGap } from '../support/kill-gaps.ts';
-import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
 
 let temporal: TestTemporal;
 
 beforeAll(async () => {
-  temporal = await startTemporalForTests();
+  temporal = await connectSharedTemporal();
 });
 afterAll(async () => {
   await temporal.stop();

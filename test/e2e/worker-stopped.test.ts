@@ -7,13 +7,13 @@ import { lookAgainUpdate, statusQuery } from '../../workflows/messages.ts';
 import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { untilActivityRuns } from '../support/kill-gaps.ts';
-import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
 import { until, within } from '../support/until.ts';
 
 let temporal: TestTemporal;
 
 beforeAll(async () => {
-  temporal = await startTemporalForTests();
+  temporal = await connectSharedTemporal();
 });
 afterAll(async () => {
   await temporal.stop();

@@ -12,7 +12,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/domain/correlation': ['src/domain'],
   'src/domain/forecast': ['src/domain', 'src/domain/correlation', 'src/domain/hours'],
 
-  'src/input': [],
+  'src/input': ['src/domain'],
   'src/place': ['src/domain/**', 'src/input'],
   'src/convai': ['src/domain'],
   'src/campaign-file': ['src/convai', 'src/domain/**', 'src/input', 'src/place'],

@@ -1,30 +1,23 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { openStore, type Store, type StoreLocation } from '../../src/ledger/open-ledger.ts';
-import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
+import { createDatabase } from '../support/postgres-server.ts';
+import { sharedServer } from '../support/shared-server.ts';
 
 /** Every test of the store runs on both; `DIALECTS=sqlite` narrows it while working on one. */
 export const dialects = (process.env['DIALECTS']?.split(',') ?? ['sqlite', 'postgres']) as ('sqlite' | 'postgres')[];
 export type TestDialect = 'sqlite' | 'postgres';
 
-let server: Promise<PostgresServer> | undefined;
-let databases = 0;
-
-afterAll(async () => {
-  await (await server)?.stop();
-});
-
-/** An empty database of its own, gone after the test. PostgreSQL is started by the first test of the file that needs it. */
+/** An empty database of its own, gone after the test; on PostgreSQL it goes with the server that all files share. */
 export async function emptyDatabase(dialect: TestDialect): Promise<StoreLocation> {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-store-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const sqlitePath = join(folder, 'carillon.db');
   if (dialect === 'sqlite') return { sqlitePath };
-  server ??= startPostgresServer();
-  databases += 1;
-  return { databaseUrl: await (await server).createDatabase(`store_${databases}`), sqlitePath };
+  return { databaseUrl: await createDatabase(await sharedServer('postgres'), `store_${randomUUID()}`), sqlitePath };
 }
 
 /** Opens the database as another process would; closed after the test. */

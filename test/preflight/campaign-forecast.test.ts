@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { forecastCampaign, usualAssumptions } from '../../src/preflight/campaign-forecast.ts';
+import { forecastCampaign } from '../../src/preflight/campaign-forecast.ts';
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
 import type { ForecastGroup } from '../../src/domain/forecast/forecast.ts';
 import { buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
@@ -23,12 +23,11 @@ test('the three courses come one after the other, and the bounds hold what lies 
     { maxConcurrentCalls: 10 },
     { retry: { ...buildRules().retry, maxAttempts: 3, maxUncounted: 2 } },
   );
-  const { earliest, likely, slowest, calls, minutes, needs, canFinish } = forecastCampaign(
+  const { earliest, likely, slowest, calls, minutes, needs, canFinish } = forecastCampaign({
     rules,
-    people(300),
-    monday,
-    usualAssumptions,
-  );
+    groups: people(300),
+    startsAt: monday,
+  });
   const ends = [earliest, likely, slowest].map(({ finishesAt }) => finishesAt ?? 0);
   expect(ends).toEqual(ends.toSorted((a, b) => a - b));
   // 300 short talks over ten lines.
@@ -42,8 +41,8 @@ test('the three courses come one after the other, and the bounds hold what lies 
 test('with time for nobody the campaign cannot finish; with time for the best case it can', () => {
   // Ten minutes are left for starts: 20 short talks on one line, and the last may begin at ten minutes less a bit.
   const rules = rulesWith({ maxConcurrentCalls: 1 }, { endsAt: monday + 20 * minuteMs });
-  expect(forecastCampaign(rules, people(20), monday, usualAssumptions)).toMatchObject({ canFinish: true });
-  expect(forecastCampaign(rules, people(21), monday, usualAssumptions)).toMatchObject({
+  expect(forecastCampaign({ rules, groups: people(20), startsAt: monday })).toMatchObject({ canFinish: true });
+  expect(forecastCampaign({ rules, groups: people(21), startsAt: monday })).toMatchObject({
     canFinish: false,
     earliest: { neverCalled: 1 },
   });
@@ -62,12 +61,12 @@ test('what a window lacks is exactly as much more time, or as many more lines', 
     fc.property(drawn, ({ count, lines, minutes, callSeconds, startsPerMinute }) => {
       const assumptions = { callMs: callSeconds * 1000, answerRate: 0.5 };
       const needsWith = (changes: Partial<CampaignRules['pacing']>, endsAt: number) =>
-        forecastCampaign(
-          rulesWith({ maxConcurrentCalls: lines, startsPerMinute, ...changes }, { endsAt }),
-          people(count),
-          monday,
+        forecastCampaign({
+          rules: rulesWith({ maxConcurrentCalls: lines, startsPerMinute, ...changes }, { endsAt }),
+          groups: people(count),
+          startsAt: monday,
           assumptions,
-        ).needs;
+        }).needs;
       const endsAt = monday + minutes * minuteMs;
       const needs = needsWith({}, endsAt);
       if (needs === null) return;
@@ -115,12 +114,13 @@ test.each<[string, CampaignRules, object]>([
     { missing: 'further_attempts', concurrentCalls: null, limitedBy: 'delays' },
   ],
 ])('when lines do not help because of %s, that is told', (_, rules, expected) => {
-  expect(forecastCampaign(rules, people(100), monday, usualAssumptions).needs).toMatchObject(expected);
+  expect(forecastCampaign({ rules, groups: people(100), startsAt: monday }).needs).toMatchObject(expected);
 });
 
 test('the account has a say in how many lines there are, and in how many there could be', () => {
   const rules = rulesWith({ maxConcurrentCalls: 10 }, { endsAt: monday + 30 * minuteMs });
-  const withAccount = (lines: number | null) => forecastCampaign(rules, people(100), monday, usualAssumptions, lines);
+  const withAccount = (accountLines: number | null) =>
+    forecastCampaign({ rules, groups: people(100), startsAt: monday, accountLines });
   expect(withAccount(null)).toMatchObject({ lines: 10, needs: null });
   expect(withAccount(1)).toMatchObject({
     lines: 1,
@@ -130,7 +130,8 @@ test('the account has a say in how many lines there are, and in how many there c
 
 test('rows that expire by themselves are not helped by a later end of the campaign', () => {
   const groups = people(100).map((group) => ({ ...group, expiresAt: monday + 15 * minuteMs }));
-  expect(forecastCampaign(rulesWith({ maxConcurrentCalls: 1 }), groups, monday, usualAssumptions).needs).toMatchObject({
+  const rules = rulesWith({ maxConcurrentCalls: 1 });
+  expect(forecastCampaign({ rules, groups, startsAt: monday }).needs).toMatchObject({
     missing: 'first_attempts',
     moreMs: null,
     limitedBy: null,

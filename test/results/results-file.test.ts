@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { OutputFileError } from '../../src/input/errors.ts';
 import type { ResultRow } from '../../src/results/columns.ts';
 import { writeResults, type WriteResultsInput } from '../../src/results/file.ts';
+import { refuseToOverwrite } from '../../src/results/whole-file.ts';
 import { importList, messageOf, minimalCampaign, temporaryFolder } from '../list/campaign-folder.ts';
 import { blankResult as blank, rowsOf } from '../list/result-row.ts';
 
@@ -20,7 +21,6 @@ async function write(overrides: Partial<WriteResultsInput> & { results?: ResultR
     collectedKeys: [],
     evaluationKeys: [],
     path,
-    listPath: null,
     stdout: new PassThrough(),
     ...input,
   });
@@ -191,7 +191,6 @@ test('a dash writes to standard output', async () => {
     collectedKeys: [],
     evaluationKeys: [],
     path: '-',
-    listPath: null,
     stdout,
   });
   stdout.end();
@@ -227,7 +226,7 @@ test('the list is never overwritten, under whatever name', async () => {
   await symlink(listPath, join(folder, 'symlink.csv'));
   await link(listPath, join(folder, 'hardlink.csv'));
   for (const name of ['list.csv', 'symlink.csv', 'hardlink.csv', './list.csv']) {
-    const error: unknown = await write({ path: `${folder}/${name}`, listPath }).catch((cause: unknown) => cause);
+    const error: unknown = await refuseToOverwrite(`${folder}/${name}`, [listPath]).catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(OutputFileError);
     expect(error).toMatchObject({ isBadInput: true, message: expect.stringContaining('will not be overwritten') });
   }

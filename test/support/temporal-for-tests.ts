@@ -1,24 +1,53 @@
+import { randomUUID } from 'node:crypto';
 import type { Client, Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { readConfig, type Config } from '../../src/config.ts';
-import { connectTemporal } from '../../src/temporal/connection.ts';
+import { connectTemporal, type TemporalTarget } from '../../src/temporal/connection.ts';
 import { startDevServer, type DevServer, type DevServerInput } from '../../src/temporal/dev-server.ts';
+import { sharedServer } from './shared-server.ts';
 
-export interface TestTemporal {
-  server: DevServer;
+/** A server and a client for it, for all tests of one file. */
+export interface TestTemporal<Server extends TemporalTarget = TemporalTarget> {
+  server: Server;
   connection: Connection;
   client: Client;
   stop(): Promise<void>;
 }
 
-/** A dev server with a client, for all tests of one file. */
+let own: Promise<TemporalTarget> | undefined;
+
+/** The server that all files share, with a namespace for this file alone. */
+export function sharedTemporal(): Promise<TemporalTarget> {
+  return (own ??= registerNamespace());
+}
+
+async function registerNamespace(): Promise<TemporalTarget> {
+  const address = await sharedServer('temporal');
+  const namespace = `test-${randomUUID()}`;
+  const { connection } = await connect({ address, namespace: 'default' });
+  const { workflowService } = connection;
+  await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs('1 day') });
+  await connection.close();
+  return { address, namespace };
+}
+
+function connect(target: TemporalTarget): Promise<{ connection: Connection; client: Client }> {
+  return connectTemporal({}, { target: { address: target.address, namespace: target.namespace }, timeoutMs: 30_000 });
+}
+
+/** A client of the shared server. */
+export async function connectSharedTemporal(): Promise<TestTemporal> {
+  const server = await sharedTemporal();
+  const { connection, client } = await connect(server);
+  return { server, connection, client, stop: () => connection.close() };
+}
+
+/** A server of this file's own, for tests that kill it or change it. */
 export async function startTemporalForTests(
   input: Partial<DevServerInput> & { config?: Partial<Config> } = {},
-): Promise<TestTemporal> {
+): Promise<TestTemporal<DevServer>> {
   const server = await startDevServer({ ui: false, ...input, config: { ...readConfig(), ...input.config } });
-  const { connection, client } = await connectTemporal(
-    {},
-    { target: { address: server.address, namespace: server.namespace }, timeoutMs: 30_000 },
-  );
+  const { connection, client } = await connect(server);
   return {
     server,
     connection,

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.ts';
-import { readConfig, type Config } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
 import type { CampaignQueues } from '../../src/domain/ids.ts';
 import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
-import { startDevServer } from '../../src/temporal/dev-server.ts';
+import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { resolveTemporalBinary } from '../../src/temporal/server-binary.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 import type { CampaignTimeouts } from '../../workflows/messages.ts';
+import { sharedTemporal } from '../support/temporal-for-tests.ts';
 
 /** A Temporal server for the real workflows with fake activities. */
 export interface CampaignServer {
@@ -28,42 +29,49 @@ export const timeouts: CampaignTimeouts = {
   shortMs: 60_000,
 };
 
+/** All of a file share a namespace, so that no name of a queue is used twice. */
+let workers = 0;
+
 /** `longAfter`: so many events make a history so long that its run is to continue as new; default: as many as the server's own. */
 export async function startCampaignServer({ longAfter }: { longAfter?: number } = {}): Promise<CampaignServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-server-'));
-  const own = readConfig();
-  const target = await startDevServer({
-    config: longAfter === undefined ? own : { ...own, CARILLON_TEMPORAL_BIN: await withLimit(own, folder, longAfter) },
-    ui: false,
-  });
+  const own = longAfter === undefined ? null : await startWithLimit(longAfter);
+  const target = own ?? (await sharedTemporal());
   const config = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
   const native = await connectTemporalNative(config, { target });
   const { connection, client } = await connectTemporal(config, { target });
   const workflowBundle = await bundleWorkflows();
-  let workers = 0;
   return {
     client,
     workWith: async (activities, work) => {
       workers += 1;
       const taskQueue = `campaigns-${workers}`;
-      const worker = await Worker.create({ connection: native.connection, taskQueue, workflowBundle, activities });
+      const worker = await Worker.create({
+        connection: native.connection,
+        namespace: target.namespace,
+        taskQueue,
+        workflowBundle,
+        activities,
+      });
       return worker.runUntil(work({ campaign: taskQueue, submit: taskQueue, collect: taskQueue }));
     },
     stop: async () => {
       await connection.close();
       await native.connection.close();
-      await target.stop();
-      await rm(folder, { recursive: true });
+      await own?.stop();
     },
   };
 }
 
-/** The `temporal` program as one that suggests to continue as new after so many events. */
-async function withLimit(config: Config, folder: string, longAfter: number): Promise<string> {
+/** A server that suggests to continue as new after so many events. */
+async function startWithLimit(longAfter: number): Promise<DevServer> {
+  const config = readConfig();
   const { path } = await resolveTemporalBinary({ config });
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-server-'));
   const program = join(folder, 'temporal');
   const setting = `--dynamic-config-value limit.historyCount.suggestContinueAsNew=${longAfter}`;
   await writeFile(program, `#!/bin/sh\n[ "$1" = server ] || exec "${path}" "$@"\nexec "${path}" "$@" ${setting}\n`);
   await chmod(program, 0o700);
-  return program;
+  const server = await startDevServer({ config: { ...config, CARILLON_TEMPORAL_BIN: program }, ui: false });
+  await rm(folder, { recursive: true });
+  return server;
 }

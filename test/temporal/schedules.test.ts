@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { describeCronFault } from '../../src/temporal/cron-expression.ts';
 import { createSchedule, describeSchedule, type Recurrence, type ScheduleState } from '../../src/temporal/schedules.ts';
-import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
 
 let temporal: TestTemporal;
 
 beforeAll(async () => {
-  temporal = await startTemporalForTests();
+  temporal = await connectSharedTemporal();
 });
 afterAll(async () => {
   await temporal.stop();

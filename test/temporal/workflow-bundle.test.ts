@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Worker } from '@temporalio/worker';
-import { expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { expect, test } from 'vitest';
 import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
-import { startDevServer } from '../../src/temporal/dev-server.ts';
+import { sharedTemporal } from '../support/temporal-for-tests.ts';
 import { bundleWorkflows, loadWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { makeFolder } from './fake-programs.ts';
 
@@ -30,12 +29,16 @@ test('a bundle of TypeScript workflows runs on a worker', async () => {
       return n * 2;
     }`);
   const workflowBundle = await bundleWorkflows(path);
-  const target = await startDevServer({ config: readConfig(), ui: false });
-  onTestFinished(() => target.stop());
+  const target = await sharedTemporal();
   const config = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
   const native = await connectTemporalNative(config, { target });
   const { connection, client } = await connectTemporal(config, { target });
-  const worker = await Worker.create({ connection: native.connection, taskQueue: 'doubles', workflowBundle });
+  const worker = await Worker.create({
+    connection: native.connection,
+    namespace: target.namespace,
+    taskQueue: 'doubles',
+    workflowBundle,
+  });
   const result = await worker.runUntil(
     client.workflow.execute('double', { workflowId: 'double', taskQueue: 'doubles', args: [21] }),
   );

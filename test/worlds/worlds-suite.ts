@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { range } from '../activities/run-mixes.ts';
-import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
+import { createDatabase } from '../support/postgres-server.ts';
+import { sharedServer } from '../support/shared-server.ts';
 import { drawWorld, worldNames, type World } from './draw-world.ts';
 import { addUp, formatFigures, runWorlds, type Figures } from './run-worlds.ts';
 
@@ -9,17 +10,12 @@ const atOnce = 25;
 /** Tests that the promises hold over seeds of the worlds, and that campaigns whose calls can be told apart lose nothing by it. */
 export function testWorlds(from: number, to: number, database: 'sqlite' | 'postgres'): void {
   const figures = new Map<string, Figures>();
-  let server: PostgresServer | undefined;
-  if (database === 'postgres') {
-    beforeAll(async () => {
-      server = await startPostgresServer();
-    });
-    afterAll(() => server?.stop());
-  }
-
   async function* draw(seeds: number[]): AsyncGenerator<World> {
-    for (const seed of seeds)
-      yield drawWorld(seed, worldNames[seed % worldNames.length], await server?.createDatabase(`world_${seed}`));
+    for (const seed of seeds) {
+      const databaseUrl =
+        database === 'sqlite' ? undefined : await createDatabase(await sharedServer('postgres'), `world_${seed}`);
+      yield drawWorld(seed, worldNames[seed % worldNames.length], databaseUrl);
+    }
   }
 
   const starts = range(from, to).filter((seed) => (seed - from) % atOnce === 0);

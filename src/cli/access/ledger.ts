@@ -62,7 +62,7 @@ export interface OpenCampaign extends LedgerAccess {
   campaign: Campaign;
 }
 
-/** Opens the database for work on one of its campaigns, and closes it afterwards. Throws UnknownCampaignError, and as `openExistingLedger`. */
+/** Opens the database for work on one of its campaigns, and closes it. Throws UnknownCampaignError, and as `openExistingLedger`. */
 export async function withCampaign<Result>(
   io: Pick<Io, 'env'>,
   campaignId: string,

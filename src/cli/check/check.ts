@@ -1,34 +1,28 @@
 import { Command, InvalidArgumentError } from 'commander';
-import {
-  forecastCampaign,
-  usualAssumptions,
-  type CampaignForecast,
-  type ForecastAssumptions,
-} from '../../preflight/campaign-forecast.ts';
+import { usualAssumptions, type ForecastAssumptions } from '../../preflight/campaign-forecast.ts';
 import { campaignWarnings } from '../../campaign-file/warnings.ts';
 import { lawWarnings } from '../../campaign-file/law-warnings.ts';
 import { campaignRules, readCampaignFile, refusePassedTimes, type CampaignFile } from '../../campaign-file/file.ts';
-import { opensTooLate, refuseTooEarlyEnd } from '../../preflight/end-check.ts';
+import { opensTooLate, refuseTooEarlyEnd } from '../../preflight/start-time.ts';
 import { CampaignFileError } from '../../input/errors.ts';
 import { describeImpossible, impossibleAsJson, refuseImpossible } from '../../preflight/impossible-text.ts';
 import { WindowCensus, type ImpossibleWindows } from '../../preflight/impossible-windows.ts';
 import { jsonText } from '../../input/json-text.ts';
 import { readHeader } from '../../list/header.ts';
-import { Preflight, type CheckedRow, type PreflightReport } from '../../preflight/preflight.ts';
+import { Preflight, type CheckedRow, type Outlook, type PreflightReport } from '../../preflight/preflight.ts';
 import { readRecipients, type ListRow } from '../../list/recipients.ts';
 import { unruledWarnings, type UnruledCountry } from '../../preflight/unruled-countries.ts';
-import { lookAhead, type WordsOutlook } from '../../preflight/words-outlook.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../results/whole-file.ts';
 import { readConfig, type Config } from '../../config.ts';
 import { withInstants } from '../terminal/json-output.ts';
-import { openCheckedLedger, unasked, type CheckedLedger, type LedgerState } from './check-ledger.ts';
+import { openCheckedLedger, unasked, type CheckedLedger, type LedgerState } from './ledger.ts';
 import { dialsFrom, type CampaignRules } from '../../domain/campaign-rules.ts';
 import { zoneDataRelease } from '../../domain/time-zone.ts';
 import { hookSettings } from '../../temporal/hook-secret.ts';
-import { checkService, clockOfService, type ServiceState } from './check-service.ts';
+import { checkService, clockOfService, type ServiceState } from './service.ts';
 import type { Io } from '../terminal/io.ts';
 import { lawAsJson } from '../words/law.ts';
-import { checkRecords, type RecordsState } from './check-records.ts';
+import { checkRecords, type RecordsState } from './records.ts';
 import { renderCheck } from './preflight-text.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { zoneDataWarnings } from '../access/time-zone-data.ts';
@@ -44,13 +38,10 @@ export interface CheckOptions {
 }
 
 /** All that `check` found. */
-export interface CheckReport extends PreflightReport {
-  /** Null when nobody can be called. */
-  forecast: CampaignForecast | null;
+export interface CheckReport extends PreflightReport, Outlook {
   service: ServiceState;
   ledger: LedgerState;
   records: RecordsState;
-  words: WordsOutlook;
   /** Countries whose hours by law are not known. */
   withoutRule: readonly UnruledCountry[];
   /** What a person should know although nothing is wrong with the file. */
@@ -86,16 +77,18 @@ export function checkCommand(io: Io): Command {
     .option('--call-seconds <number>', 'mean length of an answered call, for the forecast', readCallSeconds, 90)
     .option('--answer-rate <share>', 'share of calls that are answered, 0 to 1, for the forecast', readShare, 0.35)
     .addHelpText('after', examples)
-    .action(
-      async (
-        campaignPath: string,
-        options: { json: boolean; rows?: string; offline: boolean; callSeconds: number; answerRate: number },
-      ) => {
-        const { json, rows = null, offline, callSeconds, answerRate } = options;
-        const assumptions = { callMs: callSeconds * 1000, answerRate };
-        await runCheck(io, { campaignPath, json, rowsPath: rows, offline, assumptions });
-      },
-    );
+    .action(async (campaignPath: string, { rows, callSeconds, answerRate, ...flags }: CheckFlags) => {
+      const assumptions = { callMs: callSeconds * 1000, answerRate };
+      await runCheck(io, { ...flags, campaignPath, rowsPath: rows ?? null, assumptions });
+    });
+}
+
+interface CheckFlags {
+  json: boolean;
+  rows?: string;
+  offline: boolean;
+  callSeconds: number;
+  answerRate: number;
 }
 
 /**
@@ -116,8 +109,9 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
   const startsAt = dialsFrom(rules, now);
   const preflight = new Preflight(rules, startsAt);
   const census = new WindowCensus(rules);
+  const leftOut = { asked: false, reason: 'left out by --offline' } as const;
   const ledger = offline
-    ? unasked('left out by --offline')
+    ? unasked(leftOut)
     : await openCheckedLedger(config, { campaignId: file.id, rules, at: startsAt });
   try {
     const rows = observe(census.count(readRecipients(file, header, rules)), preflight, ledger, new RowProgress(io));
@@ -126,30 +120,15 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
   } finally {
     await ledger.close();
   }
-  const counts = preflight.report();
   const unruled = census.unruled();
-  const records: RecordsState = offline
-    ? { asked: false, reason: 'left out by --offline' }
-    : await checkRecords(config, rules);
-  const shown = records.asked ? records : null;
-  const words = lookAhead(rules, counts.openingLines, { ...counts, startsAt }, assumptions, shown);
+  const records = offline ? leftOut : await checkRecords(config, rules);
+  const accountLines = ledger.state.asked ? ledger.state.accountLines : null;
   const report: CheckReport = {
-    ...counts,
+    ...preflight.report(),
     records,
-    words,
+    ...preflight.outlook({ assumptions, accountLines, records: records.asked ? records : null }),
     withoutRule: unruled,
-    forecast:
-      counts.dialable === 0
-        ? null
-        : forecastCampaign(
-            rules,
-            preflight.groups(),
-            startsAt,
-            assumptions,
-            ledger.state.asked ? ledger.state.accountLines : null,
-            words.openAtOnce,
-          ),
-    service: offline ? { asked: false, reason: 'left out by --offline' } : await checkService(config, rules),
+    service: offline ? leftOut : await checkService(config, rules),
     ledger: ledger.state,
     warnings: [
       ...campaignWarnings(rules),

@@ -1,14 +1,20 @@
 import { join, relative, resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { readConfig, readConfigWith, type Config } from '../../config.ts';
-import { createLogger, type Logger } from '../../logger.ts';
+import { readConfig, type Config } from '../../config.ts';
 import { sandboxKey } from '../../sandbox/http/authentication.ts';
 import { describeLocation, type Store } from '../../ledger/open-ledger.ts';
 import { listElsewhere, listSchedulesElsewhere } from '../../ledger/campaign/service-move.ts';
 import { packageFolder } from '../../input/package-folder.ts';
 import { readFactor, readPort } from '../terminal/flag-values.ts';
+import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import { LocalWorldError, portOrAny, startLocalWorld, untilAborted, type LocalWorld } from '../access/local-world.ts';
+import {
+  inLocalWorld,
+  LocalWorldError,
+  portOrAny,
+  type LocalWorld,
+  type LocalWorldInput,
+} from '../access/local-world.ts';
 import { accountIdOf } from '../access/service.ts';
 
 const ports = { sandbox: 4010, temporal: 7233, ui: 8233 };
@@ -26,7 +32,7 @@ Examples:
   carillon dev --speed 60          one hour of calls in one minute
   carillon dev --dialect spec      a service that returns nothing beyond its contract`;
 
-export interface DevOptions {
+interface DevFlags {
   port?: number;
   temporalPort?: number;
   speed?: number;
@@ -43,61 +49,37 @@ export function devCommand(io: Io): Command {
     .addOption(new Option('--dialect <name>', 'which fields the sandbox returns').choices(['spec', 'extended']))
     .option('--json', 'print one JSON line on standard output when ready', false)
     .addHelpText('after', examples)
-    .action(async (options: DevOptions) => {
-      await runDev(io, options);
-    });
+    .action((flags: DevFlags) => runDev(io, flags));
 }
 
-/** Runs everything until interrupted. Throws LocalWorldError when a part ends by itself, and what the parts throw at start. */
-export async function runDev(
-  io: Io,
-  options: DevOptions,
-  createLog: (config: Config) => Logger = ({ CARILLON_LOG_LEVEL }) => createLogger(CARILLON_LOG_LEVEL),
-): Promise<void> {
+async function runDev(io: Io, { port, temporalPort, speed, dialect, json }: DevFlags): Promise<void> {
   const config = readConfig(io.env);
-  const stopping = new AbortController();
-  const takeBack = io.onInterrupt(() => stopping.abort());
-  try {
-    const world = await startLocalWorld(io, {
-      config,
-      sandbox: {
-        port: options.port ?? (await portOrAny(ports.sandbox)),
-        ...(options.speed === undefined ? {} : { speed: options.speed }),
-        ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
-      },
-      temporal: {
-        dataFile: temporalDataFile(config),
-        port: options.temporalPort ?? (await portOrAny(ports.temporal)),
-        uiPort: await portOrAny(ports.ui),
-        ...(config.TEMPORAL_NAMESPACE === undefined ? {} : { namespace: config.TEMPORAL_NAMESPACE }),
-      },
-      configure: ({ url }) =>
-        readConfigWith(
-          { defaults: { CARILLON_LOG_LEVEL: 'error' }, fixed: { SVC_BASE_URL: url, SVC_API_KEY: sandboxKey } },
-          io.env,
-        ),
-      createLog,
-      mayWork: requireNobodyElse,
-      onProgress: (line) => io.stderr.write(`${line}\n`),
-      signal: stopping.signal,
-    });
-    try {
-      announce(io, world, options.json);
-      const reason = await Promise.race([world.broken, untilAborted(stopping.signal).then(() => null)]);
-      if (reason !== null)
-        throw new LocalWorldError(`${reason}\nEverything else is stopped. Run carillon dev again.`, 1);
-      io.stderr.write('\nStopping: worker, database, Temporal, sandbox. Again to stop at once.\n');
-    } finally {
-      await world.stop();
-    }
-    io.stderr.write('Stopped. Campaigns that were not at their end go on with the next carillon dev.\n');
-  } catch (error) {
-    // Whatever failed because it was called off is no failure.
-    if (!stopping.signal.aborted) throw error;
-    io.stderr.write('Stopped before everything was up.\n');
-  } finally {
-    takeBack();
-  }
+  const input: LocalWorldInput = {
+    sandbox: {
+      port: port ?? (await portOrAny(ports.sandbox)),
+      ...(speed === undefined ? {} : { speed }),
+      ...(dialect === undefined ? {} : { dialect }),
+    },
+    temporal: {
+      dataFile: temporalDataFile(config),
+      port: temporalPort ?? (await portOrAny(ports.temporal)),
+      uiPort: await portOrAny(ports.ui),
+      ...(config.TEMPORAL_NAMESPACE === undefined ? {} : { namespace: config.TEMPORAL_NAMESPACE }),
+    },
+    settings: { defaults: { CARILLON_LOG_LEVEL: 'error' } },
+    mayWork: requireNobodyElse,
+    advice: '\nEverything else is stopped. Run carillon dev again.',
+  };
+  const wasUp = await inLocalWorld(io, input, async (world, leave) => {
+    announce(io, world, json);
+    await untilAborted(leave);
+    io.stderr.write('\nStopping: worker, database, Temporal, sandbox. Again to stop at once.\n');
+  });
+  io.stderr.write(
+    wasUp
+      ? 'Stopped. Campaigns that were not at their end go on with the next carillon dev.\n'
+      : 'Stopped before everything was up.\n',
+  );
 }
 
 /** The worker of this process has the sandbox's clock and none of the calls of another service. Throws LocalWorldError. */

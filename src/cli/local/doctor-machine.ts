@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
+import { isStale } from '../../campaign-file/law-warnings.ts';
+import { describePackagedRules } from '../../campaign-file/legal-rules.ts';
 import type { Config } from '../../config.ts';
 import { zoneDataRelease } from '../../domain/time-zone.ts';
 import { cachedBinaryPath } from '../../temporal/binary-cache.ts';
@@ -80,27 +82,23 @@ export function checkTimeZoneData(nowMs: number, release: string = zoneDataRelea
 
 /** Space where the database grows and where Temporal is kept. */
 export async function checkDisk(config: Config): Promise<Finding[]> {
-  const database =
-    config.DATABASE_URL === undefined ? [{ name: 'Disk (database)', path: resolve(config.CARILLON_DB) }] : [];
-  const cached = cachedBinaryPath(config);
+  const places: Place[] = [];
+  if (config.DATABASE_URL === undefined)
+    places.push({ name: 'Disk (database)', path: resolve(config.CARILLON_DB), neededMib: 1024 });
+  const path = cachedBinaryPath(config);
   // Go needs the module sources and its build cache beside the finished program.
-  const needed = existsSync(cached) || config.TEMPORAL_ADDRESS !== undefined ? 0 : 4096;
-  const places = [
-    ...database.map((place) => ({ ...place, neededMib: 1024 })),
-    ...(needed === 0 ? [] : [{ name: 'Disk (Temporal)', path: cached, neededMib: needed }]),
-  ];
-  return await Promise.all(places.map(checkSpace));
+  if (!existsSync(path) && config.TEMPORAL_ADDRESS === undefined)
+    places.push({ name: 'Disk (Temporal)', path, neededMib: 4096 });
+  return Promise.all(places.map(checkSpace));
 }
 
-async function checkSpace({
-  name,
-  path,
-  neededMib,
-}: {
+interface Place {
   name: string;
   path: string;
   neededMib: number;
-}): Promise<Finding> {
+}
+
+async function checkSpace({ name, path, neededMib }: Place): Promise<Finding> {
   let folder = dirname(path);
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
   try {
@@ -113,5 +111,19 @@ async function checkSpace({
       : ok(name, detail);
   } catch (error) {
     return warning(name, `cannot be read at ${folder}: ${reasonOf(error)}`, 'Check that the folder can be read.');
+  }
+}
+
+/** The rules by law that come with the program; without them no campaign can be read. */
+export async function checkLaw(nowMs: number): Promise<Finding[]> {
+  const name = 'Rules by law';
+  try {
+    const { asOf, count } = await describePackagedRules();
+    const detail = `${count} rules as of ${asOf}`;
+    const advice =
+      'Update Carillon, or look them up and name a file of your own in campaign files (docs/campaign-file.md).';
+    return [isStale(asOf, nowMs) ? warning(name, detail, advice) : ok(name, detail)];
+  } catch (error) {
+    return [fault(name, reasonOf(error), 'Install Carillon again.')];
   }
 }

@@ -3,11 +3,16 @@ import pc from 'picocolors';
 import { jsonText } from '../../input/json-text.ts';
 import { readConfig, type Config } from '../../config.ts';
 import type { Finding } from './doctor-finding.ts';
-import { checkDisk, checkHookSecret, checkTemporalBinary, checkTimeZoneData, checkVersions } from './doctor-machine.ts';
-import { checkLaw } from './doctor-law.ts';
-import { checkDatabase, checkTemporal } from './doctor-reach.ts';
+import {
+  checkDisk,
+  checkHookSecret,
+  checkLaw,
+  checkTemporalBinary,
+  checkTimeZoneData,
+  checkVersions,
+} from './doctor-machine.ts';
+import { checkDatabase, checkTemporal, checkWorkers } from './doctor-reach.ts';
 import { checkService } from './doctor-service.ts';
-import { checkWorkers } from './doctor-worker.ts';
 import type { Io } from '../terminal/io.ts';
 
 type DoctorIo = Pick<Io, 'stdout' | 'env' | 'colour' | 'now' | 'exitCode'>;
@@ -20,9 +25,7 @@ export function doctorCommand(io: DoctorIo): Command {
       'after',
       '\nExit code 1 if a fault keeps Carillon from working, otherwise 0.\n\nExample:\n  carillon doctor --json',
     )
-    .action(async (options: { json: boolean }) => {
-      await runDoctor(io, options);
-    });
+    .action(async (flags: { json: boolean }) => void (await runDoctor(io, flags)));
 }
 
 /** Looks at everything at once, each with a limit of some seconds, and prints what it found. */

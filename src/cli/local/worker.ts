@@ -6,6 +6,7 @@ import { otherServiceText } from '../../domain/service-address.ts';
 import { describeLocation, type Store } from '../../ledger/open-ledger.ts';
 import { listElsewhere } from '../../ledger/campaign/service-move.ts';
 import { logEvents } from '../watch/event-log.ts';
+import { untilAborted, untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { openWorkerLedger } from '../access/ledger.ts';
 import { startLocalWorker, type LocalWorker } from '../access/local-worker.ts';
@@ -29,38 +30,28 @@ export function workerCommand(io: Io): Command {
     .description('Run campaigns until stopped')
     .option('--json', 'print one JSON line on standard output when ready', false)
     .addHelpText('after', examples)
-    .action(async (options: { json: boolean }) => {
-      await runWorker(io, options);
-    });
+    .action((flags: { json: boolean }) => runWorker(io, flags));
 }
 
 /** Works until interrupted. Throws StoreError, TemporalUnreachableError and ConfigError when it cannot begin. */
-export async function runWorker(
-  io: Io,
-  options: { json: boolean },
-  createLog: (config: Config) => Logger = ({ CARILLON_LOG_LEVEL }) => createLogger(CARILLON_LOG_LEVEL),
-): Promise<void> {
+async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
   const config = readConfig(io.env);
   requireApiKey(config);
   accountIdOf(config);
-  const stopping = new AbortController();
-  const takeBack = io.onInterrupt(() => stopping.abort());
-  try {
+  await untilInterrupted(io, async ({ signal: stop }) => {
     const ledger = await openWorkerLedger(config);
     try {
-      const logger = createLog(config);
+      const logger = createLogger(config.CARILLON_LOG_LEVEL);
       ledger.store.onEvents = (events) => logEvents(logger, events);
       const worker = await startLocalWorker(io, { config, store: ledger.store, logger });
-      if (options.json) tellReady(io, config, worker, ledger.store.ledgerId);
+      if (json) tellReady(io, config, worker, ledger.store.ledgerId);
       announce(logger, config, worker);
       await tellElsewhere(logger, config, ledger.store);
-      await runUntilStopped(logger, worker, stopping.signal);
+      await runUntilStopped(logger, worker, stop);
     } finally {
       await ledger.close();
     }
-  } finally {
-    takeBack();
-  }
+  });
 }
 
 function tellReady(io: Io, config: Config, { address, namespace }: LocalWorker, ledgerId: string): void {
@@ -82,11 +73,7 @@ async function tellElsewhere(logger: Logger, config: Config, store: Store): Prom
 }
 
 async function runUntilStopped(logger: Logger, worker: LocalWorker, stop: AbortSignal): Promise<void> {
-  const asked = new Promise<void>((resolve) => {
-    if (stop.aborted) resolve();
-    stop.addEventListener('abort', () => resolve(), { once: true });
-  });
-  await Promise.race([asked, worker.finished]);
+  await Promise.race([untilAborted(stop), worker.finished]);
   if (!stop.aborted) {
     await worker.finished;
     throw new WorkerEndedError(
@@ -99,7 +86,7 @@ async function runUntilStopped(logger: Logger, worker: LocalWorker, stop: AbortS
 }
 
 /** Thrown when the worker ended by itself. */
-export class WorkerEndedError extends Error {
+class WorkerEndedError extends Error {
   override readonly name = 'WorkerEndedError' as const;
   readonly exitCode = 1;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DateTime } from 'luxon';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
@@ -24,6 +25,8 @@ export interface FollowInput {
   leave: AbortSignal;
 }
 
+type FollowIo = Pick<Io, 'stderr' | 'isTerminal'>;
+
 const everyMs = 250;
 const plainEveryMs = 5_000;
 
@@ -33,10 +36,10 @@ const plainEveryMs = 5_000;
  * it and goes on.
  */
 export async function followRehearsal(
-  io: Pick<Io, 'stderr' | 'isTerminal'>,
+  io: FollowIo,
   input: FollowInput,
 ): Promise<{ campaign: Campaign; status: CampaignStatus }> {
-  const progress = new RehearsalProgress(io);
+  const show = showProgress(io);
   const startedAt = input.now();
   const { pause } = input;
   const pauseAt = pause === null ? Infinity : startedAt + pause.afterMs;
@@ -48,7 +51,7 @@ export async function followRehearsal(
       if (campaign === undefined) throw new Error(`campaign ${input.campaignId} has gone from the database`);
       const status = await readStatus(input.store.db, campaign);
       const at = input.now();
-      progress.show(at, campaign, status);
+      show(progressLine(at, campaign, status));
       if (hasEnded(campaign) || input.leave.aborted) return { campaign, status };
       if (played === 'nothing' && campaign.state === 'running' && at >= pauseAt) {
         await input.tell('pause');
@@ -62,7 +65,7 @@ export async function followRehearsal(
       await sleep(everyMs, undefined, { signal: input.leave }).catch(() => {});
     }
   } finally {
-    progress.close();
+    if (io.isTerminal) io.stderr.write('\n');
   }
 }
 
@@ -71,32 +74,15 @@ function goesOnByItself({ rules }: Campaign): boolean {
 }
 
 /** One line that is painted over on a terminal; elsewhere a line every few seconds. On standard error: the report alone is data. */
-class RehearsalProgress {
-  readonly #io: Pick<Io, 'stderr' | 'isTerminal'>;
-  #shownAt = -Infinity;
-  #painted = false;
-
-  constructor(io: Pick<Io, 'stderr' | 'isTerminal'>) {
-    this.#io = io;
-  }
-
-  show(at: number, campaign: Campaign, status: CampaignStatus): void {
-    const line = progressLine(at, campaign, status);
-    if (this.#io.isTerminal) {
-      this.#io.stderr.write(`\r${line}\u001b[K`);
-      this.#painted = true;
-      return;
-    }
+function showProgress({ stderr, isTerminal }: FollowIo): (line: string) => void {
+  let shownAt = -Infinity;
+  return (line) => {
+    if (isTerminal) return void stderr.write(`\r${line}\u001b[K`);
     const now = performance.now();
-    if (now - this.#shownAt < plainEveryMs) return;
-    this.#shownAt = now;
-    this.#io.stderr.write(`${line}\n`);
-  }
-
-  close(): void {
-    if (this.#painted) this.#io.stderr.write('\n');
-    this.#painted = false;
-  }
+    if (now - shownAt < plainEveryMs) return;
+    shownAt = now;
+    stderr.write(`${line}\n`);
+  };
 }
 
 /** `Tue 24 Nov 14:10 UTC  312 of 2,000 done (completed 298 · rejected 14), 18 calls open, next at 14:20`. */
@@ -113,13 +99,9 @@ export function progressLine(at: number, campaign: Campaign, status: CampaignSta
   return `${dayTimeText(at)} UTC  ${parts.join(', ')}`;
 }
 
-const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
 /** `Tue 24 Nov`. */
 export function dayText(instant: number): string {
-  const date = new Date(instant);
-  return `${days[date.getUTCDay()]} ${date.getUTCDate()} ${months[date.getUTCMonth()]}`;
+  return DateTime.fromMillis(instant, { zone: 'utc', locale: 'en' }).toFormat('ccc d LLL');
 }
 
 /** `Tue 24 Nov 14:10`. */

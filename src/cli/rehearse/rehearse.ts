@@ -3,24 +3,23 @@ import { readCampaignFile, refuseEndedCampaign } from '../../campaign-file/file.
 import { parseDuration } from '../../input/duration.ts';
 import { FictionalNumbers } from '../../list/fictional-numbers.ts';
 import { dialsFrom } from '../../domain/campaign-rules.ts';
-import { connectTemporal } from '../../temporal/connection.ts';
 import { startCampaign } from '../../temporal/start-campaign.ts';
 import { verifyLog } from '../../verify/log.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { sendUpdate, type Wish } from '../access/campaign-message.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../import/import-list.ts';
 import type { ListRow } from '../../list/recipients.ts';
+import { Preflight } from '../../preflight/preflight.ts';
 import { readFactor } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
-import { LocalWorldError, type LocalWorld } from '../access/local-world.ts';
+import { inLocalWorld, type LocalWorld } from '../access/local-world.ts';
 import { count, plural } from '../../input/figures.ts';
 import { followRehearsal, type PlannedPause } from './follow.ts';
-import { RehearsalForecaster } from './forecast.ts';
 import { countRows, drawRehearsedRows, type RehearsedRows } from './list.ts';
 import { findFaults, rehearsalJson, renderRehearsal, type Rehearsal } from './report.ts';
 import { readTimeline } from './timeline.ts';
-import { createRehearsalFolder, rehearsalRules, startRehearsalWorld, type RehearsalSettings } from './world.ts';
+import { createRehearsalFolder, furnish, rehearsalRules, rehearsalWorld, type RehearsalSettings } from './world.ts';
 import { writeCampaignResults } from '../results/results.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { accountIdOf } from '../access/service.ts';
@@ -99,28 +98,26 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
   const { rules, notes } = rehearsalRules(read.rules, settings.speed);
   for (const note of read.header.notes) io.stderr.write(`List ${read.file.settings.list.file}: ${note}.\n`);
   io.stderr.write(`${announcement(read, rows, numbers.capacity)}\n`);
-  const stopping = new AbortController();
-  const takeBack = io.onInterrupt(() => stopping.abort());
   const folder = await createRehearsalFolder(flags.keep ?? null);
   try {
-    const world = await startRehearsalWorld(io, { folder, settings, rules, signal: stopping.signal });
-    try {
-      const forecaster = new RehearsalForecaster(rules, settings.startAt);
-      const input = { read: { ...read, rules }, rows, numbers, settings, forecaster, pause: pauseOf(flags) };
-      const ended = await play(io, world, input, stopping.signal);
-      if (stopping.signal.aborted) {
+    const wasUp = await inLocalWorld(io, rehearsalWorld(folder, settings, rules), async (world, leave) => {
+      const { store, sandbox } = world;
+      await furnish(sandbox.url, rules);
+      const preflight = new Preflight(rules, settings.startAt);
+      const input = { read: { ...read, rules }, rows, numbers, settings, preflight, pause: pauseOf(flags) };
+      const ended = await play(io, world, input, leave);
+      if (leave.aborted) {
         io.stderr.write('\nStopped before the end of the campaign.\n');
         io.exitCode = 1;
         return;
       }
-      const { store, sandbox } = world;
       const rehearsal: Rehearsal = {
         ...ended,
         settings,
         rows,
         notes,
         timeline: await readTimeline(store.db, read.file.id, sandbox.clock.now()),
-        forecast: forecaster.forecast(),
+        forecast: preflight.outlook().forecast,
         verify: await verifyLog(store.db, null),
         conduct: sandbox.conduct(),
         tookRealMs: performance.now() - beganAt,
@@ -128,16 +125,12 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
       if (flags.keep !== undefined)
         await writeCampaignResults(io, store, ended.campaign, `${folder.folder}/results.csv`);
       tell(io, rehearsal, flags);
-    } finally {
-      await world.stop();
-    }
-  } catch (error) {
-    if (!stopping.signal.aborted) throw error;
+    });
+    if (wasUp) return;
     io.stderr.write('\nStopped before everything was up.\n');
     io.exitCode = 1;
   } finally {
     await folder.tidy();
-    takeBack();
   }
 }
 
@@ -152,42 +145,35 @@ interface Play {
   rows: RehearsedRows;
   numbers: FictionalNumbers;
   settings: RehearsalSettings;
-  forecaster: RehearsalForecaster;
+  preflight: Preflight;
   pause: PlannedPause | null;
 }
 
-/** From the import to the end. Throws LocalWorldError when a part of the world has ended by itself. */
-async function play(io: Io, world: LocalWorld, input: Play, leave: AbortSignal) {
-  const { config, store, temporal, sandbox } = world;
-  const { read, rows, numbers, settings, forecaster, pause } = input;
-  const access = await connectTemporal(config, temporal.target === null ? {} : { target: temporal.target });
-  try {
-    const now = (): number => Math.round(sandbox.clock.now());
-    const progress = new RowProgress(io, 'read');
-    const draw = drawRehearsedRows(read, rows, { numbers, seed: settings.seed });
-    let seen = 0;
-    const select = (chunk: ListRow[]): ListRow[] => {
-      progress.update((seen += chunk.length));
-      return forecaster.observe(draw(chunk));
-    };
-    const beginning = { now: settings.startAt, allowPartial: true, accountId: accountIdOf(config) };
-    const warnings = await importList({ store, read, ...beginning, select }).finally(() => progress.clear());
-    for (const warning of warnings) io.stderr.write(`Warning: ${warning}.\n`);
-    await sandbox.advance(Math.max(0, settings.startAt - now()));
-    await startCampaign({ config, store, client: access.client, now: now() }, read.file.id);
-    const tell = async (wish: Wish): Promise<void> => {
-      const campaign = await findCampaign(store.db, read.file.id);
-      if (campaign === undefined) return;
-      await sendUpdate({ config, store, temporal: access }, { campaign, wish, limitMs: updateLimitMs });
-    };
-    const following = followRehearsal(io, { store, campaignId: read.file.id, now, pause, tell, leave });
-    following.catch(() => {});
-    const reason = await Promise.race([world.broken, following.then(() => null)]);
-    if (reason !== null) throw new LocalWorldError(reason, 1);
-    return await following;
-  } finally {
-    await access.connection.close();
-  }
+/** From the import to the end. */
+async function play(io: Io, { config, store, sandbox, connect }: LocalWorld, input: Play, leave: AbortSignal) {
+  const { read, rows, numbers, settings, preflight, pause } = input;
+  const access = await connect();
+  const now = (): number => Math.round(sandbox.clock.now());
+  const progress = new RowProgress(io, 'read');
+  const draw = drawRehearsedRows(read, rows, { numbers, seed: settings.seed });
+  let seen = 0;
+  const select = (chunk: ListRow[]): ListRow[] => {
+    progress.update((seen += chunk.length));
+    const drawn = draw(chunk);
+    preflight.add(drawn, null);
+    return drawn;
+  };
+  const beginning = { now: settings.startAt, allowPartial: true, accountId: accountIdOf(config) };
+  const warnings = await importList({ store, read, ...beginning, select }).finally(() => progress.clear());
+  for (const warning of warnings) io.stderr.write(`Warning: ${warning}.\n`);
+  await sandbox.advance(Math.max(0, settings.startAt - now()));
+  await startCampaign({ config, store, client: access.client, now: now() }, read.file.id);
+  const tell = async (wish: Wish): Promise<void> => {
+    const campaign = await findCampaign(store.db, read.file.id);
+    if (campaign === undefined) return;
+    await sendUpdate({ config, store, temporal: access }, { campaign, wish, limitMs: updateLimitMs });
+  };
+  return followRehearsal(io, { store, campaignId: read.file.id, now, pause, tell, leave });
 }
 
 function tell(io: Io, rehearsal: Rehearsal, flags: RehearseFlags): void {

@@ -6,10 +6,13 @@ import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { LogReport } from '../../verify/log.ts';
 import { renderOutcomes } from '../words/campaign.ts';
-import { count, plural, span } from '../../input/figures.ts';
+import { count, percent, plural, span } from '../../input/figures.ts';
+import { instantText } from '../../input/instant.ts';
+import { endText } from '../words/forecast.ts';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { withInstants } from '../terminal/json-output.ts';
 import { printable } from '../terminal/printable.ts';
 import { dayText, dayTimeText } from './follow.ts';
-import { comparisonJson, renderComparison } from './forecast.ts';
 import type { RehearsedRows } from './list.ts';
 import type { Timeline } from './timeline.ts';
 import type { RehearsalSettings } from './world.ts';
@@ -98,13 +101,13 @@ function renderTimeline(timeline: Timeline): string[] {
   ];
 }
 
-function tellQuiet({ from, until, paused }: Timeline['quiet'][number]): string {
-  return `${dayTimeText(from)} to ${dayTimeText(until)}   ${span(until - from)}${paused ? ', paused for a part of it' : ''}`;
+function tellQuiet({ fromAt, untilAt, paused }: Timeline['quiet'][number]): string {
+  return `${dayTimeText(fromAt)} to ${dayTimeText(untilAt)}   ${span(untilAt - fromAt)}${paused ? ', paused for a part of it' : ''}`;
 }
 
-function tellPause({ from, until, reason }: Timeline['pauses'][number]): string {
+function tellPause({ fromAt, untilAt, reason }: Timeline['pauses'][number]): string {
   const why = reason === null ? '' : `   ${printable(reason)}`;
-  return `${dayTimeText(from)} to ${until === null ? 'the end' : dayTimeText(until)}${why}`;
+  return `${dayTimeText(fromAt)} to ${untilAt === null ? 'the end' : dayTimeText(untilAt)}${why}`;
 }
 
 function countLines(counts: Record<string, number>): string[] {
@@ -155,31 +158,60 @@ export function rehearsalJson(rehearsal: Rehearsal): object {
     faults,
     campaign: { id: campaign.campaignId, state: campaign.state, reason: campaign.stateReason },
     rows,
-    settings: { ...settings, startAt: iso(settings.startAt) },
+    settings: withInstants(settings),
     notes,
     outcomes: status.outcomes,
     dispositions: status.dispositions,
-    timeline: {
-      ...timeline,
-      startedAt: iso(timeline.startedAt),
-      firstCallAt: iso(timeline.firstCallAt),
-      lastCallAt: iso(timeline.lastCallAt),
-      endedAt: iso(timeline.endedAt),
-      hours: timeline.hours.map((hour) => ({ ...hour, at: iso(hour.at) })),
-      quiet: timeline.quiet.map((span) => ({ paused: span.paused, fromAt: iso(span.from), untilAt: iso(span.until) })),
-      pauses: timeline.pauses.map((pause) => ({
-        reason: pause.reason,
-        fromAt: iso(pause.from),
-        untilAt: iso(pause.until),
-      })),
-    },
-    forecast: forecast === null ? null : comparisonJson(forecast, timeline),
+    timeline: withInstants(timeline),
+    forecast: forecast === null ? null : withInstants(comparisonJson(forecast, timeline)),
     verify,
     conduct,
     tookRealMs: Math.round(tookRealMs),
   };
 }
 
-function iso(instant: number | null): string | null {
-  return instant === null ? null : new Date(instant).toISOString();
+/** The forecast, and below it what happened. */
+function renderComparison(
+  rules: CampaignRules,
+  forecast: CampaignForecast,
+  timeline: Timeline,
+  colour: boolean,
+): string[] {
+  const line = (label: string, ends: string, calls: number): string =>
+    `  ${label.padEnd(12)} ${ends.padEnd(24)}${count(calls).padStart(10)}`;
+  const { calls, answered } = totalsOf(timeline);
+  const share = calls === 0 ? '' : `; here ${percent(answered / calls)} were`;
+  return [
+    pc.createColors(colour).bold('What carillon check forecasts, and what happened'),
+    `  ${''.padEnd(12)} ${'ends'.padEnd(24)}${'calls'.padStart(10)}`,
+    line('earliest', endText(forecast.earliest, rules.endsAt), forecast.calls.fewest),
+    line('likely', endText(forecast.likely, rules.endsAt), forecast.calls.likely),
+    line('slowest', endText(forecast.slowest, rules.endsAt), forecast.slowest.calls),
+    line('rehearsed', timeline.endedAt === null ? 'not at its end' : instantText(timeline.endedAt), calls),
+    `  Likely supposes that ${percent(forecast.assumptions.answerRate)} of the calls are answered${share}.`,
+    ...(timeline.pauses.length === 0 ? [] : ['  Of the pauses below the forecast knows nothing.']),
+    '',
+  ];
+}
+
+/** The same for programs. */
+function comparisonJson(forecast: CampaignForecast, timeline: Timeline): object {
+  const courseOf = ({ finishesAt: endsAt, neverCalled, cutShort, calls }: CampaignForecast['likely']): object => ({
+    endsAt,
+    calls,
+    neverCalled,
+    cutShort,
+  });
+  return {
+    earliest: courseOf(forecast.earliest),
+    likely: courseOf(forecast.likely),
+    slowest: courseOf(forecast.slowest),
+    assumptions: forecast.assumptions,
+    rehearsed: { endsAt: timeline.endedAt, ...totalsOf(timeline) },
+  };
+}
+
+function totalsOf({ hours }: Timeline): { calls: number; answered: number } {
+  const sum = (key: 'calls' | 'answered'): number => hours.reduce((total, hour) => total + hour[key], 0);
+  return { calls: sum('calls'), answered: sum('answered') };
 }

@@ -16,8 +16,8 @@ export interface Timeline {
   /** Earliest and latest time of day, on the clocks of the people called, at which a call was placed; null without calls. */
   callees: { earliest: string; latest: string } | null;
   /** Times in which no call was placed although the campaign had begun and was not over. */
-  quiet: { from: number; until: number; paused: boolean }[];
-  pauses: { from: number; until: number | null; reason: string | null }[];
+  quiet: { fromAt: number; untilAt: number; paused: boolean }[];
+  pauses: { fromAt: number; untilAt: number | null; reason: string | null }[];
   /** How often somebody had to wait before a call, by what for. */
   waits: Record<string, number>;
   /** Calls that were planned and given back before they were placed, by reason. */
@@ -43,20 +43,24 @@ export async function readTimeline(db: Queries, campaignId: string, until: numbe
 }
 
 class TimelineBook {
-  #startedAt: number | null = null;
-  #endedAt: number | null = null;
   readonly #calls: number[] = [];
-  readonly #hours = new Map<number, Timeline['hours'][number]>();
-  readonly #pauses: Timeline['pauses'] = [];
-  readonly #waits: Record<string, number> = {};
-  readonly #released: Record<string, number> = {};
-  #earliest: string | null = null;
-  #latest: string | null = null;
-  #optOuts = 0;
+  readonly #timeline: Timeline = {
+    startedAt: null,
+    firstCallAt: null,
+    lastCallAt: null,
+    endedAt: null,
+    hours: [],
+    callees: null,
+    quiet: [],
+    pauses: [],
+    waits: {},
+    released: {},
+    optOuts: 0,
+  };
 
   readonly #takers: { [Type in EventType]?: (event: Extract<NewEvent, { type: Type }>) => void } = {
     'round.started': ({ at }) => {
-      this.#startedAt ??= at;
+      this.#timeline.startedAt ??= at;
     },
     'campaign.state': ({ at, data: { to, reason } }) => this.#noteState(at, to, reason),
     'attempt.posted': ({ at, data: { zones } }) => {
@@ -70,10 +74,10 @@ class TimelineBook {
     'recipient.outcome': ({ at, data: { outcome } }) => {
       if (outcome !== null) this.#hour(at).rowsDone += 1;
     },
-    'recipient.deferred': ({ data: { reason, count } }) => add(this.#waits, reason, count),
-    'attempt.released': ({ data: { reason } }) => add(this.#released, reason, 1),
+    'recipient.deferred': ({ data: { reason, count } }) => add(this.#timeline.waits, reason, count),
+    'attempt.released': ({ data: { reason } }) => add(this.#timeline.released, reason, 1),
     'suppression.added': ({ attemptId }) => {
-      if (attemptId !== undefined) this.#optOuts += 1;
+      if (attemptId !== undefined) this.#timeline.optOuts += 1;
     },
   };
 
@@ -83,51 +87,45 @@ class TimelineBook {
 
   finish(until: number): Timeline {
     const calls = this.#calls.toSorted((a, b) => a - b);
-    const hours = [...this.#hours.values()].sort((a, b) => a.at - b.at);
-    return {
-      startedAt: this.#startedAt,
-      firstCallAt: calls[0] ?? null,
-      lastCallAt: calls.at(-1) ?? null,
-      endedAt: this.#endedAt,
-      hours,
-      callees:
-        this.#earliest === null || this.#latest === null ? null : { earliest: this.#earliest, latest: this.#latest },
-      quiet: this.#findQuiet(calls, until),
-      pauses: this.#pauses,
-      waits: this.#waits,
-      released: this.#released,
-      optOuts: this.#optOuts,
-    };
+    const hours = this.#timeline.hours.toSorted((a, b) => a.at - b.at);
+    const [firstCallAt = null] = calls;
+    const lastCallAt = calls.at(-1) ?? null;
+    return { ...this.#timeline, firstCallAt, lastCallAt, hours, quiet: this.#findQuiet(calls, until) };
   }
 
   #noteState(at: number, to: CampaignState, reason: string | null): void {
-    const last = this.#pauses.at(-1);
-    if (last?.until === null) last.until = at;
-    if (to === 'paused') this.#pauses.push({ from: at, until: null, reason });
-    if (hasEnded({ state: to })) this.#endedAt = at;
+    const { pauses } = this.#timeline;
+    const last = pauses.at(-1);
+    if (last?.untilAt === null) last.untilAt = at;
+    if (to === 'paused') pauses.push({ fromAt: at, untilAt: null, reason });
+    if (hasEnded({ state: to })) this.#timeline.endedAt = at;
   }
 
   #noteClock(at: number, zone: string): void {
     const time = DateTime.fromMillis(at, { zone: timeZone(zone) }).toFormat('HH:mm');
-    if (this.#earliest === null || time < this.#earliest) this.#earliest = time;
-    if (this.#latest === null || time > this.#latest) this.#latest = time;
+    const { earliest, latest } = this.#timeline.callees ?? { earliest: time, latest: time };
+    this.#timeline.callees = { earliest: time < earliest ? time : earliest, latest: time > latest ? time : latest };
   }
 
   #hour(at: number): Timeline['hours'][number] {
+    const { hours } = this.#timeline;
     const start = Math.floor(at / hourMs) * hourMs;
-    const known = this.#hours.get(start) ?? { at: start, calls: 0, answered: 0, rowsDone: 0 };
-    this.#hours.set(start, known);
-    return known;
+    const known = hours.findLast((hour) => hour.at === start);
+    if (known !== undefined) return known;
+    const hour = { at: start, calls: 0, answered: 0, rowsDone: 0 };
+    hours.push(hour);
+    return hour;
   }
 
   #findQuiet(calls: readonly number[], until: number): Timeline['quiet'] {
-    if (this.#startedAt === null) return [];
-    const marks = [this.#startedAt, ...calls, this.#endedAt ?? until];
-    return marks.flatMap((mark, index) => {
-      const next = marks[index + 1];
-      if (next === undefined || next - mark < quietFromMs) return [];
-      const paused = this.#pauses.some(({ from, until: end }) => from < next && (end ?? Infinity) > mark);
-      return [{ from: mark, until: next, paused }];
+    const { startedAt, endedAt, pauses } = this.#timeline;
+    if (startedAt === null) return [];
+    const marks = [startedAt, ...calls, endedAt ?? until];
+    return marks.flatMap((fromAt, index) => {
+      const untilAt = marks[index + 1];
+      if (untilAt === undefined || untilAt - fromAt < quietFromMs) return [];
+      const paused = pauses.some((pause) => pause.fromAt < untilAt && (pause.untilAt ?? Infinity) > fromAt);
+      return [{ fromAt, untilAt, paused }];
     });
   }
 }

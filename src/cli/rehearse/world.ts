@@ -2,12 +2,8 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describeFileError, OutputFileError } from '../../input/errors.ts';
-import { readConfig, readConfigWith } from '../../config.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { openLogFile } from '../../logger.ts';
-import { sandboxKey } from '../../sandbox/http/authentication.ts';
-import type { Io } from '../terminal/io.ts';
-import { startLocalWorld, type LocalWorld } from '../access/local-world.ts';
+import { privateSettings, type LocalWorldInput } from '../access/local-world.ts';
 
 export interface RehearsalSettings {
   /** Service seconds per real second. */
@@ -93,44 +89,26 @@ export function rehearsalRules(rules: CampaignRules, speed: number): { rules: Ca
   };
 }
 
-/**
- * Starts Temporal, sandbox, database and worker, all of the rehearsal's own, and puts the campaign's agent and caller numbers into the
- * sandbox.
- */
-export async function startRehearsalWorld(
-  io: Io,
-  input: { folder: RehearsalFolder; settings: RehearsalSettings; rules: CampaignRules; signal: AbortSignal },
-): Promise<LocalWorld> {
-  const { folder, settings, rules, signal } = input;
-  const world = await startLocalWorld(io, {
-    config: { ...readConfig(io.env), TEMPORAL_ADDRESS: undefined },
+/** Temporal, sandbox, database and worker, all of the rehearsal's own. */
+export function rehearsalWorld(
+  { databasePath, logPath }: RehearsalFolder,
+  { speed, startAt, seed, dialect }: RehearsalSettings,
+  rules: CampaignRules,
+): LocalWorldInput {
+  return {
     sandbox: {
       port: 0,
-      speed: settings.speed,
+      speed,
       // Service time passes while everything comes up, so it is set to the start once all is ready.
-      epochMs: settings.startAt - longestStartRealMs * settings.speed,
-      seed: settings.seed,
-      dialect: settings.dialect,
+      epochMs: startAt - longestStartRealMs * speed,
+      seed,
+      dialect,
       // As many lines as the campaign asks for: what the account really has is not known here.
       concurrency: Math.max(30, rules.pacing.maxConcurrentCalls),
     },
-    temporal: {},
-    configure: ({ url }) => {
-      const own = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined, DATABASE_URL: undefined };
-      const fixed = { ...own, ...limits, SVC_BASE_URL: url, SVC_API_KEY: sandboxKey, CARILLON_DB: folder.databasePath };
-      return readConfigWith({ fixed }, io.env);
-    },
-    createLog: ({ CARILLON_LOG_LEVEL }) => openLogFile(CARILLON_LOG_LEVEL, folder.logPath),
-    onProgress: (line) => io.stderr.write(`${line}\n`),
-    signal,
-  });
-  try {
-    await furnish(world.sandbox.url, rules);
-    return world;
-  } catch (error) {
-    await world.stop();
-    throw error;
-  }
+    settings: privateSettings(databasePath, limits),
+    logPath,
+  };
 }
 
 interface SandboxState {
@@ -138,8 +116,8 @@ interface SandboxState {
   numbers: object[];
 }
 
-/** Agent and numbers under the ids of the campaign file, through the sandbox's own controls. */
-async function furnish(url: string, rules: CampaignRules): Promise<void> {
+/** Puts agent and caller numbers into a sandbox under the ids of the campaign file, through its own controls. */
+export async function furnish(url: string, rules: CampaignRules): Promise<void> {
   const state = (await ask(`${url}/_sandbox/export`)) as SandboxState;
   const [seed] = state.agents;
   if (seed === undefined) throw new Error('the sandbox has no agent to start from');

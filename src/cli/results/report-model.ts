@@ -144,33 +144,27 @@ function mostFirst(lines: readonly CallLine[]): CallLine[] {
 function outcomeLines(aggregates: readonly Aggregate[], total: number): CountLine[] {
   const counts = new Map(aggregates.filter((row) => row.kind === 'outcome').map((row) => [row.value, row.count]));
   const ended = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const lines = [
-    ...outcomes.map((value) => [value, counts.get(value) ?? 0] as const),
-    ['in_progress', total - ended] as const,
-  ];
-  return lines
-    .filter(([, count]) => count > 0)
-    .map(([value, count]) => ({ value, count, share: total === 0 ? 0 : rounded(count / total) }));
+  const lines = outcomes.map((value) => ({ value, count: counts.get(value) ?? 0 }));
+  return withShares([...lines, { value: 'in_progress', count: total - ended }].filter(({ count }) => count > 0));
 }
 
 function doubtLines(unresolved: Readonly<Record<string, number>>): CountLine[] {
-  const causes = Object.entries(unresolved);
-  const all = causes.reduce((sum, [, count]) => sum + count, 0);
-  const lines = causes.map(([value, count]) => ({ value, count, share: rounded(count / all) }));
-  return lines.toSorted((a, b) => b.count - a.count || a.value.localeCompare(b.value));
+  return byCount(withShares(Object.entries(unresolved).map(([value, count]) => ({ value, count }))));
 }
 
 function valueTables(aggregates: readonly Aggregate[], kind: 'collected' | 'evaluation'): Record<string, CountLine[]> {
   const own = aggregates.filter((row) => row.kind === kind);
   const keys = [...new Set(own.map((row) => row.key))].sort();
-  return Object.fromEntries(
-    keys.map((key) => {
-      const rows = own.filter((row) => row.key === key);
-      const all = rows.reduce((sum, row) => sum + row.count, 0);
-      const lines = rows.map(({ value, count }) => ({ value, count, share: rounded(count / all) }));
-      return [key, lines.toSorted((a, b) => b.count - a.count || a.value.localeCompare(b.value))];
-    }),
-  );
+  return Object.fromEntries(keys.map((key) => [key, byCount(withShares(own.filter((row) => row.key === key)))]));
+}
+
+function withShares(lines: readonly Omit<CountLine, 'share'>[]): CountLine[] {
+  const all = lines.reduce((sum, { count }) => sum + count, 0);
+  return lines.map(({ value, count }) => ({ value, count, share: rounded(count / all) }));
+}
+
+function byCount(lines: readonly CountLine[]): CountLine[] {
+  return lines.toSorted((a, b) => b.count - a.count || a.value.localeCompare(b.value));
 }
 
 function rounded(share: number): number {

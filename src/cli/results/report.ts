@@ -1,9 +1,8 @@
 import { Command } from 'commander';
-import { readConfig } from '../../config.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
-import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
-import { readReport, reportDimensions, type ReportDimension } from './report-model.ts';
+import { withCampaign } from '../access/ledger.ts';
+import { readReport, reportDimensions } from './report-model.ts';
 import { renderReport } from './report-text.ts';
 import { readNames } from './flags.ts';
 import { terminalWidth } from '../terminal/table.ts';
@@ -25,23 +24,12 @@ export function reportCommand(io: Io): Command {
     .option('--by <names>', `only these comma-separated tables: ${reportDimensions.join(', ')}`)
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .action((campaignId: string, flags: { by?: string; json: boolean }) =>
-      runReport(io, { campaignId, by: readNames('--by', flags.by, reportDimensions), json: flags.json }),
-    );
-}
-
-/** `by` null: all tables. Throws UnknownCampaignError. */
-export async function runReport(
-  io: Io,
-  options: { campaignId: string; by: readonly ReportDimension[] | null; json: boolean },
-): Promise<void> {
-  const store = await openExistingLedger(readConfig(io.env));
-  try {
-    const campaign = await requireCampaign(store, options.campaignId);
-    const report = await readReport(store, campaign, options.by ?? reportDimensions);
-    if (options.json) writeJson(io, report);
-    else io.stdout.write(renderReport(campaign, report, terminalWidth(io), io.colour));
-  } finally {
-    await store.close();
-  }
+    .action(async (campaignId: string, { by, json }: { by?: string; json: boolean }) => {
+      const dimensions = readNames('--by', by, reportDimensions) ?? reportDimensions;
+      await withCampaign(io, campaignId, async ({ store, campaign }) => {
+        const report = await readReport(store, campaign, dimensions);
+        if (json) writeJson(io, report);
+        else io.stdout.write(renderReport(campaign, report, terminalWidth(io), io.colour));
+      });
+    });
 }

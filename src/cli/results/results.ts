@@ -1,19 +1,25 @@
 import { Command } from 'commander';
 import { jsonText } from '../../input/json-text.ts';
-import { writeResults, type ResultsFormat } from '../../results/file.ts';
-import type { CsvSettings } from '../../results/text.ts';
-import { readConfig, type Config } from '../../config.ts';
+import { writeResults, type WriteResultsInput } from '../../results/file.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
-import { everyResult, lastChange, readReasons, readResultKeys, readResults } from '../../ledger/read/result-rows.ts';
+import {
+  everyResult,
+  lastChange,
+  readReasons,
+  readResultKeys,
+  readResults,
+  type ResultFilter,
+} from '../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
-import { openExistingLedger, requireCampaign } from '../access/ledger.ts';
+import { withCampaign, type OpenCampaign } from '../access/ledger.ts';
 import { plural } from '../../input/figures.ts';
 import { nextSince } from './delta.ts';
 import { readResultsFlags, type ResultsFlags, type ResultsOptions } from './flags.ts';
 import { refuseOtherFile } from './replace.ts';
 import { waitForEnd } from './wait.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { readClockOrReal } from '../access/service.ts';
 import { fetchTranscripts } from './transcripts.ts';
@@ -79,25 +85,19 @@ class ResultsLeftError extends Error {
   readonly exitCode = 1;
 }
 
-export async function runResults(io: Io, campaignId: string, options: ResultsOptions): Promise<void> {
-  const config = readConfig(io.env);
-  const store = await openExistingLedger(config);
-  try {
-    const campaign = await requireCampaign(store, campaignId);
+async function runResults(io: Io, campaignId: string, options: ResultsOptions): Promise<void> {
+  await withCampaign(io, campaignId, async (open) => {
     const path = options.output ?? defaultPath(campaignId, options);
-    if (path !== '-') await refuseOtherFile(path, campaign, options.format);
+    if (path !== '-') await refuseOtherFile(path, open.campaign, options.format);
     if (path === '-' && options.format === 'xlsx' && io.isTerminal) {
       throw new UsageError('A workbook cannot be shown on a terminal. Name a file: --output results.xlsx');
     }
-    await interruptible(io, path, async (leave) => {
-      const ended = options.wait ? await waitUntilEnded(io, config, store, campaignId, leave) : campaign;
-      await writeAndTell(io, { config, store, campaign: ended, options, path, leave });
+    await leavable(io, path, async (leave) => {
+      const campaign = options.wait ? await waitUntilEnded(io, open, leave) : open.campaign;
+      await writeAndTell(io, { ...open, campaign }, { options, path, leave });
     });
-    if (options.transcripts !== null)
-      await fetchTranscripts(io, { config, store, campaign, folder: options.transcripts });
-  } finally {
-    await store.close();
-  }
+    if (options.transcripts !== null) await fetchTranscripts(io, open, options.transcripts);
+  });
 }
 
 function defaultPath(campaignId: string, { format, filter, since }: ResultsOptions): string {
@@ -106,34 +106,17 @@ function defaultPath(campaignId: string, { format, filter, since }: ResultsOptio
 }
 
 /** Ctrl-C gives the work up in order: no half-written file stays. Where rows go to a pipe the system's own way is right. */
-async function interruptible(
-  io: Pick<Io, 'onInterrupt'>,
-  path: string,
-  work: (leave: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const leaving = new AbortController();
-  if (path === '-') return work(leaving.signal);
-  const takeBack = io.onInterrupt(() =>
-    leaving.abort(new ResultsLeftError('Left before the results were written; nothing was changed.')),
-  );
-  try {
-    await work(leaving.signal);
-  } finally {
-    takeBack();
-  }
+async function leavable(io: Io, path: string, work: (leave: AbortSignal) => Promise<void>): Promise<void> {
+  if (path === '-') await work(new AbortController().signal);
+  else await untilInterrupted(io, ({ signal }) => work(signal));
 }
 
-async function waitUntilEnded(
-  io: Io,
-  config: Config,
-  store: Store,
-  campaignId: string,
-  leave: AbortSignal,
-): Promise<Campaign> {
-  const { campaign } = await waitForEnd(io, { config, store, campaignId, leave });
+async function waitUntilEnded(io: Io, open: OpenCampaign, leave: AbortSignal): Promise<Campaign> {
+  const { campaign } = await waitForEnd(io, open, leave);
   if (hasEnded(campaign)) return campaign;
+  const { campaignId: id } = campaign;
   throw new ResultsLeftError(
-    `Left; campaign ${campaignId} goes on as long as a worker runs, and no results were written. Wait again: carillon results ${campaignId} --wait`,
+    `Left; campaign ${id} goes on as long as a worker runs, and no results were written. Wait again: carillon results ${id} --wait`,
   );
 }
 
@@ -141,46 +124,33 @@ const clockLimitMs = 3_000;
 
 async function writeAndTell(
   io: Io,
-  input: {
-    config: Config;
-    store: Store;
-    campaign: Campaign;
-    options: ResultsOptions;
-    path: string;
-    leave: AbortSignal;
-  },
+  { config, store, campaign }: OpenCampaign,
+  { options, path, leave }: { options: ResultsOptions; path: string; leave: AbortSignal },
 ): Promise<void> {
-  const { config, store, campaign, options, path, leave } = input;
   const { campaignId } = campaign;
+  const { since, format, csv } = options;
   const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
-  const { since } = options;
   const changedSince = since === null ? null : 'at' in since ? since.at : Math.round(clock.now() - since.agoMs);
   await tellUnknownReasons(io, store, campaignId, options.filter.reasons);
   // Read first: what changes while the rows are read belongs to the next delta.
   const next = nextSince({ lastChange: await lastChange(store.db, campaignId), now: clock.now(), speed: clock.speed });
   const progress = new RowProgress(io, 'written');
-  let rows: number;
-  try {
-    rows = await writeCampaignResults(io, store, campaign, path, {
-      format: options.format,
-      csv: options.csv,
-      filter: { ...options.filter, changedSince },
-      onRow: (count) => progress.update(count),
-      giveUp: leave,
-    });
-  } finally {
-    progress.clear();
-  }
+  const onRow = (count: number): void => {
+    progress.update(count);
+    if (leave.aborted) throw new ResultsLeftError('Left before the results were written; nothing was changed.');
+  };
+  const filter = { ...options.filter, changedSince };
+  const rows = await writeCampaignResults(io, store, campaign, path, { format, csv, filter, onRow }).finally(() =>
+    progress.clear(),
+  );
   const ended = hasEnded(campaign);
   const open = ended ? '' : ' The campaign is not at its end: rows without an outcome read in_progress.';
   if (path !== '-') io.stderr.write(`${plural(rows, 'row')} written to ${path}.${open}\n`);
-  const nextText = next === null ? null : new Date(next).toISOString();
-  if (options.json && path !== '-') {
-    const summary = { campaignId, path, format: options.format, rows, ended, nextSinceAt: nextText };
-    io.stdout.write(`${jsonText(summary)}\n`);
-  }
+  const nextSinceAt = next === null ? null : new Date(next).toISOString();
+  if (options.json && path !== '-')
+    io.stdout.write(`${jsonText({ campaignId, path, format, rows, ended, nextSinceAt })}\n`);
   const wanted = since !== null || (!ended && path !== '-');
-  if (wanted && nextText !== null) io.stderr.write(`Changes from here on: --since ${nextText}\n`);
+  if (wanted && nextSinceAt !== null) io.stderr.write(`Changes from here on: --since ${nextSinceAt}\n`);
 }
 
 /** Any word may be a reason, so one that no row has is no error: a job that looks for it finds nothing today. */
@@ -204,15 +174,8 @@ export async function writeCampaignResults(
   store: Store,
   campaign: Campaign,
   path: string,
-  more: {
-    format?: ResultsFormat;
-    csv?: CsvSettings;
-    filter?: typeof everyResult;
-    onRow?: (rows: number) => void;
-    giveUp?: AbortSignal;
-  } = {},
+  { filter = everyResult, ...settings }: WritingChoices = {},
 ): Promise<number> {
-  const { filter = everyResult, ...settings } = more;
   const { collected, evaluation } = await readResultKeys(store.db, campaign.campaignId);
   return writeResults({
     columns: campaign.rules.list.columns,
@@ -220,8 +183,12 @@ export async function writeCampaignResults(
     collectedKeys: collected,
     evaluationKeys: evaluation,
     path,
-    listPath: null,
     stdout: io.stdout,
     ...settings,
   });
+}
+
+interface WritingChoices extends Pick<WriteResultsInput, 'format' | 'csv' | 'onRow'> {
+  /** Default: all rows. */
+  filter?: ResultFilter;
 }

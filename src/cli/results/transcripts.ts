@@ -3,20 +3,18 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeFileError, OutputFileError } from '../../input/errors.ts';
 import { writeWholeFile } from '../../results/whole-file.ts';
-import type { Config } from '../../config.ts';
 import type { ConvaiClient } from '../../convai/client.ts';
 import { ConvaiError, RefusedError } from '../../convai/errors.ts';
-import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { readResultConversations, type ResultConversation } from '../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
 import { count, plural } from '../../input/figures.ts';
+import type { OpenCampaign } from '../access/ledger.ts';
+import { RowProgress } from '../terminal/row-progress.ts';
 import { explainServiceFault, openService } from '../access/service.ts';
 import { renderTranscript } from '../words/transcript.ts';
 
 const readsAtOnce = 4;
 const mostNamed = 20;
-const progressEveryMs = 500;
 /** A service that refuses this many in a row is not asked for the rest. */
 const mostFailuresInRow = 10;
 
@@ -35,9 +33,9 @@ interface Tally {
  */
 export async function fetchTranscripts(
   io: Io,
-  input: { config: Config; store: Store; campaign: Campaign; folder: string },
+  { config, store, campaign }: OpenCampaign,
+  folder: string,
 ): Promise<void> {
-  const { config, store, campaign, folder } = input;
   const client = openService(config);
   const tally: Tally = { written: 0, present: 0, unfinished: 0, missing: [] };
   try {
@@ -58,7 +56,7 @@ async function fetchAll(
   folder: string,
   tally: Tally,
 ): Promise<void> {
-  const showProgress = progressLine(io);
+  const progress = new RowProgress(io, 'fetched', 'transcripts');
   let failuresInRow = 0;
   let stopped = false;
   const work = async (): Promise<void> => {
@@ -79,10 +77,14 @@ async function fetchAll(
         }
         tally.missing.push(nameOf(next));
       }
-      showProgress(tally.written);
+      progress.update(tally.written);
     }
   };
-  await Promise.all(Array.from({ length: readsAtOnce }, work));
+  try {
+    await Promise.all(Array.from({ length: readsAtOnce }, work));
+  } finally {
+    progress.clear();
+  }
 }
 
 async function fetchOne(
@@ -97,13 +99,9 @@ async function fetchOne(
   else if (!conversation.final) tally.unfinished += 1;
   else {
     const record = await client.getConversation(conversation.conversationId);
-    await writeWholeFile(path, once(renderTranscript(conversation.row, record)));
+    await writeWholeFile(path, [renderTranscript(conversation.row, record)]);
     tally.written += 1;
   }
-}
-
-async function* once(text: string): AsyncGenerator<string> {
-  yield text;
 }
 
 /** The id comes from the service: as part of a file name it must not lead elsewhere. */
@@ -119,18 +117,7 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-function progressLine(io: Io): (written: number) => void {
-  const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;
-  let shownAt = 0;
-  return (written) => {
-    if (!isTerminal || io.now() - shownAt < progressEveryMs) return;
-    shownAt = io.now();
-    io.stderr.write(`\r${count(written)} transcripts fetched\u001b[K`);
-  };
-}
-
 function tell(io: Io, { written, present, unfinished, missing }: Tally, folder: string): void {
-  const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;
   const lines = [`${plural(written, 'transcript')} written to ${folder}, ${count(present)} were there already.`];
   if (unfinished > 0)
     lines.push(`${plural(unfinished, 'call')} not at an end yet: run the command again later for those.`);
@@ -140,6 +127,6 @@ function tell(io: Io, { written, present, unfinished, missing }: Tally, folder: 
     lines.push(`The service did not give ${plural(missing.length, 'transcript')}: ${named}${rest}.`);
     lines.push('Run the command again to try those once more; it fetches only what is not there.');
   }
-  io.stderr.write(`${isTerminal ? '\r\u001b[K' : ''}${lines.join('\n')}\n`);
+  io.stderr.write(`${lines.join('\n')}\n`);
   if (missing.length > 0) io.exitCode = 1;
 }

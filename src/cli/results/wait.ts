@@ -1,8 +1,7 @@
 import { realClock } from '../../convai/service-clock.ts';
-import type { Config } from '../../config.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
 import { createCampaignView } from '../access/campaign-view.ts';
+import type { OpenCampaign } from '../access/ledger.ts';
 import type { Io } from '../terminal/io.ts';
 import { superviseCampaign } from '../access/supervision.ts';
 import { openTemporal } from '../access/temporal.ts';
@@ -16,23 +15,17 @@ const temporalLimitMs = 2_000;
  */
 export async function waitForEnd(
   io: Io,
-  input: { config: Config; store: Store; campaignId: string; leave: AbortSignal },
+  { config, store, campaign: { campaignId } }: OpenCampaign,
+  leave: AbortSignal,
 ): Promise<Snapshot> {
-  const { config, store, campaignId, leave } = input;
   const temporal = await openTemporal(io, config, temporalLimitMs).catch(() => null);
-  const clock = keepServiceClock(config.SVC_BASE_URL);
+  const readClock = keepServiceClock(config.SVC_BASE_URL);
+  const clock = () => readClock().catch(() => realClock(Date.now));
+  const supervise = async () => (temporal === null ? [] : superviseCampaign({ config, store, temporal }, campaignId));
   const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;
   const view = createCampaignView({ ...io, isTerminal }, io.stderr, 'Ctrl-C leaves; the campaign goes on.');
   try {
-    return await watchCampaign({
-      store,
-      campaignId,
-      clock: () => clock().catch(() => realClock(Date.now)),
-      fromSeq: null,
-      view,
-      leave,
-      ...(temporal === null ? {} : { supervise: () => superviseCampaign({ config, store, temporal }, campaignId) }),
-    });
+    return await watchCampaign({ store, campaignId, clock, fromSeq: null, view, leave, supervise });
   } finally {
     await temporal?.connection.close();
   }

@@ -9,8 +9,7 @@ import { commandEnvironment } from '../../config.ts';
 import { sandboxKey } from '../../sandbox/http/authentication.ts';
 import { formatConduct, verdictOf, type ConductReport } from '../../sandbox/judge/conduct-report.ts';
 import { toJUnit } from '../../sandbox/judge/junit.ts';
-import { startSandbox, type RunningSandbox } from '../../sandbox/start.ts';
-import { addSandboxFlags, isStartRefusal, readSandboxFlags, type SandboxFlags } from './flags.ts';
+import { addSandboxFlags, startAsAsked, type SandboxFlags } from './flags.ts';
 
 const formats = {
   text: formatConduct,
@@ -69,14 +68,8 @@ export async function runExec(command: readonly string[], flags: ExecFlags, io: 
     io.stderr.write(`error: --report is "${format}"; it must be ${Object.keys(formats).join(', ')}.\n`);
     return 2;
   }
-  let sandbox: RunningSandbox;
-  try {
-    sandbox = await startSandbox(await readSandboxFlags({ ...flags, port: flags.port ?? '0' }));
-  } catch (error) {
-    if (!isStartRefusal(error)) throw error;
-    io.stderr.write(`error: ${error.message}\n`);
-    return 2;
-  }
+  const sandbox = await startAsAsked({ ...flags, port: flags.port ?? '0' }, io.stderr);
+  if (sandbox === null) return 2;
   try {
     const ended = await runChild(command, sandbox.url, io);
     if (typeof ended === 'string') {

@@ -1,11 +1,12 @@
 import { Command } from 'commander';
 import { isLoopbackAddress } from '../../sandbox/core/allowed-host.ts';
 import { sandboxKey } from '../../sandbox/http/authentication.ts';
-import { startSandbox, type RunningSandbox } from '../../sandbox/start.ts';
+import type { RunningSandbox } from '../../sandbox/start.ts';
+import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { controlCommands } from './control.ts';
 import { execCommand } from './exec.ts';
-import { addSandboxFlags, defaultPort, isStartRefusal, readSandboxFlags, type SandboxFlags } from './flags.ts';
+import { addSandboxFlags, defaultPort, startAsAsked, type SandboxFlags } from './flags.ts';
 
 export type { SandboxFlags };
 
@@ -61,18 +62,11 @@ export function sandboxCommand(io?: Pick<Io, 'exitCode' | 'stdout' | 'env'>): Co
 
 /** Runs the sandbox until told to stop. Returns the exit code: 0, or 2 when it could not start as asked. */
 export async function runSandbox(flags: SandboxFlags, io: SandboxIo): Promise<number> {
-  let sandbox: RunningSandbox;
-  try {
-    sandbox = await startSandbox(await readSandboxFlags(flags));
-  } catch (error) {
-    if (!isStartRefusal(error)) throw error;
-    io.stderr.write(`error: ${error.message}\n`);
-    return 2;
-  }
+  const sandbox = await startAsAsked(flags, io.stderr);
+  if (sandbox === null) return 2;
   io.stderr.write(banner(sandbox, flags));
   if (flags.json === true) io.stdout.write(`${JSON.stringify(readyLine(sandbox, flags))}\n`);
-  if (!io.stop.aborted)
-    await new Promise<void>((resolve) => io.stop.addEventListener('abort', () => resolve(), { once: true }));
+  await untilAborted(io.stop);
   await sandbox.close();
   const kept = sandbox.dataFile === null ? 'nothing of it is kept' : `its state is in ${sandbox.dataFile}`;
   io.stderr.write(`The sandbox has stopped; ${kept}.\n`);

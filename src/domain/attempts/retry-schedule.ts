@@ -19,10 +19,6 @@ export const defaultRetryDelays: Readonly<Record<RetryDisposition, RetryDelays>>
 /** Detail of a call, and reason of a row, on which a person has given up: nobody is dialled for it again. */
 export const givenUp = 'given_up';
 
-function isGivenUp({ disposition, detail }: AttemptResult): boolean {
-  return disposition === 'unknown' && detail === givenUp;
-}
-
 /** A call whose result is known, and the history that decides what follows. */
 export interface SettledAttempt {
   result: AttemptResult;
@@ -59,13 +55,13 @@ export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
   const countsAs = result.counted || overdue;
   const final = (outcome: Outcome, reason: string): AfterAttempt => ({ kind: 'final', outcome, reason, countsAs });
 
-  // A person gave it up: whatever is done about unknown calls otherwise, this one is over.
-  if (isGivenUp(result)) return final('unresolved', givenUp);
-  if (result.disposition === 'unknown' && (result.detail === notToldApart || result.detail === acceptedLate))
-    return final('unresolved', result.detail);
-  switch (result.disposition) {
+  const { disposition, detail } = result;
+  // Whatever is done about unknown calls otherwise, such a one is over.
+  if (disposition === 'unknown' && (detail === givenUp || detail === notToldApart || detail === acceptedLate))
+    return final('unresolved', detail);
+  switch (disposition) {
     case 'answered':
-      return final('completed', result.detail ?? 'answered');
+      return final('completed', detail ?? 'answered');
     case 'opted_out':
       return final('opted_out', 'opted_out');
     case 'invalid_number':
@@ -79,17 +75,17 @@ export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
       break;
   }
   const at = retryAt({
-    delays: rules.delays[result.disposition],
+    delays: rules.delays[disposition],
     nth: attempt.sameDisposition,
     from: attempt.settledAt,
     zones: attempt.zones,
     jitterMs: rules.jitterMs,
     key: attempt.attemptId,
   });
-  if (at === null && result.disposition === 'unknown') return final('unresolved', 'unknown');
+  if (at === null && disposition === 'unknown') return final('unresolved', 'unknown');
   const counted = attempt.countedAttempts + (overdue ? 1 : 0);
   // With a budget that is renewed they wait for that.
   if (counted >= rules.maxAttempts && rules.resetAfterMs === null) return final('exhausted', 'attempts_used_up');
-  if (at === null) return final('exhausted', `no_retry_after_${result.disposition}`);
+  if (at === null) return final('exhausted', `no_retry_after_${disposition}`);
   return { kind: 'retry', at, countsAs };
 }

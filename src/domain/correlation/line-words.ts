@@ -1,3 +1,4 @@
+import { editDistance } from '../edit-distance.ts';
 import { nearForm, nearWords } from './near-form.ts';
 
 /** Fewer words than this at the beginning of a line say nothing: many lines begin so. */
@@ -96,7 +97,7 @@ const shortestValue = 2;
 
 function isFar(value: string, expected: string): boolean {
   if (value.length < shortestValue || expected.startsWith(value)) return false;
-  return distance(value, expected) * 3 > Math.max(value.length, expected.length);
+  return editDistance(value, expected) * 3 > Math.max(value.length, expected.length);
 }
 
 /** The value of each field; null from the first one on whose surroundings cannot be found. */
@@ -121,7 +122,7 @@ function valuesIn(shape: TemplateShape, near: string): (string | null)[] {
 function beginsLike(text: string, fixed: string): boolean {
   if (fixed === '' || text.startsWith(fixed)) return true;
   if (text.length < fixed.length) return false;
-  return distance(text.slice(0, fixed.length), fixed) * 4 <= fixed.length;
+  return editDistance(text.slice(0, fixed.length), fixed) * 4 <= fixed.length;
 }
 
 /** Fewer letters of a fixed text than this may stand in any value. */
@@ -141,17 +142,4 @@ function findFixed(text: string, fixed: string): number | null {
   for (let length = Math.min(fixed.length, text.length - 1); length >= leastFixed; length -= 1)
     if (text.endsWith(fixed.slice(0, length))) return text.length - length;
   return null;
-}
-
-/** The edit distance (Levenshtein). */
-function distance(a: string, b: string): number {
-  const [from, to] = [Array.from(a), Array.from(b)];
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [i, letter] of from.entries()) {
-    const next = [i + 1];
-    for (const [j, other] of to.entries())
-      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)));
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

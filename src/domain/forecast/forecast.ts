@@ -94,8 +94,7 @@ interface Place extends ForecastGroup {
 /**
  * When a campaign would end that goes as `course` says: windows, lines, starts per minute, delays and caps as in the campaign; further
  * attempts before first ones, and the groups' first attempts in turn by their size. Other campaigns and the size of batches are left out.
- * Its
- * cost depends on the number of calls and groups, not on how long the campaign lasts.
+ * Its cost depends on the number of calls and groups, not on how long the campaign lasts.
  */
 export function forecast(input: ForecastInput): Forecast {
   return new Simulation(input).run();

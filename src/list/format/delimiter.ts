@@ -23,8 +23,7 @@ export function readNote(text: string): { delimiter: string | null } | null {
 
 /**
  * Finds what separates the columns, in the first lines of a list: under it, one of them has all cells that `isWanted` asks for. If that
- * holds for
- * none of the characters, or for several, the one under which lines have equally many cells is taken.
+ * holds for none of the characters, or for several, the one under which lines have equally many cells is taken.
  * @throws ListFileError when several characters may be it.
  */
 export function findDelimiter(path: string, text: string, isWanted: (cells: string[]) => boolean): string {

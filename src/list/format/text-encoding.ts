@@ -40,8 +40,7 @@ export interface ByteCensus {
 
 /**
  * Whether a text without marks is UTF-8 or Windows-1252 (Latin-1 with a few more characters). A file that mixes both stays UTF-8, where the
- * odd
- * cells are refused row by row: read the other way its good names would become wrong ones.
+ * odd cells are refused row by row: read the other way its good names would become wrong ones.
  */
 export function chooseByCensus({ utf8, other }: Pick<ByteCensus, 'utf8' | 'other'>): 'utf-8' | 'windows-1252' {
   return other > utf8 * 20 ? 'windows-1252' : 'utf-8';

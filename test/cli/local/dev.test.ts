@@ -11,7 +11,7 @@ import { createWorld, until, type CampaignWorld, type RunningCommand } from '../
 const anyPorts = ['--port', '0', '--temporal-port', '0'];
 
 async function createDevWorld(): Promise<CampaignWorld> {
-  const world = await createWorld('');
+  const world = await createWorld({}, { TEMPORAL_ADDRESS: '' });
   world.env['XDG_STATE_HOME'] = world.path('state');
   for (const name of ['HOME', 'PATH', 'XDG_CACHE_HOME']) world.env[name] = process.env[name] ?? '';
   return world;

@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkWorkers } from '../../../src/cli/local/doctor-worker.ts';
+import { expect, test } from 'vitest';
+import { checkWorkers } from '../../../src/cli/local/doctor-reach.ts';
 import { readConfig } from '../../../src/config.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
-import { startDevServer, type DevServer } from '../../../src/temporal/dev-server.ts';
 import { createWorld } from '../campaign-world.ts';
 
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
-
 test('doctor looks for workers of this database', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const config = readConfig(world.env);
   expect(await checkWorkers(config, Date.now())).toEqual([]);
   await (await openStore({ sqlitePath: config.CARILLON_DB })).close();

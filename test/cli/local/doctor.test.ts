@@ -9,9 +9,8 @@ import type { Finding } from '../../../src/cli/local/doctor-finding.ts';
 import { checkTimeZoneData, checkVersions } from '../../../src/cli/local/doctor-machine.ts';
 import { checkClock } from '../../../src/cli/local/doctor-service.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
-import { readConfig } from '../../../src/config.ts';
-import { startDevServer } from '../../../src/temporal/dev-server.ts';
-import { startPostgresServer } from '../../support/postgres-server.ts';
+import { sharedTemporal } from '../../support/temporal-for-tests.ts';
+import { sharedServer } from '../../support/shared-server.ts';
 import { makeFolder, makeProgram, versionScript } from '../../temporal/fake-programs.ts';
 import { createTerminal } from '../terminal.ts';
 
@@ -124,8 +123,7 @@ test('an address at which nothing listens is a warning on this machine and a fau
 });
 
 test('a Temporal server that runs is told with its version, one that does not is a fault', async () => {
-  const server = await startDevServer({ config: readConfig(), ui: false });
-  onTestFinished(() => server.stop());
+  const server = await sharedTemporal();
   const { findings } = await examine({ TEMPORAL_ADDRESS: server.address });
   expect(findings['Temporal server']).toMatchObject({
     status: 'ok',
@@ -169,12 +167,11 @@ test('a database file that is none, or whose folder is missing, is a fault', asy
 });
 
 test('a PostgreSQL that answers is told with its version; wrong ones are faults without their password', async () => {
-  const postgres = await startPostgresServer();
-  onTestFinished(() => postgres.stop());
-  const { password } = new URL(postgres.url);
-  const withPassword = (word: string) => postgres.url.replace(password, word);
+  const url = await sharedServer('postgres');
+  const { password } = new URL(url);
+  const withPassword = (word: string) => url.replace(password, word);
 
-  const good = await examine({ DATABASE_URL: postgres.url });
+  const good = await examine({ DATABASE_URL: url });
   expect(good.findings['Database']).toMatchObject({
     status: 'ok',
     detail: expect.stringMatching(/^PostgreSQL \d+.* at 127/),

@@ -16,7 +16,7 @@ const secret = 'a-secret-for-tests-only';
 const nobody = '127.0.0.1:1';
 
 test('a campaign with hooks is refused without a secret, before anything is asked or written', async () => {
-  const world = await createWorld(nobody, {}, { SVC_BASE_URL: `http://${nobody}` });
+  const world = await createWorld({}, { TEMPORAL_ADDRESS: nobody, SVC_BASE_URL: `http://${nobody}` });
   const hook = await startHookServer();
   for (const [yaml, name] of [
     [`pre_dial: { url: "${new URL(hook.url).origin}" }`, 'pre_dial'],

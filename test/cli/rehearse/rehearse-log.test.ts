@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ListRow } from '../../../src/list/recipients.ts';
-import { RehearsalForecaster } from '../../../src/cli/rehearse/forecast.ts';
+import { Preflight } from '../../../src/preflight/preflight.ts';
 import { followRehearsal, dayTimeText, progressLine } from '../../../src/cli/rehearse/follow.ts';
 import { findFaults, rehearsalJson, renderRehearsal, type Rehearsal } from '../../../src/cli/rehearse/report.ts';
 import { readTimeline } from '../../../src/cli/rehearse/timeline.ts';
@@ -74,8 +74,8 @@ test('the timeline tells hours, clocks of the people called, quiet times, pauses
     ],
     // In Chicago it was five past eight when New York was called.
     callees: { earliest: '08:05', latest: '13:00' },
-    quiet: [{ from: begin + 6 * minuteMs, until: begin + 7 * hourMs, paused: true }],
-    pauses: [{ from: begin + hourMs, until: begin + 2 * hourMs, reason: 'paused by a person' }],
+    quiet: [{ fromAt: begin + 6 * minuteMs, untilAt: begin + 7 * hourMs, paused: true }],
+    pauses: [{ fromAt: begin + hourMs, untilAt: begin + 2 * hourMs, reason: 'paused by a person' }],
     waits: { outside_hours: 2 },
     released: { outside_hours: 1 },
     optOuts: 1,
@@ -168,7 +168,7 @@ function rehearsal(changes: Partial<Rehearsal> = {}): Rehearsal {
         { at: begin + 24 * hourMs, calls: 1, answered: 0, rowsDone: 1 },
       ],
       callees: { earliest: '09:00', latest: '16:49' },
-      quiet: [{ from: begin, until: begin + 24 * hourMs, paused: false }],
+      quiet: [{ fromAt: begin, untilAt: begin + 24 * hourMs, paused: false }],
       pauses: [],
       waits: { frequency_cap: 3 },
       released: {},
@@ -201,7 +201,7 @@ test('the report says what happened when, and what a rehearsal is not', () => {
 
 test('the forecast of the rehearsed rows stands beside what happened', async () => {
   const { rules } = campaignIn('completed');
-  const forecaster = new RehearsalForecaster(rules, begin);
+  const preflight = new Preflight(rules, begin);
   function* chunks(): Generator<ListRow[]> {
     yield Array.from({ length: 100 }, (_, index): ListRow => ({
       row: index + 1,
@@ -218,9 +218,9 @@ test('the forecast of the rehearsed rows stands beside what happened', async () 
     }));
   }
   let seen = 0;
-  for (const rows of chunks()) seen += forecaster.observe(rows).length;
+  for (const rows of chunks()) seen += preflight.add(rows, null).length;
   expect(seen).toBe(100);
-  const forecast = forecaster.forecast();
+  const { forecast } = preflight.outlook();
   const text = renderRehearsal(rehearsal({ forecast }), false);
   expect(text).toMatch(
     /forecasts, and what happened\n +ends +calls\n +earliest +2030-01-15 14:\d\d UTC +100\n +likely +2030-01-\d\d .* UTC +\d+\n +slowest +.*\n +rehearsed +2030-01-16 16:00 UTC +31\n/,

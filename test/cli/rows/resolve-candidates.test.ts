@@ -1,21 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from '../../../src/config.ts';
-import { startDevServer, type DevServer } from '../../../src/temporal/dev-server.ts';
+import { expect, test } from 'vitest';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { answered, beginProven, noon, numbers } from '../../ledger/scenario.ts';
 import { createWorld, numberAt, proven, until, type CampaignWorld } from '../campaign-world.ts';
-
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
 
 async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> {
   return JSON.parse((await world.run('status', world.id, '--json')).stdout) as Record<string, unknown>;
@@ -36,7 +25,7 @@ function save(world: CampaignWorld, name: string, lines: readonly Line[]): void 
 
 test('three people who answer one opening line are decided about in a file, and who was not theirs is dialled', async () => {
   const outcomeMix = { answered: 100, no_answer: 0, voicemail: 0, busy: 0, failed: 0 };
-  const world = await createWorld(server.address, { dialect: 'spec', outcomeMix });
+  const world = await createWorld({ dialect: 'spec', outcomeMix });
   const path = world.writeCampaign({
     lines: [0, 1, 2].map((index) => `${numberAt(index)},Ana`),
     yaml: ['shared_words: unresolved'],
@@ -125,7 +114,7 @@ test('three people who answer one opening line are decided about in a file, and 
 });
 
 test('one row is decided about by flags, and what cannot be is refused', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
   const rules = { sharedWords: 'unresolved' as const };
   const spring = await beginProven(store, { rows: buildRows(numbers(3), () => 'Guest'), rules });

@@ -1,26 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from '../../../src/config.ts';
+import { expect, test } from 'vitest';
 import { endCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
-import { startDevServer, type DevServer } from '../../../src/temporal/dev-server.ts';
 import { beginProven, noon } from '../../ledger/scenario.ts';
 import { createWorld, proven, until, type CampaignWorld } from '../campaign-world.ts';
-
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
 
 /** A campaign whose one batch was lost without a trace. What is given up on or redialled is up to the test. */
 async function loseBatch(lateDelivery = '1m'): Promise<CampaignWorld> {
   const faults = [
     { operation: 'batch_calls' as const, nth: 1, effect: { type: 'reset' as const, when: 'before' as const } },
   ];
-  const world = await createWorld(server.address, { faults });
+  const world = await createWorld({ faults });
   const path = world.writeCampaign({
     rows: 3,
     yaml: [`advanced: { late_delivery: ${lateDelivery} }`, 'retry: { max_attempts: 1 }'],
@@ -74,7 +63,7 @@ test('a lost batch is decided on by a person, not too early, and redialled in th
 });
 
 test('while a campaign drains, and for one of another service, nobody is redialled', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
   const scenario = await beginProven(store);
   await scenario.plan(1);
@@ -122,7 +111,7 @@ test('what is given up stays unresolved, and the decision is on record', async (
 test('calls of an agent whose list the service refuses for good can be given up, but not while its records are still read', async () => {
   const hour = 3_600_000;
   const hidden = { operation: 'batch_calls' as const, effect: { type: 'hide' as const, ms: 100 * hour } };
-  const world = await createWorld(server.address, { faults: [hidden], speed: 200 });
+  const world = await createWorld({ faults: [hidden], speed: 200 });
   const path = world.writeCampaign({ rows: 3, yaml: ['advanced: { settle: 90h }', 'retry: { max_attempts: 1 }'] });
   await world.work();
   expect(await world.run('start', path)).toMatchObject({ code: 0 });
@@ -142,7 +131,7 @@ test('calls of an agent whose list the service refuses for good can be given up,
 });
 
 test('it must be said which', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   expect(await world.run('resolve', 'any')).toMatchObject({ code: 2, stderr: expect.stringContaining('--give-up') });
   expect(await world.run('resolve', 'any', '--redial', '--give-up')).toMatchObject({ code: 2 });
   expect(await world.run('resolve', 'any', '--redial', '--open')).toMatchObject({
@@ -152,7 +141,7 @@ test('it must be said which', async () => {
 });
 
 test('rows that were not reached are called again in a new round, and others never are', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({
     lines: ['+12125550100,Ana', '+12125550101,Ben'],
     yaml: ['retry: { max_attempts: 1 }'],

@@ -118,7 +118,7 @@ test.each([
   [['advance'], 2, /Say how far: a span such as 2h, or --until idle/],
   [['advance', '2h', '--until', 'idle'], 2, /one of the two/],
   [['advance', 'soon'], 1, /refuses it \(422\)/],
-  [['faults', 'nowhere.json'], 2, /nowhere\.json: there is no such file/],
+  [['faults', 'nowhere.json'], 2, /nowhere\.json: the file cannot be read: there is no such file/],
   [
     ['reset', '--url', 'http://127.0.0.1:1'],
     1,

@@ -1,26 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { connectTemporal } from '../../../src/temporal/connection.ts';
-import { startDevServer, type DevServer } from '../../../src/temporal/dev-server.ts';
 import type { ScheduleView } from '../../../src/cli/schedule/view.ts';
 import { until } from '../../support/until.ts';
 import { createWorld, numberAt, proven, type CampaignWorld } from '../campaign-world.ts';
 
 /** A worker process starts, and whole campaigns run. */
 const timeout = 90_000;
-
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
 
 /** Each look is a command of its own, which takes its time. */
 const often = { everyMs: 250 };
@@ -69,7 +59,7 @@ async function serve(answer: (path: string) => { status: number; body: string; h
 }
 
 test('a schedule is created, listed, paused, resumed and deleted', { timeout }, async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({});
   const created = await world.run('schedule', 'create', path, ...yearly, '--list', 'lists/{{ date }}.csv');
   expect(created).toMatchObject({ code: 0 });
@@ -130,7 +120,7 @@ test(
   'each firing dials a list of its own, under an id of its own; what the file says later does not matter',
   { timeout },
   async () => {
-    const world = await createWorld(server.address);
+    const world = await createWorld();
     mkdirSync(world.path('lists'));
     const path = world.writeCampaign({ yaml: ['retry: { max_attempts: 1 }'] });
     const list = ['--list', 'lists/{{ year }}.csv'];
@@ -162,7 +152,7 @@ test(
 );
 
 test('a firing is skipped while the campaign of the one before still runs', { timeout }, async () => {
-  const world = await createWorld(server.address, {}, { SVC_HEADERS_TIMEOUT_MS: '60000' });
+  const world = await createWorld({}, { SVC_HEADERS_TIMEOUT_MS: '60000' });
   const path = world.writeCampaign({ rows: 4 });
   await world.run('schedule', 'create', path, ...yearly);
   await world.work();
@@ -192,7 +182,7 @@ test(
   'beside a campaign of an earlier firing nothing is fired, also when its workflow is gone',
   { timeout },
   async () => {
-    const world = await createWorld(server.address);
+    const world = await createWorld();
     const path = world.writeCampaign({ rows: 2, yaml: ['retry: { max_attempts: 1 }'] });
     await world.run('schedule', 'create', path, ...yearly);
     await world.work();
@@ -231,7 +221,7 @@ test(
   'a firing without its list fails with the reason, and the next one is made all the same',
   { timeout },
   async () => {
-    const world = await createWorld(server.address);
+    const world = await createWorld();
     const path = world.writeCampaign({});
     await world.run('schedule', 'create', path, ...yearly, '--list', 'lists/today.csv');
     await world.work();
@@ -264,7 +254,7 @@ test.each([
     says: /^list: none of the rows of here\.csv would be called \(row_expired 2\)/,
   },
 ])('a firing with $what fails, and no number of it is told', { timeout }, async ({ list, columns = '', says }) => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({});
   writeFileSync(path, world.read('campaign.yaml').replace('phone: phone', `phone: phone${columns}`));
   await world.run('schedule', 'create', path, ...yearly, '--list', 'here.csv');
@@ -288,7 +278,7 @@ test(
   'a list comes from a URL, of which only the host is shown; an answer other than 200 fails the firing',
   { timeout },
   async () => {
-    const world = await createWorld(server.address);
+    const world = await createWorld();
     const path = world.writeCampaign({});
     const asked: string[] = [];
     let status = 200;
@@ -312,7 +302,7 @@ test(
 );
 
 test('a firing that could not begin in time is left out', { timeout }, async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({});
   await world.run('schedule', 'create', path, '--cron', '0 9 5 1 *', '--timezone', 'America/New_York');
   const { client, connection } = await connectTemporal(readConfig(world.env));
@@ -333,7 +323,7 @@ test('a firing that could not begin in time is left out', { timeout }, async () 
 });
 
 test('a schedule of another database is not taken for this one', { timeout }, async () => {
-  const [one, other] = [await createWorld(server.address), await createWorld(server.address)];
+  const [one, other] = [await createWorld(), await createWorld()];
   const path = one.writeCampaign({ id: 'shared-calls' });
   expect(await one.run('schedule', 'create', path, ...yearly)).toMatchObject({ code: 0 });
   expect(await other.run('schedule', 'create', path, ...yearly)).toMatchObject({
@@ -380,7 +370,7 @@ test.each<{ flags: string[]; says: RegExp; yaml?: string[]; id?: string }>([
   { flags: [...cron, ...zone], yaml: ['colour: red'], says: /colour/ },
   { flags: [...cron, ...zone], id: 'a'.repeat(45), says: /id: 45 characters are too many .* at most 44/ },
 ])('create with $flags $yaml $id ends with code 2 and the reason', async ({ flags, says, yaml = [], id }) => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({ yaml, ...(id === undefined ? {} : { id }) });
   const { code, stderr, stdout } = await world.run('schedule', 'create', path, ...flags);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

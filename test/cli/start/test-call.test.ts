@@ -1,22 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from '../../../src/config.ts';
+import { expect, test } from 'vitest';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { accountScope, addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
-import { startDevServer, type DevServer } from '../../../src/temporal/dev-server.ts';
 import { beginProven } from '../../ledger/scenario.ts';
 import { buildRows } from '../../support/campaign-rules.ts';
 import { obeyed, poison } from '../../support/terminal-poison.ts';
 import { createWorld, numberAt, proven, until, type CampaignWorld } from '../campaign-world.ts';
-
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
 
 const mine = '+12125550190';
 /** A Monday, 15:00 UTC: 10:00 in New York. */
@@ -39,7 +28,7 @@ function edit(world: CampaignWorld, ...changes: (readonly [string, string])[]): 
 
 /** A world whose clock goes no faster than ours, so that calling hours do not pass while a test runs. */
 async function slowWorld(): Promise<CampaignWorld> {
-  const world = await createWorld(server.address, { speed: 1, epochMs: monday });
+  const world = await createWorld({ speed: 1, epochMs: monday });
   world.writeCampaign({ lines: ['no number,Bad', `${numberAt(0)},Ana`] });
   return world;
 }
@@ -52,7 +41,7 @@ async function expectNothingDone(world: CampaignWorld): Promise<void> {
 }
 
 test('a test call goes the way of the campaign, to the given number, with the words of the first good row', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({ lines: ['no number,Bad', `${numberAt(0)},Ana`, `${numberAt(1)},Ben`] });
   await world.work();
   const end = await world.run('test-call', path, '--to', mine, '--yes');
@@ -73,7 +62,7 @@ test('a transcript with escapes and bidi characters reaches the terminal harmles
   ];
   const said = { type: 'unknown_field', field: 'transcript', value: transcript } as const;
   const collected = { type: 'unknown_field', field: 'collected_data', value: { [`name${poison}`]: poison } } as const;
-  const world = await createWorld(server.address, {
+  const world = await createWorld({
     faults: [said, collected].map((effect) => ({ operation: 'get_conversation', every: 1, effect })),
   });
   await world.work();
@@ -93,7 +82,7 @@ test('a transcript with escapes and bidi characters reaches the terminal harmles
 
 test('the row is chosen by its number, the call is never repeated, and its end is one JSON object', async () => {
   // Nobody answers, and the campaign would call again.
-  const world = await createWorld(server.address, {
+  const world = await createWorld({
     outcomeMix: { answered: 0, busy: 1, no_answer: 0, voicemail: 0, failed: 0 },
   });
   const path = world.writeCampaign({ rows: 3, yaml: ['retry: { max_attempts: 5, busy: 1m }'] });
@@ -190,7 +179,7 @@ test('a caller number that the service does not know is refused before anything 
 });
 
 test('a test call that the service refuses is not waited for, and says what is wrong', async () => {
-  const world = await createWorld(server.address, {
+  const world = await createWorld({
     faults: [{ operation: 14, effect: { type: 'error', status: 402 } }],
   });
   await world.work();
@@ -201,7 +190,7 @@ test('a test call that the service refuses is not waited for, and says what is w
 });
 
 test('whoever leaves before the end is told how to look at it and end it', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const watching = world.begin('test-call', world.writeCampaign({}), '--to', mine, '--yes');
   await until(() => watching.io.written().stderr.includes('No worker is at work on this database'));
   watching.interrupt();

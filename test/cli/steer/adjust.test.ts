@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { writeAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { listCampaigns } from '../../../src/ledger/rows/campaigns.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { connectTemporal } from '../../../src/temporal/connection.ts';
-import { startDevServer, type DevServer } from '../../../src/temporal/dev-server.ts';
 import { createWorld, proven, until, type CampaignWorld } from '../campaign-world.ts';
-
-let server: DevServer;
-
-beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false });
-});
-afterAll(async () => {
-  await server.stop();
-});
 
 async function jsonOf(world: CampaignWorld, ...args: string[]): Promise<Record<string, unknown>> {
   const end = await world.run(...args, '--json');
@@ -25,7 +15,7 @@ async function jsonOf(world: CampaignWorld, ...args: string[]): Promise<Record<s
 const slowly = ['pacing: { max_concurrent_calls: 1, batch_size: 1, starts_per_minute: 1 }'];
 
 test('a campaign is made faster while it runs, at once, and the file holds again after a reset', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const path = world.writeCampaign({ rows: 40, yaml: slowly });
   await world.run('start', path);
   await world.work();
@@ -58,7 +48,7 @@ test('a campaign is made faster while it runs, at once, and the file holds again
 }, 90_000);
 
 test('without Temporal the change is written all the same, and holds from the next look on', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   await world.run('start', world.writeCampaign({ rows: 3, yaml: slowly }));
   world.env['TEMPORAL_ADDRESS'] = '127.0.0.1:9';
   const adjusted = await world.run('adjust', world.id, '--priority', '100');
@@ -67,7 +57,7 @@ test('without Temporal the change is written all the same, and holds from the ne
 });
 
 test('the account is shared by its campaigns, and status says who has what', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   await world.run('start', world.writeCampaign({ rows: 6 }));
   const account = await jsonOf(world, 'adjust', '--account');
   expect(account).toMatchObject({ limits: { maxConcurrentCalls: null, keepFree: 0 }, pace: 1 });
@@ -95,7 +85,7 @@ test('the account is shared by its campaigns, and status says who has what', asy
 });
 
 test('two campaigns that share one line both come to their ends', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const ids = [`${world.id}-a`, `${world.id}-b`];
   for (const id of ids)
     await world.run('start', world.writeCampaign({ id, rows: 4, yaml: ['retry: { max_attempts: 1 }'] }));
@@ -121,7 +111,7 @@ async function setState(world: CampaignWorld, state: 'completed' | 'failed'): Pr
 }
 
 test('an ended campaign is refused, with the way to go on', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   await world.run('start', world.writeCampaign({ rows: 2 }));
   await setState(world, 'completed');
   expect(await world.run('adjust', world.id, '--priority', '5')).toMatchObject({
@@ -131,7 +121,7 @@ test('an ended campaign is refused, with the way to go on', async () => {
 });
 
 test('a failed campaign is refused by whatever would change it, with the way to go on, and without Temporal', async () => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   await world.run('start', world.writeCampaign({ rows: 2 }));
   await setState(world, 'failed');
   Object.assign(world.env, { TEMPORAL_ADDRESS: '127.0.0.1:9' });
@@ -182,7 +172,7 @@ test.each<[string, string[], RegExp]>([
   ['a priority of the account', ['--account', '--priority', '5'], /--priority is for a campaign: name one/],
   ['a reset of the account', ['--account', '--reset'], /--reset is for a campaign/],
 ])('%s is refused, and nothing is changed', async (_, args, message) => {
-  const world = await createWorld(server.address);
+  const world = await createWorld();
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
   await store.close();
   expect(await world.run('adjust', ...args)).toMatchObject({
@@ -193,7 +183,7 @@ test.each<[string, string[], RegExp]>([
 });
 
 test('a campaign waits for its own service, and goes with it when a person says that it has moved', async () => {
-  const world = await createWorld(server.address, {}, { CARILLON_LOG_LEVEL: 'warn' });
+  const world = await createWorld({}, { CARILLON_LOG_LEVEL: 'warn' });
   const path = world.writeCampaign({ rows: 4, yaml: ['retry: { max_attempts: 1 }'] });
   await world.run('start', path);
   const old = 'https://voice.example/old';

@@ -13,7 +13,8 @@ import { readWorkbook, type WorkbookSheet } from './workbook.ts';
  * @throws ListFileError
  */
 export async function describeWorkbook(path: string, wanted: string | undefined): Promise<ListDescription> {
-  return withWorkbook(path, async (archive) => {
+  const archive = await WorkbookArchive.open(path);
+  try {
     const { sheets } = await readWorkbook(archive);
     const sheet = findSheet(path, sheets, wanted);
     const others = sheets.filter(({ part, hidden }) => part !== null && !hidden).length - 1;
@@ -23,7 +24,11 @@ export async function describeWorkbook(path: string, wanted: string | undefined)
         : '';
     const notes = [`sheet ${JSON.stringify(sheet.name)} of an Excel workbook${more}`];
     return { layout: { kind: 'sheet', sheet: sheet.name, width: 0, recordsAbove: 0 }, notes };
-  });
+  } catch (error) {
+    throw explainArchiveFault(path, error);
+  } finally {
+    archive.close();
+  }
 }
 
 /**
@@ -90,17 +95,6 @@ function asRecord({ number, cells, uncomputed }: SheetRow, row: number, headerWi
     record.damage = { index: uncomputed, hint };
   }
   return record;
-}
-
-async function withWorkbook<T>(path: string, work: (archive: WorkbookArchive) => Promise<T>): Promise<T> {
-  const archive = await WorkbookArchive.open(path);
-  try {
-    return await work(archive);
-  } catch (error) {
-    throw explainArchiveFault(path, error);
-  } finally {
-    archive.close();
-  }
 }
 
 function findSheet(

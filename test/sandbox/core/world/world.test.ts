@@ -73,7 +73,7 @@ test('a broken world file ends the command with code 2 and says what to mend', a
   expect(written.join('')).toContain(`${file}: the world cannot be used.`);
   expect(written.join('')).toContain('dependencies: this field is not known here; leave it out.');
   expect(await runSandbox({ port: '0', world: '/nowhere/world.yaml' }, io)).toBe(2);
-  expect(written.at(-1)).toContain('--world /nowhere/world.yaml: the file cannot be read (ENOENT)');
+  expect(written.at(-1)).toContain('--world /nowhere/world.yaml: the file cannot be read: there is no such file');
   const example = new URL('../../../../examples/worlds/small-town.yaml', import.meta.url).pathname;
   expect(await runSandbox({ port: '0', world: example }, io)).toBe(0);
 });

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { LedgerFindings } from '../../preflight/funnel.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import type { Config } from '../../config.ts';
+import { partsOf } from '../../domain/parts.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
 import { readBudgets } from '../../ledger/limits/attempt-budgets.ts';
@@ -12,6 +13,7 @@ import { describeFailure } from '../terminal/failure.ts';
 import { openExistingLedger } from '../access/ledger.ts';
 import { plural } from '../../input/figures.ts';
 import { accountIdOf } from '../access/service.ts';
+import type { NotAsked } from './service.ts';
 
 /** Whether the do-not-call list and earlier calls could be looked at, and where or why not. */
 export type LedgerState =
@@ -21,7 +23,7 @@ export type LedgerState =
       /** Calls that all campaigns of the account may have open; null: no limit of its own. */
       accountLines: number | null;
     }
-  | { asked: false; reason: string };
+  | NotAsked;
 
 /** What `check` knows of a database, which it only reads. */
 export interface CheckedLedger {
@@ -43,7 +45,7 @@ export async function openCheckedLedger(
 ): Promise<CheckedLedger> {
   const database = describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
   if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB))
-    return unasked(`there is none at ${config.CARILLON_DB}`);
+    return unasked({ asked: false, reason: `there is none at ${config.CARILLON_DB}` });
   try {
     const store = await openExistingLedger(config);
     const accountLines = linesOf(await readAccount(store.db, accountIdOf(config)));
@@ -54,18 +56,13 @@ export async function openCheckedLedger(
       close: () => store.close(),
     };
   } catch (error) {
-    return unasked(describeFailure(error, false).message);
+    return unasked({ asked: false, reason: describeFailure(error, false).message });
   }
 }
 
 /** For a check that is to ask nobody. */
-export function unasked(reason: string): CheckedLedger {
-  return {
-    state: { asked: false, reason },
-    warnings: [],
-    look: () => Promise.resolve(null),
-    close: () => Promise.resolve(),
-  };
+export function unasked(state: NotAsked): CheckedLedger {
+  return { state, warnings: [], look: () => Promise.resolve(null), close: () => Promise.resolve() };
 }
 
 const dayMs = 24 * 3_600_000;
@@ -94,8 +91,8 @@ async function look(
 ): Promise<LedgerFindings> {
   const accepted = rows.filter((row) => row.verdict === 'accepted');
   const suppressed = new Set<string>();
-  for (let start = 0; start < accepted.length; start += rowsPerQuestion) {
-    const numbers = accepted.slice(start, start + rowsPerQuestion).map(({ e164 }) => e164);
+  for (const part of partsOf(accepted, rowsPerQuestion)) {
+    const numbers = part.map(({ e164 }) => e164);
     for (const number of await findSuppressed(store.db, campaignId, numbers, at)) suppressed.add(number);
   }
   const callees = accepted.map(({ e164, externalId: person, country, regions }) => ({

@@ -1,16 +1,14 @@
 import type { Config } from '../../config.ts';
 import type { ConvaiClient } from '../../convai/client.ts';
-import { ConvaiError } from '../../convai/errors.ts';
 import { factsFromRecord } from '../../convai/record-facts.ts';
 import type { ConversationEntry } from '../../convai/schemas-responses.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import { describeFailure } from '../terminal/failure.ts';
-import { explainServiceFault, openService } from '../access/service.ts';
+import { askIfPossible, type NotAsked } from './service.ts';
 
 /** What the agent's records show of whose calls they are. */
 export type RecordsState =
-  | { asked: false; reason: string }
+  | NotAsked
   | {
       asked: true;
       /** Finished records of outbound calls among the newest of the agent that were read. */
@@ -26,18 +24,9 @@ const mostRead = 20;
 
 type ReadRules = Pick<CampaignRules, 'agentId' | 'correlation' | 'timing'>;
 
-/** Looks at the agent's newest records. A service that does not answer is told, not thrown. Throws ConfigError. */
-export async function checkRecords(config: Config, rules: ReadRules): Promise<RecordsState> {
-  if (config.SVC_API_KEY === undefined) return { asked: false, reason: 'SVC_API_KEY is not set' };
-  const client = openService(config);
-  try {
-    return { asked: true, ...(await readNewest(client, rules)) };
-  } catch (error) {
-    if (!(error instanceof ConvaiError)) throw error;
-    return { asked: false, reason: describeFailure(explainServiceFault(config, error), false).message };
-  } finally {
-    await client.close();
-  }
+/** Looks at the agent's newest records. */
+export function checkRecords(config: Config, rules: ReadRules): Promise<RecordsState> {
+  return askIfPossible(config, (client) => readNewest(client, rules));
 }
 
 async function readNewest(client: ConvaiClient, { agentId, correlation, timing }: ReadRules) {

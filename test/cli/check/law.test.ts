@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openCheckedLedger } from '../../../src/cli/check/check-ledger.ts';
+import { openCheckedLedger } from '../../../src/cli/check/ledger.ts';
 import { runCheck } from '../../../src/cli/check/check.ts';
-import { checkLaw } from '../../../src/cli/local/doctor-law.ts';
+import { checkLaw } from '../../../src/cli/local/doctor-machine.ts';
 import { readConfig } from '../../../src/config.ts';
 import { minimalCampaign, writeCampaign } from '../../list/campaign-folder.ts';
 import { beginProven, noon, numbers } from '../../ledger/scenario.ts';

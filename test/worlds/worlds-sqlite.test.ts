@@ -1,3 +1,3 @@
 import { testWorlds } from './worlds-suite.ts';
 
-testWorlds(151, 300, 'sqlite');
+testWorlds(1, 300, 'sqlite');

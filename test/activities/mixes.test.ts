@@ -4,7 +4,7 @@ import { Coverage, drawMixes, mustHappen, range, runMixes } from './run-mixes.ts
 
 const coverage = new Coverage();
 
-test.for([376, 401, 426, 451, 476])(
+test.for(range(0, 9).map((n) => 1 + 25 * n))(
   'no mix of faults breaks a promise: 25 seeds from %i',
   { timeout: 240_000 },
   async (from) => {
@@ -12,6 +12,6 @@ test.for([376, 401, 426, 451, 476])(
   },
 );
 
-test('the mixes from seed 376 on were not harmless', () => {
+test('the mixes were not harmless', () => {
   expect([...coverage.seen.keys()]).toEqual(expect.arrayContaining(mustHappen));
 });

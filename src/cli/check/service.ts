@@ -1,5 +1,6 @@
 import { checkCaller } from '../../preflight/caller-check.ts';
 import type { Config } from '../../config.ts';
+import type { ConvaiClient } from '../../convai/client.ts';
 import { ConvaiError } from '../../convai/errors.ts';
 import type { ServiceClock } from '../../convai/service-clock.ts';
 import type { CallerStanding } from '../../domain/caller-choice.ts';
@@ -7,9 +8,15 @@ import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { describeFailure } from '../terminal/failure.ts';
 import { explainServiceFault, openService, readClock, ServiceUnusableError } from '../access/service.ts';
 
+/** Why something was not asked. */
+export interface NotAsked {
+  asked: false;
+  reason: string;
+}
+
 /** Whether the service would take the campaign's calls. */
 export type ServiceState =
-  | { asked: false; reason: string }
+  | NotAsked
   | {
       asked: true;
       url: string;
@@ -33,26 +40,37 @@ export async function clockOfService(config: Config): Promise<ServiceClock | nul
   }
 }
 
-/** Asks the service for the agent and each caller number. A service that does not answer is told, not thrown. Throws ConfigError. */
-export async function checkService(
+/**
+ * What the service says, or why it was not asked. A service that does not answer is told, not thrown. Throws ConfigError.
+ */
+export async function askIfPossible<Answer extends object>(
   config: Config,
-  { agentId, callers }: Pick<CampaignRules, 'agentId' | 'callers'>,
-): Promise<ServiceState> {
+  ask: (client: ConvaiClient) => Promise<Answer>,
+): Promise<NotAsked | ({ asked: true } & Answer)> {
   if (config.SVC_API_KEY === undefined) return { asked: false, reason: 'SVC_API_KEY is not set' };
   const client = openService(config);
   try {
-    const check = await checkCaller(client, { agentId, callers });
-    return {
-      asked: true,
-      url: config.SVC_BASE_URL,
-      agentId,
-      callers: check.numbers.map(({ phoneNumberId, fault, verified }) => ({ phoneNumberId, fault, verified })),
-      refusal: check.ok ? null : check.reason,
-    };
+    return { asked: true, ...(await ask(client)) };
   } catch (error) {
     if (!(error instanceof ConvaiError)) throw error;
     return { asked: false, reason: describeFailure(explainServiceFault(config, error), false).message };
   } finally {
     await client.close();
   }
+}
+
+/** Asks the service for the agent and each caller number. */
+export function checkService(
+  config: Config,
+  { agentId, callers }: Pick<CampaignRules, 'agentId' | 'callers'>,
+): Promise<ServiceState> {
+  return askIfPossible(config, async (client) => {
+    const check = await checkCaller(client, { agentId, callers });
+    return {
+      url: config.SVC_BASE_URL,
+      agentId,
+      callers: check.numbers.map(({ phoneNumberId, fault, verified }) => ({ phoneNumberId, fault, verified })),
+      refusal: check.ok ? null : check.reason,
+    };
+  });
 }

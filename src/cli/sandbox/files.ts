@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises';
+import { describeFileError } from '../../input/errors.ts';
+import type { Config } from '../../config.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+/** The text of a file, which `name` calls as the person did. Throws UsageError. */
+export async function readTextFile(name: string, path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`${name}: the file cannot be read: ${describeFileError(cause)}.`, { cause });
+  });
+}
+
+/** Throws UsageError. */
+export async function readJsonFile(name: string, path: string): Promise<unknown> {
+  const text = await readTextFile(name, path);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new UsageError(`${name}: not JSON (${(cause as Error).message}).`, { cause });
+  }
+}
+
+/** The control token of a sandbox: from a file, else from the environment; undefined when neither names one. Throws UsageError. */
+export async function readControlToken(
+  file: string | undefined,
+  { CARILLON_SANDBOX_TOKEN: token }: Pick<Config, 'CARILLON_SANDBOX_TOKEN'>,
+): Promise<string | undefined> {
+  return file === undefined ? token : (await readTextFile(`--control-token-file ${file}`, file)).trim();
+}

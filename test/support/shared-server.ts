@@ -1,0 +1,9 @@
+import { inject } from 'vitest';
+
+/** Address of a server that all files share; started by the first that asks (see shared-servers.ts). Throws where it does not start. */
+export async function sharedServer(name: 'temporal' | 'postgres'): Promise<string> {
+  const answer = await fetch(`${inject('sharedServers')}/${name}`);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`The ${name} server of the tests did not start: ${text}`);
+  return text;
+}

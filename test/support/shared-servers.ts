@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestProject } from 'vitest/node';
+import { readConfig } from '../../src/config.ts';
+import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { resolveTemporalBinary } from '../../src/temporal/server-binary.ts';
+import { startPostgresServer, type PostgresServer } from './postgres-server.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Answers `/temporal` and `/postgres` with the address of the server that all files share. */
+    sharedServers: string;
+  }
+}
+
+/**
+ * Run by Vitest before all tests. Each server is started by the first file that asks for it and shared by the rest. The one-off fetch or
+ * build of Temporal takes minutes, which no test's time limit allows for, so that it comes first.
+ */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const onProgress = (line: string): void => {
+    process.stderr.write(`${line}\n`);
+  };
+  await resolveTemporalBinary({ config: readConfig(), onProgress });
+
+  let temporal: Promise<DevServer> | undefined;
+  let postgres: Promise<PostgresServer> | undefined;
+  const door = await listen(async (path) => {
+    if (path === '/temporal') return (await (temporal ??= startDevServer({ config: readConfig(), ui: false }))).address;
+    return (await (postgres ??= startPostgresServer())).url;
+  });
+  project.provide('sharedServers', `http://127.0.0.1:${(door.address() as AddressInfo).port}`);
+  return async () => {
+    door.closeAllConnections();
+    door.close();
+    await (await temporal)?.stop();
+    await (await postgres)?.stop();
+  };
+}
+
+async function listen(answer: (path: string | undefined) => Promise<string>): Promise<Server> {
+  const server = createServer((request, response) => {
+    void answer(request.url).then(
+      (text) => response.end(text),
+      (error: Error) => response.writeHead(500).end(error.message),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}

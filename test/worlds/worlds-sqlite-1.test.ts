@@ -1,3 +1,0 @@
-import { testWorlds } from './worlds-suite.ts';
-
-testWorlds(1, 150, 'sqlite');
