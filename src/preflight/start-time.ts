@@ -62,13 +62,15 @@ function likelyShortfall({ neverCalled, cutShort }: Forecast): string[] {
     neverCalled > 0
       ? `${plural(neverCalled, 'recipient')} would likely never be called`
       : `${plural(cutShort, 'recipient')} would likely not get all attempts`;
-  return [`the window is short: ${whom} before the end; carillon check tells what it needs`];
+  return [`the window is short: ${whom} before the end; a check of the file tells what it needs`];
 }
 
 function nobody(file: CampaignFile, { exclusions }: Funnel): CampaignFileError {
   const why = exclusions.map(({ reason, count }) => `${reason} ${String(count)}`).join(', ');
-  const message = `none of the rows of ${file.settings.list.file} would be called (${why}): carillon check ${file.path} says more`;
-  return new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
+  const message = `none of the rows of ${file.settings.list.file} would be called (${why})`;
+  return new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }], {
+    isAboutRows: true,
+  });
 }
 
 function tooShort(file: CampaignFile, rules: CampaignRules, forecast: CampaignForecast): CampaignFileError {
@@ -97,7 +99,7 @@ function lateRows({ exclusions }: Funnel, impossibleRows: number): string[] {
   const rows = late - impossibleRows;
   if (rows <= 0) return [];
   return [
-    `${plural(rows, 'row')} cannot be called before the end of the campaign or of the row: carillon check says why`,
+    `${plural(rows, 'row')} cannot be called before the end of the campaign or of the row: a check of the file says why`,
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { FaultEffect, ErrorBody } from '../faults/fault-effect.ts';
+import type { FaultEffect, ErrorBody } from '../faults/effect.ts';
 import { drawLatency } from '../faults/latency.ts';
 import { changeReply } from '../faults/reply-changes.ts';
 import { refuseField } from '../schemas/validate.ts';

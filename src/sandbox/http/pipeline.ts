@@ -11,7 +11,7 @@ import { keyRevoked, sufferAfter, sufferBefore } from './fault-effects.ts';
 import type { KnownRoute } from './near-miss.ts';
 import { faultedRequest } from './request-about.ts';
 import { retryAfterHeader } from '../core/settings/retry-after.ts';
-import type { FaultHit } from '../faults/fault-book.ts';
+import type { FaultHit } from '../faults/book.ts';
 import { Random } from '../core/random.ts';
 
 /** These check their query themselves; all others take none. */

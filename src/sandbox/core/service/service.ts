@@ -2,7 +2,7 @@ import { type Clock, ClockSteps } from '../clock/clock.ts';
 import { ClockMover } from '../clock/clock-mover.ts';
 import { ServiceEvents } from '../clock/service-events.ts';
 import { followCalls } from './follow-calls.ts';
-import { FaultBook } from '../../faults/fault-book.ts';
+import { FaultBook } from '../../faults/book.ts';
 import { Gates } from '../gates.ts';
 import { ConductJudge } from '../../judge/conduct.ts';
 import { Journal } from '../../judge/journal.ts';
