@@ -78,7 +78,18 @@ export type ConvaiClient = ReturnType<typeof createConvaiClient>;
 const root = '/v1/convai';
 const largestPage = 100;
 
-/** Throws ConvaiOptionsError when an option cannot be used. */
+/**
+ * A client of one service with one key. Throws ConvaiOptionsError when an option cannot be used.
+ *
+ * @example
+ * ```ts
+ * import { createConvaiClient } from 'carillon/convai';
+ *
+ * const client = createConvaiClient({ baseUrl: 'http://127.0.0.1:4010', apiKey: 'sk_sandbox_ok' });
+ * for await (const { agent_id, name } of client.listAgents()) console.log(agent_id, name);
+ * await client.close();
+ * ```
+ */
 export function createConvaiClient(options: ConvaiClientOptions) {
   const transport = createTransport({
     baseUrl: options.baseUrl,
