@@ -118,7 +118,7 @@ async function refuseBeside(deps: ActivityDependencies, schedule: Schedule): Pro
   if (going === undefined) return;
   const { campaignId, state } = going;
   throw comesToNothing(
-    `Skipped: campaign ${campaignId} of an earlier firing is ${state}. When nothing of it moves: carillon schedule continue ${schedule.campaignId}.`,
+    `Skipped: campaign ${campaignId} of an earlier firing is ${state}. When nothing of it moves, continue it from the schedule.`,
   );
 }
 
@@ -160,9 +160,7 @@ async function readKeptFile({ filePath, content }: Schedule): Promise<CampaignFi
     return await readCampaignFile(filePath, content);
   } catch (error) {
     if (!(error instanceof CampaignFileError)) throw error;
-    throw comesToNothing(
-      `The campaign file of the schedule cannot be used any more: carillon check ${filePath} says why.`,
-    );
+    throw comesToNothing(`The campaign file of the schedule cannot be used any more: a check of ${filePath} says why.`);
   }
 }
 
@@ -212,7 +210,7 @@ function explainListFault(error: unknown, place: ListPlace): unknown {
   if (error instanceof ListFileError && ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? ''))
     return comesToNothing(`There is no list ${place.name}.`);
   if (error instanceof ListFileError || error instanceof CampaignFileError) {
-    const how = 'carillon check with this list in the campaign file says what is wrong';
+    const how = 'a check with this list in the campaign file says what is wrong';
     return comesToNothing(`The list ${place.name} cannot be used with this campaign file: ${how}.`);
   }
   return error;

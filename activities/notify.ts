@@ -68,8 +68,8 @@ export async function notifyPause(deps: ActivityDependencies, input: NotifyPause
       resumes_at: resumesAt === null ? null : new Date(resumesAt).toISOString(),
       what_to_do:
         resumesAt === null
-          ? `Mend what the reason names, then: carillon resume ${campaignId}`
-          : `It goes on by itself at resumes_at; to keep it from that: carillon pause ${campaignId}`,
+          ? 'Mend what the reason names, then resume the campaign.'
+          : 'It goes on by itself at resumes_at; pause it to keep it from that.',
     };
   });
 }

@@ -53,8 +53,7 @@ export class ConfigError extends Error {
 
 /** Reads the settings. Empty variables count as unset. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const parsed = environment.safeParse(set);
+  const parsed = environment.safeParse(nonEmpty(env));
   if (!parsed.success)
     throw new ConfigError(`The environment has a setting that cannot be used:\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
@@ -76,8 +75,11 @@ export function readConfigWith(
   values: { defaults?: NodeJS.ProcessEnv; fixed?: NodeJS.ProcessEnv },
   env: NodeJS.ProcessEnv = process.env,
 ): Config {
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  return readConfig({ ...values.defaults, ...set, ...values.fixed });
+  return readConfig({ ...values.defaults, ...nonEmpty(env), ...values.fixed });
+}
+
+function nonEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
 }
 
 /** A variable that a campaign file or a schedule names; empty counts as unset. */

@@ -9,7 +9,7 @@ const waits: Readonly<Record<string, string>> = {
   blocked: 'the service to allow requests again',
   canary: 'a first conversation',
   words: 'open calls with the same words to end',
-  paused: 'carillon resume',
+  paused: 'somebody to resume it',
   collecting: 'the last results',
 };
 

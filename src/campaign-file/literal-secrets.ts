@@ -17,7 +17,7 @@ interface WrittenSettings {
 
 const hookFix = `write where the address stands, ${keptUrlFix}: what follows its "?" may be a key, and would be kept in the database as it is`;
 const overrideFix =
-  'set it on the agent itself, such as with carillon agents update <agent> --llm-header <name>, or take it from a column with {{ column }}: what stands here would be kept in the database as it is';
+  'set it on the agent itself, such as in a header of its own language model, or take it from a column with {{ column }}: what stands here would be kept in the database as it is';
 const variableFix =
   'take it from a column of the list with {{ column }}, or keep it with the agent: what stands here would be kept in the database as it is';
 

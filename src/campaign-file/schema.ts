@@ -225,7 +225,7 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
   }
   if (Array.isArray(settings.retry.unknown) && settings.on_unknown === 'hold') {
     const message =
-      'write on_unknown: redial as well, knowing that somebody may be called twice; or leave it out, and a person decides (carillon resolve)';
+      'write on_unknown: redial as well, knowing that somebody may be called twice; or leave it out, and a person decides';
     context.addIssue({ code: 'custom', path: ['retry', 'unknown'], message });
   }
   if (settings.list.id === undefined) {

@@ -99,6 +99,8 @@ async function* checkedRows(
 
 function nobody(file: CampaignFile, total: number, rejections: ReadonlyMap<string, number>): CampaignFileError {
   const why = [...rejections].map(([reason, count]) => `${reason} ${String(count)}`).join(', ');
-  const message = `none of the ${total} rows taken from ${file.settings.list.file} can be dialled (${why}): carillon check says more`;
-  return new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
+  const message = `none of the ${total} rows taken from ${file.settings.list.file} can be dialled (${why})`;
+  return new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }], {
+    isAboutRows: true,
+  });
 }

@@ -11,6 +11,9 @@ export interface CampaignProblem {
 
 const mostProblemsShown = 30;
 
+/** `isAboutRows`: none of the rows can be used, and a check of them says why. */
+type RowsErrorOptions = ErrorOptions & { isAboutRows?: boolean };
+
 /**
  * Thrown when a campaign file cannot be used. Lists every problem at once, so that one correction round is enough.
  * Nothing has been read or written beyond the file itself.
@@ -20,14 +23,16 @@ export class CampaignFileError extends Error {
   readonly isBadInput = true;
   readonly path: string;
   readonly problems: readonly CampaignProblem[];
+  readonly isAboutRows: boolean;
 
-  constructor(path: string, problems: readonly CampaignProblem[], options?: ErrorOptions) {
+  constructor(path: string, problems: readonly CampaignProblem[], options?: RowsErrorOptions) {
     const lines = [...new Set(problems.map((problem) => describeProblem(path, problem)))];
     const rest = lines.length - mostProblemsShown;
     if (rest > 0) lines.splice(mostProblemsShown, rest, `and ${String(rest)} more`);
     super(lines.join('\n'), options);
     this.path = path;
     this.problems = problems;
+    this.isAboutRows = options?.isAboutRows ?? false;
   }
 }
 
@@ -38,11 +43,13 @@ export class ListFileError extends Error {
   readonly path: string;
   /** The message without the path. */
   readonly reason: string;
+  readonly isAboutRows: boolean;
 
-  constructor(path: string, reason: string, options?: ErrorOptions) {
+  constructor(path: string, reason: string, options?: RowsErrorOptions) {
     super(`${path}: ${reason}`, options);
     this.path = path;
     this.reason = reason;
+    this.isAboutRows = options?.isAboutRows ?? false;
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A folder that comes with the program, such as `examples`: sources and built files lie at different depths below it. */
+/** A folder or file that comes with the program, such as `examples`: sources and built files lie at different depths below it. */
 export function packageFolder(name: string): string {
   for (const root of ['../..', '../../..']) {
     const folder = fileURLToPath(new URL(`${root}/${name}`, import.meta.url));

@@ -34,10 +34,19 @@ export async function readCampaignText(path: string, kept?: string): Promise<Cam
     path: '',
     message: describeSyntax(error.code, error.message),
   }));
+  const [first] = problems;
+  if (first !== undefined && !looksLikeSettings(document))
+    throw new CampaignFileError(path, [{ ...first, message: `this is no campaign file; ${first.message}` }]);
   problems.push(...findReservedKeys(document, lines));
   if (problems.length > 0) throw new CampaignFileError(path, problems);
   const lineOf = (at: readonly PropertyKey[]): number | null => lineAt(document, lines, at);
   return { content: toPlain(path, document), lineOf };
+}
+
+/** Whether a text with faults is worth a list of them all: it begins with a name, and not as a list of recipients or a page does. */
+function looksLikeSettings({ contents }: Document): boolean {
+  const key = isMap(contents) ? contents.items[0]?.key : null;
+  return isScalar(key) && /^\w+$/.test(String(key.value));
 }
 
 async function readBytes(path: string): Promise<Uint8Array> {

@@ -77,9 +77,9 @@ async function findRow(
       throw new ListFileError(file.listPath, message);
     }
   }
-  const message =
-    wanted === null
-      ? `none of its ${String(last)} rows can be dialled: carillon check ${file.path} says why`
-      : `it has no row ${String(wanted)}; its last is row ${String(last)}`;
-  throw new ListFileError(file.listPath, message);
+  const isAboutRows = wanted === null;
+  const message = isAboutRows
+    ? `none of its ${String(last)} rows can be dialled`
+    : `it has no row ${String(wanted)}; its last is row ${String(last)}`;
+  throw new ListFileError(file.listPath, message, { isAboutRows });
 }

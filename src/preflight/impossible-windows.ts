@@ -4,15 +4,18 @@ import { calendarsFor, isForUnruled, lawFor, type RecipientPlace } from '../doma
 import type { ListRow } from '../list/recipients.ts';
 import type { UnruledCountry } from './unruled-countries.ts';
 
-/**
- * Recipients who can never be called, in whatever week: hours and law leave no time that is open in all their zones for longer than the
- * margin.
- */
-export interface ImpossiblePlace extends RecipientPlace {
+interface CountedPlace extends RecipientPlace {
   zones: readonly string[];
   rows: number;
   /** The first of them. */
   firstRow: number;
+}
+
+/**
+ * Recipients who can never be called, in whatever week: hours and law leave no time that is open in all their zones for longer than the
+ * margin.
+ */
+export interface ImpossiblePlace extends CountedPlace {
   /**
    * The rules by law without which they could be called at some time; empty when the hours of the campaign alone never open in all zones at
    * once. Looked
@@ -37,12 +40,6 @@ const dayMs = 86_400_000;
 const yearMs = 400 * dayMs;
 /** Finding out which rules are at fault takes many questions, and nobody reads more answers. */
 const explainedPlaces = 5;
-
-interface CountedPlace extends RecipientPlace {
-  zones: readonly string[];
-  rows: number;
-  firstRow: number;
-}
 
 /** Counts the accepted rows of a list by place, in memory that does not grow with the rows, and finds places that never open. */
 export class WindowCensus {

@@ -9,11 +9,17 @@ import {
   type CampaignForecast,
   type ForecastAssumptions,
 } from './campaign-forecast.ts';
-import { describeOpeningLines, speakableColumns, type OpeningLines } from './opening-lines.ts';
 import { WordsCounter } from '../domain/forecast/words-forecast.ts';
 import { FunnelCounter, type ExclusionReason, type Funnel, type LedgerFindings } from './funnel.ts';
 import type { ListRow } from '../list/recipients.ts';
-import { lookAhead, type RecordsShown, type WordsOutlook } from './words-outlook.ts';
+import {
+  describeOpeningLines,
+  lookAhead,
+  speakableColumns,
+  type OpeningLines,
+  type RecordsShown,
+  type WordsOutlook,
+} from './words-outlook.ts';
 
 export interface RejectionSummary {
   reason: RejectionReason;
@@ -22,12 +28,8 @@ export interface RejectionSummary {
   examples: RejectionExample[];
 }
 
-interface RejectionExample {
-  row: number;
-  line: number;
-  column: string | null;
-  hint: string;
-}
+type RejectedRow = Extract<ListRow, { verdict: 'rejected' }>;
+type RejectionExample = Pick<RejectedRow, 'row' | 'line' | 'column' | 'hint'>;
 
 export interface RenderedExample {
   row: number;
@@ -121,7 +123,7 @@ export class Preflight {
     return { words, forecast: forecastCampaign({ ...place, assumptions, accountLines, wordsLines: words.openAtOnce }) };
   }
 
-  #addRejection({ reason, row, line, column, hint }: Extract<ListRow, { verdict: 'rejected' }>): void {
+  #addRejection({ reason, row, line, column, hint }: RejectedRow): void {
     const examples = this.#rejected.get(reason);
     if (examples === undefined) this.#rejected.set(reason, [{ row, line, column, hint }]);
     else if (examples.length < examplesPerReason) examples.push({ row, line, column, hint });

@@ -38,7 +38,7 @@ function limitText({ limitedBy, moreMs }: WindowNeeds): string {
     case 'shared_words':
       return `${begin} too many opening lines are the same (see below).`;
     case 'account_limit':
-      return `${begin} the account allows no more (carillon adjust --account).`;
+      return `${begin} the account allows no more.`;
     case 'starts_per_minute':
       return `${begin} pacing.starts_per_minute lets too few calls begin.`;
     case 'warm_up':

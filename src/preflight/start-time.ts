@@ -1,6 +1,5 @@
 import { forecastCampaign, forecastOutlook, type CampaignForecast } from './campaign-forecast.ts';
 import type { CampaignFile } from '../campaign-file/file.ts';
-import { hasAnEnd, refuseTooEarlyEnd } from './end-check.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
 import { FunnelCounter, isForWantOfTime, type Funnel } from './funnel.ts';
 import type { ListRow } from '../list/recipients.ts';
@@ -63,13 +62,15 @@ function likelyShortfall({ neverCalled, cutShort }: Forecast): string[] {
     neverCalled > 0
       ? `${plural(neverCalled, 'recipient')} would likely never be called`
       : `${plural(cutShort, 'recipient')} would likely not get all attempts`;
-  return [`the window is short: ${whom} before the end; carillon check tells what it needs`];
+  return [`the window is short: ${whom} before the end; a check of the file tells what it needs`];
 }
 
 function nobody(file: CampaignFile, { exclusions }: Funnel): CampaignFileError {
   const why = exclusions.map(({ reason, count }) => `${reason} ${String(count)}`).join(', ');
-  const message = `none of the rows of ${file.settings.list.file} would be called (${why}): carillon check ${file.path} says more`;
-  return new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
+  const message = `none of the rows of ${file.settings.list.file} would be called (${why})`;
+  return new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }], {
+    isAboutRows: true,
+  });
 }
 
 function tooShort(file: CampaignFile, rules: CampaignRules, forecast: CampaignForecast): CampaignFileError {
@@ -98,6 +99,39 @@ function lateRows({ exclusions }: Funnel, impossibleRows: number): string[] {
   const rows = late - impossibleRows;
   if (rows <= 0) return [];
   return [
-    `${plural(rows, 'row')} cannot be called before the end of the campaign or of the row: carillon check says why`,
+    `${plural(rows, 'row')} cannot be called before the end of the campaign or of the row: a check of the file says why`,
   ];
+}
+
+/** Whether time can run out for this campaign or for single rows of it. */
+export function hasAnEnd({ endsAt, list }: CampaignRules): boolean {
+  return endsAt !== null || list.expiresAtColumn !== null;
+}
+
+/**
+ * The first instant at which somebody could be called if the campaign ended later, where nobody can be and its end alone is to blame; null
+ * otherwise.
+ */
+export function opensTooLate({ endsAt }: CampaignRules, funnel: Funnel): number | null {
+  const { dialable, exclusions, opensAfterEnd } = funnel;
+  if (endsAt === null || dialable > 0 || !exclusions.every(({ reason }) => isForWantOfTime(reason))) return null;
+  return opensAfterEnd;
+}
+
+/**
+ * Refuses a campaign that ends before anybody of its list can be called.
+ * @throws CampaignFileError with the end, and the first instant at which a row could be called.
+ */
+export function refuseTooEarlyEnd(file: CampaignFile, rules: CampaignRules, funnel: Funnel): void {
+  const opensAt = opensTooLate(rules, funnel);
+  if (opensAt === null) return;
+  const margin = `${String(rules.timing.dispatchMarginMs / 60_000)}m`;
+  const message =
+    `${isoText(rules.endsAt ?? 0)} is too early: nobody of the list can be called before it. The first hours open ${isoText(opensAt)}, ` +
+    `and a call must begin longer than advanced.dispatch_margin (${margin}) before the end; write a later time`;
+  throw new CampaignFileError(file.path, [{ line: file.lineOf(['ends_at']), path: 'ends_at', message }]);
+}
+
+function isoText(at: number): string {
+  return new Date(at).toISOString();
 }

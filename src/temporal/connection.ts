@@ -24,7 +24,7 @@ type ConnectConfig = Pick<Config, 'TEMPORAL_ADDRESS' | 'TEMPORAL_NAMESPACE'>;
 /** Thrown when the server cannot be reached, or cannot be used, within the limit; its message says what, where and what to do. */
 export class TemporalUnreachableError extends Error {
   override readonly name = 'TemporalUnreachableError' as const;
-  readonly exitCode = 1;
+  readonly isBadInput = false;
   readonly address: string;
 
   constructor(address: string, reason: string, cause?: unknown) {
@@ -136,7 +136,7 @@ function explain(error: unknown, { address, namespace }: TemporalTarget, timeout
     );
   }
   const advice =
-    'Start it (carillon dev starts one of its own) or set TEMPORAL_ADDRESS to a server that runs; if it wants TLS or a key, set TEMPORAL_TLS or TEMPORAL_API_KEY.';
+    'Start it, or set TEMPORAL_ADDRESS to a server that runs; if it wants TLS or a key, set TEMPORAL_TLS or TEMPORAL_API_KEY.';
   const reason = code === null ? 'it cannot be reached' : `it gives no answer (gRPC status ${code})`;
   return new TemporalUnreachableError(address, `${reason}, waited at most ${timeoutMs / 1000} s. ${advice}`, error);
 }

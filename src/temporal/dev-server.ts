@@ -44,7 +44,7 @@ export interface DevServerInput {
 /** Thrown when the dev server does not come up; its message ends with the last lines that the server wrote. */
 export class DevServerError extends Error {
   override readonly name = 'DevServerError' as const;
-  readonly exitCode = 1;
+  readonly isBadInput = false;
 }
 
 /**

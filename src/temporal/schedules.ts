@@ -47,19 +47,17 @@ export interface ScheduleState extends Omit<Recurrence, 'cron' | 'everyMs'> {
 /** Thrown when Temporal has a schedule of that id already. */
 export class ScheduleExistsError extends Error {
   override readonly name = 'ScheduleExistsError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 
-  constructor({ scheduleId, campaignId }: { scheduleId: string; campaignId: string }) {
-    super(
-      `Temporal already has a schedule ${scheduleId}. Delete it first (carillon schedule delete ${campaignId}), or give this campaign another id.`,
-    );
+  constructor(scheduleId: string) {
+    super(`Temporal already has a schedule ${scheduleId}. Delete it first, or give this campaign another id.`);
   }
 }
 
 /** Thrown when a schedule has no time left at which it could fire; none was made. */
 export class ScheduleNeverFiresError extends Error {
   override readonly name = 'ScheduleNeverFiresError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 /** One schedule per campaign file and queue prefix, and nothing of the list in its name. */
@@ -104,7 +102,7 @@ export async function createSchedule(
       ...(note === null ? {} : { state: { note } }),
     })
     .catch((error: unknown) => {
-      throw error instanceof ScheduleAlreadyRunning ? new ScheduleExistsError({ scheduleId, campaignId }) : error;
+      throw error instanceof ScheduleAlreadyRunning ? new ScheduleExistsError(scheduleId) : error;
     });
   const state = readState(await handle.describe());
   if (state.next.length > 0) return state;

@@ -50,7 +50,7 @@ const fetchLimits: FetchLimits = {
 /** Thrown when no step gave a usable program; its message lists what each step found and what to do. */
 export class TemporalBinaryError extends Error {
   override readonly name = 'TemporalBinaryError' as const;
-  readonly exitCode = 1;
+  readonly isBadInput = false;
 }
 
 const choices = `Choose one:

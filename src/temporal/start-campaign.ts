@@ -25,13 +25,13 @@ import { campaignTimeouts } from './worker.ts';
 /** Thrown when Temporal has a workflow of that name that does not run this database's campaign. */
 export class WorkflowConflictError extends Error {
   override readonly name = 'WorkflowConflictError' as const;
-  readonly exitCode = 1;
+  readonly isBadInput = false;
 }
 
 /** Thrown when a campaign was started against another service than the one of the settings; nothing was done. */
 export class OtherServiceError extends Error {
   override readonly name = 'OtherServiceError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 /**

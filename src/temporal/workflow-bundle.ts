@@ -8,7 +8,7 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 /** Thrown when the workflows cannot be bundled: most often because something in them is not deterministic. */
 export class WorkflowBundleError extends Error {
   override readonly name = 'WorkflowBundleError' as const;
-  readonly exitCode = 1;
+  readonly isBadInput = false;
 }
 
 /** What a worker takes as its `workflowBundle`. */

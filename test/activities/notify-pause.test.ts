@@ -56,7 +56,7 @@ test.for(dialects)(
       reason,
       paused_at: '2030-01-15T12:00:00.000Z',
       resumes_at: null,
-      what_to_do: 'Mend what the reason names, then: carillon resume spring',
+      what_to_do: 'Mend what the reason names, then resume the campaign.',
     });
     const page = await readFile(new URL('../../docs/hooks.md', import.meta.url), 'utf8');
     const [, documented = ''] = /^```json on_pause\n(.*?)^```/ms.exec(page) ?? [];
@@ -90,7 +90,7 @@ test('a pause with a cool-down says when it ends, also when it is over by the ti
   expect(hook.calls.map(({ body }) => body)).toMatchObject([
     {
       resumes_at: '2030-01-15T12:01:00.000Z',
-      what_to_do: 'It goes on by itself at resumes_at; to keep it from that: carillon pause spring',
+      what_to_do: 'It goes on by itself at resumes_at; pause it to keep it from that.',
     },
   ]);
 });

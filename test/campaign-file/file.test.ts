@@ -242,6 +242,15 @@ test.each([
   expect((await problemsOf(yaml)).join('\n')).toMatch(pattern);
 });
 
+test.each([
+  ['a list', 'phone,name\n+12125550100,"Ann ""A"" B"\nBen: x,+12125550101\n"', 1],
+  ['a page', '# Reminders\n\nThis page tells how, and when: read it.\n\n- item: one\n  - inner\n* other: two\n', 4],
+])('%s instead of a campaign file is refused in one sentence, with its first fault', async (_, text, line) => {
+  const problems = await problemsOf(text);
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(new RegExp(`^${line} : this is no campaign file; this is not YAML: `));
+});
+
 test('a window that the dispatch margin uses up is refused, since nothing would ever be dialled', async () => {
   const yaml = minimalCampaign.replace('hours: any', 'hours: { mon: "09:00-09:10" }');
   expect((await problemsOf(yaml)).join()).toMatch(/^5 hours\.mon: .*write a longer window/);

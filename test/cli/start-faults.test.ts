@@ -90,7 +90,7 @@ test('a list of which no row can be dialled starts no campaign, and a mended one
   expect(await world.run('start', path)).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
-      /none of the 2 rows taken from list\.csv can be dialled \(invalid_phone 1, missing_phone 1\)/,
+      /none of the 2 rows taken from list\.csv can be dialled \(invalid_phone 1, missing_phone 1\)\ncarillon check \S+\.yaml says more\.\n/,
     ),
   });
   await expectNothingImported(world);

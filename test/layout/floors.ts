@@ -104,7 +104,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/cli/suppress': [],
     'src/cli/schedule': [],
     'src/cli/steer': [],
-    'src/cli/rows': ['src/cli/suppress'],
+    'src/cli/rows': [],
     'src/cli/watch': ['src/verify'],
     'src/cli/results': [],
     'src/cli/check': [],

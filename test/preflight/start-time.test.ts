@@ -66,7 +66,7 @@ test('where only the likely course does not fit, that is one warning', async () 
   const likely = tooShort.map((line) => line.replace('15:40', '16:10'));
   expect(await timeOf({ yaml: likely })).toEqual([
     expect.stringMatching(
-      /^the window is short: \d+ recipients would likely never be called before the end; carillon check/,
+      /^the window is short: \d+ recipients would likely never be called before the end; a check of the file/,
     ),
   ]);
   const retries = ['law: off', 'ends_at: 2026-01-05T16:10:00Z', 'retry: { max_attempts: 2, no_answer: 24h }'];

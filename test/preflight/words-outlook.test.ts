@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import { describeOpeningLines, speakableColumns } from '../../src/preflight/opening-lines.ts';
-import { lookAhead, type RecordsShown } from '../../src/preflight/words-outlook.ts';
+import {
+  describeOpeningLines,
+  lookAhead,
+  speakableColumns,
+  type RecordsShown,
+} from '../../src/preflight/words-outlook.ts';
 import { WordsCounter } from '../../src/domain/forecast/words-forecast.ts';
 import { buildRules, hourMs, type RulesChanges } from '../support/campaign-rules.ts';
 

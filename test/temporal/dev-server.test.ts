@@ -95,7 +95,7 @@ test('a server that ends at its start is an error with its last words', async ()
   const input = await makeServer('echo "first"; echo "disk is full" >&2; exit 7');
   await expect(startDevServer(input)).rejects.toMatchObject({
     name: 'DevServerError',
-    exitCode: 1,
+    isBadInput: false,
     message: expect.stringMatching(/ended \(exit code 7\).*disk is full/s),
   });
 });

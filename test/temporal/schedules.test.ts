@@ -89,11 +89,14 @@ test('a start and an end bound the firings', async () => {
 });
 
 test('one that would never fire is not made, and one that exists is not replaced', async () => {
-  await expect(create({ cron: '0 9 31 4 *' })).rejects.toMatchObject({ name: 'ScheduleNeverFiresError', exitCode: 2 });
+  await expect(create({ cron: '0 9 31 4 *' })).rejects.toMatchObject({
+    name: 'ScheduleNeverFiresError',
+    isBadInput: true,
+  });
   expect(await describeSchedule(temporal.client, `carillon/carillon/calls-${made}`)).toBeNull();
   const { id } = await create({ cron: '0 9 1 1 *' });
   made -= 1;
-  await expect(create({ cron: '0 10 1 1 *' })).rejects.toMatchObject({ name: 'ScheduleExistsError', exitCode: 2 });
+  await expect(create({ cron: '0 10 1 1 *' })).rejects.toMatchObject({ name: 'ScheduleExistsError', isBadInput: true });
   expect((await describeSchedule(temporal.client, id))?.next[0]).toSatisfy(
     (ms: number) => new Date(ms).getUTCHours() === 9,
   );

@@ -191,7 +191,7 @@ test('when no step works the error tells what each one found and what to do', as
   const machine = await makeMachine();
   await makeGo(machine, 'echo "dial tcp: no route to host" >&2; exit 1');
   const resolving = resolveTemporalBinary(machine.input);
-  await expect(resolving).rejects.toMatchObject({ name: 'TemporalBinaryError', exitCode: 1 });
+  await expect(resolving).rejects.toMatchObject({ name: 'TemporalBinaryError', isBadInput: false });
   await expect(resolving).rejects.toThrow(
     /PATH: no temporal.*download from 127\.0\.0\.1:1: .*go install: go cannot reach the module source \(dial tcp: no route to host\).*Choose one:.*TEMPORAL_ADDRESS/s,
   );

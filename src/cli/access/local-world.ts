@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfigWith, type Config } from '../../config.ts';
 import { FaultRuleError } from '../../sandbox/faults/fault-rule.ts';
 import { sandboxKey } from '../../sandbox/http/authentication.ts';
@@ -151,15 +152,10 @@ async function openSandbox(options: SandboxOptions): Promise<RunningSandbox> {
 }
 
 async function within(limitMs: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  try {
-    await Promise.race([work.catch(() => {}), limit]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const over = new AbortController();
+  const limit = sleep(limitMs, undefined, { signal: over.signal }).catch(() => {});
+  await Promise.race([work.catch(() => {}), limit]);
+  over.abort();
 }
 
 /** The port if nobody listens on it here, else 0 for any. */

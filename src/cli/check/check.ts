@@ -3,7 +3,7 @@ import { usualAssumptions, type ForecastAssumptions } from '../../preflight/camp
 import { campaignWarnings } from '../../campaign-file/warnings.ts';
 import { lawWarnings } from '../../campaign-file/law-warnings.ts';
 import { campaignRules, readCampaignFile, refusePassedTimes, type CampaignFile } from '../../campaign-file/file.ts';
-import { opensTooLate, refuseTooEarlyEnd } from '../../preflight/end-check.ts';
+import { opensTooLate, refuseTooEarlyEnd } from '../../preflight/start-time.ts';
 import { CampaignFileError } from '../../input/errors.ts';
 import { describeImpossible, impossibleAsJson, refuseImpossible } from '../../preflight/impossible-text.ts';
 import { WindowCensus, type ImpossibleWindows } from '../../preflight/impossible-windows.ts';

@@ -16,11 +16,11 @@ export interface DemoFolder {
 
 const mostTries = 100;
 
-/** Makes a folder of its own for one demo, with the example campaign under a fresh id. Throws OutputFileError. */
-export async function createDemoFolder(parent: string, nowMs: number): Promise<DemoFolder> {
+/** Makes a folder of its own for one demo in the current one, with the example campaign under a fresh id. Throws OutputFileError. */
+export async function createDemoFolder(nowMs: number): Promise<DemoFolder> {
   const stamp = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
-  const name = await makeFreshFolder(parent, `demo-${stamp}`);
-  const folder = resolve(parent, name);
+  const name = await makeFreshFolder(`demo-${stamp}`);
+  const folder = resolve(name);
   const source = join(packageFolder('examples'), 'reminders');
   const text = await readFile(join(source, 'campaign.yaml'), 'utf8');
   const campaignPath = join(folder, 'campaign.yaml');
@@ -36,15 +36,15 @@ export async function createDemoFolder(parent: string, nowMs: number): Promise<D
   };
 }
 
-async function makeFreshFolder(parent: string, wanted: string): Promise<string> {
+async function makeFreshFolder(wanted: string): Promise<string> {
   for (let tries = 1; ; tries += 1) {
     const name = tries === 1 ? wanted : `${wanted}-${tries}`;
     try {
-      await mkdir(resolve(parent, name));
+      await mkdir(resolve(name));
       return name;
     } catch (error) {
       if (codeOf(error) === 'EEXIST' && tries < mostTries) continue;
-      throw new OutputFileError(resolve(parent, name), `the folder was not made: ${describeFileError(error)}`, {
+      throw new OutputFileError(resolve(name), `the folder was not made: ${describeFileError(error)}`, {
         cause: error,
       });
     }

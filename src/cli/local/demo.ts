@@ -48,7 +48,7 @@ export function demoCommand(io: Io): Command {
 /** The exit code says whether all went as it should. */
 async function runDemo(io: Io, { keep, speed }: DemoFlags): Promise<void> {
   const startedAt = performance.now();
-  const folder = await createDemoFolder('.', io.now());
+  const folder = await createDemoFolder(io.now());
   io.stdout.write(`A rehearsal in ${folder.folder}. Nothing real is called.\n`);
   const input: LocalWorldInput = {
     // The same calls each time: only what the machine's speed decides differs.

@@ -3,10 +3,13 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'libsql';
 import { Client } from 'pg';
+import { campaignQueues } from '../../domain/ids.ts';
 import type { Config } from '../../config.ts';
 import { refuseInTheClear } from '../../ledger/postgres-dialect.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
-import { fault, ok, reasonOf, type Finding } from './doctor-finding.ts';
+import { countWorkers } from '../../temporal/queue-pollers.ts';
+import { openExistingLedger } from '../access/ledger.ts';
+import { fault, ok, reasonOf, warning, type Finding } from './doctor-finding.ts';
 import { codeOf } from '../../input/error-code.ts';
 
 const limitMs = 5_000;
@@ -32,6 +35,30 @@ export async function checkTemporal(config: Config): Promise<Finding> {
       reasonOf(error),
       'carillon worker, run and status need it; carillon demo does without when TEMPORAL_ADDRESS is unset.',
     );
+  }
+}
+
+/** Whether somebody works on the campaigns of the database; nothing where database or Temporal are not there to be asked. */
+export async function checkWorkers(config: Config, now: number): Promise<Finding[]> {
+  if (config.TEMPORAL_ADDRESS === undefined) return [];
+  try {
+    const store = await openExistingLedger(config);
+    const name = campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId).campaign;
+    await store.close();
+    const { connection, namespace } = await connectTemporal(config, { timeoutMs: limitMs });
+    try {
+      const workers = await countWorkers(connection, { namespace, name, limitMs, now });
+      if (workers > 0) return [ok('Worker', `${workers} at work on this database`)];
+      const advice = 'Start one with the same database, TEMPORAL_* and SVC_* variables: carillon worker';
+      return [
+        warning('Worker', 'none has asked for work on this database in the last minute: no campaign moves', advice),
+      ];
+    } finally {
+      await connection.close();
+    }
+  } catch {
+    // What is wrong with database or Temporal is told by those who look at them.
+    return [];
   }
 }
 

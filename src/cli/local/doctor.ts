@@ -11,9 +11,8 @@ import {
   checkTimeZoneData,
   checkVersions,
 } from './doctor-machine.ts';
-import { checkDatabase, checkTemporal } from './doctor-reach.ts';
+import { checkDatabase, checkTemporal, checkWorkers } from './doctor-reach.ts';
 import { checkService } from './doctor-service.ts';
-import { checkWorkers } from './doctor-worker.ts';
 import type { Io } from '../terminal/io.ts';
 
 type DoctorIo = Pick<Io, 'stdout' | 'env' | 'colour' | 'now' | 'exitCode'>;

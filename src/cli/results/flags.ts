@@ -3,10 +3,8 @@ import { parseDuration } from '../../input/duration.ts';
 import { parseInstant } from '../../input/instant.ts';
 import { nearestName } from '../../input/nearest-name.ts';
 import { resultsFormats, type ResultsFormat } from '../../results/file.ts';
-import type { CsvSettings } from '../../results/text.ts';
 import { dispositions } from '../../domain/disposition.ts';
 import { outcomes } from '../../domain/outcome.ts';
-import type { ResultFilter } from '../../ledger/read/result-rows.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** The flags as typed. */
@@ -25,24 +23,15 @@ export interface ResultsFlags {
 }
 
 /** Changed since an instant (service time), or since so long ago. */
-export type Since = { at: number } | { agoMs: number };
+type Since = { at: number } | { agoMs: number };
 
-export interface ResultsOptions {
-  /** `-` for standard output; null for a name made from the campaign's in the current folder. */
-  output: string | null;
-  format: ResultsFormat;
-  csv: CsvSettings;
-  filter: Omit<ResultFilter, 'changedSince'>;
-  since: Since | null;
-  wait: boolean;
-  transcripts: string | null;
-  json: boolean;
-}
+/** What the flags ask for. */
+export type ResultsOptions = ReturnType<typeof readResultsFlags>;
 
 const rowOutcomes = [...outcomes, 'in_progress'] as const;
 
 /** Throws UsageError. */
-export function readResultsFlags(flags: ResultsFlags): ResultsOptions {
+export function readResultsFlags(flags: ResultsFlags) {
   const { output = null, transcripts = null, wait, json, safeCells, bom } = flags;
   const format = readFormat(flags);
   if (format !== 'csv' && (safeCells || bom)) {
@@ -50,6 +39,7 @@ export function readResultsFlags(flags: ResultsFlags): ResultsOptions {
     throw new UsageError(`--safe-cells and --bom are for CSV; ${why}.`);
   }
   return {
+    /** `-` for standard output; null for a name made from the campaign's in the current folder. */
     output,
     format,
     csv: { safeCells, bom },

@@ -10,7 +10,7 @@ import { withCampaign } from '../access/ledger.ts';
 import { tellToLook } from '../access/campaign-message.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
-import { nowOf } from '../suppress/flags.ts';
+import { readServiceTime } from '../access/service.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -56,7 +56,7 @@ async function runWithdraw(io: Io, input: PersonInput, campaignId: string, flags
   const given = [flags.id, flags.row, flags.file].filter((flag) => flag !== undefined);
   if (given.length !== 1) throw new UsageError('Name the rows with one of --id, --row and --file.');
   await withCampaign(io, campaignId, async ({ config, store, campaign }) => {
-    const now = await nowOf(config, io);
+    const now = await readServiceTime(io, config);
     refuseUnlessEditable(campaign, now);
     const { idColumn } = campaign.rules.list;
     if (flags.row === undefined && idColumn === null) {

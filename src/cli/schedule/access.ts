@@ -1,14 +1,12 @@
 import { nearestName } from '../../input/nearest-name.ts';
-import { readConfig, type Config } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { findSchedule, listSchedules, type Schedule } from '../../ledger/campaign/schedules.ts';
-import { countWorkers } from '../../temporal/queue-pollers.ts';
 import { describeSchedule, scheduleIdOf, type ScheduleState } from '../../temporal/schedules.ts';
 import { campaignQueues } from '../../domain/ids.ts';
 import type { Io } from '../terminal/io.ts';
-import { openExistingLedger } from '../access/ledger.ts';
-import { noWorkerLines } from '../access/supervision.ts';
-import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
+import { withLedger } from '../access/ledger.ts';
+import { withTemporal, type Session } from '../access/temporal.ts';
 
 /** Thrown when a command names a schedule that the database does not have; its message names those it has. */
 export class UnknownScheduleError extends Error {
@@ -22,34 +20,17 @@ export class ScheduleMessageError extends Error {
   readonly exitCode = 1;
 }
 
-export interface ScheduleSession {
-  config: Config;
-  store: Store;
-  temporal: TemporalAccess;
-}
-
 /** Opens database and Temporal by the settings of `io` for one command, and closes both. */
 export async function withSchedules<Result>(
   io: Io,
-  work: (session: ScheduleSession) => Promise<Result>,
-  open: (config: Config) => Promise<Store> = openExistingLedger,
+  work: (session: Session) => Promise<Result>,
+  open?: (config: Config) => Promise<Store>,
 ): Promise<Result> {
-  const config = readConfig(io.env);
-  const store = await open(config);
-  try {
-    const temporal = await openTemporal(io, config);
-    try {
-      return await work({ config, store, temporal });
-    } finally {
-      await temporal.connection.close();
-    }
-  } finally {
-    await store.close();
-  }
+  return withLedger(io, (access) => withTemporal(io, access, work), open);
 }
 
 /** The schedule of a campaign file's id. Throws UnknownScheduleError. */
-export async function requireSchedule({ config, store }: ScheduleSession, campaignId: string): Promise<Schedule> {
+export async function requireSchedule({ config, store }: Session, campaignId: string): Promise<Schedule> {
   const schedule = await findSchedule(store.db, scheduleIdOf(config.CARILLON_QUEUE_PREFIX, campaignId));
   if (schedule !== undefined) return schedule;
   const ids = (await listSchedules(store.db)).map((known) => known.campaignId);
@@ -60,27 +41,27 @@ export async function requireSchedule({ config, store }: ScheduleSession, campai
 }
 
 /** What Temporal knows of it; null when it has no schedule of that id that works on this database. */
-export async function askTemporal(session: ScheduleSession, schedule: Schedule): Promise<ScheduleState | null> {
+export async function askTemporal(session: Session, schedule: Schedule): Promise<ScheduleState | null> {
   const state = await describeSchedule(session.temporal.client, schedule.scheduleId);
-  return state?.taskQueue === ownQueue(session) ? state : null;
+  const { config, store } = session;
+  return state?.taskQueue === campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId).campaign ? state : null;
 }
 
-/** The same, for a command that needs it. Throws ScheduleMessageError. */
-export async function requireState(session: ScheduleSession, schedule: Schedule): Promise<ScheduleState> {
+/** A schedule with what Temporal knows of it, for a command that needs both. Throws UnknownScheduleError and ScheduleMessageError. */
+export async function requireState(
+  session: Session,
+  campaignId: string,
+): Promise<{ schedule: Schedule; state: ScheduleState }> {
+  const schedule = await requireSchedule(session, campaignId);
   const state = await askTemporal(session, schedule);
-  if (state !== null) return state;
-  throw new ScheduleMessageError(
-    `Temporal at ${session.temporal.address} does not have the schedule of ${schedule.campaignId}, so it does not fire: is it another server, or a new one? carillon schedule create with ${schedule.filePath} makes it again.`,
-  );
+  if (state !== null) return { schedule, state };
+  throw new ScheduleMessageError(notInTemporal(session, schedule));
 }
 
-/** What to say when nobody would do the work of a firing. */
-export async function describeWorkers(session: ScheduleSession, now: number): Promise<string[]> {
-  const { config, temporal } = session;
-  const queue = { namespace: temporal.namespace, name: ownQueue(session), limitMs: 3_000, now };
-  return (await countWorkers(temporal.connection, queue)) > 0 ? [] : noWorkerLines(config);
-}
-
-function ownQueue({ config, store }: ScheduleSession): string {
-  return campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId).campaign;
+/** What to say of a schedule that the database has and Temporal has not. */
+export function notInTemporal(
+  { temporal }: Session,
+  { campaignId, filePath }: Pick<Schedule, 'campaignId' | 'filePath'>,
+): string {
+  return `Temporal at ${temporal.address} does not have the schedule of ${campaignId}, so it does not fire: is it another server, or a new one? carillon schedule create with ${filePath} makes it again.`;
 }

@@ -1,25 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
+import { ScheduleNotFoundError, ScheduleOverlapPolicy, type ScheduleHandle } from '@temporalio/client';
 import { firingCampaignId } from '../../domain/hours/firing-time.ts';
 import { findGoingFiring, firingCampaigns, removeSchedule, type Schedule } from '../../ledger/campaign/schedules.ts';
 import { describeSchedule, type ScheduleState } from '../../temporal/schedules.ts';
 import { startCampaign } from '../../temporal/start-campaign.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { writeJson } from '../terminal/json-output.ts';
+import { writeAnswer } from '../terminal/json-output.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
 import { printable } from '../terminal/printable.ts';
-import {
-  askTemporal,
-  describeWorkers,
-  requireSchedule,
-  requireState,
-  ScheduleMessageError,
-  withSchedules,
-  type ScheduleSession,
-} from './access.ts';
+import { askTemporal, requireSchedule, requireState, ScheduleMessageError, withSchedules } from './access.ts';
 import { readScheduleView } from './view.ts';
 import { readClock } from '../access/service.ts';
+import { tellMissingWorker } from '../access/supervision.ts';
+import type { Session } from '../access/temporal.ts';
 
 const automaticNotes = { pause: 'paused by a person', resume: 'resumed by a person' } as const;
 
@@ -31,31 +25,35 @@ interface NoteFlags {
 /** A note that a person has written is replaced by another one alone, and then shown once more. */
 export async function pauseSchedule(io: Io, campaignId: string, flags: NoteFlags): Promise<void> {
   await withSchedules(io, async (session) => {
-    const { schedule, scheduleId, paused, note } = await changeable(session, campaignId);
+    const { schedule, state } = await requireState(session, campaignId);
+    const { paused, note } = state;
     const wanted = flags.note ?? writtenNote(note) ?? automaticNotes.pause;
-    if (!paused || wanted !== note) await session.temporal.client.schedule.getHandle(scheduleId).pause(wanted);
-    if (flags.json) return writeJson(io, await readScheduleView(session, schedule));
+    if (!paused || wanted !== note) await handleOf(session, schedule).pause(wanted);
     const what = paused ? 'was paused already' : 'is paused';
     const why = wanted === note ? tellNote(note) : tellReplaced(note);
-    io.stdout.write(
-      `Schedule of ${campaignId} ${what}${why}: it does not fire. A campaign that runs goes on. Go on: carillon schedule resume ${campaignId}\n`,
-    );
+    writeAnswer(io, flags.json, {
+      data: await readScheduleView(session, schedule),
+      words: `Schedule of ${campaignId} ${what}${why}: it does not fire. A campaign that runs goes on. Go on: carillon schedule resume ${campaignId}\n`,
+    });
   });
 }
 
 export async function resumeSchedule(io: Io, campaignId: string, flags: NoteFlags): Promise<void> {
   await withSchedules(io, async (session) => {
-    const { schedule, scheduleId, paused, note } = await changeable(session, campaignId);
-    if (!paused && flags.note === undefined) {
-      if (flags.json) return writeJson(io, await readScheduleView(session, schedule));
-      io.stdout.write(`Schedule of ${campaignId} was not paused. See when it fires: carillon schedule list\n`);
-      return;
-    }
-    await session.temporal.client.schedule.getHandle(scheduleId).unpause(flags.note ?? automaticNotes.resume);
-    if (flags.json) return writeJson(io, await readScheduleView(session, schedule));
+    const { schedule, state } = await requireState(session, campaignId);
+    const { paused, note } = state;
+    const isUnchanged = !paused && flags.note === undefined;
+    if (!isUnchanged) await handleOf(session, schedule).unpause(flags.note ?? automaticNotes.resume);
     const before = paused ? `; it was paused${tellNote(note)}` : '';
-    io.stdout.write(`Schedule of ${campaignId} fires again${before}. See when: carillon schedule list\n`);
+    const words = isUnchanged
+      ? `Schedule of ${campaignId} was not paused. See when it fires: carillon schedule list\n`
+      : `Schedule of ${campaignId} fires again${before}. See when: carillon schedule list\n`;
+    writeAnswer(io, flags.json, { data: await readScheduleView(session, schedule), words });
   });
+}
+
+function handleOf({ temporal }: Session, { scheduleId }: Schedule): ScheduleHandle {
+  return temporal.client.schedule.getHandle(scheduleId);
 }
 
 function writtenNote(note: string | null): string | null {
@@ -71,15 +69,9 @@ function tellReplaced(note: string | null): string {
 }
 
 /** Fires once now. Throws ScheduleMessageError while the campaign of the last firing runs: the server would skip it without a word. */
-export async function triggerSchedule(
-  io: Io,
-  campaignId: string,
-  flags: { json: boolean },
-  limitMs = 10_000,
-): Promise<void> {
+export async function triggerSchedule(io: Io, campaignId: string, flags: { json: boolean }): Promise<void> {
   await withSchedules(io, async (session) => {
-    const schedule = await requireSchedule(session, campaignId);
-    const before = await requireState(session, schedule);
+    const { schedule, state: before } = await requireState(session, campaignId);
     if (before.isRunning) {
       const { last } = await readScheduleView(session, schedule);
       throw new ScheduleMessageError(
@@ -87,22 +79,19 @@ export async function triggerSchedule(
       );
     }
     await refuseBeside(session, schedule);
-    const { client } = session.temporal;
-    await client.schedule.getHandle(schedule.scheduleId).trigger(ScheduleOverlapPolicy.SKIP);
-    const begun = await awaitFiring(limitMs, before, () => describeSchedule(client, schedule.scheduleId));
-    const { scheduledAt, workflowId } = begun;
+    await handleOf(session, schedule).trigger(ScheduleOverlapPolicy.SKIP);
+    const { scheduledAt, workflowId } = await awaitFiring(session, schedule, before);
     const id = firingCampaignId(campaignId, scheduledAt, before.timeZone);
-    if (flags.json) writeJson(io, { campaignId: id, workflowId, scheduledAt: new Date(scheduledAt).toISOString() });
-    else
-      io.stdout.write(
-        `Fired: campaign ${id} begins. Look at it: carillon status ${id}   or at the firing: carillon schedule describe ${campaignId}\n`,
-      );
-    for (const line of await describeWorkers(session, io.now())) io.stderr.write(`${line}\n`);
+    writeAnswer(io, flags.json, {
+      data: { campaignId: id, workflowId, scheduledAt: new Date(scheduledAt).toISOString() },
+      words: `Fired: campaign ${id} begins. Look at it: carillon status ${id}   or at the firing: carillon schedule describe ${campaignId}\n`,
+    });
+    for (const line of await tellMissingWorker(session)) io.stderr.write(`${line}\n`);
   });
 }
 
 /** The firing would be skipped by the worker that takes it. Throws ScheduleMessageError. */
-async function refuseBeside({ store }: ScheduleSession, schedule: Schedule): Promise<void> {
+async function refuseBeside({ store }: Session, schedule: Schedule): Promise<void> {
   const going = await findGoingFiring(store.db, schedule);
   if (going === undefined) return;
   const { campaignId, state } = going;
@@ -129,12 +118,12 @@ export async function continueSchedule(io: Io, campaignId: string, flags: { json
     }
     const now = Math.round((await readClock(config)).now());
     const started = await startCampaign({ config, store, client: temporal.client, now }, last.campaignId);
-    if (flags.json) {
-      const result = started === undefined ? 'ended' : started.attached ? 'attached' : 'started';
-      return writeJson(io, { campaignId: last.campaignId, result });
-    }
-    const what = started === undefined ? 'has ended' : started.attached ? 'is running already' : 'goes on';
-    io.stdout.write(`Campaign ${last.campaignId} ${what}: carillon status ${last.campaignId}\n`);
+    const result = started === undefined ? 'ended' : started.attached ? 'attached' : 'started';
+    const what = { ended: 'has ended', attached: 'is running already', started: 'goes on' }[result];
+    writeAnswer(io, flags.json, {
+      data: { campaignId: last.campaignId, result },
+      words: `Campaign ${last.campaignId} ${what}: carillon status ${last.campaignId}\n`,
+    });
   });
 }
 
@@ -150,38 +139,34 @@ export async function deleteSchedule(
     const question = `Delete the schedule of ${campaignId}? It will not fire again; a campaign that runs goes on.`;
     if (!(await mayBegin(io, input, flags.yes, question))) return;
     if ((await askTemporal(session, schedule)) !== null) {
-      const handle = session.temporal.client.schedule.getHandle(schedule.scheduleId);
-      await handle.delete().catch((error: unknown) => {
-        if (!(error instanceof ScheduleNotFoundError)) throw error;
-      });
+      await handleOf(session, schedule)
+        .delete()
+        .catch((error: unknown) => {
+          if (!(error instanceof ScheduleNotFoundError)) throw error;
+        });
     }
     await removeSchedule(session.store, schedule.scheduleId);
-    if (flags.json) return writeJson(io, { campaignId, scheduleId: schedule.scheduleId, deleted: true });
-    io.stdout.write(`Schedule of ${campaignId} is deleted. Campaigns that it has started go on: carillon status\n`);
+    writeAnswer(io, flags.json, {
+      data: { campaignId, scheduleId: schedule.scheduleId, deleted: true },
+      words: `Schedule of ${campaignId} is deleted. Campaigns that it has started go on: carillon status\n`,
+    });
   });
 }
 
-async function changeable(
-  session: Parameters<typeof requireSchedule>[0],
-  campaignId: string,
-): Promise<{ schedule: Schedule; scheduleId: string; paused: boolean; note: string | null }> {
-  const schedule = await requireSchedule(session, campaignId);
-  const { paused, note } = await requireState(session, schedule);
-  return { schedule, scheduleId: schedule.scheduleId, paused, note };
-}
+const beginLimitMs = 10_000;
 
 async function awaitFiring(
-  limitMs: number,
+  { temporal }: Session,
+  { scheduleId }: Schedule,
   before: ScheduleState,
-  describe: () => Promise<ScheduleState | null>,
 ): Promise<NonNullable<ScheduleState['last']>> {
-  const deadline = Date.now() + limitMs;
+  const deadline = Date.now() + beginLimitMs;
   for (;;) {
-    const last = (await describe())?.last;
+    const last = (await describeSchedule(temporal.client, scheduleId))?.last;
     if (last != null && last.workflowId !== before.last?.workflowId) return last;
     if (Date.now() > deadline) {
       throw new ScheduleMessageError(
-        `Temporal took the wish, and has not begun a firing within ${limitMs / 1000} s. carillon schedule list shows whether it does.`,
+        `Temporal took the wish, and has not begun a firing within ${beginLimitMs / 1000} s. carillon schedule list shows whether it does.`,
       );
     }
     await delay(100);

@@ -16,19 +16,20 @@ import {
   type Recurrence,
 } from '../../temporal/schedules.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeJson } from '../terminal/json-output.ts';
+import { writeAnswer } from '../terminal/json-output.ts';
 import { openLedger } from '../access/ledger.ts';
-import { describeWorkers, withSchedules, type ScheduleSession } from './access.ts';
+import { tellMissingWorker } from '../access/supervision.ts';
+import type { Session } from '../access/temporal.ts';
+import { withSchedules } from './access.ts';
 import { readRecurrence, type RecurrenceFlags } from './flags.ts';
-import { localMinute, readScheduleView, type ScheduleView } from './view.ts';
-import { accountIdOf, readClockOrReal } from '../access/service.ts';
+import { nextTimes, readScheduleView, type ScheduleView } from './view.ts';
+import { accountIdOf, readServiceTime } from '../access/service.ts';
 
 export interface CreateFlags extends RecurrenceFlags {
   list?: string;
   json: boolean;
 }
 
-const clockLimitMs = 2_000;
 const shownTimes = 3;
 
 /** Makes the schedule of a campaign file. Everything is checked before anything is written; a list is read by a firing alone. */
@@ -39,43 +40,42 @@ export async function createScheduleFrom(io: Io, path: string, flags: CreateFlag
   refuseLongId(file);
   const source = readListSource(flags.list ?? file.settings.list.file);
   const config = readConfig(io.env);
-  const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
-  refuseEndedCampaign(file, clock.now());
+  refuseEndedCampaign(file, await readServiceTime(io, config));
   const { pre_dial: preDial = null, on_completion: onCompletion = null, on_pause: onPause = null } = file.settings;
   requireHookSecret(config, file.id, { preDial, onCompletion, onPause });
+  const schedule: Schedule = {
+    scheduleId: scheduleIdOf(config.CARILLON_QUEUE_PREFIX, file.id),
+    campaignId: file.id,
+    filePath: resolve(path),
+    content,
+    listSource: source.pattern,
+    accountId: accountIdOf(config),
+    createdAt: Math.round(io.now()),
+  };
   await withSchedules(
     io,
     async (session) => {
-      const schedule: Schedule = {
-        scheduleId: scheduleIdOf(session.config.CARILLON_QUEUE_PREFIX, file.id),
-        campaignId: file.id,
-        filePath: resolve(path),
-        content,
-        listSource: source.pattern,
-        accountId: accountIdOf(session.config),
-        createdAt: Math.round(io.now()),
-      };
-      await writeSchedule(session, schedule, recurrence, io.now());
+      await writeSchedule(session, schedule, recurrence);
       const view = await readScheduleView(session, schedule);
-      if (flags.json) writeJson(io, view);
-      else io.stdout.write(tellCreated(view));
-      const lines = await describeWorkers(session, io.now());
+      writeAnswer(io, flags.json, { data: view, words: tellCreated(view) });
+      const lines = await tellMissingWorker(session);
       if (!flags.json) lines.push('See it: carillon schedule list');
       io.stderr.write(lines.map((line) => `${line}\n`).join(''));
     },
-    (config) => Promise.resolve(openLedger(config)),
+    openLedger,
   );
 }
 
 /** The database first: a firing that finds nothing there would come to nothing. */
 async function writeSchedule(
-  { store, config, temporal }: ScheduleSession,
+  { store, config, temporal }: Session,
   schedule: Schedule,
   recurrence: Recurrence,
-  now: number,
 ): Promise<void> {
   const { client } = temporal;
-  if ((await describeSchedule(client, schedule.scheduleId)) !== null) throw new ScheduleExistsError(schedule);
+  const now = schedule.createdAt;
+  if ((await describeSchedule(client, schedule.scheduleId)) !== null)
+    throw new ScheduleExistsError(schedule.scheduleId);
   await putSchedule(store, schedule);
   try {
     await createSchedule({ client, config, ledgerId: store.ledgerId, now }, schedule.campaignId, recurrence);
@@ -92,10 +92,7 @@ function refuseLongId(file: CampaignFile): void {
 }
 
 function tellCreated(view: ScheduleView): string {
-  const times = view.nextAt
-    .slice(0, shownTimes)
-    .map((at) => localMinute(at, view.timeZone))
-    .join(', ');
+  const times = nextTimes(view, shownTimes);
   return [
     `Schedule of ${view.campaignId} created: ${view.when} (${view.timeZone}).`,
     `Each firing reads ${view.list}, and is skipped while the campaign of the one before still runs.`,

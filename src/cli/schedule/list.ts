@@ -1,10 +1,10 @@
 import { listSchedules } from '../../ledger/campaign/schedules.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeJson } from '../terminal/json-output.ts';
+import { writeAnswer, writeJson } from '../terminal/json-output.ts';
 import { count, plural, span } from '../../input/figures.ts';
 import { printable } from '../terminal/printable.ts';
-import { requireSchedule, withSchedules } from './access.ts';
-import { inZone, localMinute, readScheduleView, type LastFiring, type ScheduleView } from './view.ts';
+import { notInTemporal, requireSchedule, withSchedules } from './access.ts';
+import { inZone, nextTimes, readScheduleView, type LastFiring, type ScheduleView } from './view.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
 
 const columns: readonly Column<ScheduleView>[] = [
@@ -12,7 +12,7 @@ const columns: readonly Column<ScheduleView>[] = [
   { title: 'STATE', value: (view) => view.state },
   { title: 'WHEN', value: (view) => view.when ?? '' },
   { title: 'ZONE', value: (view) => view.timeZone ?? '' },
-  { title: 'NEXT', value: (view) => (view.nextAt[0] === undefined ? '' : localMinute(view.nextAt[0], view.timeZone)) },
+  { title: 'NEXT', value: (view) => nextTimes(view, 1) },
   { title: 'LAST FIRING', value: (view) => view.last?.campaignId ?? 'none yet' },
   { title: 'RESULT', value: (view) => tellResult(view.last), flexible: true },
 ];
@@ -30,19 +30,15 @@ export async function listAllSchedules(io: Io, flags: { json: boolean }): Promis
       return;
     }
     io.stdout.write(renderTable(columns, views, terminalWidth(io)));
-    for (const { campaignId, file } of views.filter(({ state }) => state === 'missing')) {
-      io.stderr.write(
-        `Temporal at ${session.temporal.address} does not have the schedule of ${campaignId}, so it does not fire. carillon schedule create with ${file} makes it again.\n`,
-      );
-    }
+    for (const { campaignId, file: filePath } of views.filter(({ state }) => state === 'missing'))
+      io.stderr.write(`${notInTemporal(session, { campaignId, filePath })}\n`);
   });
 }
 
 export async function describeOneSchedule(io: Io, campaignId: string, flags: { json: boolean }): Promise<void> {
   await withSchedules(io, async (session) => {
     const view = await readScheduleView(session, await requireSchedule(session, campaignId));
-    if (flags.json) writeJson(io, view);
-    else io.stdout.write(`${describeView(view).join('\n')}\n`);
+    writeAnswer(io, flags.json, { data: view, words: `${describeView(view).join('\n')}\n` });
   });
 }
 
@@ -53,10 +49,6 @@ function describeView(view: ScheduleView): string[] {
     ...(view.skipped === 0 ? [] : [`${count(view.skipped)} skipped, since the campaign before still ran`]),
     ...(view.missed === 0 ? [] : [`${count(view.missed)} missed, since Temporal was not there`]),
   ];
-  const times = view.nextAt
-    .slice(0, 5)
-    .map((at) => localMinute(at, view.timeZone))
-    .join(', ');
   return [
     ...line('Campaign', view.campaignId),
     ...line('Schedule', view.scheduleId),
@@ -67,7 +59,7 @@ function describeView(view: ScheduleView): string[] {
     ...line('Catch-up', view.catchUpSeconds === null ? null : span(view.catchUpSeconds * 1000)),
     ...line('File', view.file),
     ...line('List', view.list),
-    ...line('Next', times),
+    ...line('Next', nextTimes(view, 5)),
     ...line('Fired', [plural(view.fired, 'time'), ...left].join('; ')),
     ...line('Last', view.last === null ? 'none yet' : `${view.last.campaignId}: ${tellResult(view.last)}`),
   ];

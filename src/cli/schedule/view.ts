@@ -6,7 +6,8 @@ import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { lastFiring, type Schedule } from '../../ledger/campaign/schedules.ts';
 import type { ScheduleState } from '../../temporal/schedules.ts';
-import { askTemporal, type ScheduleSession } from './access.ts';
+import type { Session } from '../access/temporal.ts';
+import { askTemporal } from './access.ts';
 
 /** A schedule as commands show it, and as `--json` writes it. Instants are ISO 8601 in UTC. */
 export interface ScheduleView {
@@ -45,7 +46,7 @@ export interface LastFiring {
 }
 
 /** Reads a schedule from the database and Temporal. */
-export async function readScheduleView(session: ScheduleSession, schedule: Schedule): Promise<ScheduleView> {
+export async function readScheduleView(session: Session, schedule: Schedule): Promise<ScheduleView> {
   const state = await askTemporal(session, schedule);
   return {
     campaignId: schedule.campaignId,
@@ -92,10 +93,18 @@ async function readLast(store: Store, schedule: Schedule, state: ScheduleState |
 }
 
 /** An ISO instant as people of the zone read it. */
-export function localMinute(iso: string, timeZone: string | null): string {
+function localMinute(iso: string, timeZone: string | null): string {
   return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC'), locale: 'en-US' }).toFormat(
     'ccc yyyy-MM-dd HH:mm',
   );
+}
+
+/** The next firings as people of the zone read them. */
+export function nextTimes({ nextAt, timeZone }: ScheduleView, most: number): string {
+  return nextAt
+    .slice(0, most)
+    .map((at) => localMinute(at, timeZone))
+    .join(', ');
 }
 
 /** The same instant, written as one of the zone. */

@@ -1,12 +1,14 @@
-import { Option, type Command, InvalidArgumentError } from 'commander';
+import { Option, type Command } from 'commander';
 import type { ConvaiClient, ListOptions } from '../../convai/client.ts';
 import { plural } from '../../input/figures.ts';
+import { readPositive } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
 import { askService, type Operation } from './operation.ts';
 
 const usualLimit = 50;
+const readLimit = readPositive('Write a whole number of at least 1.');
 
 export interface ListFlags {
   limit?: number;
@@ -64,10 +66,4 @@ export async function askUsable<Result>(
     );
   }
   return result;
-}
-
-function readLimit(text: string): number {
-  const limit = Number(text);
-  if (/^\d{1,9}$/.test(text) && limit > 0) return limit;
-  throw new InvalidArgumentError('Write a whole number of at least 1.');
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Option, type Command } from 'commander';
 import type { BatchCallsRequest } from '../../convai/schemas-requests.ts';
 import { collect } from './agent-body.ts';
-import { readBodyFile, type Body } from '../terminal/body-file.ts';
+import { readFields, type Body } from '../terminal/body-file.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
@@ -71,22 +71,13 @@ async function readBody(input: PersonInput, flags: CallFlags): Promise<Body> {
     throw new UsageError('--first-message is for calls given by --to; in a file write conversation_config_override.');
   const { firstMessage } = flags;
   const override = firstMessage === undefined ? null : { agent: { first_message: firstMessage } };
-  const given = {
-    agent_id: flags.agent,
-    from_phone_number_id: flags.from,
-    calls: flags.to?.map((number) => ({
-      to_phone_number: number,
-      ...(override === null ? {} : { conversation_config_override: override }),
-    })),
-  };
-  const fromFile = flags.file === undefined ? {} : await readBodyFile(input, flags.file);
-  const body: Body = {
-    ...fromFile,
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-  };
-  const flagOf = { agent_id: '--agent', from_phone_number_id: '--from', calls: '--to' };
-  const missing = Object.entries(flagOf).filter(([field]) => body[field] === undefined);
-  if (missing.length > 0)
-    throw new UsageError(`Give ${missing.map(([, flag]) => flag).join(' and ')}, or the fields in --file.`);
-  return body;
+  const calls = flags.to?.map((number) => ({
+    to_phone_number: number,
+    ...(override === null ? {} : { conversation_config_override: override }),
+  }));
+  return readFields(input, flags.file, {
+    agent_id: { flag: '--agent', value: flags.agent },
+    from_phone_number_id: { flag: '--from', value: flags.from },
+    calls: { flag: '--to', value: calls },
+  });
 }

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { ImportPhoneNumberRequest } from '../../convai/schemas-requests.ts';
-import { readBodyFile, type Body } from '../terminal/body-file.ts';
+import { readFields, type Body } from '../terminal/body-file.ts';
 import type { Io } from '../terminal/io.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
 import { printable } from '../terminal/printable.ts';
@@ -32,12 +32,6 @@ export function addImportFlags(command: Command): Command {
   );
 }
 
-const required = [
-  ['phone_number', '--phone-number'],
-  ['label', '--label'],
-  ['telephony_account_sid', '--account-sid'],
-] as const;
-
 /** Throws UsageError when a field is missing or the token stands on the command line. */
 export async function importNumber(io: Io, input: PersonInput, flags: ImportFlags): Promise<void> {
   if (flags.authToken !== undefined) {
@@ -58,16 +52,11 @@ export async function importNumber(io: Io, input: PersonInput, flags: ImportFlag
 }
 
 async function readBody(input: PersonInput, flags: ImportFlags): Promise<Body> {
-  const fromFile = flags.file === undefined ? {} : await readBodyFile(input, flags.file);
-  const typed = {
-    phone_number: flags.phoneNumber,
-    label: flags.label,
-    telephony_account_sid: flags.accountSid,
-  };
-  const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined));
-  const body: Body = { ...fromFile, ...given };
-  const missing = required.filter(([field]) => body[field] === undefined).map(([, flag]) => flag);
-  if (missing.length > 0) throw new UsageError(`Give ${missing.join(' and ')}, or the fields in --file.`);
+  const body = await readFields(input, flags.file, {
+    phone_number: { flag: '--phone-number', value: flags.phoneNumber },
+    label: { flag: '--label', value: flags.label },
+    telephony_account_sid: { flag: '--account-sid', value: flags.accountSid },
+  });
   if (body['telephony_auth_token'] !== undefined && flags.authTokenFile === undefined) return body;
   const token = await readSecret(input, {
     what: 'the auth token',

@@ -136,4 +136,5 @@ async function importRows(io: Io, input: ListImport): Promise<void> {
   const onProgress = (count: number): void => progress.update(count);
   const warnings = await importList({ ...input, onProgress }).finally(() => progress.clear());
   for (const warning of warnings) io.stderr.write(`Warning: ${warning}.\n`);
+  if (warnings.length > 0) io.stderr.write(`carillon check ${file.path} says more.\n`);
 }

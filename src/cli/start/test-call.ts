@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { readCampaignFile, refuseEndedCampaign } from '../../campaign-file/file.ts';
 import { readTestCallRow, testCallRules, type TestCallRow } from '../../list/test-call-row.ts';
 import { readConfig } from '../../config.ts';
@@ -14,6 +14,7 @@ import { campaignHash } from '../../campaign-file/hash.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../import/import-list.ts';
 import { startCampaign } from '../../temporal/start-campaign.ts';
 import { requireCaller } from './campaign-start.ts';
+import { readPositive } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { openLedger, withLedger, type LedgerAccess } from '../access/ledger.ts';
@@ -50,12 +51,14 @@ export interface TestCallOptions {
   json: boolean;
 }
 
+const readRow = readPositive('Write the number of a data row, from 1.');
+
 export function testCallCommand(io: Io, input: PersonInput = processInput()): Command {
   return new Command('test-call')
     .description('Call your own number once, as the campaign would call a row of its list')
     .argument('<campaign.yaml>', 'campaign file')
     .requiredOption('--to <number>', 'your own phone number, in E.164 form')
-    .option('--row <n>', 'row whose text is spoken (default: the first accepted row)', readRowNumber)
+    .option('--row <n>', 'row whose text is spoken (default: the first accepted row)', readRow)
     .option('--any-hour', 'ignore calling hours and law; for your own phone only', false)
     .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print the outcome of the call as one JSON object', false)
@@ -92,12 +95,6 @@ export async function runTestCall(io: Io, input: PersonInput, options: TestCallO
     });
   };
   await withLedger(io, call, openLedger);
-}
-
-function readRowNumber(text: string): number {
-  const row = Number(text);
-  if (/^\d{1,9}$/.test(text) && row > 0) return row;
-  throw new InvalidArgumentError('Write the number of a data row, from 1.');
 }
 
 /** What will be said, so that a person can say yes to it. */

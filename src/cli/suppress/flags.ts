@@ -1,13 +1,10 @@
 import type { Command } from 'commander';
 import { DateTime } from 'luxon';
 import { parseDuration } from '../../input/duration.ts';
-import type { Config } from '../../config.ts';
 import { readPhoneNumber } from '../../domain/phone-number.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { accountScope, type Suppression } from '../../ledger/rows/suppressions.ts';
-import type { Io } from '../terminal/io.ts';
 import { requireCampaign } from '../access/ledger.ts';
-import { readClockOrReal } from '../access/service.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 export interface EntryFlags {
@@ -69,12 +66,4 @@ export function readNumbers(numbers: readonly string[], { region }: EntryFlags):
 /** An entry of a campaign that does not exist would protect nobody. Throws UnknownCampaignError. */
 export async function requireScope(store: Store, scope: string): Promise<void> {
   if (scope !== accountScope) await requireCampaign(store, scope);
-}
-
-const clockLimitMs = 3_000;
-
-/** Service time where the service can be asked, else this machine's: expiries are compared with the clock that campaigns run on. */
-export async function nowOf(config: Config, io: Pick<Io, 'now'>): Promise<number> {
-  const clock = await readClockOrReal(config, clockLimitMs, io.now);
-  return Math.round(clock.now());
 }

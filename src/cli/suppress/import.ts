@@ -2,13 +2,13 @@ import { basename } from 'node:path';
 import { jsonText } from '../../input/json-text.ts';
 import { readNumberList } from '../../list/number-list.ts';
 import { RowIndex } from '../../list/row-index.ts';
-import { readConfig } from '../../config.ts';
 import { importSuppressions } from '../../ledger/people/suppression-import.ts';
 import type { Io } from '../terminal/io.ts';
-import { openLedger } from '../access/ledger.ts';
+import { openLedger, withLedger, type LedgerAccess } from '../access/ledger.ts';
+import { readServiceTime } from '../access/service.ts';
 import { count, plural } from '../../input/figures.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { nowOf, readEntryFlags, requireScope, type EntryFlags } from './flags.ts';
+import { readEntryFlags, requireScope, type EntryFlags } from './flags.ts';
 
 export interface ImportFlags extends EntryFlags {
   column?: string;
@@ -20,13 +20,11 @@ const mostShown = 10;
 
 /** Streams a file into the do-not-call list. Exits with 1 when a line was no number: somebody on it would be called. */
 export async function importNumbers(io: Io, path: string, flags: ImportFlags): Promise<void> {
-  const config = readConfig(io.env);
-  const store = await openLedger(config);
   const progress = new RowProgress(io);
   const counts = { rows: 0, added: 0, known: 0, repeated: 0, bad: 0 };
   const lines = new RowIndex();
-  try {
-    const now = await nowOf(config, io);
+  const add = async ({ config, store }: LedgerAccess): Promise<void> => {
+    const now = await readServiceTime(io, config);
     const entry = readEntryFlags(flags, now);
     await requireScope(store, entry.scope);
     const { column = null, region = null, delimiter } = flags;
@@ -49,22 +47,18 @@ export async function importNumbers(io: Io, path: string, flags: ImportFlags): P
     }
     const terms = { ...entry, source: `import:${basename(path)}` };
     counts.added = await importSuppressions(store, terms, readParts(), { now, nowReal: io.now() });
-  } finally {
-    progress.clear();
-    await store.close();
-  }
+  };
+  await withLedger(io, add, openLedger).finally(() => progress.clear());
   counts.known = counts.rows - counts.bad - counts.repeated - counts.added;
   if (counts.bad > 0) io.exitCode = 1;
-  if (flags.json) io.stdout.write(`${jsonText(counts)}\n`);
-  else {
-    const bad =
-      counts.bad === 0
-        ? ''
-        : ` ${plural(counts.bad, 'line is no number and protects', 'lines are no numbers and protect')} nobody: mend and import the file again.`;
-    const repeated =
-      counts.repeated === 0 ? '' : `, ${plural(counts.repeated, 'line repeats', 'lines repeat')} a number of the file`;
-    io.stdout.write(
-      `${plural(counts.added, 'number')} added, ${count(counts.known)} stood there already${repeated}.${bad}\n`,
-    );
-  }
+  io.stdout.write(flags.json ? `${jsonText(counts)}\n` : tellCounts(counts));
+}
+
+function tellCounts({ added, known, repeated, bad }: Record<'added' | 'known' | 'repeated' | 'bad', number>): string {
+  const unread =
+    bad === 0
+      ? ''
+      : ` ${plural(bad, 'line is no number and protects', 'lines are no numbers and protect')} nobody: mend and import the file again.`;
+  const again = repeated === 0 ? '' : `, ${plural(repeated, 'line repeats', 'lines repeat')} a number of the file`;
+  return `${plural(added, 'number')} added, ${count(known)} stood there already${again}.${unread}\n`;
 }

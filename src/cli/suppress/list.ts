@@ -1,10 +1,9 @@
 import { jsonText } from '../../input/json-text.ts';
-import { readConfig } from '../../config.ts';
 import { listSuppressions, type StoredSuppression } from '../../ledger/rows/suppressions.ts';
 import { withInstants } from '../terminal/json-output.ts';
 import type { Io } from '../terminal/io.ts';
-import { openExistingLedger } from '../access/ledger.ts';
-import { nowOf } from './flags.ts';
+import { withLedger } from '../access/ledger.ts';
+import { readServiceTime } from '../access/service.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -19,13 +18,11 @@ const pageSize = 1000;
 
 /** `carillon suppress list`, a page at a time whatever the length of the list. */
 export async function listEntries(io: Io, { campaign, limit, all, json }: ListFlags): Promise<void> {
-  const config = readConfig(io.env);
   if (!/^[1-9]\d{0,8}$/.test(limit))
     throw new UsageError(`--limit is ${JSON.stringify(limit)}; write a whole number from 1.`);
   const most = all ? Infinity : Number(limit);
-  const store = await openExistingLedger(config);
-  try {
-    const now = await nowOf(config, io);
+  await withLedger(io, async ({ config, store }) => {
+    const now = await readServiceTime(io, config);
     let shown = 0;
     let after: StoredSuppression | null = null;
     for (;;) {
@@ -36,24 +33,18 @@ export async function listEntries(io: Io, { campaign, limit, all, json }: ListFl
         limit: Math.min(pageSize, most - shown + 1),
       });
       const entries = page.slice(0, most - shown);
-      io.stdout.write(
-        json ? entries.map((entry) => `${jsonText(withInstants(entry))}\n`).join('') : tableOf(io, entries, now, shown),
-      );
+      if (json) io.stdout.write(entries.map((entry) => `${jsonText(withInstants(entry))}\n`).join(''));
+      else if (entries.length > 0) {
+        const table = renderEntries(io, entries, now);
+        io.stdout.write(shown === 0 ? table : table.slice(table.indexOf('\n') + 1));
+      }
       shown += entries.length;
       if (page.length > entries.length) io.stderr.write(`There are more; see them with --all or a higher --limit.\n`);
       after = entries.at(-1) ?? null;
       if (page.length < pageSize || shown >= most || after === null) break;
     }
     if (shown === 0 && !json) io.stderr.write('The do-not-call list is empty.\n');
-  } finally {
-    await store.close();
-  }
-}
-
-function tableOf(io: Io, entries: readonly StoredSuppression[], now: number, shown: number): string {
-  if (entries.length === 0) return '';
-  const table = renderEntries(io, entries, now);
-  return shown === 0 ? table : table.slice(table.indexOf('\n') + 1);
+  });
 }
 
 /** A table for people. */

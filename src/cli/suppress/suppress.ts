@@ -1,15 +1,15 @@
 import { Command } from 'commander';
-import { readConfig } from '../../config.ts';
 import { accountScope, addSuppressions, findEntries, removeSuppressions } from '../../ledger/rows/suppressions.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { withInstants, writeJson } from '../terminal/json-output.ts';
-import { openExistingLedger, openLedger } from '../access/ledger.ts';
+import { withInstants, writeAnswer } from '../terminal/json-output.ts';
+import { openLedger, withLedger, type LedgerAccess } from '../access/ledger.ts';
+import { readServiceTime } from '../access/service.ts';
 import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
 import { importNumbers, type ImportFlags } from './import.ts';
 import { listEntries, renderEntries, type ListFlags } from './list.ts';
-import { addEntryFlags, nowOf, readEntryFlags, readNumbers, requireScope, type EntryFlags } from './flags.ts';
+import { addEntryFlags, readEntryFlags, readNumbers, requireScope, type EntryFlags } from './flags.ts';
 
 const examples = `
 Numbers on this list are not called. The list is checked when a batch is planned and again in the transaction before each request, so
@@ -77,69 +77,53 @@ interface RemoveFlags extends EntryFlags {
 }
 
 async function addNumbers(io: Io, numbers: readonly string[], flags: EntryFlags & { json: boolean }): Promise<void> {
-  const config = readConfig(io.env);
   const e164s = readNumbers(numbers, flags);
-  const store = await openLedger(config);
-  try {
-    const now = await nowOf(config, io);
+  const add = async ({ config, store }: LedgerAccess): Promise<void> => {
+    const now = await readServiceTime(io, config);
     const entry = readEntryFlags(flags, now);
     await requireScope(store, entry.scope);
     const entries = e164s.map((e164) => ({ ...entry, e164, source: 'person' }));
     const added = await addSuppressions(store, entries, now);
     const known = e164s.length - added;
-    if (flags.json) return writeJson(io, { added, known });
-    io.stdout.write(
-      `${plural(added, 'number')} added to the do-not-call list${known === 0 ? '' : `; ${known} stood there already`}.\n`,
-    );
-  } finally {
-    await store.close();
-  }
+    writeAnswer(io, flags.json, {
+      data: { added, known },
+      words: `${plural(added, 'number')} added to the do-not-call list${known === 0 ? '' : `; ${known} stood there already`}.\n`,
+    });
+  };
+  await withLedger(io, add, openLedger);
 }
 
 async function removeNumbers(
   io: Io,
   input: PersonInput,
   numbers: readonly string[],
-  flags: RemoveFlags,
+  { yes, json, ...flags }: RemoveFlags,
 ): Promise<void> {
-  const config = readConfig(io.env);
   const e164s = readNumbers(numbers, flags);
   const question = `Allow calls to ${plural(e164s.length, 'number')} again? Somebody may have asked not to be called.`;
-  if (!(await mayBegin(io, input, flags.yes, question))) return;
-  const store = await openExistingLedger(config);
-  try {
+  if (!(await mayBegin(io, input, yes, question))) return;
+  await withLedger(io, async ({ config, store }) => {
     const scope = flags.campaign ?? accountScope;
-    const removed = await removeSuppressions(store, scope, e164s, await nowOf(config, io));
-    if (flags.json) return writeJson(io, { removed, unknown: e164s.length - removed });
-    io.stdout.write(`${plural(removed, 'entry', 'entries')} removed.\n`);
-    if (removed < e164s.length) io.stderr.write(`${e164s.length - removed} had no entry in scope ${scope}.\n`);
-  } finally {
-    await store.close();
-  }
+    const removed = await removeSuppressions(store, scope, e164s, await readServiceTime(io, config));
+    const unknown = e164s.length - removed;
+    writeAnswer(io, json, { data: { removed, unknown }, words: `${plural(removed, 'entry', 'entries')} removed.\n` });
+    if (unknown > 0 && !json) io.stderr.write(`${unknown} had no entry in scope ${scope}.\n`);
+  });
 }
 
 async function checkNumbers(io: Io, numbers: readonly string[], flags: EntryFlags & { json: boolean }): Promise<void> {
-  const config = readConfig(io.env);
   const e164s = readNumbers(numbers, flags);
-  const store = await openExistingLedger(config);
-  try {
-    const now = await nowOf(config, io);
+  await withLedger(io, async ({ config, store }) => {
+    const now = await readServiceTime(io, config);
     const entries = await findEntries(store.db, e164s);
-    const holds = entries.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
-    if (flags.json) {
-      const checked = e164s.map((e164) => ({
-        e164,
-        suppressed: holds.some((entry) => entry.e164 === e164),
-        entries: entries.filter((entry) => entry.e164 === e164),
-      }));
-      writeJson(io, withInstants({ numbers: checked }));
-      return;
-    }
-    for (const e164 of e164s) {
-      if (!holds.some((entry) => entry.e164 === e164)) io.stdout.write(`${e164} may be called.\n`);
-    }
-    if (entries.length > 0) io.stdout.write(renderEntries(io, entries, now));
-  } finally {
-    await store.close();
-  }
+    const checked = e164s.map((e164) => {
+      const own = entries.filter((entry) => entry.e164 === e164);
+      return { e164, suppressed: own.some(({ expiresAt }) => expiresAt === null || expiresAt > now), entries: own };
+    });
+    const free = checked.filter(({ suppressed }) => !suppressed).map(({ e164 }) => `${e164} may be called.\n`);
+    writeAnswer(io, flags.json, {
+      data: withInstants({ numbers: checked }),
+      words: `${free.join('')}${entries.length === 0 ? '' : renderEntries(io, entries, now)}`,
+    });
+  });
 }

@@ -1,17 +1,39 @@
 import { parse, YAMLParseError } from 'yaml';
 import type { PersonInput } from './person-input.ts';
-import { readSource } from './secret-input.ts';
+import { nameOf, readSource } from './secret-input.ts';
 import { UsageError } from './usage-error.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
 
 /** The object in a JSON or YAML file, or in standard input for `-`. Throws UsageError, which never quotes the file: it may hold secrets. */
 export async function readBodyFile(input: PersonInput, file: string): Promise<Body> {
-  const name = file === '-' ? 'standard input' : file;
+  const name = nameOf(file);
   const value = parseText(await readSource(input, file, 'the file'), name);
   if (!isObject(value))
     throw new UsageError(`${name}: this is not an object. Write fields, such as "name: Reminders", or JSON.`);
   return value;
+}
+
+interface TypedField {
+  flag: string;
+  /** As typed; undefined where the flag was left out. */
+  value: unknown;
+}
+
+/** The fields of a file, if one is named, and those of flags, which override them. Throws UsageError when one is missing. */
+export async function readFields(
+  input: PersonInput,
+  file: string | undefined,
+  fields: Readonly<Record<string, TypedField>>,
+): Promise<Body> {
+  const typed = Object.entries(fields).filter(([, { value }]) => value !== undefined);
+  const body: Body = {
+    ...(file === undefined ? {} : await readBodyFile(input, file)),
+    ...Object.fromEntries(typed.map(([name, { value }]) => [name, value])),
+  };
+  const missing = Object.entries(fields).filter(([name]) => body[name] === undefined);
+  if (missing.length === 0) return body;
+  throw new UsageError(`Give ${missing.map(([, { flag }]) => flag).join(' and ')}, or the fields in --file.`);
 }
 
 /**

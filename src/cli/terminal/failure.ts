@@ -25,7 +25,7 @@ function judgeFailure(error: unknown, debug: boolean): Failure {
   const stack = debug && error instanceof Error && error.stack !== undefined ? `\n${describeStack(error)}` : '';
   const foreseen = foreseenExitCode(error);
   if (foreseen !== null && error instanceof Error)
-    return { exitCode: foreseen, code: codeOfName(error.name), message: `${error.message}${stack}` };
+    return { exitCode: foreseen, code: codeOfName(error.name), message: `${error.message}${hintFor(error)}${stack}` };
   if (error instanceof Error && error.name === 'ConfigError')
     return { exitCode: 2, code: 'config', message: `${error.message}${stack}` };
   const outside = describeOutsideFault(error);
@@ -37,6 +37,19 @@ function judgeFailure(error: unknown, debug: boolean): Failure {
     code: 'unexpected',
     message: `Carillon stopped on an error it did not expect: ${said}.${hint}${stack}`,
   };
+}
+
+const hints: Readonly<Record<string, string>> = {
+  CampaignConflictError: ' Rows of its list are changed with carillon update.',
+  ScheduleExistsError: ' carillon schedule delete deletes it.',
+  TemporalUnreachableError: ' carillon dev starts a server of its own.',
+};
+
+/** The command that helps, which the floors below do not know. */
+function hintFor(error: Error): string {
+  const { isAboutRows = false, path } = error as { isAboutRows?: boolean; path?: string };
+  const file = error.name === 'CampaignFileError' ? path : '<campaign.yaml>';
+  return isAboutRows ? `\ncarillon check ${file} says more.` : (hints[error.name] ?? '');
 }
 
 function foreseenExitCode(error: unknown): number | null {

@@ -28,40 +28,39 @@ export function describeOutsideFault(error: unknown): OutsideFault | null {
 
 const networkCalls: ReadonlySet<string> = new Set(['connect', 'listen', 'getaddrinfo']);
 
+const noWay = 'There is no way to HOST. Check the network of this machine, then run the command again';
+const fullDisk = 'The disk is full. Make room and run the command again';
+const manyFiles =
+  'Too many files are open. Raise the limit (ulimit -n), or end other programs, and run the command again';
+
 /** Faults that name no file; `HOST` stands for the address, where the system tells it. */
-const systemFaults: Readonly<Record<string, readonly [OutsideFault['code'], string]>> = {
-  EADDRINUSE: ['network', 'HOST is in use by another program. End that one, or choose another port'],
-  EADDRNOTAVAIL: ['network', 'HOST is no address of this machine. Choose another one'],
-  ENOTFOUND: [
-    'network',
-    'The name HOST is not known. Check the address for typing errors, and that the name server knows it',
-  ],
-  EAI_AGAIN: [
-    'network',
-    'The name HOST could not be looked up. Check the network of this machine, then run the command again',
-  ],
-  ENETUNREACH: ['network', 'There is no way to HOST. Check the network of this machine, then run the command again'],
-  EHOSTUNREACH: ['network', 'There is no way to HOST. Check the network of this machine, then run the command again'],
-  ENETDOWN: ['network', 'The network of this machine is down. Run the command again when it is up'],
-  ENOSPC: ['machine', 'The disk is full. Make room and run the command again'],
-  EDQUOT: ['machine', 'The disk is full. Make room and run the command again'],
-  EROFS: ['machine', 'The disk is read-only. Choose another place'],
-  EIO: ['machine', 'The disk does not work as it should. Check it, then run the command again'],
-  EMFILE: [
-    'machine',
-    'Too many files are open. Raise the limit (ulimit -n), or end other programs, and run the command again',
-  ],
-  ENFILE: [
-    'machine',
-    'Too many files are open. Raise the limit (ulimit -n), or end other programs, and run the command again',
-  ],
-  ENOMEM: ['machine', 'This machine has no memory left. End other programs and run the command again'],
-  EAGAIN: ['machine', 'This machine can start no more processes. End other programs and run the command again'],
+const systemFaults: Readonly<Record<'network' | 'machine', Readonly<Record<string, string>>>> = {
+  network: {
+    EADDRINUSE: 'HOST is in use by another program. End that one, or choose another port',
+    EADDRNOTAVAIL: 'HOST is no address of this machine. Choose another one',
+    ENOTFOUND: 'The name HOST is not known. Check the address for typing errors, and that the name server knows it',
+    EAI_AGAIN: 'The name HOST could not be looked up. Check the network of this machine, then run the command again',
+    ENETUNREACH: noWay,
+    EHOSTUNREACH: noWay,
+    ENETDOWN: 'The network of this machine is down. Run the command again when it is up',
+  },
+  machine: {
+    ENOSPC: fullDisk,
+    EDQUOT: fullDisk,
+    EROFS: 'The disk is read-only. Choose another place',
+    EIO: 'The disk does not work as it should. Check it, then run the command again',
+    EMFILE: manyFiles,
+    ENFILE: manyFiles,
+    ENOMEM: 'This machine has no memory left. End other programs and run the command again',
+    EAGAIN: 'This machine can start no more processes. End other programs and run the command again',
+  },
 };
 
 function describeSystemFault(error: Error, code: string): OutsideFault | null {
-  const known = systemFaults[code];
-  if (known !== undefined) return { code: known[0], message: `${known[1].replace('HOST', hostOf(error))}.` };
+  for (const kind of ['network', 'machine'] as const) {
+    const known = systemFaults[kind][code];
+    if (known !== undefined) return { code: kind, message: `${known.replace('HOST', hostOf(error))}.` };
+  }
   const isPort = 'syscall' in error && error.syscall === 'listen';
   if (isPort && (code === 'EACCES' || code === 'EPERM')) {
     const message = `${hostOf(error)} may not be listened on: permission denied. Choose a port above 1023.`;
@@ -87,26 +86,21 @@ function hostOf(error: Error): string {
   return typeof facts.port === 'number' ? `${host}:${facts.port}` : host;
 }
 
-const sqliteFaults: readonly (readonly [string, string])[] = [
-  [
-    'SQLITE_READONLY',
+/** By the beginnings of SQLite's codes. */
+const sqliteFaults: Readonly<Record<string, string>> = {
+  SQLITE_READONLY:
     'it is read-only. Give yourself write access to the file and its folder, or set CARILLON_DB to another one',
-  ],
-  [
-    'SQLITE_BUSY',
+  SQLITE_BUSY:
     'another process holds it locked. Wait for that one or end it (a worker never holds it long), then run the command again',
-  ],
-  ['SQLITE_FULL', 'the disk is full. Make room and run the command again'],
-  ['SQLITE_CORRUPT', 'it is damaged. Restore it from a backup'],
-  ['SQLITE_NOTADB', 'the file is no database. Set CARILLON_DB to the right one'],
-  ['SQLITE_IOERR', 'the disk does not work as it should. Check it, then run the command again'],
-  [
-    'SQLITE_CANTOPEN',
+  SQLITE_FULL: 'the disk is full. Make room and run the command again',
+  SQLITE_CORRUPT: 'it is damaged. Restore it from a backup',
+  SQLITE_NOTADB: 'the file is no database. Set CARILLON_DB to the right one',
+  SQLITE_IOERR: 'the disk does not work as it should. Check it, then run the command again',
+  SQLITE_CANTOPEN:
     'it cannot be opened. Check that its folder is there and who may use it, or set CARILLON_DB to another one',
-  ],
-];
+};
 
 function describeSqlite(code: string, message: string): string {
-  const known = sqliteFaults.find(([begin]) => code.startsWith(begin))?.[1];
+  const known = Object.entries(sqliteFaults).find(([begin]) => code.startsWith(begin))?.[1];
   return `The database cannot be used: ${known ?? `${message} (${code})`}. Nothing was half-written.`;
 }

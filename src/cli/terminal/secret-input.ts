@@ -44,7 +44,8 @@ function oneLine(text: string, name: string): string {
   return value;
 }
 
-function nameOf(file: string): string {
+/** How messages call a file that a flag names. */
+export function nameOf(file: string): string {
   return file === '-' ? 'standard input' : file;
 }
 

@@ -1,23 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { packageFolder } from '../../input/package-folder.ts';
 
-let known: string | undefined;
-
-/** Carillon's version, read once from its package.json: sources and built files lie at different depths below it. */
+/** Carillon's version, from its package.json. */
 export function readVersion(): string {
-  known ??= findVersion();
-  return known;
-}
-
-function findVersion(): string {
-  for (const path of ['../../../package.json', '../../../../package.json']) {
-    let text: string;
-    try {
-      text = readFileSync(new URL(path, import.meta.url), 'utf8');
-    } catch {
-      continue;
-    }
-    const parsed = JSON.parse(text) as { name?: string; version?: string };
-    if (parsed.name === 'carillon' && parsed.version !== undefined) return parsed.version;
-  }
-  throw new Error('package.json of carillon is not above its own files');
+  const parsed = JSON.parse(readFileSync(packageFolder('package.json'), 'utf8')) as { version: string };
+  return parsed.version;
 }

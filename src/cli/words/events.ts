@@ -6,95 +6,64 @@ import { tellHook } from './hooks.ts';
 import { percent, plural, span } from '../../input/figures.ts';
 import { printable } from '../terminal/printable.ts';
 
-/** What people want to hear of as it happens; what befalls each single recipient is counted instead. */
-export const toldEvents: readonly EventType[] = [
-  'campaign.imported',
-  'campaign.edited',
-  'campaign.adjusted',
-  'account.adjusted',
-  'account.pace',
-  'campaign.state',
-  'round.started',
-  'round.ended',
-  'caller.out',
-  'caller.in',
-  'clock.stepped',
-  'batch.screened',
-  'batch.posting',
-  'batch.state',
-  'hook.delivered',
-  'hook.failed',
-  'post.verdict',
-  'recipient.decided',
-  'suppression.added',
-  'suppression.removed',
-];
+type Teller<Type extends EventType> = (event: Extract<NewEvent, { type: Type }>) => string | null;
+
+/** What people want to hear of as it happens, in words; what befalls each single recipient (null) is counted instead. */
+const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
+  'campaign.imported': ({ data }) => `${plural(data.rows, 'row')} imported, ${data.rejected} rejected`,
+  'campaign.edited': ({ data }) => tellEdit(data),
+  'campaign.adjusted': ({ data }) => `a person changed ${tellAdjustment(data)}`,
+  'account.adjusted': ({ data }) => tellAccount(data),
+  'account.pace': ({ data }) => tellPace(data),
+  'campaign.state': ({ data }) => tellState(data),
+  'round.started': ({ data }) => `round ${data.round} begins`,
+  'round.ended': ({ data }) => `round ${data.round} has ended`,
+  'caller.out': ({ data }) =>
+    `caller number ${printable(data.phoneNumberId)} is taken out: it ${faultWords[data.reason]}`,
+  'caller.in': ({ data }) => `caller number ${printable(data.phoneNumberId)} may call again`,
+  'clock.stepped': ({ data }) => tellStep(data),
+  'batch.screened': (event) => tellHook(event, batchName(event)),
+  'hook.delivered': (event) => tellHook(event, batchName(event)),
+  'hook.failed': (event) => tellHook(event, batchName(event)),
+  'batch.posting': (event) =>
+    event.data.k === 1
+      ? null
+      : `${batchName(event)}: sending ${plural(event.data.size, 'call')} again, POST ${event.data.k}`,
+  'post.verdict': (event) => tellVerdict(batchName(event), event.data),
+  'batch.state': (event) => tellBatchState(batchName(event), event.data),
+  'recipient.decided': (event) => `${rowName(event)}: a person said that ${tellDecision(event.data)}`,
+  'suppression.added': (event) => {
+    if (event.data.source?.startsWith('possible:') === true)
+      return 'somebody opted out in a record that belongs to nobody: every number it may belong to is called no more';
+    return event.attemptId === undefined
+      ? 'a number was put on the do-not-call list of this campaign'
+      : `${rowName(event)} asked not to be called again, and will not be`;
+  },
+  'suppression.removed': () => 'a number was taken off the do-not-call list of this campaign',
+  'campaign.rows': null,
+  'attempt.planned': null,
+  'attempt.posted': null,
+  'attempt.released': null,
+  'attempt.matched': null,
+  'attempt.settled': null,
+  'attempt.corrected': null,
+  'batch.planned': null,
+  'recipient.deferred': null,
+  'recipient.outcome': null,
+  'recipient.retried': null,
+  'schedule.fired': null,
+  'schedule.failed': null,
+  'recipient.added': null,
+  'recipient.corrected': null,
+  'recipient.withdrawn': null,
+};
+
+/** Events that are told as they happen. */
+export const toldEvents = (Object.keys(tellers) as EventType[]).filter((type) => tellers[type] !== null);
 
 /** An event of the log in words, without any recipient's data; null when it adds nothing to the one before it. */
 export function tellEvent(event: NewEvent): string | null {
-  switch (event.type) {
-    case 'campaign.imported':
-      return `${plural(event.data.rows, 'row')} imported, ${event.data.rejected} rejected`;
-    case 'campaign.edited':
-      return tellEdit(event.data);
-    case 'campaign.adjusted':
-      return `a person changed ${tellAdjustment(event.data)}`;
-    case 'account.adjusted':
-      return tellAccount(event.data);
-    case 'account.pace':
-      return tellPace(event.data);
-    case 'campaign.state':
-      return tellState(event.data);
-    case 'round.started':
-      return `round ${event.data.round} begins`;
-    case 'round.ended':
-      return `round ${event.data.round} has ended`;
-    case 'caller.out':
-      return `caller number ${printable(event.data.phoneNumberId)} is taken out: it ${faultWords[event.data.reason]}`;
-    case 'caller.in':
-      return `caller number ${printable(event.data.phoneNumberId)} may call again`;
-    case 'clock.stepped':
-      return tellStep(event.data);
-    case 'batch.screened':
-    case 'hook.delivered':
-    case 'hook.failed':
-      return tellHook(event, batchName(event));
-    case 'batch.posting':
-      return event.data.k === 1
-        ? null
-        : `${batchName(event)}: sending ${plural(event.data.size, 'call')} again, POST ${event.data.k}`;
-    case 'post.verdict':
-      return tellVerdict(batchName(event), event.data);
-    case 'batch.state':
-      return tellBatchState(batchName(event), event.data);
-    case 'recipient.decided':
-      return `${rowName(event)}: a person said that ${tellDecision(event.data)}`;
-    case 'suppression.added':
-      if (event.data.source?.startsWith('possible:') === true)
-        return 'somebody opted out in a record that belongs to nobody: every number it may belong to is called no more';
-      return event.attemptId === undefined
-        ? 'a number was put on the do-not-call list of this campaign'
-        : `${rowName(event)} asked not to be called again, and will not be`;
-    case 'suppression.removed':
-      return 'a number was taken off the do-not-call list of this campaign';
-    case 'campaign.rows':
-    case 'attempt.planned':
-    case 'attempt.posted':
-    case 'attempt.released':
-    case 'attempt.matched':
-    case 'attempt.settled':
-    case 'attempt.corrected':
-    case 'batch.planned':
-    case 'recipient.deferred':
-    case 'recipient.outcome':
-    case 'recipient.retried':
-    case 'schedule.fired':
-    case 'schedule.failed':
-    case 'recipient.added':
-    case 'recipient.corrected':
-    case 'recipient.withdrawn':
-      return null;
-  }
+  return (tellers[event.type] as Teller<EventType> | null)?.(event) ?? null;
 }
 
 function tellEdit(data: EventData['campaign.edited']): string {

@@ -59,7 +59,10 @@ export function endText({ finishesAt, endless, neverCalled, cutShort }: Forecast
 
 function renderNeeds(rules: CampaignRules, forecast: CampaignForecast): string[] {
   const text = shortfallText(rules, forecast);
-  return text === null ? [] : ['', ...wrapped(text)];
+  if (text === null) return [];
+  const { needs } = forecast;
+  const isAccount = needs?.limitedBy === 'account_limit' && needs.concurrentCalls === null;
+  return ['', ...wrapped(isAccount ? `${text} carillon adjust --account changes that.` : text)];
 }
 
 /** What the course that takes longest loses, when the likely one does not. */

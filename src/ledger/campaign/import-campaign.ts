@@ -41,7 +41,7 @@ export interface CampaignImport {
 /** Thrown when a campaign of that id exists with another file: a running campaign's rules are frozen. */
 export class CampaignConflictError extends Error {
   override readonly name = 'CampaignConflictError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 const rowsPerInsert = 500;
@@ -193,7 +193,7 @@ export async function importCampaign(
     if (existing.fileHash === input.fileHash) return { campaign: existing, attached: true };
     throw new CampaignConflictError(
       `Campaign ${input.campaignId} exists with another campaign file or list (hash ${existing.fileHash.slice(0, 12)}, now ${input.fileHash.slice(0, 12)}). ` +
-        'A started campaign is frozen: restore the file, or give the changed one a new id. Rows of its list are changed with carillon update.',
+        'A started campaign is frozen: restore the file, or give the changed one a new id.',
     );
   }
   const token = await claimImport(store, input, now);

@@ -27,7 +27,7 @@ export interface DecisionProblem {
 /** Thrown when a decision cannot be carried out; then none of them is. */
 export class DecisionsRefusedError extends Error {
   override readonly name = 'DecisionsRefusedError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
   readonly problems: readonly DecisionProblem[];
 
   constructor(problems: readonly DecisionProblem[]) {

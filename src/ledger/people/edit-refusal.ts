@@ -4,7 +4,7 @@ import type { Campaign } from '../rows/campaigns.ts';
 /** Thrown when the rows of a campaign cannot be changed, or not by this upload; the message says why and what to do. */
 export class EditRefusedError extends Error {
   override readonly name = 'EditRefusedError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 /** What lets a campaign that has failed go on, for the end of a sentence. */

@@ -21,7 +21,7 @@ export interface Resolution {
 /** Thrown when nobody would be redialled any more: rows put back in line would end as `expired` or `cancelled`, as if never called. */
 export class RedialRefusedError extends Error {
   override readonly name = 'RedialRefusedError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 export function refuseIfNobodyIsDialled(campaign: Campaign | undefined, now: number): void {

@@ -21,7 +21,7 @@ export type RetriableOutcome = (typeof retriableOutcomes)[number];
 /** Thrown when a campaign cannot be retried in its present state; the message says what to do. */
 export class RetryRefusedError extends Error {
   override readonly name = 'RetryRefusedError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 const rowsPerCommit = 500;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkWorkers } from '../../../src/cli/local/doctor-worker.ts';
+import { checkWorkers } from '../../../src/cli/local/doctor-reach.ts';
 import { readConfig } from '../../../src/config.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { createWorld } from '../campaign-world.ts';

@@ -206,7 +206,7 @@ test(
     const { client, connection } = await connectTemporal(readConfig(world.env));
     onTestFinished(() => connection.close());
     await client.schedule.getHandle((await viewOf(world)).scheduleId).trigger('SKIP');
-    const reason = `Skipped: campaign ${id} of an earlier firing is running. When nothing of it moves: carillon schedule continue ${world.id}.`;
+    const reason = `Skipped: campaign ${id} of an earlier firing is running. When nothing of it moves, continue it from the schedule.`;
     await until('it is skipped', async () => (await viewOf(world)).last?.reason === reason, often);
     const continued = await world.run('schedule', 'continue', world.id);
     expect(continued.stdout + continued.stderr).toContain(`campaign/${id}/1`);
@@ -245,7 +245,7 @@ test.each([
   {
     what: 'a list without the columns of the campaign file',
     list: `${numberAt(1)},Ann\n${numberAt(2)},Ben\n`,
-    says: /^The list here\.csv cannot be used with this campaign file: carillon check/,
+    says: /^The list here\.csv cannot be used with this campaign file: a check with this list/,
   },
   {
     what: 'a list of which all rows have expired',

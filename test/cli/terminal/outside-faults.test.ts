@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { describeFailure } from '../../../src/cli/terminal/failure.ts';
+import { CampaignFileError, ListFileError } from '../../../src/input/errors.ts';
+import { TemporalUnreachableError } from '../../../src/temporal/connection.ts';
+import { ScheduleExistsError } from '../../../src/temporal/schedules.ts';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import { UsageError } from '../../../src/cli/terminal/usage-error.ts';
 import { createTerminal } from '../terminal.ts';
@@ -50,6 +53,15 @@ test.each([
   expect(message).toMatch(says);
   expect(message).not.toMatch(raw);
 }); // prettier-ignore
+
+test.each([
+  [new TemporalUnreachableError('127.0.0.1:1', 'it is down.'), 1, / carillon dev starts/],
+  [new ScheduleExistsError('carillon/carillon/spring'), 2, / carillon schedule delete /],
+  [new CampaignFileError('spring.yaml', [], { isAboutRows: true }), 2, /\ncarillon check spring\.yaml says more\.$/],
+  [new ListFileError('list.csv', 'none', { isAboutRows: true }), 2, /\ncarillon check <campaign\.yaml> says more\.$/],
+])('an error that knows no command is told with the one that helps: %s', (error, exitCode, says) => {
+  expect(told(error)).toMatchObject({ exitCode, message: expect.stringMatching(says) });
+});
 
 test.each([
   [['status', '--nonsense'], 'usage', 2],

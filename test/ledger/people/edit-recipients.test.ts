@@ -270,7 +270,7 @@ test.for(dialects)('a campaign that is not at its end is edited, another is refu
   await expect(edit()).rejects.toThrow(/spring is draining.* carillon retry spring/);
   await store.transaction((tx) => changeCampaignState(tx, 'spring', 'cancelled', null, noon));
   await expect(edit()).rejects.toMatchObject({
-    exitCode: 2,
+    isBadInput: true,
     message: expect.stringMatching(/has ended \(cancelled\).*carillon retry spring.*under a new id/),
   });
   await expect(withdraw(scenario, { rows: [1] })).rejects.toThrow(/has ended \(cancelled\)/);

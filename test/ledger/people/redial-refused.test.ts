@@ -33,7 +33,7 @@ test.for(dialects)('after ends_at nobody is redialled, and the rows stay unresol
   const refused = await resolveUnresolved(store, 'spring', 'redial', endsAt).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(RedialRefusedError);
   expect(refused).toMatchObject({
-    exitCode: 2,
+    isBadInput: true,
     message: expect.stringMatching(
       /^Campaign spring ended for good at 2030-01-16T00:00:00\.000Z \(ends_at\): .* stay unresolved\. .*results spring --outcome unresolved.*--give-up/,
     ),
@@ -56,7 +56,7 @@ test.for(dialects)('while a campaign drains nobody is redialled: %s', async (dia
     const refused = await resolveUnresolved(store, 'spring', 'redial', now).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(RedialRefusedError);
     expect(refused).toMatchObject({
-      exitCode: 2,
+      isBadInput: true,
       message: expect.stringMatching(/^Campaign spring is draining: .* stay unresolved\. .*carillon status spring/),
     });
     await expectUntouched(scenario);
