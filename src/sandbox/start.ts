@@ -1,6 +1,6 @@
 import { addressOf } from './core/allowed-host.ts';
 import type { Clock } from './core/clock/clock.ts';
-import type { FaultRule, FaultRuleInput } from './faults/fault-rule.ts';
+import type { FaultRule, FaultRuleInput } from './faults/rule.ts';
 import type { Gates } from './core/gates.ts';
 import { createServer } from './server.ts';
 import type { ConductReport } from './judge/conduct-report.ts';

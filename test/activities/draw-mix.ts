@@ -1,4 +1,4 @@
-import type { FaultRuleInput } from '../../src/sandbox/faults/fault-rule.ts';
+import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { noon } from '../sandbox/harness.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';

@@ -12,7 +12,7 @@ import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
 import { undecidedStates } from '../../src/domain/ledger.ts';
 import { nextStep } from '../../src/domain/next-step.ts';
-import type { FaultRuleInput } from '../../src/sandbox/faults/fault-rule.ts';
+import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import type { BatchPointInfo } from '../../src/sandbox/core/gates.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';

@@ -1,4 +1,4 @@
-import type { FaultRuleInput } from '../../src/sandbox/faults/fault-rule.ts';
+import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import type { Random } from '../../src/sandbox/core/random.ts';
 import type { WorldInput } from '../../src/sandbox/core/world/world-schema.ts';
 import type { Mix, WorldEvent } from '../activities/drive-campaign.ts';

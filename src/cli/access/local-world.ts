@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfigWith, type Config } from '../../config.ts';
-import { FaultRuleError } from '../../sandbox/faults/fault-rule.ts';
+import { FaultRuleError } from '../../sandbox/faults/rule.ts';
 import { sandboxKey } from '../../sandbox/http/authentication.ts';
 import type { SandboxOptions } from '../../sandbox/core/settings/settings.ts';
 import { SandboxStartError } from '../../sandbox/core/start-error.ts';

@@ -1,4 +1,4 @@
-import type { FaultRuleInput } from '../../sandbox/faults/fault-rule.ts';
+import type { FaultRuleInput } from '../../sandbox/faults/rule.ts';
 
 /** Longer than `demoLimits.SVC_HEADERS_TIMEOUT_MS`. */
 const slowAnswerMs = 3_500;

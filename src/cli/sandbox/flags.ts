@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { readConfig, type Config } from '../../config.ts';
-import { FaultRuleError, readFaultRules, type FaultRuleInput } from '../../sandbox/faults/fault-rule.ts';
+import { FaultRuleError, readFaultRules, type FaultRuleInput } from '../../sandbox/faults/rule.ts';
 import { checkFixture, FixtureError, readFixture } from '../../sandbox/fixture/check-fixture.ts';
 import type { FixtureInput } from '../../sandbox/fixture/fixture.ts';
 import { retryAfterStyles } from '../../sandbox/core/settings/retry-after.ts';

@@ -8,11 +8,9 @@ import { conflict, existing, type ServiceError } from '../core/service-error.ts'
 import type { Service } from '../core/service/service.ts';
 import { placeForeignCall } from '../core/telephony/foreign-call.ts';
 import { findNumber } from '../routes/phone-numbers.ts';
-import { stateOf, type Call, type CallState, type ForcedCourse } from '../core/state/call.ts';
+import { callResults, callStates, stateOf, type Call, type CallState, type ForcedCourse } from '../core/state/call.ts';
 import { cutTalk, forcedCourse } from '../core/telephony/forced-course.ts';
 import { closeCourse } from '../core/telephony/close-course.ts';
-
-const callStates = ['queued', 'dialing', 'in_progress', 'processing', 'done', 'failed'] as const satisfies CallState[];
 
 const callsQuery = z.strictObject({
   state: z.enum(callStates).optional(),
@@ -24,7 +22,7 @@ const callsQuery = z.strictObject({
 });
 
 const course = {
-  result: z.enum(['answered', 'voicemail', 'busy', 'no_answer', 'failed']),
+  result: z.enum(callResults),
   silent: z.boolean().default(false),
   opts_out: z.boolean().default(false),
   talk_seconds: z.number().min(1).max(600).optional(),
@@ -136,7 +134,7 @@ function tooLate(call: Call, state: CallState, rule: string): ServiceError {
   return conflict(`call_is_${state}`, message);
 }
 
-function listCalls(service: Service, query: z.output<typeof callsQuery>): (CallTruth & { direction?: 'inbound' })[] {
+function listCalls(service: Service, query: z.output<typeof callsQuery>): CallTruth[] {
   const { state, clock } = service;
   const now = clock.now();
   const outbound = query.direction === 'inbound' ? [] : state.calls;

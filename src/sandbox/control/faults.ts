@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { faultRules } from '../faults/fault-rule.ts';
+import { faultRules } from '../faults/rule.ts';
 import { faultPresets } from '../faults/presets.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { notFound } from '../core/service-error.ts';

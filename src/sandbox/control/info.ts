@@ -5,7 +5,7 @@ import { stateOf, type CallState } from '../core/state/call.ts';
 import { sandboxVersion } from '../core/version.ts';
 import { describeClock } from './clock.ts';
 
-/** What this sandbox is, for everybody and in full: version, settings, clock, where its state is kept, and how much of it there is. No secrets. */
+/** What this sandbox is: version, settings, clock, where its state is kept, and how much of it there is. No secrets. */
 export function controlInfo(app: FastifyInstance, service: Service): void {
   const { settings, storage, clock, people } = service;
   serveControl(app, 'GET /_sandbox/health', {

@@ -1,4 +1,4 @@
-import type { FaultRuleInput } from './fault-rule.ts';
+import type { FaultRuleInput } from './rule.ts';
 
 /** A ready-made fault: add its rule to switch it on. */
 export interface FaultPreset {

@@ -1,7 +1,7 @@
 import type { OperationName } from '../core/operations.ts';
 import type { Random } from '../core/random.ts';
-import type { FaultHit } from './fault-book.ts';
-import type { FaultEffect } from './fault-effect.ts';
+import type { FaultHit } from './book.ts';
+import type { FaultEffect } from './effect.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -41,11 +41,11 @@ function change(body: unknown, effect: ReplyChange, draw: FaultHit['draw'], oper
     case 'reorder':
       return withList(body, (list) => shuffle(list, draw()));
     case 'missing_field':
-      return withEach(body, (record) => without(record, effect.field?.split('.') ?? drawField(record, draw())));
+      return withEach(body, (record) => changeAt(record, effect.field?.split('.') ?? drawField(record, draw()), {}));
     case 'unknown_field':
       return withEach(body, (record) => ({ ...record, [effect.field]: effect.value }));
     case 'unknown_value':
-      return withEach(body, (record) => replaced(record, effect.field.split('.'), effect.value));
+      return withEach(body, (record) => changeAt(record, effect.field.split('.'), { value: effect.value }));
     case 'wrong_count':
       return operation === 'batch_calls' && isFields(body)
         ? { ...body, calls_initiated: Math.max(0, Number(body['calls_initiated']) + effect.by) }
@@ -100,20 +100,12 @@ function drawField(record: Fields, random: Random): string[] {
   return names[0] === undefined ? [] : [random.pick(names as [string, ...string[]])];
 }
 
-function without(record: Fields, [name, ...rest]: string[]): Fields {
+/** The record with another value, or none, at a path of its fields; as it was where it has no such path. */
+function changeAt(record: Fields, [name, ...rest]: string[], change: { value?: unknown }): Fields {
   if (name === undefined || !Object.hasOwn(record, name)) return record;
-  if (rest.length > 0) {
-    const inner = record[name];
-    return isFields(inner) ? { ...record, [name]: without(inner, rest) } : record;
-  }
-  return Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
-}
-
-function replaced(record: Fields, [name, ...rest]: string[], value: unknown): Fields {
-  if (name === undefined || !Object.hasOwn(record, name)) return record;
-  if (rest.length === 0) return { ...record, [name]: value };
-  const inner = record[name];
-  return isFields(inner) ? { ...record, [name]: replaced(inner, rest, value) } : record;
+  const { [name]: inner, ...others } = record;
+  if (rest.length > 0) return isFields(inner) ? { ...record, [name]: changeAt(inner, rest, change) } : record;
+  return 'value' in change ? { ...record, [name]: change.value } : others;
 }
 
 const isoInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { ErrorBody } from '../faults/fault-effect.ts';
+import type { ErrorBody } from '../faults/effect.ts';
 import { errorBody } from '../core/service-error.ts';
 
 /** The body of a failure that a fault rule asks for. */

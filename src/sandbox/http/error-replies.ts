@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { FaultRuleError } from '../faults/fault-rule.ts';
+import { FaultRuleError } from '../faults/rule.ts';
 import { allowedMethods } from '../core/operations.ts';
 import { errorBody, InvalidRequest, ServiceError } from '../core/service-error.ts';
 

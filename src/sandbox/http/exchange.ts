@@ -1,5 +1,5 @@
 import type { ControlAbout } from './serve-control.ts';
-import type { FaultHit } from '../faults/fault-book.ts';
+import type { FaultHit } from '../faults/book.ts';
 import type { BatchPointInfo } from '../core/gates.ts';
 import type { Capture } from '../judge/captures.ts';
 import type { JournalEntry } from '../judge/journal.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { FaultEffect } from '../faults/fault-effect.ts';
+import type { FaultEffect } from '../faults/effect.ts';
 import { drawLatency } from '../faults/latency.ts';
 import { changeReply } from '../faults/reply-changes.ts';
 import { refuseField } from '../schemas/validate.ts';

@@ -1,4 +1,4 @@
-import type { FaultHit } from '../faults/fault-book.ts';
+import type { FaultHit } from '../faults/book.ts';
 import { Random } from '../core/random.ts';
 import { refuseField } from '../schemas/validate.ts';
 

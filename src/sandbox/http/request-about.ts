@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { FaultedRequest } from '../faults/fault-match.ts';
+import type { FaultedRequest } from '../faults/match.ts';
 import type { Service } from '../core/service/service.ts';
 
 interface About {

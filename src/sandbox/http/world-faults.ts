@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { FaultEffect } from '../faults/fault-effect.ts';
+import type { FaultEffect } from '../faults/effect.ts';
 import type { Service } from '../core/service/service.ts';
 import { aboutOf } from './request-about.ts';
 

@@ -6,46 +6,29 @@ const longestText = 16_384;
 
 type ReplyHeaders = Readonly<Record<string, string | number | string[] | undefined>>;
 
-/** Headers and bodies of one exchange as they were; told only through `tellCapture`, which leaves the secrets out. */
-export interface Capture {
-  readonly sequence: number;
-  readonly requestHeaders: IncomingHttpHeaders;
-  requestText: string | null;
-  requestLength: number;
-  replyHeaders: ReplyHeaders | null;
-  replyText: string | null;
-  replyLength: number;
-}
-
-interface ToldMessage {
-  headers: { name: string; value: string }[];
-  /** Null where there was no body, or none that is text. Without secrets, and cut at 16,384 characters. */
+/** Headers and body as they were; told only through `tellCapture`, which leaves the secrets out. */
+interface CapturedMessage {
+  headers: IncomingHttpHeaders | ReplyHeaders;
+  /** Null where there was no body, or none that is text; cut at 16,384 characters. */
   text: string | null;
   /** Of the body before it was cut: characters for text, else bytes. */
   length: number;
-  cut: boolean;
 }
 
-export interface ToldCapture {
-  request: ToldMessage;
+/** One exchange. */
+export interface Capture {
+  readonly sequence: number;
+  request: CapturedMessage;
   /** Null when no reply was made. */
-  reply: ToldMessage | null;
+  reply: CapturedMessage | null;
 }
 
 /** The newest thousand exchanges, in a ring. */
 export class Captures {
   #ring: (Capture | undefined)[] = [];
 
-  begin(sequence: number, requestHeaders: IncomingHttpHeaders): Capture {
-    const capture: Capture = {
-      sequence,
-      requestHeaders,
-      requestText: null,
-      requestLength: 0,
-      replyHeaders: null,
-      replyText: null,
-      replyLength: 0,
-    };
+  begin(sequence: number, headers: IncomingHttpHeaders): Capture {
+    const capture: Capture = { sequence, request: { headers, ...bodyOf(null) }, reply: null };
     this.#ring[sequence % longestRing] = capture;
     return capture;
   }
@@ -60,34 +43,29 @@ export class Captures {
   }
 }
 
-export function captureRequest(capture: Capture, text: string): void {
-  capture.requestText = shorten(text);
-  capture.requestLength = text.length;
+export function captureRequest({ request }: Capture, text: string): void {
+  Object.assign(request, bodyOf(text));
 }
 
 export function captureReply(capture: Capture, headers: ReplyHeaders, payload: unknown): void {
-  capture.replyHeaders = headers;
-  if (typeof payload === 'string') {
-    capture.replyText = shorten(payload);
-    capture.replyLength = payload.length;
-  } else if (Buffer.isBuffer(payload)) capture.replyLength = payload.length;
+  capture.reply = { headers, ...bodyOf(payload) };
+}
+
+/** The text is a copy, so that the rest of a long body is not kept alive with it. */
+function bodyOf(payload: unknown): Pick<CapturedMessage, 'text' | 'length'> {
+  if (typeof payload !== 'string') return { text: null, length: Buffer.isBuffer(payload) ? payload.length : 0 };
+  const text = payload.length <= longestText ? payload : Buffer.from(payload.slice(0, longestText)).toString();
+  return { text, length: payload.length };
 }
 
 /** `secrets` are keys that are to be found nowhere in it. */
-export function tellCapture(capture: Capture, secrets: readonly string[]): ToldCapture {
-  const { requestHeaders, requestText, requestLength, replyHeaders, replyText, replyLength } = capture;
-  return {
-    request: tell(requestHeaders, requestText, requestLength, secrets),
-    reply: replyHeaders === null ? null : tell(replyHeaders, replyText, replyLength, secrets),
-  };
+export function tellCapture({ request, reply }: Capture, secrets: readonly string[]) {
+  return { request: tell(request, secrets), reply: reply === null ? null : tell(reply, secrets) };
 }
 
-function tell(
-  headers: IncomingHttpHeaders | ReplyHeaders,
-  text: string | null,
-  length: number,
-  secrets: readonly string[],
-): ToldMessage {
+export type ToldCapture = ReturnType<typeof tellCapture>;
+
+function tell({ headers, text, length }: CapturedMessage, secrets: readonly string[]) {
   return {
     headers: Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [{ name, value: redactHeader(name, String(value), secrets) }],
@@ -96,9 +74,4 @@ function tell(
     length,
     cut: text !== null && length > text.length,
   };
-}
-
-/** A copy, so that the rest of a long body is not kept alive with it. */
-function shorten(text: string): string {
-  return text.length <= longestText ? text : Buffer.from(text.slice(0, longestText)).toString();
 }

@@ -21,33 +21,29 @@ export interface Violation {
   [fact: string]: unknown;
 }
 
+interface Tally {
+  /** How much there was to judge: occasions, or the highest value met. */
+  observed: number;
+  /** Occasions that could not be judged, for want of facts. */
+  notJudged: number;
+  violationCount: number;
+  /** The first 100. */
+  violations: Violation[];
+}
+
 export interface ConductReport {
   ok: boolean;
   /** Epoch milliseconds of service time. */
   at: number;
   /** How many came since the judge began. Without one nothing was judged, whatever `ok` says. */
   requests: number;
-  checks: {
-    name: CheckName;
-    rule: string;
-    ok: boolean;
-    /** How much there was to judge: occasions, or the highest value met. */
-    observed: number;
-    /** Occasions that could not be judged, for want of facts. */
-    notJudged: number;
-    violationCount: number;
-    /** The first 100. */
-    violations: Violation[];
-  }[];
+  checks: ({ name: CheckName; rule: string; ok: boolean } & Tally)[];
 }
 
 const keptViolations = 100;
 
 export class ConductChecks {
-  readonly #observed = new Map<CheckName, number>();
-  readonly #violations = new Map<CheckName, Violation[]>();
-  readonly #counts = new Map<CheckName, number>();
-  readonly #notJudged = new Map<CheckName, number>();
+  readonly #tallies = new Map<CheckName, Tally>();
   #requests = 0;
 
   countRequest(): void {
@@ -55,41 +51,39 @@ export class ConductChecks {
   }
 
   observe(check: CheckName): void {
-    this.#observed.set(check, (this.#observed.get(check) ?? 0) + 1);
+    this.#of(check).observed += 1;
   }
 
   observeMost(check: CheckName, value: number): void {
-    this.#observed.set(check, Math.max(this.#observed.get(check) ?? 0, value));
+    const tally = this.#of(check);
+    tally.observed = Math.max(tally.observed, value);
   }
 
   leaveOpen(check: CheckName): void {
-    this.#notJudged.set(check, (this.#notJudged.get(check) ?? 0) + 1);
+    this.#of(check).notJudged += 1;
   }
 
   violate(check: CheckName, violation: Violation): void {
-    this.#counts.set(check, (this.#counts.get(check) ?? 0) + 1);
-    const kept = this.#violations.get(check) ?? [];
-    if (kept.length < keptViolations) kept.push(violation);
-    this.#violations.set(check, kept);
+    const tally = this.#of(check);
+    tally.violationCount += 1;
+    if (tally.violations.length < keptViolations) tally.violations.push(violation);
   }
 
   /** `off` are the checks that were not asked for. */
   report(at: number, off: readonly CheckName[] = []): ConductReport {
     const asked = (Object.keys(checkNames) as CheckName[]).filter((name) => !off.includes(name));
     const checks = asked.map((name) => {
-      const violationCount = this.#counts.get(name) ?? 0;
-      const violations = [...(this.#violations.get(name) ?? [])];
-      return {
-        name,
-        rule: checkNames[name],
-        ok: violationCount === 0,
-        observed: this.#observed.get(name) ?? 0,
-        notJudged: this.#notJudged.get(name) ?? 0,
-        violationCount,
-        violations,
-      };
+      const tally = this.#of(name);
+      const ok = tally.violationCount === 0;
+      return { name, rule: checkNames[name], ok, ...tally, violations: [...tally.violations] };
     });
     return { ok: checks.every((check) => check.ok), at, requests: this.#requests, checks };
+  }
+
+  #of(check: CheckName): Tally {
+    const tally = this.#tallies.get(check) ?? { observed: 0, notJudged: 0, violationCount: 0, violations: [] };
+    this.#tallies.set(check, tally);
+    return tally;
   }
 }
 

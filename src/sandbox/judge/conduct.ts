@@ -16,19 +16,27 @@ const inFlightRealMs = 25;
 /** A caller who was told that its key is revoked may take this long, in service time, to stop. */
 const revokedGraceMs = 10_000;
 
+/** What is known of callers so far. Times are service time. */
+function newMemory() {
+  return {
+    checks: new ConductChecks(),
+    callsByNumber: new Map<string, Call[]>(),
+    batchRequestIds: new Set<string>(),
+    /** By operation and key: until when a caller was told to wait, and when it was told so first. */
+    notBefore: new Map<string, number>(),
+    askedAt: new Map<string, number>(),
+    lastReadAt: new Map<string, number>(),
+    revokedAt: new Map<string, number>(),
+  };
+}
+
 /** Watches how the service is used and keeps what a good caller would not have done. Times are service time. */
 export class ConductJudge {
   readonly #clock: Clock;
   readonly #limits: ConductLimits;
-  #checks = new ConductChecks();
-  #callsByNumber = new Map<string, Call[]>();
-  #batchRequestIds = new Set<string>();
-  #notBefore = new Map<string, number>();
-  #askedAt = new Map<string, number>();
-  #lastReadAt = new Map<string, number>();
-  #revokedAt = new Map<string, number>();
   readonly #numberZones = new NumberZones();
   readonly #zoneOfPerson: (number: string) => string | null;
+  #known = newMemory();
 
   /** `zoneOfPerson` is the zone of whoever is behind a number, where the world knows it. */
   constructor(clock: Clock, limits: ConductLimits, zoneOfPerson: (number: string) => string | null = () => null) {
@@ -38,62 +46,58 @@ export class ConductJudge {
   }
 
   clear(): void {
-    this.#checks = new ConductChecks();
-    this.#callsByNumber = new Map();
-    this.#batchRequestIds = new Set();
-    this.#notBefore = new Map();
-    this.#askedAt = new Map();
-    this.#lastReadAt = new Map();
-    this.#revokedAt = new Map();
+    this.#known = newMemory();
   }
 
   /** Calls of a state that was put in the place of this one: later calls are judged against them, they themselves are not. */
   recall(calls: Iterable<Call>): void {
     for (const call of calls) {
       if (call.batchId === null) continue;
-      this.#callsByNumber.set(call.to, [...(this.#callsByNumber.get(call.to) ?? []), call]);
-      if (call.requestId !== null) this.#batchRequestIds.add(call.requestId);
+      this.#known.callsByNumber.set(call.to, [...(this.#known.callsByNumber.get(call.to) ?? []), call]);
+      if (call.requestId !== null) this.#known.batchRequestIds.add(call.requestId);
     }
   }
 
   report(): ConductReport {
-    return this.#checks.report(this.#clock.now(), this.#limits.callingHours === null ? ['calling_hours'] : []);
+    return this.#known.checks.report(this.#clock.now(), this.#limits.callingHours === null ? ['calling_hours'] : []);
   }
 
   noteRequest(facts: { sequence: number; parallel: number; keyInUrl: boolean }): void {
-    this.#checks.countRequest();
-    this.#checks.observeMost('parallel_requests', facts.parallel);
+    this.#known.checks.countRequest();
+    this.#known.checks.observeMost('parallel_requests', facts.parallel);
     const { maxParallelRequests } = this.#limits;
     if (facts.parallel > maxParallelRequests) {
       this.#violate('parallel_requests', `${facts.parallel} requests at once, ${maxParallelRequests} allowed`, {
         request: facts.sequence,
       });
     }
-    this.#checks.observe('key_in_url');
+    this.#known.checks.observe('key_in_url');
     if (facts.keyInUrl)
       this.#violate('key_in_url', 'an API key stood in the address of a request', { request: facts.sequence });
   }
 
   /** A 429 told the holder of `key` to come back with this operation no sooner than `notBefore`. */
   noteWaitAsked(key: string, operation: OperationName, notBefore: number): void {
-    const known = this.#notBefore.get(`${operation} ${key}`) ?? 0;
+    const asked = `${operation} ${key}`;
+    const known = this.#known.notBefore.get(asked) ?? 0;
     const now = this.#clock.now();
-    this.#notBefore.set(`${operation} ${key}`, Math.max(known, notBefore));
+    this.#known.notBefore.set(asked, Math.max(known, notBefore));
     // Who goes on without a pause is told again and again: only what was on its way at the first time is excused.
     const isFirst = known <= now + timerToleranceRealMs * this.#clock.speed;
-    if (isFirst) this.#askedAt.set(`${operation} ${key}`, now);
-    this.#checks.observe('retry_after');
+    if (isFirst) this.#known.askedAt.set(asked, now);
+    this.#known.checks.observe('retry_after');
   }
 
   noteOperation(key: string, operation: OperationName, sequence: number): void {
-    const notBefore = this.#notBefore.get(`${operation} ${key}`);
+    const asked = `${operation} ${key}`;
+    const notBefore = this.#known.notBefore.get(asked);
     if (notBefore === undefined) return;
     const earlyMs = notBefore - this.#clock.now();
     if (earlyMs <= timerToleranceRealMs * this.#clock.speed) {
-      if (earlyMs <= 0) this.#notBefore.delete(`${operation} ${key}`);
+      if (earlyMs <= 0) this.#known.notBefore.delete(asked);
       return;
     }
-    const sinceAskedMs = this.#clock.now() - (this.#askedAt.get(`${operation} ${key}`) ?? 0);
+    const sinceAskedMs = this.#clock.now() - (this.#known.askedAt.get(asked) ?? 0);
     if (operation !== 'batch_calls' && sinceAskedMs <= inFlightRealMs * this.#clock.speed) return;
     this.#violate('retry_after', `${operation} came ${Math.ceil(earlyMs)} ms (service time) before the wait was over`, {
       request: sequence,
@@ -101,18 +105,18 @@ export class ConductJudge {
   }
 
   noteBatch(requestId: string | null, batchId: string): void {
-    this.#checks.observe('request_id_reuse');
+    this.#known.checks.observe('request_id_reuse');
     if (requestId === null) return;
-    if (this.#batchRequestIds.has(requestId)) {
+    if (this.#known.batchRequestIds.has(requestId)) {
       this.#violate('request_id_reuse', 'two batches were accepted under one x-request-id', { batchId, requestId });
     }
-    this.#batchRequestIds.add(requestId);
+    this.#known.batchRequestIds.add(requestId);
   }
 
   noteCall(call: Call): void {
-    this.#checks.observe('double_dial');
-    this.#checks.observe('redial_too_soon');
-    const earlier = this.#callsByNumber.get(call.to) ?? [];
+    this.#known.checks.observe('double_dial');
+    this.#known.checks.observe('redial_too_soon');
+    const earlier = this.#known.callsByNumber.get(call.to) ?? [];
     const previous = earlier.at(-1);
     const facts = {
       callId: call.callId,
@@ -129,8 +133,8 @@ export class ConductJudge {
       }
     }
     const recent = [...earlier.filter((other) => call.acceptedAt - other.acceptedAt < dayMs), call];
-    this.#callsByNumber.set(call.to, recent);
-    this.#checks.observeMost('dials_per_number', recent.length);
+    this.#known.callsByNumber.set(call.to, recent);
+    this.#known.checks.observeMost('dials_per_number', recent.length);
     if (recent.length > this.#limits.maxDialsPerDay) {
       this.#violate('dials_per_number', `a number was dialled ${recent.length} times within 24 hours`, facts);
     }
@@ -142,8 +146,8 @@ export class ConductJudge {
     if (callingHours === null || change !== 'dialed' || call.batchId === null) return;
     const ofPerson = this.#zoneOfPerson(call.to);
     const verdict = judgeHours(callingHours, ofPerson === null ? this.#numberZones.of(call.to) : [ofPerson], at);
-    if (verdict === null) this.#checks.leaveOpen('calling_hours');
-    else this.#checks.observe('calling_hours');
+    if (verdict === null) this.#known.checks.leaveOpen('calling_hours');
+    else this.#known.checks.observe('calling_hours');
     if (verdict?.within === false) {
       const { zone, localTime } = verdict;
       const allowed = `${callingHours.start} to ${callingHours.end}`;
@@ -154,25 +158,25 @@ export class ConductJudge {
 
   /** A signed URL or token that has served, or has expired, came again. Give facts by which to find the request, not the credential. */
   noteCredentialReuse(kind: 'signed_url' | 'token', facts: Record<string, unknown> = {}): void {
-    this.#checks.observe('credential_reuse');
+    this.#known.checks.observe('credential_reuse');
     this.#violate('credential_reuse', `a ${kind === 'token' ? 'token' : 'signed URL'} was used again`, facts);
   }
 
   /** A request came with a key that was revoked. The first few may have been on their way, and one has to learn of it. */
   noteRevokedKey(key: string, sequence: number): void {
-    this.#checks.observe('revoked_key');
+    this.#known.checks.observe('revoked_key');
     const now = this.#clock.now();
-    const toldAt = this.#revokedAt.get(key);
-    if (toldAt === undefined) this.#revokedAt.set(key, now);
+    const toldAt = this.#known.revokedAt.get(key);
+    if (toldAt === undefined) this.#known.revokedAt.set(key, now);
     else if (now - toldAt > revokedGraceMs)
       this.#violate('revoked_key', 'a revoked key was still used', { request: sequence });
   }
 
   /** A conversation was asked for at `now`, and its record was delivered whole. */
   noteConversationRead(conversationId: string, now: number): void {
-    this.#checks.observe('polling');
-    const before = this.#lastReadAt.get(conversationId);
-    this.#lastReadAt.set(conversationId, now);
+    this.#known.checks.observe('polling');
+    const before = this.#known.lastReadAt.get(conversationId);
+    this.#known.lastReadAt.set(conversationId, now);
     if (before === undefined) return;
     const leastMs = this.#limits.minReadIntervalSeconds * 1000;
     if (now - before < leastMs)
@@ -186,7 +190,7 @@ export class ConductJudge {
   }
 
   #violate(check: CheckName, what: string, facts: Record<string, unknown>): void {
-    this.#checks.violate(check, { at: this.#clock.now(), what, ...facts });
+    this.#known.checks.violate(check, { at: this.#clock.now(), what, ...facts });
   }
 }
 

@@ -1,8 +1,7 @@
-import type { z } from 'zod';
 import type { ControlRoute } from '../http/serve-control.ts';
 import { sandboxVersion } from '../core/version.ts';
 import type { OpenApiDocument } from './document.ts';
-import { toJsonSchema, type JsonSchema } from './json-schema.ts';
+import { openApiPath, pathParameters, queryParameters, toJsonSchema, type JsonSchema } from './json-schema.ts';
 
 const refusals = {
   Unauthorized: 'The control token is missing or wrong.',
@@ -22,7 +21,7 @@ export function createControlDocument(
   const schemas: Record<string, JsonSchema> = { Refusal: refusalSchema };
   for (const route of routes) {
     const { method, path, about } = route;
-    const key = path.replaceAll(/:(\w+)/g, '{$1}');
+    const key = openApiPath(path);
     if (about.body !== undefined) schemas[bodyName(route)] = toJsonSchema(about.body, bodyName(route));
     paths[key] = { ...paths[key], [method.toLowerCase()]: describeControl(route, needsToken) };
   }
@@ -69,8 +68,8 @@ function describeControl(route: ControlRoute, needsToken: boolean): JsonSchema {
     takes = 'application/json',
     answers = ['application/json'],
   } = about;
-  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => describeParameter(name ?? '', 'path', true, text));
-  const parameters = [...inPath, ...(query === undefined ? [] : queryParameters(query))];
+  const inPath = pathParameters(path);
+  const parameters = [...inPath, ...(query === undefined ? [] : queryParameters(toJsonSchema(query, 'query')))];
   const refusedWith: [status: number, name: Refusal, applies: boolean][] = [
     [401, 'Unauthorized', needsToken && about.open !== true],
     [403, 'Forbidden', true],
@@ -90,32 +89,12 @@ function describeControl(route: ControlRoute, needsToken: boolean): JsonSchema {
       200: {
         description: 'Done',
         content: Object.fromEntries(
-          answers.map((type) => [type, { schema: isJson(type) ? { type: 'object' } : text }]),
+          answers.map((type) => [type, { schema: { type: type === 'application/json' ? 'object' : 'string' } }]),
         ),
       },
       ...Object.fromEntries(refused.map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }])),
     },
   };
-}
-
-const text: JsonSchema = { type: 'string' };
-
-function isJson(type: string): boolean {
-  return type === 'application/json';
-}
-
-function queryParameters(query: z.ZodType): JsonSchema[] {
-  const { properties = {}, required = [] } = toJsonSchema(query, 'query') as {
-    properties?: Record<string, JsonSchema>;
-    required?: string[];
-  };
-  return Object.entries(properties).map(([name, schema]) =>
-    describeParameter(name, 'query', required.includes(name), schema),
-  );
-}
-
-function describeParameter(name: string, place: string, required: boolean, schema: JsonSchema): JsonSchema {
-  return { name, in: place, required, schema };
 }
 
 function describeRefusal(description: string): JsonSchema {

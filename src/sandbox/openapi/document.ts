@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { operationNames, operations, type OperationName } from '../core/operations.ts';
+import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { Dialect } from '../schemas/building-blocks.ts';
 import { createRequestSchemas, type RequestSchemas } from '../schemas/request-schemas.ts';
 import { sandboxVersion } from '../core/version.ts';
 import { contractFields, contractParameters } from './contract-fields.ts';
 import { requestExamples } from './examples.ts';
-import { describeSchema, type JsonSchema } from './json-schema.ts';
-import { operationTexts, requestSchemaOf, type RequestName } from './operation-texts.ts';
+import { describeSchema, openApiPath, pathParameters, queryParameters, type JsonSchema } from './json-schema.ts';
+import { operationTexts, requestSchemaOf, tags, type RequestName } from './operation-texts.ts';
 import { refusalAnswers, refusalsOf } from './refusals.ts';
 import { createResponseSchemas } from './response-schemas.ts';
 
@@ -21,11 +22,7 @@ export interface OpenApiDocument {
   components: Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', Record<string, JsonSchema>>;
 }
 
-export interface DocumentSettings {
-  dialect: Dialect;
-  loose: boolean;
-  maxCallsPerBatch: number;
-}
+type DocumentSettings = Pick<SandboxSettings, 'dialect' | 'loose' | 'maxCallsPerBatch'>;
 
 const dialectTexts: Readonly<Record<Dialect, string>> = {
   spec: 'This is the `spec` dialect: nothing beyond the contract is accepted, and only the gaps that must be filled are.',
@@ -38,7 +35,7 @@ export function createOpenApiDocument({ dialect, loose, maxCallsPerBatch }: Docu
   const paths: OpenApiDocument['paths'] = {};
   for (const name of operationNames) {
     const { method, path } = operations[name];
-    const key = path.replaceAll(/:(\w+)/g, '{$1}');
+    const key = openApiPath(path);
     paths[key] = { ...paths[key], [method.toLowerCase()]: describeOperation(name, schemas, dialect) };
   }
   return {
@@ -51,11 +48,7 @@ export function createOpenApiDocument({ dialect, loose, maxCallsPerBatch }: Docu
     },
     servers: [{ url: '/', description: 'The sandbox that served this document' }],
     security: [{ apiKey: [] }],
-    tags: [
-      { name: 'agents', description: 'Operations 1 to 5' },
-      { name: 'conversations', description: 'Operations 6 to 10' },
-      { name: 'numbers', description: 'Operations 11 to 14' },
-    ],
+    tags: tags.map(({ name, description }) => ({ name, description })),
     paths,
     components: {
       schemas: describeSchemas(schemas, dialect),
@@ -83,14 +76,20 @@ function describeSchemas(requests: RequestSchemas, dialect: Dialect): Record<str
 }
 
 function describeOperation(name: OperationName, schemas: RequestSchemas, dialect: Dialect): JsonSchema {
-  const { tag, summary, description, request, query, response } = operationTexts[name];
-  const parameters = [...pathParameters(name), ...(query === undefined ? [] : queryParameters(name, schemas[query]))];
+  const { summary, description, request, query, response } = operationTexts[name];
+  const { number, path } = operations[name];
+  const parameters = [
+    ...pathParameters(path).map((parameter) => ({ ...parameter, 'x-source': 'contract' })),
+    ...(query === undefined
+      ? []
+      : queryParameters(describeSchema(schemas[query], name, contractParameters[name] ?? []))),
+  ];
   return {
     operationId: name,
-    tags: [tag],
+    tags: [tags.find(({ last }) => number <= last)?.name],
     summary,
     ...(description === undefined ? {} : { description }),
-    'x-operation-number': operations[name].number,
+    'x-operation-number': number,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(request === undefined ? {} : { requestBody: describeBody(request) }),
     responses: { ...describeAnswer(response, dialect), ...refusalsOf(name) },
@@ -108,30 +107,6 @@ function describeAnswer(response: string | null, dialect: Dialect): JsonSchema {
   if (response === null && dialect === 'spec') return { 204: { description: 'Done', headers } };
   const content = { 'application/json': { schema: refTo(response ?? 'Confirmation') } };
   return { 200: { description: 'Done', headers, content } };
-}
-
-function pathParameters(name: OperationName): JsonSchema[] {
-  return [...operations[name].path.matchAll(/:(\w+)/g)].map(([, parameter]) => ({
-    name: parameter,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-    'x-source': 'contract',
-  }));
-}
-
-function queryParameters(name: OperationName, schema: z.ZodType): JsonSchema[] {
-  const { properties = {}, required = [] } = describeSchema(schema, name, contractParameters[name] ?? []) as {
-    properties?: Record<string, JsonSchema>;
-    required?: string[];
-  };
-  return Object.entries(properties).map(([parameter, { 'x-source': source, ...described }]) => ({
-    name: parameter,
-    in: 'query',
-    required: required.includes(parameter),
-    schema: described,
-    'x-source': source,
-  }));
 }
 
 function refTo(name: string): JsonSchema {

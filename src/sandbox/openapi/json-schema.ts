@@ -2,6 +2,37 @@ import { z } from 'zod';
 
 export type JsonSchema = Record<string, unknown>;
 
+/** A path with its parameters in braces, as documents have it. */
+export function openApiPath(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+/** A schema with what is said of it as a parameter in the path. */
+export function pathParameters(path: string): JsonSchema[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+/** The fields of an object as parameters in the query; what is said of where one comes from stands beside it. */
+export function queryParameters({ properties = {}, required = [] }: ObjectSchema): JsonSchema[] {
+  return Object.entries(properties).map(([name, { 'x-source': source, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+    ...(source === undefined ? {} : { 'x-source': source }),
+  }));
+}
+
+interface ObjectSchema {
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+}
+
 /** Where a field comes from: named by the contract, or assumed where the contract is silent. */
 export type Source = 'contract' | 'assumption';
 

@@ -2,13 +2,6 @@ import type { OperationName } from '../core/operations.ts';
 import type { RequestSchemas } from '../schemas/request-schemas.ts';
 import type { ResponseName } from './response-schemas.ts';
 
-export type RequestName =
-  | 'CreateAgentRequest'
-  | 'UpdateAgentRequest'
-  | 'ImportPhoneNumberRequest'
-  | 'AssignPhoneNumberRequest'
-  | 'BatchCallsRequest';
-
 /** Which schema validates which body. */
 export const requestSchemaOf = {
   CreateAgentRequest: 'createAgent',
@@ -16,10 +9,17 @@ export const requestSchemaOf = {
   ImportPhoneNumberRequest: 'importNumber',
   AssignPhoneNumberRequest: 'assignNumber',
   BatchCallsRequest: 'batch',
-} as const satisfies Record<RequestName, keyof RequestSchemas>;
+} as const satisfies Record<string, keyof RequestSchemas>;
+export type RequestName = keyof typeof requestSchemaOf;
 
-export interface OperationText {
-  tag: 'agents' | 'conversations' | 'numbers';
+/** What operations are about, up to the last one of each. */
+export const tags = [
+  { name: 'agents', description: 'Operations 1 to 5', last: 5 },
+  { name: 'conversations', description: 'Operations 6 to 10', last: 10 },
+  { name: 'numbers', description: 'Operations 11 to 14', last: 14 },
+] as const;
+
+interface OperationText {
   summary: string;
   description?: string;
   request?: RequestName;
@@ -27,69 +27,58 @@ export interface OperationText {
   query?: 'agentPage' | 'conversationPage' | 'credentialQuery';
   /** Null: a confirmation. */
   response: ResponseName | null;
-  /** Refusals of its own, besides those that every operation has. */
-  refusals: readonly (404 | 409 | 413 | 415)[];
+  /** Refusals of its own, besides those that every operation, or every one with a body, has. */
+  refusals?: readonly (404 | 409)[];
 }
 
 const page = 'Newest first. Ask for the next page with `cursor`, from `next_cursor`, until `has_more` is false.';
 
 export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
   create_agent: {
-    tag: 'agents',
     summary: 'Create an agent',
     description:
       '`conversation_config.tts` needs `voice_id`; its `model_id` defaults to `svc_flash_v2`. `model_id` `custom` of the language model needs `custom_llm`.',
     request: 'CreateAgentRequest',
     response: 'AgentCreated',
-    refusals: [413, 415],
   },
   list_agents: {
-    tag: 'agents',
     summary: 'List agents',
     description: page,
     query: 'agentPage',
     response: 'AgentList',
-    refusals: [],
   },
-  get_agent: { tag: 'agents', summary: 'Read an agent', response: 'Agent', refusals: [404] },
+  get_agent: { summary: 'Read an agent', response: 'Agent', refusals: [404] },
   update_agent: {
-    tag: 'agents',
     summary: 'Change an agent',
     description: 'Only what is sent changes, at any depth. Null clears a field; a list replaces the list.',
     request: 'UpdateAgentRequest',
     response: 'Agent',
-    refusals: [404, 413, 415],
+    refusals: [404],
   },
   delete_agent: {
-    tag: 'agents',
     summary: 'Delete an agent',
     description: 'For good. Numbers lose it, and calls to them are not answered until another agent is assigned.',
     response: null,
     refusals: [404],
   },
   get_conversation: {
-    tag: 'conversations',
     summary: 'Read a conversation',
     response: 'ConversationRecord',
     refusals: [404],
   },
   list_conversations: {
-    tag: 'conversations',
     summary: 'List conversations',
     description: page,
     query: 'conversationPage',
     response: 'ConversationList',
-    refusals: [],
   },
   delete_conversation: {
-    tag: 'conversations',
     summary: 'Delete a conversation',
     description: 'For good, with its recording, its transcript and all its data.',
     response: null,
     refusals: [404],
   },
   get_signed_url: {
-    tag: 'conversations',
     summary: 'Get a signed WebSocket address',
     description: 'One for each conversation: it works once, for a short time, and needs no key.',
     query: 'credentialQuery',
@@ -97,38 +86,34 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     refusals: [404],
   },
   get_token: {
-    tag: 'conversations',
     summary: 'Get a token for WebRTC',
     description: 'Short-lived; the client passes it when it connects.',
     query: 'credentialQuery',
     response: 'ConversationToken',
     refusals: [404],
   },
-  list_phone_numbers: { tag: 'numbers', summary: 'List imported numbers', response: 'PhoneNumberList', refusals: [] },
+  list_phone_numbers: { summary: 'List imported numbers', response: 'PhoneNumberList' },
   import_phone_number: {
-    tag: 'numbers',
     summary: 'Import a number',
     description:
       "The provider's webhook is configured by this. The auth token is stored encrypted and can never be read.",
     request: 'ImportPhoneNumberRequest',
     response: 'PhoneNumberImported',
-    refusals: [409, 413, 415],
+    refusals: [409],
   },
   assign_phone_number: {
-    tag: 'numbers',
     summary: 'Assign an agent to a number',
     description: 'Applies to new calls at once.',
     request: 'AssignPhoneNumberRequest',
     response: 'PhoneNumber',
-    refusals: [404, 413, 415],
+    refusals: [404],
   },
   batch_calls: {
-    tag: 'numbers',
     summary: 'Place a batch of calls',
     description:
       'Dials people, and is not idempotent: after an answer that was lost, the calls may have been placed. Each call makes a conversation of its own. From a number that is not imported and verified the batch is accepted and its calls fail.',
     request: 'BatchCallsRequest',
     response: 'BatchPlaced',
-    refusals: [404, 413, 415],
+    refusals: [404],
   },
 };

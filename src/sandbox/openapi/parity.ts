@@ -2,7 +2,7 @@ import { operationNames, operations, type OperationName } from '../core/operatio
 import type { Dialect } from '../schemas/building-blocks.ts';
 import { createOpenApiDocument, type OpenApiDocument } from './document.ts';
 import { evidence, queryEvidence, type Evidence } from './evidence.ts';
-import type { JsonSchema } from './json-schema.ts';
+import { openApiPath, type JsonSchema } from './json-schema.ts';
 import { operationTexts } from './operation-texts.ts';
 
 export interface ParityField {
@@ -12,32 +12,6 @@ export interface ParityField {
   dialects: Dialect[];
 }
 
-/** A body by the name of its schema. */
-export interface ParityBody {
-  schema: string;
-  fields: ParityField[];
-}
-
-export interface ParityOperation {
-  name: OperationName;
-  number: number;
-  method: string;
-  path: string;
-  summary: string;
-  parameters: (ParityField & { in: string })[];
-  request: ParityBody | null;
-  /** Null for a confirmation, which has no fields. */
-  answer: ParityBody | null;
-}
-
-export interface Parity {
-  operations: ParityOperation[];
-  /** Bodies of refusals, the same for every operation. */
-  refusals: ParityBody[];
-  /** What is served differently from, or less than, what the contract speaks of. */
-  leftOut: string[];
-}
-
 const leftOut = [
   'No LiveKit room is joined: a conversation token is signed as a LiveKit server accepts it and can be verified, but no media flow over WebRTC.',
   'Sound that a client sends over a socket is not understood: that somebody speaks is heard, and for how long, but not what. Words come as text messages.',
@@ -45,11 +19,13 @@ const leftOut = [
   'The hosted language models are a built-in speaker that keeps to the agent’s goals; what a real model would say is not imitated. A model of your own is really asked.',
 ];
 
-/** Every operation and field of the service with where it comes from, in both dialects. Throws when an assumption rests on nothing. */
-export function createParity(): Parity {
+/**
+ * Every operation and field of the service with where it comes from, in both dialects, and the bodies of refusals, which are the same for
+ * every operation. Throws when an assumption rests on nothing.
+ */
+export function createParity() {
   const documents = { extended: documentOf('extended'), spec: documentOf('spec') };
-  const body = (schema: string | null): ParityBody | null =>
-    schema === null ? null : { schema, fields: describeFields(documents, schema) };
+  const describeBody = (schema: string) => ({ schema, fields: describeFields(documents, schema) });
   return {
     operations: operationNames.map((name) => {
       const { number, method, path } = operations[name];
@@ -58,17 +34,22 @@ export function createParity(): Parity {
         name,
         number,
         method,
-        path: path.replaceAll(/:(\w+)/g, '{$1}'),
+        path: openApiPath(path),
         summary,
         parameters: describeParameters(documents, name),
-        request: body(request ?? null),
-        answer: body(response),
+        request: request === undefined ? null : describeBody(request),
+        /** Null for a confirmation, which has no fields. */
+        answer: response === null ? null : describeBody(response),
       };
     }),
-    refusals: ['Error', 'ValidationError'].map((schema) => ({ schema, fields: describeFields(documents, schema) })),
+    refusals: ['Error', 'ValidationError'].map(describeBody),
+    /** What is served differently from, or less than, what the contract speaks of. */
     leftOut,
   };
 }
+
+export type Parity = ReturnType<typeof createParity>;
+export type ParityBody = Parity['refusals'][number];
 
 type Documents = Record<Dialect, OpenApiDocument>;
 
@@ -95,7 +76,7 @@ function labelOf(schema: string, field: string): Evidence {
   throw new Error(`${schema} ${field} is assumed, and src/sandbox/openapi/evidence.ts does not say on what grounds.`);
 }
 
-function describeParameters({ extended, spec }: Documents, name: OperationName): ParityOperation['parameters'] {
+function describeParameters({ extended, spec }: Documents, name: OperationName): (ParityField & { in: string })[] {
   const inSpec = new Set(parametersOf(spec, name).map((parameter) => parameter['name']));
   return parametersOf(extended, name).map((parameter) => {
     const field = String(parameter['name']);
@@ -108,7 +89,7 @@ function describeParameters({ extended, spec }: Documents, name: OperationName):
 
 function parametersOf({ paths }: OpenApiDocument, name: OperationName): JsonSchema[] {
   const { path, method } = operations[name];
-  const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+  const operation = paths[openApiPath(path)]?.[method.toLowerCase()];
   return (operation?.['parameters'] ?? []) as JsonSchema[];
 }
 

@@ -5,6 +5,8 @@ import { operationTexts } from './operation-texts.ts';
 /** The statuses by which every operation may refuse; the contract names 429 alone. */
 const always = [400, 401, 403, 422, 429, 500] as const;
 
+const ofBodies = [413, 415] as const;
+
 const names = {
   400: ['BadRequest', 'The request cannot be read.'],
   401: ['Unauthorized', 'The key is missing, wrong or revoked.'],
@@ -25,7 +27,8 @@ export const refusalAnswers: Record<string, JsonSchema> = Object.fromEntries(
 
 /** The refusals of one operation, by status. */
 export function refusalsOf(operation: OperationName): JsonSchema {
-  const statuses = [...always, ...operationTexts[operation].refusals];
+  const { request, refusals = [] } = operationTexts[operation];
+  const statuses = [...always, ...refusals, ...(request === undefined ? [] : ofBodies)];
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${names[status][0]}` }]));
 }
 

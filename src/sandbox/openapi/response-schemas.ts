@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createAgentSchemas } from '../schemas/agent-schemas.ts';
 import { extendedOnly, type Dialect, type SchemaMode } from '../schemas/building-blocks.ts';
 import { createConversationSchemas } from './conversation-schemas.ts';
 
@@ -46,24 +47,8 @@ export function createResponseSchemas(dialect: Dialect) {
 
 export type ResponseName = keyof ReturnType<typeof createResponseSchemas>;
 
-const conversationConfig = z.looseObject({
-  tts: z.looseObject({ voice_id: z.string().optional(), model_id: z.string().optional() }).optional(),
-  agent: z
-    .looseObject({
-      first_message: z.string().optional(),
-      prompt: z.looseObject({ prompt: z.string().optional() }).optional(),
-      llm: z
-        .looseObject({
-          model_id: z.string().optional(),
-          temperature: z.number().min(0).max(1).optional(),
-          custom_llm: z
-            .looseObject({ url: z.string().optional(), extra_headers: z.record(z.string(), z.string()).optional() })
-            .optional(),
-        })
-        .optional(),
-    })
-    .optional(),
-});
+/** As it was sent, with whatever else it has. */
+const { conversationConfig } = createAgentSchemas({ dialect: 'spec', loose: true });
 
 function createAgentAnswers(mode: SchemaMode, phoneNumber: z.ZodType) {
   const names = { agent_id: id, name: z.string(), tags: z.array(z.string()) };

@@ -1,10 +1,23 @@
 import type { Service } from '../core/service/service.ts';
 import type { Agent } from '../core/state/agent.ts';
 import { concealHeaders } from '../schemas/conceal.ts';
-import { code, count, empty, facts, id, instant, link, panel, phone, table, viewPath } from './elements.ts';
+import {
+  aside,
+  code,
+  count,
+  empty,
+  facts,
+  id,
+  instant,
+  link,
+  muted,
+  panel,
+  phone,
+  table,
+  viewPath,
+} from './elements.ts';
 import { html, type HtmlValue } from './html.ts';
-import { missingView } from './missing-view.ts';
-import type { View, ViewRequest } from './view.ts';
+import { missingView, type View, type ViewRequest } from './view.ts';
 
 const mostAgents = 200;
 
@@ -16,25 +29,23 @@ export function agentsView({ service }: ViewRequest): View {
     follows: ['agent', 'number'],
     body: panel(
       'Agents',
-      newest.length === 0
-        ? empty('No agent yet', html`Operation 1, <code>POST /v1/convai/agents</code>, creates one.`)
-        : table(
-            'Agents',
-            ['Name', 'Id', 'Numbers', 'Voice', 'Model', 'Tags', 'Created'],
-            newest.map((agent) => ({
-              key: `agent-${agent.agentId}`,
-              cells: [
-                link(viewPath('agent', { id: agent.agentId }), agent.name),
-                id(agent.agentId),
-                numbersOf(service, agent),
-                agent.config.tts?.voice_id ?? html`<span class="muted">Default</span>`,
-                agent.config.agent?.llm?.model_id ?? html`<span class="muted">Built in</span>`,
-                agent.tags.join(', ') || html`<span class="muted">None</span>`,
-                instant(agent.createdAt, 'full'),
-              ],
-            })),
-          ),
-      html`<p class="aside">${count(agents.size, 'agent')}</p>`,
+      table(
+        'Agents',
+        newest.map((agent) => ({
+          key: `agent-${agent.agentId}`,
+          cells: {
+            Name: link(viewPath('agent', { id: agent.agentId }), agent.name),
+            Id: id(agent.agentId),
+            Numbers: numbersOf(service, agent),
+            Voice: agent.config.tts?.voice_id ?? muted('Default'),
+            Model: agent.config.agent?.llm?.model_id ?? muted('Built in'),
+            Tags: agent.tags.join(', ') || muted('None'),
+            Created: instant(agent.createdAt, 'full'),
+          },
+        })),
+        empty('No agent yet', html`Operation 1, <code>POST /v1/convai/agents</code>, creates one.`),
+      ),
+      aside(count(agents.size, 'agent')),
     ),
   };
 }
@@ -77,6 +88,6 @@ export function agentView({ service, parameter }: ViewRequest): View {
 
 function numbersOf({ state }: Service, { agentId }: Agent): HtmlValue {
   const own = [...state.numbers.values()].filter((number) => number.agentId === agentId);
-  if (own.length === 0) return html`<span class="muted">None</span>`;
+  if (own.length === 0) return muted('None');
   return own.map(({ phoneNumber }, index) => [index === 0 ? null : ', ', phone(phoneNumber)]);
 }

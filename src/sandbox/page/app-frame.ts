@@ -9,31 +9,27 @@ import { instant, viewPath } from './elements.ts';
 import { faultsView } from './faults-view.ts';
 import { html, type Html } from './html.ts';
 import { journalView, requestView } from './journal-view.ts';
-import { missingView } from './missing-view.ts';
 import { numbersView } from './numbers-view.ts';
 import { webhooksView } from './webhooks-view.ts';
-import type { RenderView, View, ViewRequest } from './view.ts';
+import { missingView, type View, type ViewRequest } from './view.ts';
 
-interface NamedView {
-  render: RenderView;
-  /** Which entry of the navigation it belongs to. */
-  under: string;
-}
-
-const views: Record<string, NamedView> = {
-  calls: { render: callsView, under: 'calls' },
-  call: { render: callView, under: 'calls' },
-  batches: { render: batchesView, under: 'batches' },
-  agents: { render: agentsView, under: 'agents' },
-  agent: { render: agentView, under: 'agents' },
-  numbers: { render: numbersView, under: 'numbers' },
-  journal: { render: journalView, under: 'journal' },
-  request: { render: requestView, under: 'journal' },
-  webhooks: { render: webhooksView, under: 'webhooks' },
-  faults: { render: faultsView, under: 'faults' },
-  conduct: { render: conductView, under: 'conduct' },
-  control: { render: controlView, under: 'control' },
+const views: Record<string, (request: ViewRequest) => View> = {
+  calls: callsView,
+  call: callView,
+  batches: batchesView,
+  agents: agentsView,
+  agent: agentView,
+  numbers: numbersView,
+  journal: journalView,
+  request: requestView,
+  webhooks: webhooksView,
+  faults: faultsView,
+  conduct: conductView,
+  control: controlView,
 };
+
+/** Views of one thing belong to the entry of the navigation that lists such things. */
+const listOf: Record<string, string> = { call: 'calls', agent: 'agents', request: 'journal' };
 
 const followedByAll = ['call', 'clock', 'fault', 'state'];
 
@@ -45,13 +41,13 @@ export function renderApp(
   const now = service.clock.now();
   const request: ViewRequest = { service, webhooks, now, parameter: (name) => query[name] ?? '' };
   const name = query['view'] ?? 'calls';
-  const named = Object.hasOwn(views, name) ? views[name] : undefined;
-  const view = named?.render(request) ?? missingView('view', 'calls', 'Calls');
+  const render = Object.hasOwn(views, name) ? views[name] : undefined;
+  const view = render?.(request) ?? missingView('view', 'calls', 'Calls');
   const follows = [...followedByAll, ...(view.follows ?? [])].join(' ');
   return {
     view,
     markup: html`
-      ${clockBar(service, now)} ${navigation(request, named?.under ?? '')}
+      ${clockBar(service, now)} ${navigation(request, listOf[name] ?? name)}
       <main id="main" tabindex="-1" data-title="${view.title}" data-follows="${follows}" data-again="${view.againMs}">
         <h1>${view.title}</h1>
         ${view.body}

@@ -1,7 +1,7 @@
 import type { Service } from '../core/service/service.ts';
 import { stateOf, type CallState } from '../core/state/call.ts';
 import { agentLink } from './call-words.ts';
-import { count, empty, id, instant, link, panel, table, viewPath } from './elements.ts';
+import { aside, count, empty, figure, id, instant, link, panel, table, viewPath } from './elements.ts';
 import { html, type Html } from './html.ts';
 import type { View, ViewRequest } from './view.ts';
 
@@ -24,24 +24,22 @@ export function batchesView({ service, now }: ViewRequest): View {
     follows: ['batch'],
     body: panel(
       'Newest batches',
-      batches.length === 0
-        ? empty('No batch yet', html`Operation 14, <code>POST /v1/convai/phone-numbers/batch-calls</code>, makes one.`)
-        : table(
-            'Newest batches',
-            ['Batch', 'Progress', 'Calls', 'Agent', 'Caller number', 'Accepted'],
-            batches.map((batch) => ({
-              key: `batch-${batch.batchId}`,
-              cells: [
-                link(viewPath('calls', { batch: batch.batchId }), id(batch.batchId)),
-                progress(batch),
-                html`<span class="num">${batch.all.toLocaleString('en')}</span>`,
-                agentLink(service, batch.agentId),
-                service.state.numbers.get(batch.phoneNumberId)?.label ?? id(batch.phoneNumberId),
-                instant(batch.acceptedAt, 'full'),
-              ],
-            })),
-          ),
-      html`<p class="aside">${count(batches.length, 'batch', 'batches')}</p>`,
+      table(
+        'Newest batches',
+        batches.map((batch) => ({
+          key: `batch-${batch.batchId}`,
+          cells: {
+            Batch: link(viewPath('calls', { batch: batch.batchId }), id(batch.batchId)),
+            Progress: progress(batch),
+            Calls: figure(batch.all),
+            Agent: agentLink(service, batch.agentId),
+            'Caller number': service.state.numbers.get(batch.phoneNumberId)?.label ?? id(batch.phoneNumberId),
+            Accepted: instant(batch.acceptedAt, 'full'),
+          },
+        })),
+        empty('No batch yet', html`Operation 14, <code>POST /v1/convai/phone-numbers/batch-calls</code>, makes one.`),
+      ),
+      aside(count(batches.length, 'batch', 'batches')),
     ),
   };
 }
@@ -49,9 +47,8 @@ export function batchesView({ service, now }: ViewRequest): View {
 /** The newest first. A batch is known by its calls. */
 function newestBatches({ state }: Service, now: number): Batch[] {
   const batches = new Map<string, Batch>();
-  for (let index = state.calls.length - 1; index >= 0; index -= 1) {
-    const call = state.calls[index];
-    if (call === undefined || call.batchId === null) continue;
+  for (const call of state.calls.toReversed()) {
+    if (call.batchId === null) continue;
     let batch = batches.get(call.batchId);
     if (batch === undefined) {
       if (batches.size === mostBatches) break;
@@ -75,15 +72,14 @@ function progress({ counts, all }: Batch): Html {
     ['quiet', counts.queued, 'waiting'],
   ] as const;
   let left = 0;
-  const bars = parts.map(([tone, number]) => {
+  const met = parts.filter(([, number]) => number > 0);
+  const bars = met.map(([tone, number]) => {
     const width = (number / all) * 100;
     const bar = html`<rect class="${tone}" x="${left.toFixed(2)}" width="${width.toFixed(2)}" height="6"></rect>`;
     left += width;
-    return number === 0 ? null : bar;
+    return bar;
   });
-  const words = parts
-    .filter(([, number]) => number > 0)
-    .map(([, number, word]) => `${number.toLocaleString('en')} ${word}`);
+  const words = met.map(([, number, word]) => `${number.toLocaleString('en')} ${word}`);
   return html`<div class="progress">
     <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">${bars}</svg>
     <span>${words.join(', ')}</span>

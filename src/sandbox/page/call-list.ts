@@ -1,5 +1,6 @@
 import type { Service } from '../core/service/service.ts';
 import { stateOf, type Call, type CallState } from '../core/state/call.ts';
+import type { ServiceState } from '../core/state/service-state.ts';
 
 /** Every call there is: dialled from batches, come in by phone, or held over a socket. */
 export interface CallFilter {
@@ -22,9 +23,8 @@ export function newestCalls(
     (filter.number === undefined || call.to.endsWith(filter.number));
   const found: Call[] = [];
   const enough = page.skip + page.limit + 1;
-  for (const call of merge(service)) {
-    if (!wanted(call)) continue;
-    found.push(call);
+  for (const call of newestFirst(service.state)) {
+    if (wanted(call)) found.push(call);
     if (found.length === enough) break;
   }
   return { calls: found.slice(page.skip, page.skip + page.limit), more: found.length === enough };
@@ -47,38 +47,20 @@ function isIn(wanted: CallState | 'ended' | undefined, state: CallState): boolea
 
 /** By id of the call, or of its conversation while its record exists. */
 export function findCall({ state }: Service, id: string): Call | undefined {
-  return (
-    state.conversations.get(id) ??
-    state.calls.find(({ callId }) => callId === id) ??
-    state.conversations.everything.find((call) => isFromOutside(call) && call.callId === id)
-  );
+  const isMeant = ({ callId }: Call): boolean => callId === id;
+  return state.conversations.get(id) ?? state.calls.find(isMeant) ?? fromOutside(state).find(isMeant);
 }
 
 /** Accepted outbound calls and all others are kept apart; both lists are in the order of their beginning. */
-function* merge({ state }: Service): Generator<Call> {
-  const { calls } = state;
-  const { everything } = state.conversations;
-  let outbound = calls.length - 1;
-  let other = lastFromOutside(everything, everything.length - 1);
-  while (outbound >= 0 || other >= 0) {
-    const left = calls[outbound];
-    const right = everything[other];
-    if (left !== undefined && (right === undefined || left.acceptedAt >= right.acceptedAt)) {
-      yield left;
-      outbound -= 1;
-    } else if (right !== undefined) {
-      yield right;
-      other = lastFromOutside(everything, other - 1);
-    }
+function* newestFirst(state: ServiceState): Generator<Call> {
+  const others = fromOutside(state);
+  for (const call of state.calls.toReversed()) {
+    while ((others.at(-1)?.acceptedAt ?? -Infinity) > call.acceptedAt) yield* others.splice(-1);
+    yield call;
   }
+  yield* others.toReversed();
 }
 
-function lastFromOutside(everything: readonly Call[], start: number): number {
-  let index = start;
-  for (let call = everything[index]; call !== undefined && !isFromOutside(call); call = everything[index]) index -= 1;
-  return index;
-}
-
-function isFromOutside({ direction }: Call): boolean {
-  return direction === 'inbound';
+function fromOutside({ conversations }: ServiceState): Call[] {
+  return conversations.everything.filter(({ direction }) => direction === 'inbound');
 }

@@ -4,16 +4,18 @@ import { talkOf } from '../core/conversation/talk-of.ts';
 import type { Talk, Turn } from '../core/state/talk.ts';
 import { pageRecordingPath } from '../audio/serve-recordings.ts';
 import type { Service } from '../core/service/service.ts';
-import { stateOf, type Call } from '../core/state/call.ts';
+import { callResults, stateOf, type Call } from '../core/state/call.ts';
 import { findCall } from './call-list.ts';
 import { agentLink, channelWords, directionOf, resultOf, talkMs } from './call-words.ts';
 import {
+  aside,
   badge,
   button,
   count,
   duration,
   empty,
   facts,
+  figure,
   id,
   instant,
   link,
@@ -24,8 +26,7 @@ import {
   type Tone,
 } from './elements.ts';
 import { html, type Html, type HtmlValue } from './html.ts';
-import { missingView } from './missing-view.ts';
-import type { View, ViewRequest } from './view.ts';
+import { missingView, type View, type ViewRequest } from './view.ts';
 import type { Assessment } from '../core/state/assessment.ts';
 
 /** Real milliseconds between two looks at a talk that goes on. */
@@ -59,7 +60,7 @@ function callFacts(service: Service, call: Call, now: number): Html {
     ['Agent', agentLink(service, call.agentId)],
     ['Direction', directionOf(call)],
     ['Held', channelWords(call)],
-    ['Talk time', ms === null ? null : html`<span class="num">${duration(ms)}</span>`],
+    ['Talk time', ms === null ? null : figure(duration(ms))],
     ['Why it ended', ended ? course.terminationReason : null],
     ['Accepted', instant(call.acceptedAt, 'full')],
     ['Dialled', call.dialedAt === null ? null : instant(call.dialedAt)],
@@ -92,11 +93,7 @@ function courseForms(call: Call, now: number): HtmlValue {
     <label
       >Outcome
       <select name="result">
-        <option value="answered">answered</option>
-        <option value="voicemail">voicemail</option>
-        <option value="busy">busy</option>
-        <option value="no_answer">no answer</option>
-        <option value="failed">failed</option>
+        ${callResults.map((each) => html`<option value="${each}">${each.replace('_', ' ')}</option>`)}
       </select>
     </label>
     <button>Set</button>
@@ -116,7 +113,7 @@ function conversation(service: Service, call: Call, talk: Talk, now: number): Ht
     panel(
       'Transcript',
       turns.length === 0 ? empty('Silence so far', 'No word has been said.') : transcript(turns, answeredAt),
-      html`<p class="aside">${count(turns.length, 'turn')}</p>`,
+      aside(count(turns.length, 'turn')),
     ),
     analysed ? outcome(assess(call.agent?.platform ?? {}, talk)) : null,
   ];
@@ -130,7 +127,7 @@ function recording(service: Service, call: Call, now: number): Html | null {
   return panel(
     'Recording',
     html`<audio id="recording" controls preload="metadata" src="${path + search}"></audio>`,
-    html`<p class="aside">Agent on the left, person on the right</p>`,
+    aside('Agent on the left, person on the right'),
   );
 }
 

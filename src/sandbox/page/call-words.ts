@@ -1,6 +1,6 @@
 import type { Service } from '../core/service/service.ts';
 import type { Call, CallResult, CallState } from '../core/state/call.ts';
-import { id, link, phone, viewPath } from './elements.ts';
+import { id, link, muted, phone, viewPath } from './elements.ts';
 import { html, type Html } from './html.ts';
 
 const resultWords: Record<CallResult, string> = {
@@ -34,7 +34,7 @@ export function channelWords({ channel = 'phone' }: Call): string {
 
 /** The agent's name as a link; its id where it is gone. */
 export function agentLink({ state }: Service, agentId: string | null): Html {
-  if (agentId === null) return html`<span class="muted">None</span>`;
+  if (agentId === null) return muted('None');
   const agent = state.agents.get(agentId);
   if (agent === undefined) return html`<span class="muted">${id(agentId)} (deleted)</span>`;
   return link(viewPath('agent', { id: agentId }), agent.name);

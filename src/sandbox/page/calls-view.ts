@@ -1,15 +1,18 @@
 import type { Service } from '../core/service/service.ts';
-import { stateOf, type Call, type CallState } from '../core/state/call.ts';
-import { newestCalls, waitingCalls, waitsFrom } from './call-list.ts';
+import { callStates, stateOf, type Call } from '../core/state/call.ts';
+import { newestCalls, waitingCalls, waitsFrom, type CallFilter } from './call-list.ts';
 import { agentLink, directionOf, partyOf, resultOf, stateBegan, talkMs } from './call-words.ts';
 import {
+  aside,
   badge,
   button,
   count,
   duration,
   empty,
+  figure,
   instant,
   link,
+  muted,
   panel,
   phone,
   since,
@@ -17,18 +20,18 @@ import {
   stateWord,
   table,
   viewPath,
+  type Row,
 } from './elements.ts';
-import { html, type Html, type HtmlValue } from './html.ts';
+import { html, type Html } from './html.ts';
 import type { View, ViewRequest } from './view.ts';
 
 const mostLive = 60;
 const mostWaiting = 20;
 const perPage = 50;
-const states: readonly CallState[] = ['queued', 'dialing', 'in_progress', 'processing', 'done', 'failed'];
 
 /** Who is on the line, who waits, and what came of the others. */
 export function callsView({ service, now, parameter }: ViewRequest): View {
-  const state = states.find((known) => known === parameter('state'));
+  const state = callStates.find((known) => known === parameter('state'));
   const batchId = parameter('batch') || undefined;
   const number = parameter('number').replaceAll(/[^\d+]/g, '') || undefined;
   const skip = Math.max(0, Math.floor(Number(parameter('skip')) || 0));
@@ -46,13 +49,13 @@ export function callsView({ service, now, parameter }: ViewRequest): View {
         filtered ? 'Matching calls' : 'Ended calls',
         [
           filterForm({ state, batchId, number }),
-          calls.length === 0
-            ? nothing(filtered)
-            : table(
-                'Calls, the newest first',
-                ['Number', 'State', 'Result', 'Talk time', 'Agent', 'Direction', 'Accepted'],
-                calls.map((call) => ({ key: `call-${call.callId}`, cells: callCells(service, call, now) })),
-              ),
+          table(
+            'Calls, the newest first',
+            calls.map((call) => ({ key: `call-${call.callId}`, cells: callCells(service, call, now) })),
+            filtered
+              ? empty('No call matches', link(viewPath('calls'), 'Show all ended calls'))
+              : empty('No call has ended yet', 'Every call is listed here when it is over, with what came of it.'),
+          ),
           html`<p class="pages">
             ${skip > 0 ? link(viewPath('calls', { ...kept, skip: Math.max(0, skip - perPage) || undefined }), 'Newer') : null}
             ${more ? link(viewPath('calls', { ...kept, skip: skip + perPage }), 'Older') : null}
@@ -69,10 +72,10 @@ function livePanel(service: Service, now: number): Html {
   for (const state of ['in_progress', 'dialing'] as const)
     live.push(...newestCalls(service, { state }, { limit: mostLive - live.length, skip: 0 }).calls);
   const waiting = waitingCalls(service);
-  const aside = html`<p class="aside">
+  const linesInUse = aside(html`
     ${count(service.network.linesInUse, 'line')} of ${service.settings.concurrency} in use,
     ${waiting.length.toLocaleString('en')} waiting
-  </p>`;
+  `);
   if (live.length + waiting.length === 0)
     return panel(
       'Live calls',
@@ -82,21 +85,19 @@ function livePanel(service: Service, now: number): Html {
           key that the sandbox printed at its start, or let somebody call in from
           ${link(viewPath('numbers'), 'Numbers')}.`,
       ),
-      aside,
+      linesInUse,
     );
   return panel(
     'Live calls',
     [
-      live.length === 0
-        ? empty('No one is on the line', 'Calls wait for a line, or for the time that was set for them.')
-        : table(
-            'Live calls',
-            ['Number', 'State', 'Duration', 'Since', 'Agent', 'Direction', ''],
-            live.map((call) => ({ key: `live-${call.callId}`, cells: liveCells(service, call, now) })),
-          ),
+      table(
+        'Live calls',
+        live.map((call) => ({ key: `live-${call.callId}`, cells: liveCells(service, call, now) })),
+        empty('No one is on the line', 'Calls wait for a line, or for the time that was set for them.'),
+      ),
       waitingFold(service, waiting, now),
     ],
-    aside,
+    linesInUse,
   );
 }
 
@@ -109,78 +110,67 @@ function waitingFold(service: Service, waiting: readonly Call[], now: number): H
     <summary>${count(waiting.length, 'call')} waiting, next ${phone(next.to)}</summary>
     ${table(
       'Waiting calls, the next first',
-      ['Number', 'Waiting', 'From', 'Accepted', 'Agent'],
       waiting.slice(0, mostWaiting).map((call) => ({
         key: `waiting-${call.callId}`,
-        cells: [
-          partyOf(call),
-          waitsFrom(call) > now ? html`<span class="muted">Not yet</span>` : since(waitsFrom(call), now),
-          instant(waitsFrom(call)),
-          instant(call.acceptedAt),
-          agentLink(service, call.agentId),
-        ],
+        cells: {
+          Number: partyOf(call),
+          Waiting: waitsFrom(call) > now ? muted('Not yet') : since(waitsFrom(call), now),
+          From: instant(waitsFrom(call)),
+          Accepted: instant(call.acceptedAt),
+          Agent: agentLink(service, call.agentId),
+        },
       })),
     )}
     ${rest > 0 ? html`<p class="more">and ${count(rest, 'more call')} after these</p>` : null}
   </details>`;
 }
 
-function liveCells(service: Service, call: Call, now: number): HtmlValue[] {
+function liveCells(service: Service, call: Call, now: number): Row['cells'] {
   const state = stateOf(call, now);
   const began = stateBegan(call, state);
-  return [
-    partyOf(call),
-    stateBadge(state),
-    since(began, now),
-    instant(began),
-    agentLink(service, call.agentId),
-    directionOf(call),
-    state === 'in_progress' && (call.channel ?? 'phone') === 'phone'
-      ? button(
-          'Hang up',
-          {
-            request: `POST /_sandbox/calls/${call.callId}/course`,
-            body: { hang_up: 'now' },
-            said: `The call with ${call.to} was hung up.`,
-          },
-          html`class="small" aria-label="Hang up ${call.to}"`,
-        )
-      : null,
-  ];
+  return {
+    Number: partyOf(call),
+    State: stateBadge(state),
+    Duration: since(began, now),
+    Since: instant(began),
+    Agent: agentLink(service, call.agentId),
+    Direction: directionOf(call),
+    '':
+      state === 'in_progress' && (call.channel ?? 'phone') === 'phone'
+        ? button(
+            'Hang up',
+            {
+              request: `POST /_sandbox/calls/${call.callId}/course`,
+              body: { hang_up: 'now' },
+              said: `The call with ${call.to} was hung up.`,
+            },
+            html`class="small" aria-label="Hang up ${call.to}"`,
+          )
+        : null,
+  };
 }
 
-function callCells(service: Service, call: Call, now: number): HtmlValue[] {
+function callCells(service: Service, call: Call, now: number): Row['cells'] {
   const talk = talkMs(call, now);
-  return [
-    partyOf(call),
-    stateBadge(stateOf(call, now)),
-    [
-      resultOf(call, now) ?? html`<span class="muted">Open</span>`,
-      call.recordDeleted ? [' ', badge('quiet', 'Record deleted')] : null,
-    ],
-    html`<span class="num">${talk === null ? '–' : duration(talk)}</span>`,
-    agentLink(service, call.agentId),
-    directionOf(call),
-    instant(call.acceptedAt),
-  ];
+  return {
+    Number: partyOf(call),
+    State: stateBadge(stateOf(call, now)),
+    Result: [resultOf(call, now) ?? muted('Open'), call.recordDeleted ? [' ', badge('quiet', 'Record deleted')] : null],
+    'Talk time': figure(talk === null ? '–' : duration(talk)),
+    Agent: agentLink(service, call.agentId),
+    Direction: directionOf(call),
+    Accepted: instant(call.acceptedAt),
+  };
 }
 
-function filterForm({
-  state,
-  batchId,
-  number,
-}: {
-  state: CallState | undefined;
-  batchId: string | undefined;
-  number: string | undefined;
-}): Html {
+function filterForm({ state, batchId, number }: CallFilter): Html {
   return html`<form class="filter" method="get" action="/">
     <input type="hidden" name="view" value="calls" />
     <label
       >State
       <select name="state">
         <option value="">Any</option>
-        ${states.map(
+        ${callStates.map(
           (each) => html`<option value="${each}" ${each === state ? html`selected` : null}>${stateWord(each)}</option>`,
         )}
       </select>
@@ -193,10 +183,4 @@ function filterForm({
     }
     <button>Filter</button>
   </form>`;
-}
-
-function nothing(filtered: boolean): Html {
-  return filtered
-    ? empty('No call matches', link(viewPath('calls'), 'Show all ended calls'))
-    : empty('No call has ended yet', 'Every call is listed here when it is over, with what came of it.');
 }

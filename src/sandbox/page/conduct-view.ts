@@ -1,5 +1,5 @@
 import { describeViolation } from '../judge/conduct-report.ts';
-import { badge, count, empty, instant, panel, table } from './elements.ts';
+import { aside, badge, count, empty, figure, instant, panel, table } from './elements.ts';
 import { html, type Html } from './html.ts';
 import type { View, ViewRequest } from './view.ts';
 
@@ -17,16 +17,15 @@ export function conductView({ service }: ViewRequest): View {
         'What a caller is held to',
         table(
           'What a caller is held to',
-          ['Rule', 'Verdict', 'Observed', 'Not judged', 'Violations'],
           checks.map((check) => ({
             key: `check-${check.name}`,
-            cells: [
-              sentence(check.rule),
-              verdict(check.ok, requests),
-              html`<span class="num">${check.observed.toLocaleString('en')}</span>`,
-              html`<span class="num">${check.notJudged.toLocaleString('en')}</span>`,
-              html`<span class="num">${check.violationCount.toLocaleString('en')}</span>`,
-            ],
+            cells: {
+              Rule: sentence(check.rule),
+              Verdict: verdict(check.ok, requests),
+              Observed: figure(check.observed),
+              'Not judged': figure(check.notJudged),
+              Violations: figure(check.violationCount),
+            },
           })),
         ),
         ok ? verdict(true, requests, 'All kept') : badge('bad', `${count(broken.length, 'rule')} violated`),
@@ -44,7 +43,7 @@ export function conductView({ service }: ViewRequest): View {
                   .slice(0, mostViolations)
                   .map((violation) => html`<li>${instant(violation.at, 'full')} ${describeViolation(violation)}</li>`)}
               </ol>`,
-              html`<p class="aside">${count(check.violationCount, 'violation')}</p>`,
+              aside(count(check.violationCount, 'violation')),
             ),
           ),
     ],

@@ -1,7 +1,7 @@
 import { describeClock } from '../control/clock.ts';
 import type { Service } from '../core/service/service.ts';
 import { sandboxVersion } from '../core/version.ts';
-import { button, facts, instant, panel } from './elements.ts';
+import { aside, button, facts, instant, panel } from './elements.ts';
 import { html, type Html } from './html.ts';
 import type { View, ViewRequest } from './view.ts';
 
@@ -10,7 +10,7 @@ export function controlView({ service, now }: ViewRequest): View {
   return {
     title: 'Control',
     body: [
-      panel('Clock', clockControls(service, now), html`<p class="aside">${clockWords(service)}</p>`),
+      panel('Clock', clockControls(service, now), aside(clockWords(service))),
       panel('This sandbox', sandboxFacts(service)),
       panel('Start over', [
         html`<p>

@@ -27,7 +27,7 @@ export function stateBadge(state: CallState): Html {
 
 /** An instant of service time. The page's script writes it in the viewer's zone; without it, UTC stands there. */
 export function instant(epochMs: number | null, show: 'time' | 'full' = 'time'): Html {
-  if (epochMs === null || !Number.isFinite(epochMs)) return html`<span class="muted">–</span>`;
+  if (epochMs === null || !Number.isFinite(epochMs)) return muted('–');
   const iso = new Date(epochMs).toISOString();
   const text = show === 'time' ? iso.slice(11, 19) : `${iso.slice(0, 10)} ${iso.slice(11, 19)}`;
   return html`<time datetime="${iso}" data-show="${show}">${text} UTC</time>`;
@@ -45,6 +45,19 @@ export function duration(ms: number): string {
   const rest = String(seconds % 60).padStart(2, '0');
   const minutes = Math.floor(seconds / 60) % 60;
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
+}
+
+/** A number on its own. */
+export function figure(value: number | string): Html {
+  return html`<span class="num">${typeof value === 'number' ? value.toLocaleString('en') : value}</span>`;
+}
+
+export function muted(text: string): Html {
+  return html`<span class="muted">${text}</span>`;
+}
+
+export function aside(text: HtmlValue): Html {
+  return html`<p class="aside">${text}</p>`;
 }
 
 export function count(value: number, one: string, many = `${one}s`): string {
@@ -87,20 +100,22 @@ export function address(path: string): HtmlValue {
 export interface Row {
   /** Stays the same while the thing is shown, and is no other thing's on the page. */
   key: string;
-  /** One per column, the first of which names the thing. */
-  cells: HtmlValue[];
+  /** By the name of their column, the same for all rows; the first names the thing, and one without a name holds buttons. */
+  cells: Readonly<Record<string, HtmlValue>>;
 }
 
-/** A table that turns into cards where it is narrow. An empty column name holds buttons. */
-export function table(caption: string, columns: readonly string[], rows: readonly Row[]): Html {
-  const heads = columns.map(
+/** A table that turns into cards where it is narrow; without rows, what is shown in its place. */
+export function table(caption: string, rows: readonly Row[], whenEmpty: HtmlValue = null): HtmlValue {
+  const [first] = rows;
+  if (first === undefined) return whenEmpty;
+  const heads = Object.keys(first.cells).map(
     (column) => html`<th scope="col">${column === '' ? html`<span class="hidden">Actions</span>` : column}</th>`,
   );
   const lines = rows.map(
     ({ key, cells }) =>
       html`<tr id="${key}">
-        ${cells.map((cell, index) =>
-          index === 0 ? html`<th scope="row">${cell}</th>` : html`<td data-label="${columns[index]}">${cell}</td>`,
+        ${Object.entries(cells).map(([column, cell], index) =>
+          index === 0 ? html`<th scope="row">${cell}</th>` : html`<td data-label="${column}">${cell}</td>`,
         )}
       </tr>`,
   );

@@ -1,7 +1,7 @@
-import type { FaultBook } from '../faults/fault-book.ts';
+import type { FaultBook } from '../faults/book.ts';
 import { faultPresets } from '../faults/presets.ts';
-import { button, code, count, empty, panel, table } from './elements.ts';
-import { html, type Html, type HtmlValue } from './html.ts';
+import { button, code, count, empty, figure, panel, table, type Row } from './elements.ts';
+import { html, type Html } from './html.ts';
 import type { View, ViewRequest } from './view.ts';
 
 type ListedRule = ReturnType<FaultBook['list']>[number];
@@ -33,12 +33,14 @@ export function faultsView({ service }: ViewRequest): View {
       ),
       panel(
         'Rules of your own',
-        own.length === 0
-          ? empty(
-              'No rule of your own',
-              'Add one below. A rule says which operation it hits, how often, and with what effect.',
-            )
-          : table('Rules of your own', ['Rule', 'What it does', 'Requests', 'Hits', 'Enabled', ''], own.map(ruleRow)),
+        table(
+          'Rules of your own',
+          own.map(ruleRow),
+          empty(
+            'No rule of your own',
+            'Add one below. A rule says which operation it hits, how often, and with what effect.',
+          ),
+        ),
       ),
       panel(
         'Add a rule',
@@ -52,25 +54,25 @@ export function faultsView({ service }: ViewRequest): View {
   };
 }
 
-function ruleRow(rule: ListedRule): { key: string; cells: HtmlValue[] } {
+function ruleRow(rule: ListedRule): Row {
   const { id, title, seen, hits, enabled: _enabled, ...what } = rule;
   return {
     key: `rule-${id}`,
-    cells: [
-      title ?? html`<code>${id}</code>`,
-      html`<details>
+    cells: {
+      Rule: title ?? html`<code>${id}</code>`,
+      'What it does': html`<details>
         <summary>${what.effect.type} on ${what.operation === '*' ? 'any operation' : what.operation}</summary>
         ${code(JSON.stringify(what, null, 2), `Rule ${id}`)}
       </details>`,
-      html`<span class="num">${seen}</span>`,
-      html`<span class="num">${hits}</span>`,
-      switchOf(title ?? id, rule, undefined),
-      button(
+      Requests: figure(String(seen)),
+      Hits: figure(String(hits)),
+      Enabled: switchOf(title ?? id, rule, undefined),
+      '': button(
         'Remove',
         { request: `DELETE /_sandbox/faults?id=${encodeURIComponent(id)}`, said: 'The rule is gone.' },
         html`class="small" aria-label="Remove ${title ?? id}"`,
       ),
-    ],
+    },
   };
 }
 

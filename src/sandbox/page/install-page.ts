@@ -4,14 +4,19 @@ import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { renderApp } from './app-frame.ts';
-import { icon } from './icon.ts';
-import { assetPaths, renderShell } from './page-shell.ts';
-import { script } from './script.ts';
+import { assetFolder, renderShell } from './shell.ts';
 
-/** In the order in which they hold. */
-const stylesheet = ['colours', 'base', 'frame', 'panels', 'facts', 'controls']
-  .map((name) => readFileSync(new URL(`styles/${name}.css`, import.meta.url), 'utf8'))
-  .join('\n');
+/** What the browser is given as it stands in the folder of that name. */
+const scripts = ['page', 'ask', 'dom', 'follow', 'forms', 'morph', 'sign-in', 'times'].map((name) => `${name}.js`);
+/** One style sheet, in the order in which its parts hold. */
+const styles = ['colours', 'base', 'frame', 'panels', 'facts', 'controls'].map((name) => `styles/${name}.css`);
+
+const readAsset = (name: string): string => readFileSync(new URL(`browser/${name}`, import.meta.url), 'utf8');
+const assets = [
+  { name: 'page.css', type: 'text/css', text: styles.map(readAsset).join('\n') },
+  { name: 'icon.svg', type: 'image/svg+xml', text: readAsset('icon.svg') },
+  ...scripts.map((name) => ({ name, type: 'text/javascript', text: readAsset(name) })),
+];
 
 /** Nothing from elsewhere, nothing inline, in no frame. */
 const policy = [
@@ -48,13 +53,8 @@ export function installPage(app: FastifyInstance, service: Service, webhooks: We
       send(reply, 'text/html', renderApp({ service, webhooks }, readQuery(request.query)).markup.text),
   });
 
-  for (const [path, type, text] of [
-    [assetPaths.style, 'text/css', stylesheet],
-    [assetPaths.script, 'text/javascript', script],
-    [assetPaths.icon, 'image/svg+xml', icon],
-  ] as const) {
-    app.get(path, async (_request, reply) => send(reply, type, text));
-  }
+  for (const { name, type, text } of assets)
+    app.get(`${assetFolder}/${name}`, async (_request, reply) => send(reply, type, text));
 }
 
 function send(reply: FastifyReply, type: string, text: string): FastifyReply {

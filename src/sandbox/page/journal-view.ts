@@ -4,41 +4,55 @@ import type { JournalEntry } from '../judge/journal.ts';
 import type { Service } from '../core/service/service.ts';
 import {
   address,
+  aside,
   badge,
   code,
   count,
   empty,
   facts,
+  figure,
   id,
   instant,
   link,
+  muted,
   panel,
   table,
   viewPath,
+  type Row,
   type Tone,
 } from './elements.ts';
-import { html, type Html, type HtmlValue } from './html.ts';
-import { missingView } from './missing-view.ts';
-import type { View, ViewRequest } from './view.ts';
+import { html, type Html } from './html.ts';
+import { missingView, type View, type ViewRequest } from './view.ts';
 
 const perPage = 100;
 /** How many of the newest are looked through for those that match. */
 const searched = 20_000;
 
-const choices = [
-  ['', 'All'],
-  ['2xx', 'Successes'],
-  ['4xx', 'Refusals'],
-  ['5xx', 'Failures'],
-  ['faults', 'Met a fault'],
-  ['unmatched', 'Unknown address'],
-  ['aborted', 'Cut off'],
-] as const;
-type Choice = (typeof choices)[number][0];
+interface Choice {
+  value: string;
+  words: string;
+  holds: (entry: JournalEntry) => boolean;
+}
+
+const choices: readonly [Choice, ...Choice[]] = [
+  { value: '', words: 'All', holds: () => true },
+  { value: '2xx', words: 'Successes', holds: (entry) => classOf(entry) === '2' },
+  { value: '4xx', words: 'Refusals', holds: (entry) => classOf(entry) === '4' },
+  { value: '5xx', words: 'Failures', holds: (entry) => classOf(entry) === '5' },
+  { value: 'faults', words: 'Met a fault', holds: ({ faults }) => faults.length > 0 },
+  { value: 'unmatched', words: 'Unknown address', holds: ({ unmatched }) => unmatched },
+  { value: 'aborted', words: 'Cut off', holds: ({ ending }) => ending === 'aborted' },
+];
+
+/** The first digit of the status; a conversation that was refused over its socket counts as refused. */
+function classOf({ socketRefusal, ending, status }: JournalEntry): string | undefined {
+  if (socketRefusal !== null) return '4';
+  return ending === 'sent' ? String(status).charAt(0) : undefined;
+}
 
 /** What was asked, the newest first. */
 export function journalView({ service, parameter }: ViewRequest): View {
-  const choice = choices.map(([value]) => value).find((value) => value === parameter('show')) ?? '';
+  const choice = choices.find(({ value }) => value === parameter('show')) ?? choices[0];
   const { found, more } = newest(service, choice);
   return {
     title: 'Journal',
@@ -48,30 +62,28 @@ export function journalView({ service, parameter }: ViewRequest): View {
       [
         html`<nav class="chips" aria-label="Which requests">
           ${choices.map(
-            ([value, words]) =>
+            ({ value, words }) =>
               html`<a
                 href="${viewPath('journal', { show: value })}"
-                ${value === choice ? html`aria-current="true"` : null}
+                ${value === choice.value ? html`aria-current="true"` : null}
                 >${words}</a
               >`,
           )}
         </nav>`,
-        found.length === 0
-          ? empty(
-              choice === '' ? 'Nothing was asked yet' : 'No such request',
-              choice === ''
-                ? html`Every request to the service is kept here, with its headers and bodies. The description of all
-                  operations is at ${link('/openapi.json', '/openapi.json')}.`
-                : link(viewPath('journal'), 'Show all requests'),
-            )
-          : table(
-              'Requests, the newest first',
-              ['Request', 'Status', 'Operation', 'Duration', 'Faults', 'Time'],
-              found.map((entry) => ({ key: `request-${entry.sequence}`, cells: cellsOf(entry) })),
-            ),
+        table(
+          'Requests, the newest first',
+          found.map((entry) => ({ key: `request-${entry.sequence}`, cells: cellsOf(entry) })),
+          choice.value === ''
+            ? empty(
+                'Nothing was asked yet',
+                html`Every request to the service is kept here, with its headers and bodies. The description of all
+                operations is at ${link('/openapi.json', '/openapi.json')}.`,
+              )
+            : empty('No such request', link(viewPath('journal'), 'Show all requests')),
+        ),
         more ? html`<p class="more">Older ones are in <code>GET /_sandbox/journal</code>.</p>` : null,
       ],
-      html`<p class="aside">${count(service.journal.inProgress, 'request')} in progress</p>`,
+      aside(`${count(service.journal.inProgress, 'request')} in progress`),
     ),
   };
 }
@@ -120,47 +132,29 @@ function newest({ journal }: Service, choice: Choice): { found: JournalEntry[]; 
   for (let sequence = journal.last; sequence > Math.max(0, journal.last - searched); sequence -= 1) {
     const entry = journal.get(sequence);
     if (entry === null) break;
-    if (!isWanted(entry, choice)) continue;
+    if (!choice.holds(entry)) continue;
     if (found.length === perPage) return { found, more: true };
     found.push(entry);
   }
   return { found, more: false };
 }
 
-function isWanted(entry: JournalEntry, choice: Choice): boolean {
-  switch (choice) {
-    case '':
-      return true;
-    case 'faults':
-      return entry.faults.length > 0;
-    case 'unmatched':
-      return entry.unmatched;
-    case 'aborted':
-      return entry.ending === 'aborted';
-    case '2xx':
-    case '4xx':
-    case '5xx':
-      if (entry.socketRefusal !== null) return choice === '4xx';
-      return entry.ending === 'sent' && String(entry.status).startsWith(choice.charAt(0));
-  }
-}
-
-function cellsOf(entry: JournalEntry): HtmlValue[] {
-  return [
-    html`<a class="request-line" href="${viewPath('request', { id: entry.sequence })}"
+function cellsOf(entry: JournalEntry): Row['cells'] {
+  return {
+    Request: html`<a class="request-line" href="${viewPath('request', { id: entry.sequence })}"
       ><span class="method">${entry.method}</span> ${address(entry.path)}</a
     >`,
-    statusBadge(entry),
-    operationOf(entry),
-    html`<span class="num">${entry.durationMs === null ? '–' : `${entry.durationMs} ms`}</span>`,
-    entry.faults.join(', ') || html`<span class="muted">–</span>`,
-    instant(entry.at),
-  ];
+    Status: statusBadge(entry),
+    Operation: operationOf(entry),
+    Duration: figure(entry.durationMs === null ? '–' : `${entry.durationMs} ms`),
+    Faults: entry.faults.join(', ') || muted('–'),
+    Time: instant(entry.at),
+  };
 }
 
 function operationOf({ operation, unmatched }: JournalEntry): Html {
   if (operation !== null) return html`<span class="word">${operation}</span>`;
-  return html`<span class="muted">${unmatched ? 'Unknown' : '–'}</span>`;
+  return muted(unmatched ? 'Unknown' : '–');
 }
 
 function statusBadge({ ending, status, socketRefusal }: JournalEntry): Html {

@@ -1,7 +1,7 @@
 import type { Service } from '../core/service/service.ts';
 import type { PhoneNumber } from '../core/state/agent.ts';
 import { agentLink } from './call-words.ts';
-import { badge, button, count, empty, id, panel, phone, table } from './elements.ts';
+import { aside, badge, button, count, empty, id, panel, phone, table, type Row } from './elements.ts';
 import { html, type Html } from './html.ts';
 import type { View, ViewRequest } from './view.ts';
 
@@ -11,37 +11,31 @@ export function numbersView({ service }: ViewRequest): View {
   return {
     title: 'Numbers',
     follows: ['number', 'agent'],
-    body:
-      numbers.length === 0
-        ? panel(
-            'Numbers',
-            empty('No number yet', html`Operation 12, <code>POST /v1/convai/phone-numbers</code>, imports one.`),
-          )
-        : [
-            panel(
-              'Numbers',
-              table(
-                'Numbers',
-                ['Number', 'Label', 'Id', 'Agent', 'State', ''],
-                numbers.map((number) => ({ key: `number-${number.phoneNumberId}`, cells: cellsOf(service, number) })),
-              ),
-              html`<p class="aside">${count(numbers.length, 'number')}</p>`,
-            ),
-            panel('Let somebody call', callInForm(numbers)),
-          ],
+    body: [
+      panel(
+        'Numbers',
+        table(
+          'Numbers',
+          numbers.map((number) => ({ key: `number-${number.phoneNumberId}`, cells: cellsOf(service, number) })),
+          empty('No number yet', html`Operation 12, <code>POST /v1/convai/phone-numbers</code>, imports one.`),
+        ),
+        numbers.length === 0 ? null : aside(count(numbers.length, 'number')),
+      ),
+      numbers.length === 0 ? null : panel('Let somebody call', callInForm(numbers)),
+    ],
   };
 }
 
-function cellsOf(service: Service, number: PhoneNumber): (Html | string)[] {
+function cellsOf(service: Service, number: PhoneNumber): Row['cells'] {
   const { phoneNumberId, phoneNumber, label, agentId, verified } = number;
   const action = verified ? 'unverify' : 'verify';
-  return [
-    phone(phoneNumber),
-    label,
-    id(phoneNumberId),
-    agentLink(service, agentId),
-    verified ? badge('good', 'Verified') : badge('wait', 'Not verified'),
-    button(
+  return {
+    Number: phone(phoneNumber),
+    Label: label,
+    Id: id(phoneNumberId),
+    Agent: agentLink(service, agentId),
+    State: verified ? badge('good', 'Verified') : badge('wait', 'Not verified'),
+    '': button(
       verified ? 'Unverify' : 'Verify',
       {
         request: `POST /_sandbox/numbers/${encodeURIComponent(phoneNumberId)}/${action}`,
@@ -49,7 +43,7 @@ function cellsOf(service: Service, number: PhoneNumber): (Html | string)[] {
       },
       html`class="small" aria-label="${verified ? 'Unverify' : 'Verify'} ${phoneNumber}"`,
     ),
-  ];
+  };
 }
 
 function callInForm(numbers: readonly PhoneNumber[]): Html {

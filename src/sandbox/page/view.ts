@@ -1,7 +1,8 @@
 import type { ServiceEventType } from '../core/clock/service-events.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
-import type { HtmlValue } from './html.ts';
+import { empty, link, viewPath } from './elements.ts';
+import { html, type HtmlValue } from './html.ts';
 
 /** What stands in the main part of the page. */
 export interface View {
@@ -23,4 +24,14 @@ export interface ViewRequest {
   parameter: (name: string) => string;
 }
 
-export type RenderView = (request: ViewRequest) => View;
+/** For an address that names a thing which is not, or no longer, there. */
+export function missingView(what: string, listView: string, listName: string): View {
+  return {
+    title: `No such ${what}`,
+    missing: true,
+    body: empty(
+      `This sandbox has no such ${what}`,
+      html`It may be gone with a reset. See ${link(viewPath(listView), listName)}.`,
+    ),
+  };
+}

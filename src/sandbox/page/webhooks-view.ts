@@ -3,8 +3,24 @@ import type { Delivery } from '../webhooks/delivery.ts';
 import type { Subscriber } from '../webhooks/subscriber.ts';
 import type { WebhookEventType } from '../schemas/webhook.ts';
 import { partyOf } from './call-words.ts';
-import { address, badge, count, empty, id, instant, link, panel, table, viewPath, type Tone } from './elements.ts';
-import { html, type Html, type HtmlValue } from './html.ts';
+import {
+  address,
+  aside,
+  badge,
+  count,
+  empty,
+  figure,
+  id,
+  instant,
+  link,
+  muted,
+  panel,
+  table,
+  viewPath,
+  type Row,
+  type Tone,
+} from './elements.ts';
+import { html, type Html } from './html.ts';
 import type { View, ViewRequest } from './view.ts';
 
 const mostDeliveries = 100;
@@ -40,15 +56,13 @@ export function webhooksView({ service, webhooks: all, now, parameter }: ViewReq
         ? null
         : panel(
             wanted === undefined ? 'Deliveries' : `Deliveries to ${wanted.describe().url}`,
-            deliveries.length === 0
-              ? empty('Nothing was delivered yet', 'A delivery begins when a call is over and analysed.')
-              : table(
-                  'Deliveries, the newest first',
-                  ['Event', 'State', 'Number', 'Webhook', 'Attempts', 'Next attempt'],
-                  deliveries.slice(0, mostDeliveries).map(deliveryRow),
-                ),
+            table(
+              'Deliveries, the newest first',
+              deliveries.slice(0, mostDeliveries).map(deliveryRow),
+              empty('Nothing was delivered yet', 'A delivery begins when a call is over and analysed.'),
+            ),
             wanted === undefined
-              ? html`<p class="aside">The newest ${mostDeliveries} are shown</p>`
+              ? aside(`The newest ${mostDeliveries} are shown`)
               : link(viewPath('webhooks'), 'Show those of all webhooks'),
           ),
     ],
@@ -72,37 +86,32 @@ function isAwaited({ state, nextAttemptAt }: Delivery, { clock }: Service, now: 
 }
 
 function webhooksPanel({ settings }: Service, webhooks: readonly Subscriber[]): Html {
-  if (webhooks.length === 0)
-    return panel(
+  return panel(
+    'Webhooks',
+    table(
       'Webhooks',
+      webhooks.map((webhook) => {
+        const { events, retries, enabled, consecutive_failures: failures, pending_retries } = webhook.describe();
+        return {
+          key: `webhook-${webhook.webhookId}`,
+          cells: {
+            Address: addressOf(webhook),
+            State: enabled ? badge('good', 'Enabled') : badge('quiet', 'Disabled'),
+            Id: id(webhook.webhookId),
+            Events: events.map((event) => eventWords[event]).join(', '),
+            'Failures in a row': figure(String(failures)),
+            'Pending retries': retries ? figure(String(pending_retries)) : muted('No retries'),
+          },
+        };
+      }),
       empty(
         'No webhook',
         settings.dialect === 'spec'
           ? 'The contract has none; the extended dialect has them.'
           : html`<code>POST /_sandbox/webhooks</code> with <code>url</code> and <code>secret</code> makes one.`,
       ),
-    );
-  return panel(
-    'Webhooks',
-    table(
-      'Webhooks',
-      ['Address', 'State', 'Id', 'Events', 'Failures in a row', 'Pending retries'],
-      webhooks.map((webhook) => {
-        const { events, retries, enabled, consecutive_failures: failures, pending_retries } = webhook.describe();
-        return {
-          key: `webhook-${webhook.webhookId}`,
-          cells: [
-            addressOf(webhook),
-            enabled ? badge('good', 'Enabled') : badge('quiet', 'Disabled'),
-            id(webhook.webhookId),
-            events.map((event) => eventWords[event]).join(', '),
-            html`<span class="num">${failures}</span>`,
-            retries ? html`<span class="num">${pending_retries}</span>` : html`<span class="muted">No retries</span>`,
-          ],
-        };
-      }),
     ),
-    html`<p class="aside">${count(webhooks.length, 'webhook')}</p>`,
+    webhooks.length === 0 ? null : aside(count(webhooks.length, 'webhook')),
   );
 }
 
@@ -112,31 +121,32 @@ function addressOf(webhook: Subscriber): Html {
   return html`<a class="request-line" href="${path}">${address(webhook.describe().url)}</a>`;
 }
 
-function deliveryRow({ webhook, delivery }: Sent): { key: string; cells: HtmlValue[] } {
+function deliveryRow({ webhook, delivery }: Sent): Row {
   const { deliveryId, event, duplicate, state, reason, nextAttemptAt, attempts } = delivery;
   return {
     key: `delivery-${deliveryId}`,
-    cells: [
-      duplicate ? `${eventWords[event.type]}, sent twice` : eventWords[event.type],
-      badge(...stateWords[state]),
-      partyOf(event.call),
-      addressOf(webhook),
-      attempts.length === 0
-        ? html`<span class="muted">${reason ?? 'None yet'}</span>`
-        : [
-            html`<ol class="attempts">
-              ${attempts.map(
-                ({ at, status, error }) =>
-                  html`<li>
-                    ${instant(at)} <span class="word">${status === null ? 'no answer' : `status ${status}`}</span>${
-                      error === null ? null : `: ${error}`
-                    }
-                  </li>`,
-              )}
-            </ol>`,
-            state === 'dropped' ? html`<p class="muted">${reason}</p>` : null,
-          ],
-      state === 'pending' ? instant(nextAttemptAt) : html`<span class="muted">None</span>`,
-    ],
+    cells: {
+      Event: duplicate ? `${eventWords[event.type]}, sent twice` : eventWords[event.type],
+      State: badge(...stateWords[state]),
+      Number: partyOf(event.call),
+      Webhook: addressOf(webhook),
+      Attempts:
+        attempts.length === 0
+          ? muted(reason ?? 'None yet')
+          : [
+              html`<ol class="attempts">
+                ${attempts.map(
+                  ({ at, status, error }) =>
+                    html`<li>
+                      ${instant(at)} <span class="word">${status === null ? 'no answer' : `status ${status}`}</span>${
+                        error === null ? null : `: ${error}`
+                      }
+                    </li>`,
+                )}
+              </ol>`,
+              state === 'dropped' ? html`<p class="muted">${reason}</p>` : null,
+            ],
+      'Next attempt': state === 'pending' ? instant(nextAttemptAt) : muted('None'),
+    },
   };
 }

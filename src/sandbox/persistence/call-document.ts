@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Agent } from '../core/state/agent.ts';
-import type { Call, CallCourse } from '../core/state/call.ts';
+import { callResults, type Call, type CallCourse } from '../core/state/call.ts';
 
 /** A call as JSON can hold it: its agent by key, and null for an end that is not known yet. */
 export const callDocument = z.looseObject({
@@ -19,7 +19,7 @@ export const callDocument = z.looseObject({
   agent: z.string().nullable(),
   course: z
     .looseObject({
-      result: z.enum(['answered', 'voicemail', 'busy', 'no_answer', 'failed']),
+      result: z.enum(callResults),
       answeredAt: z.number().nullable(),
       endedAt: z.number().nullable(),
       analysedAt: z.number().nullable(),

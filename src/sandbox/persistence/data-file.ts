@@ -2,14 +2,12 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'libsql';
 import { SandboxStartError } from '../core/start-error.ts';
-import { createDataKey, readDataKey, refuseLoneKey, type DataKey } from './data-key.ts';
+import { codeOf, createDataKey, readDataKey, refuseLoneKey, type DataKey } from './data-key.ts';
 
 /** "CARI" as SQLite's `application_id`, which tells our files from those of other programs. */
 const applicationId = 0x43415249;
 /** SQLite's `user_version`. */
 const dataFileVersion = 1;
-/** How a file of each earlier version becomes one of the next; there are none yet. */
-const migrations: Readonly<Record<number, string>> = {};
 
 /** Run before anything else is written, so that the file is known as ours from its first page on. */
 const layout = [
@@ -115,16 +113,8 @@ export class DataFile {
   }
 
   #checkVersion(): void {
-    const found = this.#pragma('user_version');
-    for (let version = found; version < dataFileVersion; version += 1) {
-      const migration = migrations[version];
-      if (migration === undefined) break;
-      this.#inTransaction(() => {
-        this.#database.exec(migration);
-        this.#database.exec(`PRAGMA user_version=${version + 1}`);
-      });
-    }
-    if (this.#pragma('user_version') === dataFileVersion) return;
+    const { user_version: found } = this.#database.prepare('PRAGMA user_version').get([]) as { user_version: number };
+    if (found === dataFileVersion) return;
     throw new SandboxStartError(
       `${this.path} is of format ${found}; this sandbox reads format ${dataFileVersion}. It is left as it is: use the sandbox that made it, or choose another --data file.`,
     );
@@ -146,11 +136,6 @@ export class DataFile {
       );
     }
     throw new SandboxStartError(`${this.path} is damaged: it does not say which key it is sealed with.`);
-  }
-
-  #pragma(name: 'user_version'): number {
-    const row = this.#database.prepare(`PRAGMA ${name}`).get([]) as Record<string, number>;
-    return row[name] ?? 0;
   }
 
   #inTransaction(work: () => void): void {
@@ -223,8 +208,4 @@ function letGo(database: Database.Database): void {
 function inUse(path: string, cause?: unknown): SandboxStartError {
   const message = `${path} is in use by another sandbox. Stop that one, or choose another --data file.`;
   return new SandboxStartError(message, { cause });
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

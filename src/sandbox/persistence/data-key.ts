@@ -43,8 +43,9 @@ export function createDataKey(path: string): DataKey {
   try {
     writeFileSync(path, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw new SandboxStartError(`The key of the data file cannot be written to ${path} (${code}).`, { cause: error });
+    throw new SandboxStartError(`The key of the data file cannot be written to ${path} (${codeOf(error)}).`, {
+      cause: error,
+    });
   }
   return new DataKey(key);
 }
@@ -54,9 +55,8 @@ export function readDataKey(path: string): DataKey {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     throw new SandboxStartError(
-      `The key of the data file cannot be read from ${path} (${code}). Without it the file stays closed: put it back, or choose another --data file.`,
+      `The key of the data file cannot be read from ${path} (${codeOf(error)}). Without it the file stays closed: put it back, or choose another --data file.`,
       { cause: error },
     );
   }
@@ -66,4 +66,9 @@ export function readDataKey(path: string): DataKey {
       `${path} does not hold the key of a data file. Put the right one back, or choose another --data file.`,
     );
   return new DataKey(key);
+}
+
+/** What the machine calls a failure, such as `ENOENT`. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

@@ -1,14 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { restoreImage, takeImage } from './service-image.ts';
-import { Snapshots, type Snapshot } from './snapshots.ts';
+import { restoreImage, takeImage, type ServiceImage } from './service-image.ts';
 import { exportState, importState } from './state-document.ts';
 import { sandboxKey } from '../http/authentication.ts';
 import { isoTime } from '../core/times.ts';
 import { serveControl } from '../http/serve-control.ts';
-import { existing } from '../core/service-error.ts';
+import { deriveId } from '../core/random.ts';
+import { conflict, existing } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 
+interface Snapshot {
+  snapshotId: string;
+  name: string | null;
+  image: ServiceImage;
+}
+
+const mostSnapshots = 20;
 const snapshotBody = z.strictObject({ name: z.string().min(1).max(200).optional() });
 /** What an export gave; it is checked piece by piece as it is read. */
 const exported = z.looseObject({});
@@ -18,19 +25,31 @@ const longestImportBytes = 512 * 1024 * 1024;
 /** The whole state: kept to come back to, taken out as one document, and put in again. */
 export function installPersistence(app: FastifyInstance, service: Service): void {
   const { settings, events, clock, clockMover } = service;
-  const snapshots = new Snapshots();
+  /** They live in memory, through resets too, and end with the sandbox. */
+  const snapshots = new Map<string, Snapshot>();
+  let taken = 0;
   const find = (id: string): Snapshot => existing(snapshots.get(id), 'snapshot', id);
 
   serveControl(app, 'GET /_sandbox/snapshots', {
     says: 'Lists the snapshots.',
-    answer: () => ({ snapshots: snapshots.list().map(describe) }),
+    answer: () => ({ snapshots: [...snapshots.values()].map(describe) }),
   });
 
   serveControl(app, 'POST /_sandbox/snapshots', {
     says: 'Keeps the whole state.',
     body: snapshotBody,
     bodyIsOptional: true,
-    answer: ({ body }) => describe(snapshots.take(service, body().name ?? null)),
+    answer: ({ body }) => {
+      const { name = null } = body();
+      if (snapshots.size >= mostSnapshots) {
+        const message = `There are ${mostSnapshots} snapshots already; each is a whole state in memory. Delete one first.`;
+        throw conflict('too_many_snapshots', message);
+      }
+      const snapshotId = deriveId('snapshot', settings.seed, (taken += 1));
+      const snapshot = { snapshotId, name, image: takeImage(service) };
+      snapshots.set(snapshotId, snapshot);
+      return describe(snapshot);
+    },
   });
 
   serveControl(app, 'POST /_sandbox/snapshots/:snapshot_id/restore', {

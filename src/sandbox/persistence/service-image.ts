@@ -1,13 +1,8 @@
-import type { SavedFaults } from '../faults/fault-book.ts';
 import { PhoneNetwork } from '../core/telephony/phone-network.ts';
 import type { Service } from '../core/service/service.ts';
-import type { Agent, PhoneNumber } from '../core/state/agent.ts';
 import type { Batch } from '../core/state/batch.ts';
-import type { Credential } from '../core/state/credential-store.ts';
 import { ServiceState } from '../core/state/service-state.ts';
-import type { SipTrunk } from '../core/state/sip-trunk.ts';
-import type { Call, ForcedCourse } from '../core/state/call.ts';
-import type { World } from '../core/world/world-schema.ts';
+import type { Call } from '../core/state/call.ts';
 
 /** A batch with its calls by id. */
 export type SavedBatch = Omit<Batch, 'recipients'> & { recipients: { id: string; callId: string }[] };
@@ -16,52 +11,42 @@ export type SavedBatch = Omit<Batch, 'recipients'> & { recipients: { id: string;
  * The state of the service at one instant, from which everything that follows is determined. What is in it is never changed, so
  * that it can be put back any number of times.
  */
-export interface ServiceImage {
-  /** Epoch milliseconds of service time. */
-  now: number;
-  /** Everything due by then has happened. */
-  ranUntil: number;
-  generation: number;
-  /** In the order of creation; null for those that were deleted. */
-  agents: { agentId: string; agent: Agent | null }[];
-  numbers: PhoneNumber[];
-  /** Ids in the order of creation, with those of deleted numbers. */
-  numberOrder: string[];
-  /** Outbound calls in the order accepted, then all others in the order of their records. */
-  calls: Call[];
-  /** Ids of the calls that have or had a record, in the order in which those were made. */
-  recordOrder: string[];
-  counters: [series: string, value: number][];
-  sipTrunks: SipTrunk[];
-  nextCourses: [to: string, courses: ForcedCourse[]][];
-  batches: SavedBatch[];
-  faults: SavedFaults;
-  unavailableModels: string[];
-  world: World;
-  /** Signed URLs and tokens that were not used yet. */
-  credentials: [secret: string, credential: Credential][];
-}
+export type ServiceImage = ReturnType<typeof takeImage>;
 
-export function takeImage(service: Service): ServiceImage {
-  const { state, scheduler, clock, faults } = service;
+export function takeImage(service: Service) {
+  const { state, scheduler } = service;
   scheduler.runDue();
   return {
-    now: clock.now(),
-    ranUntil: scheduler.ranUntil,
-    generation: service.generation,
+    ...takeWhole(service),
+    /** In the order of creation; null for those that were deleted. */
     agents: state.agentOrder.map((agentId) => ({ agentId, agent: state.agents.get(agentId) ?? null })),
     numbers: [...state.numbers.values()].map((number) => ({ ...number })),
-    numberOrder: [...state.numberOrder],
+    /** Outbound calls in the order accepted, then all others in the order of their records. */
     calls: allCalls(state).map((call) => ({ ...call })),
+    /** Ids of the calls that have or had a record, in the order in which those were made. */
     recordOrder: state.conversations.everything.map(({ callId }) => callId),
     counters: [...state.counters],
+    batches: [...state.batches.values()].map(saveBatch),
+    /** Signed URLs and tokens that were not used yet. */
+    credentials: state.credentials.save(),
+  };
+}
+
+/** What of the state is small, and kept whole. */
+export function takeWhole({ state, scheduler, clock, generation, faults, unavailableModels, people }: Service) {
+  return {
+    /** Epoch milliseconds of service time. */
+    now: clock.now(),
+    /** Everything due by then has happened. */
+    ranUntil: scheduler.ranUntil,
+    generation,
+    /** Ids in the order of creation, with those of deleted numbers. */
+    numberOrder: [...state.numberOrder],
     sipTrunks: [...state.sipTrunks.values()],
     nextCourses: [...state.nextCourses],
-    batches: [...state.batches.values()].map(saveBatch),
     faults: faults.save(),
-    unavailableModels: [...service.unavailableModels],
-    world: service.people.world,
-    credentials: state.credentials.save(),
+    unavailableModels: [...unavailableModels],
+    world: people.world,
   };
 }
 
@@ -70,7 +55,7 @@ export function saveBatch(batch: Batch): SavedBatch {
 }
 
 /** Outbound calls in the order accepted, then all others in the order of their records. */
-export function allCalls(state: ServiceState): Call[] {
+function allCalls(state: ServiceState): Call[] {
   const accepted = new Set(state.calls);
   return [...state.calls, ...state.conversations.everything.filter((call) => !accepted.has(call))];
 }

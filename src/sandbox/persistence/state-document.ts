@@ -76,7 +76,7 @@ const stateDocument = z.strictObject({
 export function exportState(image: ServiceImage, seed: string, keys: readonly string[]): string {
   const versions = new Map<string, Agent>();
   for (const call of image.calls) if (call.agent !== null) versions.set(agentKey(call.agent), call.agent);
-  const document: z.input<typeof stateDocument> = {
+  const document = {
     format,
     version,
     made_by: sandboxVersion,
@@ -84,20 +84,20 @@ export function exportState(image: ServiceImage, seed: string, keys: readonly st
     now: image.now,
     ran_until: image.ranUntil,
     generation: image.generation,
-    agents: image.agents as z.input<typeof stateDocument>['agents'],
-    agent_versions: Object.fromEntries(versions) as unknown as z.input<typeof stateDocument>['agent_versions'],
+    agents: image.agents,
+    agent_versions: Object.fromEntries(versions),
     numbers: image.numbers.map((number) => ({ ...number, sealedToken: undefined })),
     number_order: image.numberOrder,
-    calls: image.calls.map(writeCall) as z.input<typeof callDocument>[],
+    calls: image.calls.map(writeCall),
     record_order: image.recordOrder,
     counters: image.counters.toSorted(([a], [b]) => (a < b ? -1 : 1)),
-    sip_trunks: image.sipTrunks.map((trunk) => ({ ...trunk })),
-    next_courses: image.nextCourses.map(([to, courses]) => [to, courses.map((each) => ({ ...each }))]),
+    sip_trunks: image.sipTrunks,
+    next_courses: image.nextCourses,
     batches: image.batches,
     unavailable_models: image.unavailableModels,
     world: image.world,
     faults: { ...image.faults, rules: image.faults.rules.map((kept) => ({ ...kept, revoked: [] })) },
-  };
+  } satisfies Record<keyof z.input<typeof stateDocument>, unknown>;
   return redactText(JSON.stringify(document), keys);
 }
 

@@ -1,23 +1,9 @@
 import type { Service } from '../core/service/service.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { Agent, PhoneNumber } from '../core/state/agent.ts';
-import type { ServiceState } from '../core/state/service-state.ts';
 import { callDocument, readCall, type CallDocument } from './call-document.ts';
 import type { Row } from './data-file.ts';
-import { saveBatch, type SavedBatch, type ServiceImage } from './service-image.ts';
-
-/** What is in the row `main`. */
-interface MainRow extends Pick<
-  ServiceImage,
-  'now' | 'ranUntil' | 'generation' | 'sipTrunks' | 'nextCourses' | 'faults' | 'unavailableModels' | 'world'
-> {
-  /** Left out in files of sandboxes that could not delete numbers. */
-  numberOrder?: string[];
-  seed: string;
-  /** Service milliseconds per real millisecond when it was written. */
-  speed: number;
-  given: StartSettings;
-}
+import { saveBatch, takeWhole, type SavedBatch, type ServiceImage } from './service-image.ts';
 
 /** What was given at start and may change afterwards: a start that gives something else begins with that. */
 export type StartSettings = Record<'faults' | 'world' | 'unavailableModels', string>;
@@ -34,39 +20,27 @@ export function startSettings({ faults, world, unavailableModels }: SandboxSetti
   return { faults: text(faults), world: text(world), unavailableModels: text(unavailableModels) };
 }
 
-export function writeMain(service: Service): Row {
-  const { settings, clock, scheduler, generation, state, faults } = service;
-  const main: MainRow = {
-    seed: settings.seed,
-    speed: clock.speed,
-    now: clock.now(),
-    ranUntil: scheduler.ranUntil,
-    generation,
-    numberOrder: state.numberOrder,
-    sipTrunks: [...state.sipTrunks.values()],
-    nextCourses: [...state.nextCourses],
-    faults: faults.save(),
-    unavailableModels: [...service.unavailableModels],
-    world: service.people.world,
-    given: startSettings(settings),
-  };
-  return { kind: 'main', key: 'main', text: JSON.stringify(main) };
+function mainOf(service: Service) {
+  const { settings, clock } = service;
+  /** `speed` is service milliseconds per real millisecond when it was written. */
+  return { seed: settings.seed, speed: clock.speed, given: startSettings(settings), ...takeWhole(service) };
 }
 
-export function writeNumbers({ numbers }: ServiceState): Row {
+/** The order of numbers is left out in files of sandboxes that could not delete numbers. */
+type MainRow = Omit<ReturnType<typeof mainOf>, 'numberOrder'> & { numberOrder?: string[] };
+
+/** The rows that are small, and written whole. */
+export function writeWhole(service: Service): Row[] {
+  const { numbers, batches } = service.state;
   const stored = [...numbers.values()].map((number): StoredNumber => ({
     ...number,
     sealedToken: number.sealedToken?.toString('base64') ?? null,
   }));
-  return { kind: 'numbers', key: 'numbers', text: JSON.stringify(stored) };
-}
-
-export function writeBatches({ batches }: ServiceState): Row[] {
-  return [...batches.values()].map((batch) => ({
-    kind: 'batch',
-    key: batch.batchId,
-    text: JSON.stringify(saveBatch(batch)),
-  }));
+  return [
+    { kind: 'main', key: 'main', text: JSON.stringify(mainOf(service)) },
+    { kind: 'numbers', key: 'numbers', text: JSON.stringify(stored) },
+    ...[...batches].map(([key, batch]) => ({ kind: 'batch', key, text: JSON.stringify(saveBatch(batch)) })),
+  ];
 }
 
 type FoundRow = Omit<Row, 'text'> & { text: string | null };
@@ -80,31 +54,25 @@ export function readRows(rows: readonly FoundRow[]): StoredState | null {
   if (mainRow === undefined) return null;
   const main = JSON.parse(mainRow.text ?? '') as MainRow;
   const unreadable: StoredState['unreadable'] = [];
-  const readEach = (wanted: string, read: (text: string, key: string) => void): void => {
-    for (const { kind, key, text } of rows) {
-      if (kind !== wanted) continue;
+  const readEach = <Value>(wanted: string, read: (text: string, key: string) => Value): Value[] =>
+    rows.flatMap(({ kind, key, text }) => {
+      if (kind !== wanted) return [];
       try {
-        read(text ?? '', key);
+        return [read(text ?? '', key)];
       } catch {
         unreadable.push({ kind, key });
+        return [];
       }
-    }
-  };
-  const versions = new Map<string, Agent>();
-  const agents: ServiceImage['agents'] = [];
-  const counters: ServiceImage['counters'] = [];
-  let numbers: StoredNumber[] = [];
-  const batches: SavedBatch[] = [];
-  const calls: { accepted: number | null; recorded: number | null; call: ServiceImage['calls'][number] }[] = [];
-  readEach('version', (text, key) => versions.set(key, JSON.parse(text) as Agent));
-  readEach('agent', (text, key) => (agents[Number(key)] = readAgentRow(text)));
-  readEach('batch', (text) => batches.push(readObject(text) as SavedBatch));
-  readEach('counter', (text, key) => counters.push([key, readCount(text)]));
-  readEach('numbers', (text) => (numbers = JSON.parse(text) as StoredNumber[]));
-  readEach('call', (text) => {
+    });
+  const versions = new Map(readEach('version', (text, key) => [key, JSON.parse(text) as Agent]));
+  const agents = readEach('agent', (text, key) => ({ position: Number(key), ...readAgentRow(text) }));
+  const [numbers = []] = readEach('numbers', (text) => JSON.parse(text) as StoredNumber[]);
+  const batches = readEach('batch', (text) => readObject(text) as SavedBatch);
+  const counters = readEach('counter', (text, key): [string, number] => [key, readCount(text)]);
+  const calls = readEach('call', (text) => {
     const stored = readObject(text) as { accepted: number | null; recorded: number | null; call: CallDocument };
     callDocument.parse(stored.call);
-    calls.push({ ...stored, call: readCall(stored.call, versions) });
+    return { ...stored, call: readCall(stored.call, versions) };
   });
   const { seed, speed, given, ...rest } = main;
   return {
@@ -115,8 +83,7 @@ export function readRows(rows: readonly FoundRow[]): StoredState | null {
     image: {
       ...rest,
       numberOrder: rest.numberOrder ?? numbers.map(({ phoneNumberId }) => phoneNumberId),
-      // Without the holes that rows which cannot be read have left.
-      agents: agents.filter(() => true),
+      agents: agents.sort((a, b) => a.position - b.position).map(({ agentId, agent }) => ({ agentId, agent })),
       batches,
       counters,
       numbers: numbers.map((number) => ({

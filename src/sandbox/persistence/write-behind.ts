@@ -5,12 +5,23 @@ import type { ServiceState } from '../core/state/service-state.ts';
 import type { Call } from '../core/state/call.ts';
 import { agentKey, writeCall } from './call-document.ts';
 import type { DataFile, Row, RowChange } from './data-file.ts';
-import { writeBatches, writeMain, writeNumbers } from './stored-rows.ts';
+import { writeWhole } from './stored-rows.ts';
 
 /** Real milliseconds until what happens by itself is written. */
 const idleWriteMs = 50;
 /** Real milliseconds between two notes of the time, where time passes by itself. */
 const noteTimeEveryMs = 1_000;
+
+/** What of the state is in the file. */
+function nothingWritten() {
+  return {
+    agents: [] as (Agent | null)[],
+    versions: new Set<string>(),
+    positions: new Map<Call, number>(),
+    /** Rows that are small and written whole, as they were last. */
+    whole: new Map<string, string>(),
+  };
+}
 
 /**
  * Keeps the file in step with the state: everything that has changed since the last time goes into one transaction. A failure
@@ -23,11 +34,7 @@ export class WriteBehind implements Storage {
   #state: ServiceState | null = null;
   #dirtyCalls = new Set<Call>();
   #dirtySeries = new Set<string>();
-  #positions = new Map<Call, number>();
-  #agents: (Agent | null)[] = [];
-  #versions = new Set<string>();
-  /** Rows that are small and written whole, as they were last. */
-  #written = new Map<string, string>();
+  #written = nothingWritten();
   #flushing: Promise<void> | null = null;
   #idle: NodeJS.Timeout | undefined;
   #closed = false;
@@ -85,25 +92,22 @@ export class WriteBehind implements Storage {
     let whole: Row[];
     try {
       const changes = [...this.#agentChanges(state), ...this.#callChanges(state), ...this.#counterChanges(state)];
-      whole = [writeMain(this.#service), writeNumbers(state), ...writeBatches(state)];
-      for (const row of whole) if (this.#written.get(`${row.kind} ${row.key}`) !== row.text) changes.push(row);
+      whole = writeWhole(this.#service);
+      for (const row of whole) if (this.#written.whole.get(`${row.kind} ${row.key}`) !== row.text) changes.push(row);
       if (changes.length > 0) this.#file.write(changes, fromScratch);
     } catch (error) {
       // Nothing of it was written: everything is to be written next time.
       this.#state = null;
       throw error;
     }
-    for (const { kind, key, text } of whole) this.#written.set(`${kind} ${key}`, text);
+    for (const { kind, key, text } of whole) this.#written.whole.set(`${kind} ${key}`, text);
     this.#dirtyCalls.clear();
     this.#dirtySeries.clear();
   }
 
   #follow(state: ServiceState): void {
     this.#state = state;
-    this.#positions = new Map();
-    this.#agents = [];
-    this.#versions = new Set();
-    this.#written = new Map();
+    this.#written = nothingWritten();
     this.#dirtyCalls = new Set([...state.calls, ...state.conversations.everything]);
     this.#dirtySeries = new Set(state.counters.keys());
     state.onCount = (series) => {
@@ -116,8 +120,8 @@ export class WriteBehind implements Storage {
     const changes: RowChange[] = [];
     for (const [position, agentId] of agentOrder.entries()) {
       const agent = agents.get(agentId) ?? null;
-      if (this.#agents[position] === agent) continue;
-      this.#agents[position] = agent;
+      if (this.#written.agents[position] === agent) continue;
+      this.#written.agents[position] = agent;
       changes.push({ kind: 'agent', key: String(position), text: JSON.stringify({ agentId, agent }) });
     }
     return changes;
@@ -125,20 +129,20 @@ export class WriteBehind implements Storage {
 
   #callChanges(state: ServiceState): RowChange[] {
     const changes: RowChange[] = [];
-    for (let position = this.#positions.size; position < state.calls.length; position += 1) {
+    for (let position = this.#written.positions.size; position < state.calls.length; position += 1) {
       const call = state.calls[position];
       if (call === undefined) break;
-      this.#positions.set(call, position);
+      this.#written.positions.set(call, position);
       this.#dirtyCalls.add(call);
     }
     for (const call of this.#dirtyCalls) {
       if (call.agent !== null) {
         const version = agentKey(call.agent);
-        if (!this.#versions.has(version))
+        if (!this.#written.versions.has(version))
           changes.push({ kind: 'version', key: version, text: JSON.stringify(call.agent) });
-        this.#versions.add(version);
+        this.#written.versions.add(version);
       }
-      const accepted = this.#positions.get(call) ?? null;
+      const accepted = this.#written.positions.get(call) ?? null;
       const recorded = state.conversations.positionOf(call);
       // Calls of a state that was replaced meanwhile are of no consequence.
       if (accepted === null && recorded === null) continue;

@@ -1,8 +1,8 @@
-import { concealHeaders, concealSecrets } from '../schemas/conceal.ts';
 import type { Batch } from '../core/state/batch.ts';
 import type { ServiceState } from '../core/state/service-state.ts';
 import { stateOf, type Call } from '../core/state/call.ts';
 import { unixSeconds } from '../core/times.ts';
+import { sentAlong } from './conversation-record.ts';
 
 /** Why a call that was taken back ended. */
 export const cancelledReason = 'The batch was cancelled.';
@@ -43,10 +43,7 @@ export function describeRecipients({ recipients }: Batch, now: number): Record<s
     created_at_unix: unixSeconds(call.acceptedAt),
     updated_at_unix: lastUpdate(call, now),
     conversation_id: call.recordedAt === null || call.recordDeleted ? null : call.conversationId,
-    conversation_initiation_client_data: {
-      dynamic_variables: concealSecrets(call.variables),
-      conversation_config_override: concealHeaders(call.override ?? {}),
-    },
+    conversation_initiation_client_data: sentAlong(call),
   }));
 }
 

@@ -1,37 +1,10 @@
 import { isListed, isOpen, stateOf, type Call, type CallCourse } from '../core/state/call.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
 
-/** What really happened to an accepted call, for judges. Times are epoch milliseconds of service time, or null. */
-export interface CallTruth {
-  callId: string;
-  batchId: string | null;
-  requestId: string | null;
-  agentId: string;
-  to: string;
-  nth: number;
-  acceptedAt: number;
-  realAcceptedAt: number;
-  queuedAt: number;
-  dialedAt: number | null;
-  endedAt: number | null;
-  state: string;
-  /** Null until it is decided on the line. */
-  result: string | null;
-  silent: boolean;
-  optedOut: boolean;
-  conversationId: string | null;
-  /** Turns of the whole conversation, spoken yet or not. */
-  transcriptTurns: number;
-  openingLine: string | null;
-  /** When its record comes, or came, into the list; null while or where there is none. */
-  listedAt: number | null;
-  /** Its record stands in the list now. */
-  visible: boolean;
-}
-
 const turnCounts = new WeakMap<CallCourse, number>();
 
-export function tellCall(seed: string, call: Call, now: number): CallTruth {
+/** What really happened to an accepted call, for judges. Times are epoch milliseconds of service time, or null. */
+export function tellCall(seed: string, call: Call, now: number) {
   const { course } = call;
   const known = course !== null && now >= (course.answeredAt ?? course.endedAt);
   return {
@@ -47,16 +20,22 @@ export function tellCall(seed: string, call: Call, now: number): CallTruth {
     dialedAt: call.dialedAt,
     endedAt: course !== null && !isOpen(call, now) ? course.endedAt : null,
     state: stateOf(call, now),
+    /** Null until it is decided on the line. */
     result: known ? course.result : null,
     silent: known && course.silent,
     optedOut: known && course.optedOut,
     conversationId: call.recordedAt === null ? null : call.conversationId,
+    /** Turns of the whole conversation, spoken yet or not. */
     transcriptTurns: countTurns(seed, call),
     openingLine: call.openingLine,
+    /** When its record comes, or came, into the list; null while or where there is none. */
     listedAt: call.recordedAt === null ? null : call.recordedAt + call.hiddenForMs,
+    /** Its record stands in the list now. */
     visible: isListed(call, now),
   };
 }
+
+export type CallTruth = ReturnType<typeof tellCall>;
 
 /** Judges ask for all calls again and again, so what cannot change any more is kept. */
 function countTurns(seed: string, call: Call): number {

@@ -1,14 +1,9 @@
-import type { Turn } from '../core/state/talk.ts';
+import type { Turn, TurnUsage } from '../core/state/talk.ts';
 import { findModel } from '../models/catalogue.ts';
 import { priceUsage } from '../models/cost.ts';
+import { describeTokens } from './turn-record.ts';
 
-interface Spent {
-  inputTokens: number;
-  cachedInputTokens: number;
-  outputTokens: number;
-  turns: number;
-  fallback: boolean;
-}
+type Spent = Omit<TurnUsage, 'modelId' | 'latencyMs'> & { turns: number };
 
 /** One credit is a hundredth of a cent; nobody documents what one is. */
 const microDollarsPerCredit = 100;
@@ -44,16 +39,7 @@ export function describeCharging(turns: readonly Turn[]): Record<string, unknown
     charging: {
       llm_price: total / 1e6,
       llm_charge: Math.ceil(total / microDollarsPerCredit),
-      llm_usage: Object.fromEntries(
-        models.map(({ modelId, spent }) => [
-          modelId,
-          {
-            input: { tokens: spent.inputTokens - spent.cachedInputTokens },
-            input_cache_read: { tokens: spent.cachedInputTokens },
-            output_total: { tokens: spent.outputTokens },
-          },
-        ]),
-      ),
+      llm_usage: Object.fromEntries(models.map(({ modelId, spent }) => [modelId, describeTokens(spent)])),
     },
   };
 }

@@ -4,7 +4,16 @@ import type { Call, CallState } from '../core/state/call.ts';
 import { callSuccess, describeAnalysis, describeCollected, describeEvaluation } from './assessment-record.ts';
 import { baseMetadata, innerMetadata, reasonOf } from './conversation-metadata.ts';
 import { SeenConversation, type ConversationView } from './seen-conversation.ts';
-import { describeTurn, describeTurnInFull } from './turn-record.ts';
+import { innerTurn } from './turn-record.ts';
+
+const wireStatuses: Record<CallState, string> = {
+  queued: 'initiated',
+  dialing: 'initiated',
+  in_progress: 'in-progress',
+  processing: 'processing',
+  done: 'done',
+  failed: 'failed',
+};
 
 /** The full record, as operation 6 answers it at this moment. */
 export function describeConversation(call: Call, view: ConversationView): Record<string, unknown> {
@@ -13,10 +22,12 @@ export function describeConversation(call: Call, view: ConversationView): Record
   const answeredAt = seen.course.answeredAt ?? seen.startedAt;
   const channel = call.channel ?? 'phone';
   const turns = seen.shown.turns(seen.talk, seen.turns);
-  const transcript = turns?.map((turn) => {
-    const timestamp = seen.isoTime(turn.at);
-    return extended ? describeTurnInFull(turn, timestamp, answeredAt, channel) : describeTurn(turn, timestamp);
-  });
+  const transcript = turns?.map((turn) => ({
+    speaker: turn.speaker,
+    timestamp: seen.isoTime(turn.at),
+    text: turn.text,
+    ...(extended ? innerTurn(turn, answeredAt, channel) : {}),
+  }));
   const withheld = seen.shown.withholdsResults(seen.talk);
   const results = seen.analysed && !withheld;
   return {
@@ -43,7 +54,7 @@ export function describeListEntry(call: Call, view: ConversationView): Record<st
     start_time_unix_secs: seen.unixSeconds(seen.startedAt),
     call_duration_secs: seen.durationSeconds,
     message_count: seen.shown.withholds(seen.talk) ? 0 : seen.turns.length,
-    status: wireStatus(seen.state),
+    status: wireStatuses[seen.state],
     call_successful: callSuccess(seen),
     ...(seen.shown.shows('direction') ? { direction: call.direction } : {}),
     termination_reason: reasonOf(seen),
@@ -56,7 +67,7 @@ function describeInner(seen: SeenConversation, turns: readonly Turn[], withheld:
   return {
     agent_id: call.agentId,
     agent_name: call.agent?.name ?? null,
-    status: wireStatus(seen.state),
+    status: wireStatuses[seen.state],
     has_audio: recorded,
     has_user_audio: recorded && turns.some(({ speaker }) => speaker === 'user'),
     has_response_audio: recorded && turns.some(({ speaker }) => speaker === 'agent'),
@@ -68,21 +79,10 @@ function describeInner(seen: SeenConversation, turns: readonly Turn[], withheld:
   };
 }
 
-function sentAlong(call: Call): Record<string, unknown> {
+/** What came with the request for a call. */
+export function sentAlong(call: Call): Record<string, unknown> {
   return {
     dynamic_variables: concealSecrets(call.variables),
     conversation_config_override: concealHeaders(call.override ?? {}),
   };
-}
-
-function wireStatus(state: CallState): string {
-  const names: Record<CallState, string> = {
-    queued: 'initiated',
-    dialing: 'initiated',
-    in_progress: 'in-progress',
-    processing: 'processing',
-    done: 'done',
-    failed: 'failed',
-  };
-  return names[state];
 }

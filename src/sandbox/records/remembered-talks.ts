@@ -19,7 +19,8 @@ export function recallTalk(seed: string, call: Call): Talk {
   const known = remembered.get(course) ?? { talk: talkOf(seed, call), assessment: null };
   remembered.delete(course);
   remembered.set(course, known);
-  if (remembered.size > most) forgetOldest();
+  const [oldest = course] = remembered.keys();
+  if (remembered.size > most) remembered.delete(oldest);
   return known.talk;
 }
 
@@ -28,11 +29,4 @@ export function recallAssessment(call: Call, talk: Talk): Assessment {
   if (known?.talk !== talk) return assess(call.agent?.platform ?? {}, talk);
   known.assessment ??= assess(call.agent?.platform ?? {}, talk);
   return known.assessment;
-}
-
-function forgetOldest(): void {
-  for (const course of remembered.keys()) {
-    remembered.delete(course);
-    return;
-  }
 }

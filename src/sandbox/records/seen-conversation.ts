@@ -55,14 +55,12 @@ export class SeenConversation {
   }
 
   get talk(): Talk {
-    this.#talk ??= recallTalk(this.#view.seed, this.call);
-    return this.#talk;
+    return (this.#talk ??= recallTalk(this.#view.seed, this.call));
   }
 
   /** Turns that have begun by now. */
   get turns(): readonly Turn[] {
-    this.#turns ??= this.talk.turns.filter((turn) => turn.at <= this.#view.now);
-    return this.#turns;
+    return (this.#turns ??= this.talk.turns.filter((turn) => turn.at <= this.#view.now));
   }
 
   /** ISO time and whole seconds of an instant, by the clock that the service had then. */
@@ -79,8 +77,7 @@ export class SeenConversation {
   }
 
   get assessment(): Assessment {
-    this.#assessment ??= this.talk.assessment ?? recallAssessment(this.call, this.talk);
-    return this.#assessment;
+    return (this.#assessment ??= this.talk.assessment ?? recallAssessment(this.call, this.talk));
   }
 
   /** The carrier tells its result when it knows it; a conversation that broke down was no matter of the carrier. */

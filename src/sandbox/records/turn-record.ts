@@ -1,20 +1,9 @@
 import type { ToolUse, Turn, TurnUsage } from '../core/state/talk.ts';
 
-/** One turn as the contract promises it: who, when, what. */
-export function describeTurn(turn: Turn, timestamp: string): Record<string, unknown> {
-  return { speaker: turn.speaker, timestamp, text: turn.text };
-}
-
-/** The same with the inner fields of gaps A.3. */
-export function describeTurnInFull(
-  turn: Turn,
-  timestamp: string,
-  answeredAt: number,
-  channel: string,
-): Record<string, unknown> {
+/** The inner fields of a turn, of gaps A.3. */
+export function innerTurn(turn: Turn, answeredAt: number, channel: string): Record<string, unknown> {
   const { usage, tools = [] } = turn;
   return {
-    ...describeTurn(turn, timestamp),
     role: turn.speaker,
     time_in_call_secs: Math.max(0, Math.floor((turn.at - answeredAt) / 1000)),
     message: turn.text,
@@ -33,7 +22,9 @@ function metricsOf({ latencyMs }: TurnUsage): Record<string, unknown> {
   return { convai_llm_service_ttfb: { elapsed_time: latencyMs / 1000 } };
 }
 
-function describeTokens({ inputTokens, cachedInputTokens, outputTokens }: TurnUsage): Record<string, unknown> {
+type Tokens = Pick<TurnUsage, 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>;
+
+export function describeTokens({ inputTokens, cachedInputTokens, outputTokens }: Tokens): Record<string, unknown> {
   return {
     input: { tokens: inputTokens - cachedInputTokens },
     input_cache_read: { tokens: cachedInputTokens },

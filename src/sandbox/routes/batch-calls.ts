@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { FaultHit } from '../faults/fault-book.ts';
+import type { FaultHit } from '../faults/book.ts';
 import { deriveId } from '../core/random.ts';
 import type { BatchInput, CallTarget } from '../schemas/request-schemas.ts';
 import { refuseField, validate } from '../schemas/validate.ts';

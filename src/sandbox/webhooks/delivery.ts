@@ -1,12 +1,9 @@
 import { isoTime } from '../core/times.ts';
 import type { WebhookEvent } from './events.ts';
+import type { PostResult } from './post.ts';
 
-interface DeliveryAttempt {
-  /** Epoch milliseconds of service time. */
-  at: number;
-  status: number | null;
-  error: string | null;
-}
+/** `at` is epoch milliseconds of service time. */
+type DeliveryAttempt = PostResult & { at: number };
 
 /** One event on its way to one webhook. */
 export interface Delivery {

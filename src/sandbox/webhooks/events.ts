@@ -30,9 +30,10 @@ export function eventsOf(seed: string, call: Call, at: number): WebhookEvent[] {
 export async function writeEvent(
   service: Service,
   recordings: Recordings,
-  { type, call, at }: WebhookEvent,
+  event: WebhookEvent,
 ): Promise<string | null> {
-  const data = await dataOf(service, recordings, { type, call, at });
+  const { type, call, at } = event;
+  const data = await dataOf(service, recordings, event);
   return call.recordDeleted ? null : JSON.stringify({ type, event_timestamp: unixSeconds(at), data });
 }
 

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { deriveId, Random } from '../core/random.ts';
 import { unixSeconds } from '../core/times.ts';
 import type { Recordings } from '../audio/recordings.ts';
@@ -5,28 +6,14 @@ import type { Service } from '../core/service/service.ts';
 import type { Delivery } from './delivery.ts';
 import { writeEvent, type WebhookEvent } from './events.ts';
 import type { Poster, PostResult } from './post.ts';
-import { signatureHeader, signBody } from './signature.ts';
 import type { WebhookChange, WebhookFacts } from '../schemas/webhook.ts';
 
+const signatureHeader = 'svc-signature';
 const mostPendingRetries = 100;
 const mostRemembered = 1_000;
 const mostAtOnce = 8;
 const failuresToDisable = 10;
 const daysWithoutSuccessMs = 7 * 24 * 3_600_000;
-
-/** What is told of a webhook. */
-interface WebhookReport extends Omit<WebhookFacts, 'secret'> {
-  webhook_id: string;
-  enabled: boolean;
-  consecutive_failures: number;
-  pending_retries: number;
-}
-
-export interface SubscriberParts {
-  service: Service;
-  recordings: Recordings;
-  poster: Poster;
-}
 
 /** One webhook: what it wants, and everything on its way to it. */
 export class Subscriber {
@@ -46,13 +33,17 @@ export class Subscriber {
   /** When something was last delivered, or when there was last no reason to complain. */
   #goodSince: number;
 
-  constructor({ service, recordings, poster }: SubscriberParts, webhookId: string, facts: WebhookFacts) {
-    this.#service = service;
-    this.#recordings = recordings;
-    this.#poster = poster;
+  constructor(
+    webhookId: string,
+    facts: WebhookFacts,
+    parts: { service: Service; recordings: Recordings; poster: Poster },
+  ) {
     this.webhookId = webhookId;
     this.#facts = facts;
-    this.#goodSince = service.clock.now();
+    this.#service = parts.service;
+    this.#recordings = parts.recordings;
+    this.#poster = parts.poster;
+    this.#goodSince = this.#service.clock.now();
   }
 
   get deliveries(): readonly Delivery[] {
@@ -64,15 +55,12 @@ export class Subscriber {
     return this.#waiting.length + this.#underWay + this.#pendingRetries;
   }
 
-  /** The secret is never told. */
-  describe(): WebhookReport {
-    const { url, events, retries, duplicates } = this.#facts;
+  /** What is told of a webhook: never the secret. */
+  describe() {
+    const { secret: _, ...facts } = this.#facts;
     return {
       webhook_id: this.webhookId,
-      url,
-      events,
-      retries,
-      duplicates,
+      ...facts,
       enabled: this.#enabled,
       consecutive_failures: this.#consecutiveFailures,
       pending_retries: this.#pendingRetries,
@@ -188,6 +176,12 @@ export class Subscriber {
       this.#enqueue(delivery, due);
     });
   }
+}
+
+/** `t=<unix seconds>,v0=<hex>`, the HMAC-SHA256 over time, a dot and the body as sent (gaps A.8). */
+function signBody(secret: string, unixTime: number, body: string): string {
+  const digest = createHmac('sha256', secret).update(`${unixTime}.${body}`).digest('hex');
+  return `t=${unixTime},v0=${digest}`;
 }
 
 function drop(delivery: Delivery, reason: string): void {

@@ -1,4 +1,5 @@
 import { deriveId } from '../core/random.ts';
+import type { Feature, Parting } from '../core/service/feature.ts';
 import type { Service } from '../core/service/service.ts';
 import { eventsOf } from './events.ts';
 import { Poster } from './post.ts';
@@ -7,7 +8,7 @@ import { Subscriber } from './subscriber.ts';
 import type { WebhookFacts } from '../schemas/webhook.ts';
 
 /** Tells the world about finished calls (gaps A.8). Without a webhook nothing is ever sent. */
-export class Webhooks {
+export class Webhooks implements Feature {
   readonly #service: Service;
   readonly #recordings: Recordings;
   readonly #poster = new Poster();
@@ -17,7 +18,7 @@ export class Webhooks {
   constructor(service: Service, recordings: Recordings) {
     this.#service = service;
     this.#recordings = recordings;
-    for (const facts of service.settings.webhooks) this.add(facts);
+    this.load(service.settings);
     service.callListeners.add((call, change, at) => {
       if (change !== 'analysed' || this.#subscribers.size === 0) return;
       for (const event of eventsOf(service.settings.seed, call, at)) {
@@ -28,22 +29,14 @@ export class Webhooks {
 
   add(facts: WebhookFacts): Subscriber {
     const id = deriveId('webhook', this.#service.settings.seed, (this.#made += 1));
-    const subscriber = new Subscriber(
-      { service: this.#service, recordings: this.#recordings, poster: this.#poster },
-      id,
-      facts,
-    );
+    const parts = { service: this.#service, recordings: this.#recordings, poster: this.#poster };
+    const subscriber = new Subscriber(id, facts, parts);
     this.#subscribers.set(id, subscriber);
     return subscriber;
   }
 
   list(): Subscriber[] {
     return [...this.#subscribers.values()];
-  }
-
-  /** Deliveries that wait, are being sent, or are to be tried again. */
-  get underWay(): number {
-    return this.list().reduce((sum, subscriber) => sum + subscriber.underWay, 0);
   }
 
   get(webhookId: string): Subscriber | undefined {
@@ -55,20 +48,27 @@ export class Webhooks {
     this.#subscribers.delete(subscriber.webhookId);
   }
 
-  /** For when the state is replaced and the scheduler cleared: the webhooks stay, what was on its way belongs to another past. */
-  dropPending(): void {
-    for (const subscriber of this.#subscribers.values()) subscriber.dropPending('The state was replaced.');
-  }
-
-  /** Back to the webhooks given at start. */
-  reset(): void {
-    for (const subscriber of this.list()) this.remove(subscriber);
+  /**
+   * Where the state is replaced and the scheduler cleared, the webhooks stay, and what was on its way belongs to another past.
+   * A reset leads back to the webhooks given at start.
+   */
+  leave(why: Parting): void {
+    for (const subscriber of this.list()) {
+      if (why === 'replaced') subscriber.dropPending('The state was replaced.');
+      else this.remove(subscriber);
+    }
+    if (why === 'closed') void this.#poster.close();
+    if (why !== 'reset') return;
     this.#made = 0;
-    for (const facts of this.#service.settings.webhooks) this.add(facts);
+    this.load(this.#service.settings);
   }
 
-  close(): void {
-    for (const subscriber of this.list()) this.remove(subscriber);
-    void this.#poster.close();
+  load({ webhooks }: { webhooks: readonly WebhookFacts[] }): void {
+    for (const facts of webhooks) this.add(facts);
+  }
+
+  /** Deliveries that wait, are being sent, or are to be tried again. */
+  underWay(): { webhook_deliveries: number } {
+    return { webhook_deliveries: this.list().reduce((sum, subscriber) => sum + subscriber.underWay, 0) };
   }
 }

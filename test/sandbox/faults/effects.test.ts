@@ -1,7 +1,7 @@
 import { createConnection, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import type { FaultRuleInput } from '../../../src/sandbox/faults/fault-rule.ts';
+import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
 import { drawLatency, type Latency } from '../../../src/sandbox/faults/latency.ts';
 import { changeReply } from '../../../src/sandbox/faults/reply-changes.ts';
 import { faultPresets } from '../../../src/sandbox/faults/presets.ts';
@@ -322,7 +322,7 @@ test('a rule can be switched off and on, and keeps its counts', async () => {
 });
 
 test('the rules can be saved and restored, counts and revoked keys included, without any key in them', async () => {
-  const { FaultBook } = await import('../../../src/sandbox/faults/fault-book.ts');
+  const { FaultBook } = await import('../../../src/sandbox/faults/book.ts');
   const request = { header: () => null, hasCursor: false, agentIds: () => [], numbers: () => [] };
   const book = new FaultBook('s', () => noon);
   book.add({ operation: 2, nth: 3, effect: { type: 'reset' } });
@@ -379,7 +379,7 @@ test.each([
   [{ effect: { type: 'missing_field', field: 'a b' } }, 'faults.effect.field: got "a b". Must be a field'],
   [{ enabled: 'no' }, 'faults.enabled: got "no".'],
 ])('the rule with %j is refused with path, value and fix', async (part, message) => {
-  const { readFaultRules } = await import('../../../src/sandbox/faults/fault-rule.ts');
+  const { readFaultRules } = await import('../../../src/sandbox/faults/rule.ts');
   expect(() => readFaultRules({ operation: 14, effect: { type: 'reset' }, ...part })).toThrow(message);
 });
 

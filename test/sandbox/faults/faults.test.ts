@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { FaultBook } from '../../../src/sandbox/faults/fault-book.ts';
-import type { FaultedRequest } from '../../../src/sandbox/faults/fault-match.ts';
-import { readFaultRules, type FaultRuleInput } from '../../../src/sandbox/faults/fault-rule.ts';
+import { FaultBook } from '../../../src/sandbox/faults/book.ts';
+import type { FaultedRequest } from '../../../src/sandbox/faults/match.ts';
+import { readFaultRules, type FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
 import { noon, startTestSandbox, type TestSandbox } from '../harness.ts';
 
 const number = '+12125550150';

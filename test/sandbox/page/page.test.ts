@@ -1,8 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { html } from '../../../src/sandbox/page/html.ts';
 import { apiKey, fillSandbox, ownKey, startPageSandbox, type PageSandbox } from './window.ts';
 
-const assets = ['/_page/page.css', '/_page/page.js', '/_page/icon.svg'];
+const browser = new URL('../../../src/sandbox/page/browser/', import.meta.url);
+const scripts = readdirSync(browser).filter((name) => name.endsWith('.js'));
+const assets = ['page.css', 'icon.svg', ...scripts].map((name) => `/_page/${name}`);
 const controlToken = 'token-of-the-page-test-0123';
 
 async function read(sandbox: PageSandbox, path: string, headers: Record<string, string> = {}) {
@@ -44,6 +47,16 @@ test('the page allows nothing from elsewhere, nothing inline and no frame around
     expect(text).not.toMatch(/<script(?![^>]* src="\/_page\/page\.js")|<style|\sstyle=|\son\w+="|javascript:/i);
     const addresses = [...text.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address]) => address);
     for (const address of addresses) expect(address).toMatch(/^[/#]/);
+  }
+});
+
+test('every script of the page is served as it stands in its file', async () => {
+  const sandbox = await startPageSandbox();
+  expect(scripts).toContain('page.js');
+  for (const name of scripts) {
+    const { status, headers, text } = await read(sandbox, `/_page/${name}`);
+    expect([name, status, headers.get('content-type')]).toEqual([name, 200, 'text/javascript; charset=utf-8']);
+    expect(text).toBe(readFileSync(new URL(name, browser), 'utf8'));
   }
 });
 

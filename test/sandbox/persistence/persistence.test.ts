@@ -101,7 +101,7 @@ test('a reset and a restored snapshot are kept too', async () => {
 test('what was answered is kept, even if the process is killed the moment after', async () => {
   const path = await dataPath();
   const script = `
-    import { startSandbox } from '../src/sandbox/start.ts';
+    import { startSandbox } from './src/sandbox/start.ts';
     const sandbox = await startSandbox({ data: ${JSON.stringify(path)}, seed: 'killed' });
     process.stdout.write(sandbox.url);
   `;
@@ -282,7 +282,7 @@ test('two sandboxes do not share a file', async () => {
   const sandbox = await open(path);
   expect(await refusal(path)).toContain('is in use by another sandbox');
   const script = `
-    import { startSandbox } from '../src/sandbox/start.ts';
+    import { startSandbox } from './src/sandbox/start.ts';
     await startSandbox({ data: ${JSON.stringify(path)}, seed: 'test' }).catch((error) => process.stdout.write(error.message));
   `;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {

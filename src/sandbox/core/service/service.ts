@@ -4,7 +4,7 @@ import { ClockSteps } from '../clock/clock-steps.ts';
 import { ServiceEvents } from '../clock/service-events.ts';
 import type { Feature, Parting } from './feature.ts';
 import { followCalls } from './follow-calls.ts';
-import { FaultBook } from '../../faults/fault-book.ts';
+import { FaultBook } from '../../faults/book.ts';
 import { Gates } from '../gates.ts';
 import { ConductJudge } from '../../judge/conduct.ts';
 import { Journal } from '../../judge/journal.ts';

@@ -1,7 +1,7 @@
 import type { Outbound } from '../allowed-host.ts';
 import { checkSettings } from './check-settings.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { FaultRuleInput } from '../../faults/fault-rule.ts';
+import type { FaultRuleInput } from '../../faults/rule.ts';
 import { checkFixture, type FixtureRules } from '../../fixture/check-fixture.ts';
 import type { Fixture, FixtureInput } from '../../fixture/fixture.ts';
 import type { BatchHooks } from '../gates.ts';

@@ -5,7 +5,8 @@ import type { ConversationConfig } from '../../schemas/agent-schemas.ts';
 import type { CallVariables } from '../../schemas/request-schemas.ts';
 import type { Person } from '../world/person.ts';
 
-export type CallResult = 'answered' | 'voicemail' | 'busy' | 'no_answer' | 'failed';
+export const callResults = ['answered', 'voicemail', 'busy', 'no_answer', 'failed'] as const;
+export type CallResult = (typeof callResults)[number];
 
 /**
  * How a dialled call goes, decided when it is dialled but for the end of a talk that is still held. Times are epoch milliseconds of service
@@ -91,7 +92,8 @@ export interface Call {
   recordDeleted: boolean;
 }
 
-export type CallState = 'queued' | 'dialing' | 'in_progress' | 'processing' | 'done' | 'failed';
+export const callStates = ['queued', 'dialing', 'in_progress', 'processing', 'done', 'failed'] as const;
+export type CallState = (typeof callStates)[number];
 
 export function stateOf(call: Call, now: number): CallState {
   const { course } = call;

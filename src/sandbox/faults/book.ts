@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { OperationName } from '../core/operations.ts';
 import { Random } from '../core/random.ts';
-import type { FaultEffect } from './fault-effect.ts';
-import { isMeant, type FaultedRequest } from './fault-match.ts';
-import { FaultRuleError, readFaultRules, type FaultRule } from './fault-rule.ts';
+import type { FaultEffect } from './effect.ts';
+import { isMeant, type FaultedRequest } from './match.ts';
+import { FaultRuleError, readFaultRules, type FaultRule } from './rule.ts';
 
 export interface FaultHit {
   ruleId: string;

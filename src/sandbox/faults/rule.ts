@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operationByNumber, operationNames, type OperationName } from '../core/operations.ts';
-import { faultEffect, operationsOfEffect } from './fault-effect.ts';
-import { faultMatch } from './fault-match.ts';
+import { faultEffect, operationsOfEffect } from './effect.ts';
+import { faultMatch } from './match.ts';
 
 const operationFix = `Must be an operation's number (1 to 14), its name (${operationNames.join(', ')}) or "*".`;
 

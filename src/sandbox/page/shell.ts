@@ -1,6 +1,7 @@
 import { html, type Html } from './html.ts';
 
-export const assetPaths = { style: '/_page/page.css', script: '/_page/page.js', icon: '/_page/icon.svg' } as const;
+/** Where scripts, styles and the icon are served. */
+export const assetFolder = '/_page';
 
 /** The document around the data. `app` is null where the data is given only for the control token. */
 export function renderShell(app: { title: string; markup: Html } | null): Html {
@@ -12,9 +13,9 @@ export function renderShell(app: { title: string; markup: Html } | null): Html {
         <meta name="color-scheme" content="light dark" />
         <meta name="referrer" content="no-referrer" />
         <title>${app === null ? 'Sandbox' : `${app.title} · Sandbox`}</title>
-        <link rel="icon" href="${assetPaths.icon}" type="image/svg+xml" />
-        <link rel="stylesheet" href="${assetPaths.style}" />
-        <script type="module" src="${assetPaths.script}"></script>
+        <link rel="icon" href="${assetFolder}/icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="${assetFolder}/page.css" />
+        <script type="module" src="${assetFolder}/page.js"></script>
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>

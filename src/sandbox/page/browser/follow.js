@@ -1,22 +1,31 @@
-/** Follows the events of the sandbox and asks for the view again when one of them concerns it. */
-export const followScript = String.raw`
+/* Follows the events of the sandbox and asks for the view again when one of them concerns it. */
+
+import { ask, token } from './ask.js';
+import { byId } from './dom.js';
+import { show } from './morph.js';
+
 const leastMs = 250;
 const againMs = 1000;
+const root = document.documentElement;
+/** @type {Promise<void> | null} */
 let refreshing = null;
 let wanted = false;
+/** @type {number | null} */
 let timer = null;
-let againTimer = null;
+/** @type {number | undefined} */
+let againTimer;
 let lastAt = -Infinity;
+/** @type {AbortController | null} */
 let following = null;
 
-function setLink(state, words) {
-  const link = document.getElementById('link');
+function setLink(/** @type {'on' | 'off'} */ state, /** @type {string} */ words) {
+  const link = byId('link');
   link.dataset.link = state;
   link.textContent = words;
 }
 
 /** At once if nothing is on its way; else once more after it. */
-function refresh() {
+export function refresh() {
   if (refreshing !== null) {
     wanted = true;
     return refreshing;
@@ -26,25 +35,25 @@ function refresh() {
     lastAt = performance.now();
     if (!wanted) return;
     wanted = false;
-    later(0);
+    later();
   });
   return refreshing;
 }
 
 async function load() {
-  const token = sessionStorage.getItem(tokenName);
+  const asked = token.get();
   try {
-    const response = await ask('GET', '/_sandbox/page' + location.search);
+    const response = await ask('GET', `/_sandbox/page${location.search}`);
     if (response.status === 401) return;
     if (!response.ok) throw new Error(String(response.status));
     const markup = await response.text();
     // What comes after the token was forgotten, or changed, is not for whoever sits here now.
-    if (sessionStorage.getItem(tokenName) !== token) return;
+    if (token.get() !== asked) return;
     if (root.dataset.token !== undefined) root.dataset.token = 'given';
     show(markup);
-    const { again } = document.getElementById('main').dataset;
+    const { again } = byId('main').dataset;
     clearTimeout(againTimer);
-    if (again) againTimer = setTimeout(() => later(0), Number(again));
+    if (again) againTimer = setTimeout(later, Number(again));
   } catch (error) {
     setLink('off', 'Not live');
     console.error(error);
@@ -52,38 +61,38 @@ async function load() {
 }
 
 /** Not more often than a person can see, and not for nobody. */
-function later(ms) {
+export function later() {
   if (timer !== null || document.hidden) return;
   timer = setTimeout(
     () => {
       timer = null;
       void refresh();
     },
-    Math.max(ms, leastMs - (performance.now() - lastAt)),
+    Math.max(0, leastMs - (performance.now() - lastAt)),
   );
 }
 
-function concerns(type) {
-  const main = document.getElementById('main');
-  return main !== null && (type === 'missed' || main.dataset.follows.split(' ').includes(type));
+function concerns(/** @type {string | undefined} */ type = '') {
+  const follows = document.getElementById('main')?.dataset.follows?.split(' ') ?? [];
+  return type === 'missed' || follows.includes(type);
 }
 
-function stopFollowing() {
-  if (following !== null) following.abort();
+export function stopFollowing() {
+  following?.abort();
   following = null;
   setLink('off', 'Not live');
 }
 
-async function readEvents(body) {
+async function readEvents(/** @type {ReadableStream<BufferSource>} */ body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
     const messages = (text + value).split('\n\n');
-    text = messages.pop();
-    const types = messages.map((message) => (/^event: (.+)$/m.exec(message) ?? [])[1]);
-    if (types.some(concerns)) later(0);
+    text = messages.pop() ?? '';
+    const types = messages.map((message) => /^event: (.+)$/m.exec(message)?.[1]);
+    if (types.some(concerns)) later();
   }
 }
 
@@ -93,15 +102,15 @@ async function follow() {
   following = own;
   while (!own.signal.aborted) {
     try {
-      const response = await ask('GET', '/_sandbox/events', undefined, own.signal);
+      const response = await ask('GET', '/_sandbox/events', { signal: own.signal });
       if (response.status === 401) return;
-      if (response.ok) {
+      if (response.ok && response.body !== null) {
         setLink('on', 'Live');
         // What happened before the stream began is seen now.
         void refresh();
         await readEvents(response.body);
       }
-    } catch (error) {
+    } catch {
       if (own.signal.aborted) return;
     }
     setLink('off', 'Not live: trying again');
@@ -109,21 +118,13 @@ async function follow() {
   }
 }
 
-async function start() {
+/** Shows what there is to see and goes on with it, once there is a token where one is wanted. */
+export async function start() {
   if (root.dataset.token === 'wanted') {
-    if (sessionStorage.getItem(tokenName) === null) return document.getElementById('token').focus();
+    if (token.get() === null) return byId('token').focus();
     await refresh();
     if (root.dataset.token === 'wanted') return;
-    document.getElementById('main').focus({ preventScroll: true });
+    byId('main').focus({ preventScroll: true });
   }
   void follow();
 }
-
-document.addEventListener('visibilitychange', () => {
-  if (!document.hidden) later(0);
-});
-writeTimes(document);
-setClock();
-setInterval(tick, 250);
-void start();
-`;
