@@ -5,7 +5,6 @@ import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import { sweepAgent } from '../../activities/sweep.ts';
 import { createConvaiClient } from '../../src/convai/client.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { readCallerUse } from '../../src/ledger/limits/callers.ts';
 import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
 import type { EventData } from '../../src/domain/events.ts';
@@ -18,7 +17,7 @@ import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
 import { openTestStore } from '../ledger/test-stores.ts';
 import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
-import { openNoWitness } from '../support/activity-context.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 const campaignId = 'spring';
 const mostMinutes = 600;
@@ -116,14 +115,6 @@ async function begin(numbers: string[], rules: RulesChanges = {}): Promise<Calle
     monotonicMs: () => clock.now(),
   });
   onTestFinished(() => client.close());
-  const serviceClock: ServiceClock = {
-    speed: 1,
-    sandbox: true,
-    dialect: 'extended',
-    now: () => clock.now(),
-    toRealMs: (ms) => ms,
-    atReal: (instant) => instant,
-  };
   const log: string[] = [];
   const kept = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
@@ -131,25 +122,13 @@ async function begin(numbers: string[], rules: RulesChanges = {}): Promise<Calle
       done();
     },
   });
-  const deps: ActivityDependencies = {
+  const deps = buildDependencies({
     store: { ...store, now: async () => clock.now() },
     client,
-    serviceClock: async () => serviceClock,
     logger: pino({ base: null, timestamp: false }, kept),
-    nowReal: () => clock.now(),
-    monotonicMs: () => clock.now(),
+    now: () => clock.now(),
     accountId: sandbox.url,
-    workerId: 'one',
-    stopping: new AbortController().signal,
-    openWitness: openNoWitness,
-    limits: {
-      postingWindowMs: 10_000,
-      httpTimeoutMs: minuteMs,
-      collectMaxMs: 5 * minuteMs,
-      heartbeatEveryMs: 1_000,
-      leaseMs: 60_000,
-    },
-  };
+  });
   const pacing = { maxConcurrentCalls: 6, batchSize: 3, refillThreshold: 1 };
   const input = {
     campaignId,

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { checkCallers } from '../../activities/check-callers.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { closeRound } from '../../src/ledger/campaign/rounds.ts';
 import { beginCampaign, noon } from '../ledger/scenario.ts';
 import { dialects, openTestStore } from '../ledger/test-stores.ts';
 import { hourMs } from '../support/campaign-rules.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 const campaignId = 'spring';
 
@@ -17,15 +16,7 @@ test.for(dialects)(
     const endsAt = noon + hourMs;
     const scenario = await beginCampaign(store, { rules: { endsAt } });
     let now = noon;
-    const clock: ServiceClock = {
-      speed: 60,
-      sandbox: true,
-      dialect: 'extended',
-      now: () => now,
-      toRealMs: (ms) => ms / 60,
-      atReal: (instant) => instant,
-    };
-    const deps = { store, accountId: 'http://service', serviceClock: async () => clock } as ActivityDependencies;
+    const deps = buildDependencies({ store, now: () => now, serviceClock: { speed: 60 } });
     await pauseCampaign(store, campaignId, 'the number is not verified', noon);
     expect(await checkCallers(deps, { campaignId })).toEqual({ ok: false, inMs: hourMs / 60, pausedAt: null });
     now = endsAt;
@@ -40,8 +31,7 @@ test.for(dialects)(
 test('without an end only a person helps', async () => {
   const store = await openTestStore('sqlite');
   await beginCampaign(store);
-  const clock = { now: () => noon } as ServiceClock;
   await pauseCampaign(store, campaignId, 'the number is not verified', noon);
-  const deps = { store, accountId: 'http://service', serviceClock: async () => clock } as ActivityDependencies;
+  const deps = buildDependencies({ store });
   expect(await checkCallers(deps, { campaignId })).toEqual({ ok: false, inMs: null, pausedAt: null });
 });

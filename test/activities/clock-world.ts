@@ -1,7 +1,5 @@
 import { onTestFinished } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
-import { openNoWitness } from '../support/activity-context.ts';
-import { pino } from 'pino';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import { sweepAgent, type SweepResult } from '../../activities/sweep.ts';
@@ -15,7 +13,8 @@ import type { Store } from '../../src/ledger/open-ledger.ts';
 import { noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { noon, numbers } from '../ledger/scenario.ts';
-import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
+import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 export const campaignId = 'spring';
 
@@ -110,33 +109,20 @@ export class ClockWorker {
     });
     onTestFinished(() => client.close());
     const { speed } = world;
-    const serviceClock: ServiceClock = {
+    const serviceClock: Partial<ServiceClock> = {
       speed,
-      sandbox: true,
-      dialect: 'extended',
       now: () => noon + (nowReal() - noon) * speed,
-      toRealMs: (ms) => ms / speed,
       atReal: (instant) => noon + (instant - noon) / speed,
     };
-    this.#deps = {
+    this.#deps = buildDependencies({
       store,
       client,
-      serviceClock: async () => serviceClock,
-      logger: pino({ level: 'silent' }),
+      serviceClock,
       nowReal,
       monotonicMs,
       accountId: world.url,
       workerId: `worker ${aheadMs}`,
-      openWitness: openNoWitness,
-      stopping: new AbortController().signal,
-      limits: {
-        postingWindowMs: 10_000,
-        httpTimeoutMs: minuteMs,
-        collectMaxMs: 5 * minuteMs,
-        heartbeatEveryMs: 1_000,
-        leaseMs: minuteMs,
-      },
-    };
+    });
     this.#activities = createActivities(this.#deps);
   }
 

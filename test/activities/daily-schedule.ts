@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { putSchedule } from '../../src/ledger/campaign/schedules.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { noon } from '../ledger/scenario.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { hourMs } from '../support/campaign-rules.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 export const schedule = { scheduleId: 'carillon/carillon/daily', campaignId: 'daily' };
 const service = 'http://service';
@@ -52,16 +51,14 @@ export async function daily(store: Store, setting: Daily = {}) {
     createdAt: noon,
   });
   let now = noon;
-  const clock = { speed: 1, now: () => now, toRealMs: (ms: number) => ms } as ServiceClock;
-  const { fireSchedule, noteFiringFailure } = createActivities({
-    store,
-    accountId,
-    serviceClock: async () => clock,
-    logger: pino({ level: 'warn' }, { write: (line) => setting.onLog?.(line) }),
-    nowReal: () => now,
-    stopping: new AbortController().signal,
-    limits: { heartbeatEveryMs: 1_000 },
-  } as ActivityDependencies);
+  const { fireSchedule, noteFiringFailure } = createActivities(
+    buildDependencies({
+      store,
+      accountId,
+      now: () => now,
+      logger: pino({ level: 'warn' }, { write: (line) => setting.onLog?.(line) }),
+    }),
+  );
   /** As its workflow does: the reason of a firing that came to nothing is noted. */
   return async (day: number): Promise<string> => {
     now = noon + day * dayMs;

@@ -2,13 +2,11 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import { pino } from 'pino';
 import { fetch } from 'undici';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
 import { sweepAgent } from '../../activities/sweep.ts';
 import { createConvaiClient, type ConvaiClient } from '../../src/convai/client.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
 import { undecidedStates } from '../../src/domain/ledger.ts';
 import { nextStep } from '../../src/domain/next-step.ts';
@@ -30,7 +28,6 @@ import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { readLedger } from '../judge/ledger.ts';
 import { judge, type Trial, type Violation } from '../judge/judge.ts';
-import { openNoWitness } from '../support/activity-context.ts';
 import {
   Chaos,
   createMortality,
@@ -41,6 +38,7 @@ import {
   type ChaosStrike,
 } from './chaos.ts';
 import { createWaitableClock, letRun, type WaitableClock } from './service-world.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 /** Memory where the machine has such a folder: what these runs lose is a process, never the power. */
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -268,18 +266,10 @@ export class Drive {
       nowReal: wallClock,
       monotonicMs: () => this.clock.now(),
     });
-    const serviceClock: ServiceClock = {
-      speed: 1,
-      sandbox: true,
-      dialect: this.#mix.sandbox.dialect ?? 'extended',
-      now: wallClock,
-      toRealMs: (ms) => ms,
-      atReal: (instant) => instant,
-    };
     const timed = { ...opened, now: async () => this.clock.now() };
     const store = shakyStore(this.#mix.wrapStore?.(timed) ?? timed, this.#chaos);
     this.#processes += 1;
-    const deps: ActivityDependencies = {
+    const deps = buildDependencies({
       store,
       client: mortalClient(
         client,
@@ -288,22 +278,13 @@ export class Drive {
         this.#lostReplies,
         (requestId) => new Promise((resolve) => this.#hung.set(requestId, resolve)),
       ),
-      serviceClock: async () => serviceClock,
-      logger: pino({ level: 'silent' }),
-      nowReal: wallClock,
+      now: wallClock,
+      serviceClock: { dialect: this.#mix.sandbox.dialect ?? 'extended' },
       monotonicMs: () => this.clock.now(),
       accountId: this.#sandbox.url,
       workerId: `process-${this.#processes}`,
-      stopping: new AbortController().signal,
-      openWitness: openNoWitness,
-      limits: {
-        postingWindowMs: 10_000,
-        httpTimeoutMs: minuteMs,
-        collectMaxMs,
-        heartbeatEveryMs: 1_000,
-        leaseMs: 60_000,
-      },
-    };
+      limits: { collectMaxMs },
+    });
     return { skewMs, store: opened, deps, activities: createActivities(deps), died: mortality.died, client };
   }
 

@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import { pauseToTell } from '../../activities/pause-to-tell.ts';
 import { pausedByPerson } from '../../src/domain/lifecycle.ts';
@@ -13,6 +11,7 @@ import { sendJson, startHookServer } from '../hooks/hook-server.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { dialects, openTestStore, type TestDialect } from '../ledger/test-stores.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 const reason = 'The service refuses the API key (401). Mend it, then resume.';
 
@@ -20,15 +19,11 @@ async function runningCampaign(dialect: TestDialect = 'sqlite') {
   const hook = await startHookServer((response) => sendJson(response, {}));
   const store = await openTestStore(dialect);
   const scenario = await beginProven(store, { rules: { onPause: { url: hook.url } } });
-  const deps = {
+  const deps = buildDependencies({
     store,
-    serviceClock: async () => ({ now: () => noon + minuteMs, speed: 1 }),
-    logger: pino({ level: 'silent' }),
     hookSecret: 'a-secret-for-tests-only',
-    nowReal: () => noon,
-    stopping: new AbortController().signal,
-    limits: { httpTimeoutMs: 60_000 },
-  } as ActivityDependencies;
+    serviceClock: { now: () => noon + minuteMs },
+  });
   const pauseItself = (resumeAt: number | null = null) =>
     store.transaction((tx) => changeCampaignState(tx, 'spring', 'paused', reason, noon, resumeAt));
   const standing = async () => (await readHookStanding(store.db, await scenario.campaign())).pause;

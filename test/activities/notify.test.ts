@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import { endCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { readEvents } from '../../src/ledger/events.ts';
@@ -11,7 +10,7 @@ import { verifyLog } from '../../src/verify/log.ts';
 import { sendJson, startHookServer, type HookAnswer } from '../hooks/hook-server.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { dialects, openTestStore, type TestDialect } from '../ledger/test-stores.ts';
-import { openNoWitness } from '../support/activity-context.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 const heard: HookAnswer = (response) => sendJson(response, {});
 
@@ -21,29 +20,13 @@ async function endedCampaign(dialect: TestDialect = 'sqlite', hookSecret: string
   const store = await openTestStore(dialect);
   const scenario = await beginProven(store, { rules: { onCompletion: { url: hook.url } } });
   const log: string[] = [];
-  const clock = { speed: 1, sandbox: true, now: () => noon, toRealMs: (ms: number) => ms } as Awaited<
-    ReturnType<ActivityDependencies['serviceClock']>
-  >;
-  const activities = createActivities({
-    store,
-    client: {} as ActivityDependencies['client'],
-    serviceClock: async () => clock,
-    logger: pino({ level: 'trace', base: null, timestamp: false }, { write: (line) => void log.push(line) }),
-    hookSecret: hookSecret ?? undefined,
-    nowReal: () => noon,
-    monotonicMs: () => noon,
-    accountId: 'test',
-    workerId: 'test',
-    stopping: new AbortController().signal,
-    openWitness: openNoWitness,
-    limits: {
-      postingWindowMs: 1_000,
-      httpTimeoutMs: 60_000,
-      collectMaxMs: 1_000,
-      heartbeatEveryMs: 1_000,
-      leaseMs: 1_000,
-    },
-  });
+  const activities = createActivities(
+    buildDependencies({
+      store,
+      logger: pino({ level: 'trace', base: null, timestamp: false }, { write: (line) => void log.push(line) }),
+      hookSecret: hookSecret ?? undefined,
+    }),
+  );
   await endCampaign(store, 'spring', 'cancelled', noon);
   await scenario.plan(1);
   const { closed, end } = await activities.closeRound({ campaignId: 'spring', round: 1 });

@@ -1,17 +1,16 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import { NotSentError } from '../../src/convai/errors.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { readAllEvents } from '../../src/ledger/events.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginCampaign, beginProven, noon } from '../ledger/scenario.ts';
 import { dialects } from '../ledger/test-stores.ts';
-import { asActivity, openNoWitness } from '../support/activity-context.ts';
+import { asActivity } from '../support/activity-context.ts';
 import { hourMs } from '../support/campaign-rules.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 const request = { method: 'GET', path: '/v1/convai/agents', requestId: null } as const;
 
@@ -24,26 +23,14 @@ function workerOf(store: Store, accountId: string) {
       return Promise.reject(new NotSentError(request, 'no_connection', 'nobody is here'));
     },
   });
-  const clock = { speed: 600, now: () => noon + 10_000 * hourMs, toRealMs: (ms: number) => ms / 600 } as ServiceClock;
-  const deps: ActivityDependencies = {
+  const deps = buildDependencies({
     store,
     client,
     accountId,
-    serviceClock: async () => clock,
-    logger: pino({ level: 'silent' }),
-    nowReal: () => noon,
-    monotonicMs: () => noon,
+    serviceClock: { speed: 600, now: () => noon + 10_000 * hourMs },
     workerId: 'other',
-    stopping: new AbortController().signal,
-    openWitness: openNoWitness,
-    limits: {
-      postingWindowMs: 10_000,
-      httpTimeoutMs: 60_000,
-      collectMaxMs: 10,
-      heartbeatEveryMs: 1_000,
-      leaseMs: 1_000,
-    },
-  };
+    limits: { collectMaxMs: 10 },
+  });
   return { activities: createActivities(deps), asked };
 }
 

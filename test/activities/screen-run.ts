@@ -6,7 +6,6 @@ import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import { sweepAgent } from '../../activities/sweep.ts';
 import { createConvaiClient } from '../../src/convai/client.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
 import type { EventType } from '../../src/domain/events.ts';
 import { readEvents } from '../../src/ledger/events.ts';
@@ -20,7 +19,7 @@ import { startHookServer, type HookServer } from '../hooks/hook-server.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
 import { openTestStore, type TestDialect } from '../ledger/test-stores.ts';
 import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
-import { openNoWitness } from '../support/activity-context.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 export const campaignId = 'spring';
 
@@ -61,14 +60,6 @@ export class ScreenRun {
       monotonicMs: () => clock.now(),
     });
     onTestFinished(() => client.close());
-    const serviceClock: ServiceClock = {
-      speed: 1,
-      sandbox: true,
-      dialect: 'extended',
-      now: () => clock.now(),
-      toRealMs: (ms) => ms,
-      atReal: (instant) => instant,
-    };
     const placeBatchCalls: typeof client.placeBatchCalls = (body, options) => {
       this.posts.push({ at: clock.now(), numbers: body.calls.map((call) => call.to_phone_number) });
       return client.placeBatchCalls(body, options);
@@ -79,27 +70,16 @@ export class ScreenRun {
         done();
       },
     });
-    this.#deps = {
+    this.#deps = buildDependencies({
       store: { ...store, now: async () => clock.now() },
       client: { ...client, placeBatchCalls },
-      serviceClock: async () => serviceClock,
       // Without the time, whose digits could be those of a number.
       logger: pino({ base: null, timestamp: false }, kept),
       hookSecret,
-      nowReal: () => clock.now(),
-      monotonicMs: () => clock.now(),
+      now: () => clock.now(),
       accountId: sandbox.url,
-      workerId: 'one',
-      stopping: new AbortController().signal,
-      openWitness: openNoWitness,
-      limits: {
-        postingWindowMs: 60_000,
-        httpTimeoutMs: minuteMs,
-        collectMaxMs: 5 * minuteMs,
-        heartbeatEveryMs: 1_000,
-        leaseMs: 60_000,
-      },
-    };
+      limits: { postingWindowMs: minuteMs },
+    });
     this.activities = createActivities(this.#deps);
   }
 

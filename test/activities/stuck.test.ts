@@ -1,13 +1,12 @@
-import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { collect } from '../../activities/collect.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { leaseAgent } from '../../src/ledger/collect/sweeps.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { agentId, beginProven, noon } from '../ledger/scenario.ts';
-import { asActivity, openNoWitness } from '../support/activity-context.ts';
+import { asActivity } from '../support/activity-context.ts';
 import { until } from '../support/until.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 /** A collect of a campaign with calls open, in a world whose timers run when the test says so. */
 async function startCollect(listConversationsPage: () => Promise<never>) {
@@ -16,28 +15,16 @@ async function startCollect(listConversationsPage: () => Promise<never>) {
   const store = await openCleanStore('sqlite');
   const scenario = await beginProven(store);
   await scenario.dial(1);
-  const clock = { speed: 1, now: () => noon, toRealMs: (ms: number) => ms } as ServiceClock;
   let realMs = 0;
   const timed = { ...store, now: async () => realMs };
-  const deps = {
+  const deps = buildDependencies({
     store: timed,
     client: { listConversationsPage } as unknown as ActivityDependencies['client'],
     accountId: (await scenario.campaign()).accountId,
-    serviceClock: async () => clock,
-    logger: pino({ level: 'silent' }),
     nowReal: () => noon + realMs,
     monotonicMs: () => realMs,
-    workerId: 'stuck',
-    stopping: new AbortController().signal,
-    openWitness: openNoWitness,
-    limits: {
-      postingWindowMs: 60_000,
-      httpTimeoutMs: 60_000,
-      collectMaxMs: 300_000,
-      heartbeatEveryMs: 1_000,
-      leaseMs: 30_000,
-    },
-  } satisfies ActivityDependencies;
+    limits: { leaseMs: 30_000 },
+  });
   let beats = 0;
   const work = asActivity(() => collect(deps, { campaignId: 'spring' }), { heartbeat: () => (beats += 1) });
   return {

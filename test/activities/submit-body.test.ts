@@ -8,12 +8,11 @@ import { readHeader } from '../../src/list/header.ts';
 import { readRecipients } from '../../src/list/recipients.ts';
 import { createConvaiClient } from '../../src/convai/client.ts';
 import { readServiceClock } from '../../src/convai/service-clock.ts';
-import { createLogger } from '../../src/logger.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
-import { openNoWitness } from '../support/activity-context.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 /** Submits the first batch of a campaign and answers the body of its request, and the opening lines that the ledger keeps. */
 async function submitFirst(yaml: string, list: string): Promise<{ body: unknown; openingLines: (string | null)[] }> {
@@ -37,25 +36,15 @@ async function submitFirst(yaml: string, list: string): Promise<{ body: unknown;
     const input = { campaignId: 'test', name: null, fileHash: 'hash', rules, accountId: sandbox.url };
     await importCampaign(store, input, readRecipients(file, header, rules), now);
     await openRound(store, 'test', (id, round) => `${id}/${round}`, now);
-    const { plan, submit } = createActivities({
-      store,
-      client: { ...client, placeBatchCalls },
-      serviceClock: () => Promise.resolve(clock),
-      logger: createLogger('silent'),
-      nowReal: Date.now,
-      monotonicMs: () => performance.now(),
-      accountId: sandbox.url,
-      workerId: 'test',
-      stopping: new AbortController().signal,
-      openWitness: openNoWitness,
-      limits: {
-        postingWindowMs: 60_000,
-        httpTimeoutMs: 60_000,
-        collectMaxMs: 60_000,
-        heartbeatEveryMs: 1_000,
-        leaseMs: 60_000,
-      },
-    });
+    const { plan, submit } = createActivities(
+      buildDependencies({
+        store,
+        client: { ...client, placeBatchCalls },
+        accountId: sandbox.url,
+        serviceClock: clock,
+        now: Date.now,
+      }),
+    );
     const planned = await plan({ campaignId: 'test', round: 1, batchNumber: 1 });
     if (planned.kind !== 'batch') throw new Error(`planned ${planned.kind}`);
     expect(await submit({ batchId: planned.batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });

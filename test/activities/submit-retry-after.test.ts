@@ -6,73 +6,20 @@ import { expect, test } from 'vitest';
 import { createActivities } from '../../activities/index.ts';
 import { createConvaiClient } from '../../src/convai/client.ts';
 import { readServiceClock } from '../../src/convai/service-clock.ts';
-import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
-import { defaultRetryDelays } from '../../src/domain/attempts/retry-schedule.ts';
-import { createLogger } from '../../src/logger.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { importCampaign, type ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
-import { openNoWitness } from '../support/activity-context.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
+import { buildRules } from '../support/campaign-rules.ts';
 
-const rules: CampaignRules = {
-  agentId: 'agent_reminders',
-  callers: { numbers: ['pn_main'], choice: 'region' },
-  list: {
-    columns: ['phone'],
-    phoneColumn: 'phone',
-    idColumn: null,
-    timezoneColumn: null,
-    countryColumn: null,
-    defaultRegion: null,
-    regionColumn: null,
-    zipColumn: null,
-    notBeforeColumn: null,
-    expiresAtColumn: null,
-    fallbackTimezone: null,
-  },
+const rules = buildRules({
+  list: { ...buildRules().list, columns: ['phone'], defaultRegion: null },
   firstMessage: null,
   variables: null,
-  calendar: { hours: null, closedOn: [] },
-  law: [],
-  caps: [],
-  startsAt: null,
-  endsAt: null,
-  retry: {
-    maxAttempts: 3,
-    maxAttemptsPerNumber: null,
-    resetAfterMs: null,
-    jitterMs: 0,
-    delays: defaultRetryDelays,
-    maxUncounted: 3,
-  },
-  pacing: {
-    maxConcurrentCalls: 10,
-    startsPerMinute: null,
-    batchSize: 10,
-    refillThreshold: 1,
-    warmUpMs: 0,
-    priority: 10,
-  },
   optOut: [],
-  breaker: null,
-  preDial: null,
-  onCompletion: null,
-  onPause: null,
-  dispositions: [],
-  correlation: { calleeNumber: [], batchId: [], reference: [] },
-  sharedWords: 'wait',
-  timing: {
-    dispatchMarginMs: 0,
-    settleMs: 1_800_000,
-    analysisWaitMs: 0,
-    lateDeliveryMs: 0,
-    lateLookbackMs: 60_000,
-    pollMs: 10_000,
-    clockToleranceMs: 300_000,
-    ringLimitMs: 60_000,
-  },
-};
+  pacing: { maxConcurrentCalls: 10, batchSize: 10, refillThreshold: 1 },
+});
 
 async function* oneRow(): AsyncGenerator<ImportRow[]> {
   const place = { zones: [], country: 'US', regions: null };
@@ -93,25 +40,9 @@ async function submitLimited(seconds: number): Promise<{ waitMs: number; second:
     const input = { campaignId: 'limited', name: null, fileHash: 'hash', rules, accountId: sandbox.url };
     await importCampaign(store, input, oneRow(), now);
     await openRound(store, 'limited', (id, round) => `${id}/${round}`, now);
-    const { plan, submit } = createActivities({
-      store,
-      client,
-      serviceClock: () => Promise.resolve(clock),
-      logger: createLogger('silent'),
-      nowReal: Date.now,
-      monotonicMs: () => performance.now(),
-      accountId: sandbox.url,
-      workerId: 'test',
-      stopping: new AbortController().signal,
-      openWitness: openNoWitness,
-      limits: {
-        postingWindowMs: 60_000,
-        httpTimeoutMs: 60_000,
-        collectMaxMs: 60_000,
-        heartbeatEveryMs: 1_000,
-        leaseMs: 60_000,
-      },
-    });
+    const { plan, submit } = createActivities(
+      buildDependencies({ store, client, accountId: sandbox.url, serviceClock: clock, now: Date.now }),
+    );
     const planned = await plan({ campaignId: 'limited', round: 1, batchNumber: 1 });
     if (planned.kind !== 'batch') throw new Error(`planned ${planned.kind}`);
     const failure = await submit({ batchId: planned.batchId }).catch((error: unknown) => error);

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { createActivities } from '../../activities/index.ts';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { changeCampaignState, pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { countOwnPauses, type WishedChange } from '../../src/ledger/wishes.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { openCleanStore } from './clean-store.ts';
 import { beginProven, noon } from './scenario.ts';
 import { dialects } from './test-stores.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 interface Told {
   run?: string;
@@ -21,8 +20,7 @@ interface Told {
 async function toldCampaign(dialect: (typeof dialects)[number]) {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store);
-  const deps = { store, serviceClock: async () => ({ now: () => noon, speed: 1 }) as ServiceClock };
-  const { changeState } = createActivities(deps as ActivityDependencies);
+  const { changeState } = createActivities(buildDependencies({ store }));
   const tell = async (
     change: WishedChange,
     number: number,

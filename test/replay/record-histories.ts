@@ -21,69 +21,23 @@ import { startDevServer } from '../../src/temporal/dev-server.ts';
 import { startCampaign } from '../../src/temporal/start-campaign.ts';
 import { startWorker } from '../../src/temporal/worker.ts';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { buildRules, minuteMs } from '../support/campaign-rules.ts';
 import { recordBranches } from './branches.ts';
 import { cancelUpdate, drainUpdate, lookAgainUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
 
-const minuteMs = 60_000;
-
-const rules: CampaignRules = {
-  agentId: 'agent_reminders',
-  callers: { numbers: ['pn_main'], choice: 'region' },
-  list: {
-    columns: ['phone'],
-    phoneColumn: 'phone',
-    idColumn: null,
-    timezoneColumn: null,
-    countryColumn: null,
-    defaultRegion: 'US',
-    regionColumn: null,
-    zipColumn: null,
-    notBeforeColumn: null,
-    expiresAtColumn: null,
-    fallbackTimezone: null,
-  },
+const rules = buildRules({
+  list: { ...buildRules().list, columns: ['phone'] },
   firstMessage: null,
   variables: { key: 'variables', values: {}, reference: 'carillon_ref' },
-  calendar: { hours: null, closedOn: [] },
-  law: [],
-  caps: [],
-  startsAt: null,
-  endsAt: null,
   retry: {
     maxAttempts: 2,
-    maxAttemptsPerNumber: null,
-    resetAfterMs: null,
-    jitterMs: 0,
     delays: { ...defaultRetryDelays, busy: [5 * minuteMs], no_answer: [15 * minuteMs], voicemail: 'never' },
     maxUncounted: 1,
   },
-  pacing: {
-    maxConcurrentCalls: 10,
-    startsPerMinute: null,
-    batchSize: 5,
-    refillThreshold: 3,
-    warmUpMs: 0,
-    priority: 10,
-  },
+  pacing: { maxConcurrentCalls: 10, batchSize: 5, refillThreshold: 3 },
   optOut: [],
-  breaker: null,
-  preDial: null,
-  onCompletion: null,
-  onPause: null,
-  dispositions: [],
-  correlation: { calleeNumber: [], batchId: [], reference: [] },
-  sharedWords: 'wait',
-  timing: {
-    dispatchMarginMs: 10 * minuteMs,
-    settleMs: 30 * minuteMs,
-    analysisWaitMs: 15 * minuteMs,
-    lateDeliveryMs: 15 * minuteMs,
-    lateLookbackMs: 120 * minuteMs,
-    pollMs: 10_000,
-    clockToleranceMs: 300_000,
-    ringLimitMs: 60_000,
-  },
-};
+  timing: { settleMs: 30 * minuteMs },
+});
 
 async function* rowsOf(count: number, areaCode: string): AsyncGenerator<ImportRow[]> {
   yield Array.from({ length: count }, (_, index) => {

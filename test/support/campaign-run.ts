@@ -16,12 +16,12 @@ import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
 import type { Database } from '../../src/ledger/schema.ts';
 import type { TemporalTarget } from '../../src/temporal/connection.ts';
 import { startCampaign } from '../../src/temporal/start-campaign.ts';
+import { buildRules, minuteMs, type RulesChanges } from './campaign-rules.ts';
 import { plantList, type PlantedList } from './planted-list.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { until, within } from './until.ts';
 import { spawnWorker, type WorkerProcess } from './worker-process.ts';
 
-const minutes = 60_000;
 /** Service milliseconds per real one: a call of a minute takes 0.2 s. */
 const defaultSpeed = 300;
 
@@ -37,7 +37,7 @@ export interface RunOptions {
   batchSize?: number;
   /** A PostgreSQL database; default: a SQLite file of its own. */
   databaseUrl?: string;
-  rules?: Partial<CampaignRules>;
+  rules?: RulesChanges;
   settings?: Record<string, string>;
   apiKey?: string;
 }
@@ -74,72 +74,32 @@ export interface CampaignRun {
 }
 
 function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
-  return {
-    agentId: 'agent_reminders',
-    callers: { numbers: ['pn_main'], choice: 'region' },
-    list: {
-      columns,
-      phoneColumn: 'phone',
-      idColumn: null,
-      timezoneColumn: null,
-      countryColumn: null,
-      defaultRegion: 'US',
-      regionColumn: null,
-      zipColumn: null,
-      notBeforeColumn: null,
-      expiresAtColumn: null,
-      fallbackTimezone: null,
-    },
+  const { list } = buildRules();
+  return buildRules({
+    list: { ...list, columns },
     firstMessage: 'Hello {{ name }}, I am calling about your appointment {{ appointment }}.',
     variables: { key: 'variables', values: { note: '{{ note }}' }, reference: 'carillon_ref' },
-    calendar: { hours: null, closedOn: [] },
-    law: [],
-    caps: [],
-    startsAt: null,
-    endsAt: null,
     retry: {
       maxAttempts: 2,
-      maxAttemptsPerNumber: null,
-      resetAfterMs: null,
-      jitterMs: 0,
       delays: {
-        busy: [5 * minutes],
-        no_answer: [5 * minutes],
-        unreached: [5 * minutes],
+        busy: [5 * minuteMs],
+        no_answer: [5 * minuteMs],
+        unreached: [5 * minuteMs],
         voicemail: 'never',
-        failed: [5 * minutes],
+        failed: [5 * minuteMs],
         unknown: 'never',
       },
       maxUncounted: 1,
     },
-    pacing: {
-      maxConcurrentCalls: 24,
-      startsPerMinute: null,
-      batchSize: options.batchSize ?? 8,
-      refillThreshold: 4,
-      warmUpMs: 0,
-      priority: 10,
-    },
-    optOut: [{ source: 'collected', key: 'opt_out', values: [true] }],
-    breaker: null,
-    preDial: null,
-    onCompletion: null,
-    onPause: null,
-    dispositions: [],
-    correlation: { calleeNumber: [], batchId: [], reference: [] },
-    sharedWords: 'wait',
+    pacing: { maxConcurrentCalls: 24, batchSize: options.batchSize ?? 8, refillThreshold: 4 },
     timing: {
-      dispatchMarginMs: 10 * minutes,
-      settleMs: 10 * minutes,
-      analysisWaitMs: 10 * minutes,
-      lateDeliveryMs: 10 * minutes,
-      lateLookbackMs: 120 * minutes,
-      pollMs: 60_000,
-      clockToleranceMs: 300_000,
-      ringLimitMs: 60_000,
+      settleMs: 10 * minuteMs,
+      analysisWaitMs: 10 * minuteMs,
+      lateDeliveryMs: 10 * minuteMs,
+      pollMs: minuteMs,
     },
     ...options.rules,
-  };
+  });
 }
 
 /** For runs in which a request is held while something slow goes on, and none is to be given up. */

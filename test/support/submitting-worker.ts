@@ -1,10 +1,8 @@
-import { pino } from 'pino';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
-import { noon } from '../ledger/scenario.ts';
 import { openNoWitness } from './activity-context.ts';
+import { buildDependencies } from './activity-dependencies.ts';
 
 /**
  * Activities of a worker whose service takes every batch, and the ids of the requests it was sent. `meanwhile`: what happens during each.
@@ -22,16 +20,10 @@ export function submittingWorker(
       return { batchId: 'service_1', callsInitiated: 6 };
     },
   };
-  const deps = {
+  const deps = buildDependencies({
     store,
     client: client as unknown as ActivityDependencies['client'],
-    accountId: 'http://service',
-    serviceClock: async () => ({ speed: 1, now: () => noon, toRealMs: (ms: number) => ms }) as ServiceClock,
-    logger: pino({ level: 'silent' }),
-    nowReal: () => noon,
-    monotonicMs: () => 0,
     openWitness: given.openWitness ?? openNoWitness,
-    limits: { postingWindowMs: 10_000, httpTimeoutMs: 60_000 },
-  } as ActivityDependencies;
+  });
   return { ...createActivities(deps), posts };
 }

@@ -1,19 +1,17 @@
 import { expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
 import type { ChangeStateInput } from '../../activities/change-state.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { countOwnPauses } from '../../src/ledger/wishes.ts';
 import { cancelUpdate, knownResumeUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { withCampaign } from './one-campaign.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 test('a resume that the database did not take at first does not undo the pause that came after it', async () => {
   const scenario = await beginProven(await openCleanStore('sqlite'));
-  const clock = { now: () => noon } as ServiceClock;
-  const own = createActivities({ store: scenario.store, serviceClock: async () => clock } as ActivityDependencies);
+  const own = createActivities(buildDependencies({ store: scenario.store }));
   const told: ChangeStateInput[] = [];
   let isPaused = false;
   const activities: Partial<Activities> = {
@@ -49,8 +47,7 @@ test('a resume that the database did not take at first does not undo the pause t
 test('a resume that waited in Temporal for a worker does not undo a pause made in the database since', async () => {
   const scenario = await beginProven(await openCleanStore('sqlite'));
   const { store } = scenario;
-  const clock = { now: () => noon, speed: 1 } as ServiceClock;
-  const own = createActivities({ store, serviceClock: async () => clock } as ActivityDependencies);
+  const own = createActivities(buildDependencies({ store }));
   const activities: Partial<Activities> = {
     checkCallers: async () => ({ ok: true }),
     plan: async () => ({ kind: 'wait', reason: 'paused', inMs: null, outstanding: false }),

@@ -1,9 +1,6 @@
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
 import { pauseToTell } from '../../activities/pause-to-tell.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { changeCampaignState } from '../../src/ledger/rows/campaigns.ts';
 import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
 import { lookAgainUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
@@ -12,20 +9,13 @@ import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { until } from '../support/until.ts';
 import { withCampaign } from './one-campaign.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 test('the pause hook hears once of each pause that a campaign makes by itself, and of none that a person made', async () => {
   const hook = await startHookServer((response) => sendJson(response, {}));
   const scenario = await beginProven(await openCleanStore('sqlite'), { rules: { onPause: { url: hook.url } } });
   const { store } = scenario;
-  const deps = {
-    store,
-    serviceClock: async () => ({ now: () => noon, speed: 1 }) as ServiceClock,
-    logger: pino({ level: 'silent' }),
-    hookSecret: 'a-secret-for-tests-only',
-    nowReal: () => noon,
-    stopping: new AbortController().signal,
-    limits: { httpTimeoutMs: 60_000 },
-  } as ActivityDependencies;
+  const deps = buildDependencies({ store, hookSecret: 'a-secret-for-tests-only' });
   const own = createActivities(deps);
   let plans = 0;
   const activities: Partial<Activities> = {

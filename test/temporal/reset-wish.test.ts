@@ -1,20 +1,18 @@
 import { expect, test } from 'vitest';
 import type { ChangeStateInput } from '../../activities/change-state.ts';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { changeCampaignState } from '../../src/ledger/rows/campaigns.ts';
 import { pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { until } from '../support/until.ts';
 import { withCampaign } from './one-campaign.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
 
 test('a reset of the workflow does not grant an old resume again and undo a pause of the system', async () => {
   const scenario = await beginProven(await openCleanStore('sqlite'));
   const { store } = scenario;
-  const clock = { now: () => noon, speed: 1 } as ServiceClock;
-  const own = createActivities({ store, serviceClock: async () => clock } as ActivityDependencies);
+  const own = createActivities(buildDependencies({ store }));
   const told: ChangeStateInput[] = [];
   const activities: Partial<Activities> = {
     checkCallers: async () => ({ ok: true }),

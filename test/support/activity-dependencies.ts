@@ -1,0 +1,47 @@
+import { pino } from 'pino';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import type { ServiceClock } from '../../src/convai/service-clock.ts';
+import { noon } from '../ledger/scenario.ts';
+import { openNoWitness } from './activity-context.ts';
+import { minuteMs } from './campaign-rules.ts';
+
+/** What a test gives its activities. `now`: the real clock, which the monotonic one and, at speed 1, the service's follow; default noon. */
+type Given = Pick<ActivityDependencies, 'store'> &
+  Partial<Omit<ActivityDependencies, 'serviceClock' | 'limits'>> & {
+    now?: () => number;
+    serviceClock?: Partial<ServiceClock>;
+    limits?: Partial<ActivityDependencies['limits']>;
+  };
+
+/** The dependencies of activities in a process `one` that logs nothing and has no service, unless the test gives them. */
+export function buildDependencies({ now = () => noon, serviceClock, limits, ...given }: Given): ActivityDependencies {
+  const clock: ServiceClock = {
+    speed: 1,
+    sandbox: true,
+    dialect: 'extended',
+    now,
+    toRealMs: (ms) => ms / clock.speed,
+    atReal: (instant) => instant,
+    ...serviceClock,
+  };
+  return {
+    client: {} as ActivityDependencies['client'],
+    accountId: 'http://service',
+    serviceClock: async () => clock,
+    logger: pino({ level: 'silent' }),
+    nowReal: now,
+    monotonicMs: now,
+    workerId: 'one',
+    stopping: new AbortController().signal,
+    openWitness: openNoWitness,
+    limits: {
+      postingWindowMs: 10_000,
+      httpTimeoutMs: minuteMs,
+      collectMaxMs: 5 * minuteMs,
+      heartbeatEveryMs: 1_000,
+      leaseMs: minuteMs,
+      ...limits,
+    },
+    ...given,
+  };
+}
