@@ -156,10 +156,7 @@ async function findUnwitnessed(
     await witness.note(post.k);
     return null;
   } catch (error) {
-    deps.logger.warn(
-      { ...post, error: codeOf(error) },
-      'Temporal did not take down that a POST begins: nothing is sent',
-    );
+    deps.logger.warn({ ...post, error: codeOf(error) }, 'Temporal did not record that a POST begins: nothing is sent');
     return { ...post, verdict: 'not_sent', now: serviceNow(clock), unwitnessed: true };
   }
 }
@@ -239,7 +236,7 @@ async function submitOnce(
       type: limited ? failureTypes.rateLimited : failureTypes.notSent,
       message: limited
         ? `The service limits requests (429), POST ${verdict.k}`
-        : `${verdict.unwitnessed ? 'Temporal did not take down the POST' : 'The service could not be reached'}, POST ${verdict.k}`,
+        : `${verdict.unwitnessed ? 'Temporal did not record the POST' : 'The service could not be reached'}, POST ${verdict.k}`,
       retryInMs: retryInMs(verdict, clock),
     });
   } catch (error) {

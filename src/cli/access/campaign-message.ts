@@ -99,7 +99,7 @@ export async function tellToLook(io: Io, access: LedgerAccess, campaignId: strin
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     io.stderr.write(
-      `The change is written, but campaign ${campaignId} could not be told: ${why}\nIt holds from the campaign's next look on; carillon resume ${campaignId} makes it look at once.\n`,
+      `The change is committed, but campaign ${campaignId} could not be notified: ${why}\nIt applies from the next plan on; carillon resume ${campaignId} makes the campaign plan now.\n`,
     );
     return false;
   }
@@ -140,14 +140,14 @@ export async function sendUpdate(
       );
     }
     if (error instanceof WorkflowUpdateFailedError) {
-      throw new CampaignMessageError(`Campaign ${id} is at its end; ${unchanged} carillon status ${id} shows it.`, {
+      throw new CampaignMessageError(`Campaign ${id} has ended; ${unchanged} carillon status ${id} shows it.`, {
         cause: error,
       });
     }
     if (isTimeout(error)) {
       throw new CampaignMessageError(
         [
-          `No worker has answered for campaign ${id} within ${limitMs / 1000} s. Without a worker no call is placed; whether the campaign will ${wish} when one comes is not known.`,
+          `No worker answered for campaign ${id} within ${limitMs / 1000} s. Without a worker no call is placed; it is not known whether the campaign will ${wish} when one starts.`,
           ...noWorkerLines(config),
           `Then repeat this command; repeating it is harmless.`,
         ].join('\n'),

@@ -125,7 +125,7 @@ function readRow(text: string): number {
 }
 
 const riskOfAll =
-  'If a lost batch was carried out after all, its people are called twice: nothing on record can rule that out.';
+  'If a lost batch was carried out after all, its recipients are called twice; no record can rule this out.';
 
 /** One decision about all that can be decided about together; `open` gives up open calls as well. */
 async function resolveAll(at: DeskInput, decision: 'redial' | 'give_up', open: boolean): Promise<void> {
@@ -181,7 +181,7 @@ function tellResolution(
         ? 'soon'
         : `after ${new Date(decidableAt).toISOString()} (in ${span(clock.toRealMs(decidableAt - clock.now()))})`;
     lines.push(
-      `${plural(tooEarly, 'batch', 'batches')} cannot be decided about yet: the service may still be heard of. Try again ${until}.`,
+      `${plural(tooEarly, 'batch', 'batches')} cannot be decided about yet: results may still come. Try again ${until}.`,
     );
   }
   return lines.map((line) => `${line}\n`).join('');

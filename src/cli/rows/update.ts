@@ -191,14 +191,14 @@ async function withdrawMissing(work: Update, { ids, unreadable }: Listed): Promi
   if (missing.length === 0) return counts;
   if (unreadable > 0) {
     io.stderr.write(
-      `${plural(unreadable, 'row')} of the list cannot be told apart (no id, or a row that cannot be read), so nobody was withdrawn. Mend them and repeat this.\n`,
+      `${plural(unreadable, 'row')} of the list ${unreadable === 1 ? 'has' : 'have'} no readable id, so nothing was withdrawn. Fix them and run the command again.\n`,
     );
     io.exitCode = 1;
     return counts;
   }
   const question = `Withdraw ${plural(missing.length, 'row')} of campaign ${campaignId} that the list does not have?`;
   if (!flags.dryRun && !(await mayBegin(io, work.input, flags.yes, question))) return counts;
-  const options = { campaignId, note: 'not in the list any more', dryRun: flags.dryRun };
+  const options = { campaignId, note: 'no longer in the list', dryRun: flags.dryRun };
   const now = work.now();
   for (const rows of partsOf(missing, rowsPerPart))
     for (const { result } of await withdrawRecipients(store, options, { rows }, now)) {
@@ -210,7 +210,7 @@ async function withdrawMissing(work: Update, { ids, unreadable }: Listed): Promi
 
 function tellMissing(missing: MissingRows | null, dryRun: boolean): string {
   if (missing === null)
-    return '\nRows of the campaign that the list does not have were left alone; --withdraw-missing takes them out.\n';
+    return '\nRows of the campaign that the list does not have were left alone; --withdraw-missing withdraws them.\n';
   const open = missing.callOpen === 0 ? '' : `; ${count(missing.callOpen)} more have a call planned or open`;
   const verb = dryRun ? 'would be withdrawn' : 'withdrawn';
   return `\n${plural(missing.withdrawn, 'row')} that the list does not have ${verb}${open}.\n`;
@@ -218,7 +218,7 @@ function tellMissing(missing: MissingRows | null, dryRun: boolean): string {
 
 function explainMissingId(campaignId: string): string {
   return (
-    `Campaign ${campaignId} names no column with the rows' ids (list.id), so nobody can tell which row of the list is which row of it. ` +
-    `carillon withdraw ${campaignId} --row takes rows out by their number; for new or corrected ones start a campaign with list.id, under a new id.`
+    `Campaign ${campaignId} has no id column (list.id), so rows of the list cannot be matched. ` +
+    `carillon withdraw ${campaignId} --row withdraws rows by their number; for new or corrected rows start a campaign with list.id, under a new id.`
   );
 }

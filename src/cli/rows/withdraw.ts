@@ -61,7 +61,7 @@ async function runWithdraw(io: Io, input: PersonInput, campaignId: string, flags
     const { idColumn } = campaign.rules.list;
     if (flags.row === undefined && idColumn === null) {
       throw new EditRefusedError(
-        `Campaign ${campaignId} names no column with the rows' ids (list.id): name the rows by their numbers, --row.`,
+        `Campaign ${campaignId} has no id column (list.id): name the rows by their numbers, --row.`,
       );
     }
     const named = flags.id?.length ?? flags.row?.length;
@@ -97,7 +97,7 @@ function asJson(campaign: string, dryRun: boolean, results: readonly WithdrawRes
 const mostShown = 20;
 const meanings: Readonly<Record<WithdrawResult['result'], string>> = {
   withdrawn: 'withdrawn',
-  call_open: 'its call is planned or open, and goes on; repeat this when it has ended',
+  call_open: 'its call is planned or open, and continues; run the command again when it has ended',
   already_ended: 'it has its outcome, and keeps it',
   not_found: 'the campaign has no such row',
 };

@@ -24,10 +24,12 @@ export async function followTestCall(
   const { campaign } = await watch(io, session, campaignId);
   if (!hasEnded(campaign)) {
     const isPaused = campaign.state === 'paused';
-    const why = isPaused ? `paused: ${printable(campaign.stateReason ?? 'no reason is on record')}` : 'not at its end';
-    const goOn = isPaused ? `   Go on: carillon resume ${campaignId}` : '';
+    const why = isPaused
+      ? `paused: ${printable(campaign.stateReason ?? 'no reason is on record')}`
+      : 'still in progress';
+    const goOn = isPaused ? `   Resume it: carillon resume ${campaignId}` : '';
     io.stderr.write(
-      `The test call is ${why}\nLook at it: carillon status ${campaignId}${goOn}   End it: carillon cancel ${campaignId}\n`,
+      `The test call is ${why}\nShow its progress: carillon status ${campaignId}${goOn}   End it: carillon cancel ${campaignId}\n`,
     );
     io.exitCode = 1;
     return;

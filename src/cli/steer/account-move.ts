@@ -23,21 +23,21 @@ interface Move {
  */
 export async function moveAccount(io: Io, input: PersonInput, { config, store, flags, from }: Move): Promise<void> {
   if (Object.keys(readAccountWish(flags)).length > 0)
-    throw new UsageError('--moved-from goes alone: set the limits of the account by a command of their own.');
+    throw new UsageError('--moved-from takes no limits: set the limits of the account in a separate command.');
   const { href, username, password } = parse(from);
   if (username !== '' || password !== '')
-    throw new UsageError('--moved-from holds a user name or password: leave it out.');
+    throw new UsageError('--moved-from contains a user name or password: leave it out.');
   const to = accountIdOf(config);
   // A service must answer there: its clock is what the campaigns will live by.
   const clock = await readClock(config);
-  const question = `Has the service at ${href} moved to ${to}, with all its calls and records? If it is another service, people are called twice.`;
+  const question = `Has the service at ${href} moved to ${to}, with all its calls and records? If it is a different service, recipients will be called twice.`;
   if (!(await mayBegin(io, input, flags.yes, question))) return;
   const moved = await moveService(store, { from, to, now: Math.round(clock.now()) });
   if (flags.json) writeJson(io, { from, to, campaigns: moved.map(({ campaignId }) => campaignId) });
   else if (moved.length === 0)
     io.stdout.write(`No campaign of this database belongs to ${from}; nothing was changed.\n`);
   else {
-    const restart = 'Restart the workers with the new SVC_BASE_URL; campaigns that run go on then by themselves.';
+    const restart = 'Restart the workers with the new SVC_BASE_URL; running campaigns then continue by themselves.';
     io.stdout.write(`${plural(moved.length, 'campaign')} moved from ${from} to ${to}. ${restart}\n`);
   }
 }

@@ -145,7 +145,7 @@ function isEmpty({ to }: Adjustment<object>): boolean {
 function changeLines(change: Adjustment<object>, isQuestion: boolean): string[] {
   if (isQuestion) return [];
   return [
-    isEmpty(change) ? 'Nothing to change: all of it was so already.' : `Changed: ${tellAdjustment({ ...change })}.`,
+    isEmpty(change) ? 'Nothing changed: these are already the limits.' : `Changed: ${tellAdjustment({ ...change })}.`,
   ];
 }
 

@@ -30,7 +30,7 @@ moment. Open calls continue, and their results are collected. Needs only the dat
 
 Example:
   carillon pause reminders`,
-    done: (id) => `is paused. Go on: carillon resume ${id}`,
+    done: (id) => `is paused. Resume it: carillon resume ${id}`,
   },
   resume: {
     description: 'Continue a paused campaign',
@@ -39,7 +39,7 @@ If the campaign paused by itself, carillon status shows the reason. Fix it first
 
 Example:
   carillon resume reminders`,
-    done: (id) => `goes on. See it: carillon status ${id}`,
+    done: (id) => `is running again. Show its progress: carillon status ${id}`,
   },
   drain: {
     description: 'Finish open calls, call no waiting recipients, and complete the campaign',
@@ -51,9 +51,9 @@ a terminal it needs --yes.
 Examples:
   carillon drain reminders
   carillon drain reminders --yes`,
-    question: (id) => `Drain campaign ${id}? Recipients that wait will not be called, and it cannot be undone.`,
+    question: (id) => `Drain campaign ${id}? Waiting recipients will not be called. This cannot be undone.`,
     done: (id) =>
-      `is draining: no further dials; it completes when the open calls are collected. See it: carillon status ${id}`,
+      `is draining: no further dials; it completes when the open calls are collected. Show its progress: carillon status ${id}`,
   },
   cancel: {
     description: 'End a campaign; waiting recipients are not called',
@@ -64,9 +64,9 @@ be undone. The command asks for confirmation; without a terminal it needs --yes.
 Examples:
   carillon cancel reminders
   carillon cancel reminders --yes`,
-    question: (id) => `End campaign ${id}? Recipients that wait will not be called, and it cannot be undone.`,
+    question: (id) => `End campaign ${id}? Waiting recipients will not be called. This cannot be undone.`,
     done: (id) =>
-      `is being cancelled: no further dials; calls that are open are still collected. See it: carillon status ${id}`,
+      `is being cancelled: no further dials; calls that are open are still collected. Show its progress: carillon status ${id}`,
   },
 };
 
@@ -108,9 +108,7 @@ async function pause(io: Io, campaignId: string, tell: (campaign: Campaign) => v
       // Not to pause: a pause that waits for a worker would undo a later resume.
       await withTemporal(io, open, (session) => sendUpdate(session, { campaign, wish: 'look', limitMs }), limitMs);
     } catch {
-      io.stderr.write(
-        'Its workflow could not be told (carillon status says more): the database has the pause, and that is what counts.\n',
-      );
+      io.stderr.write('The pause is committed, but the workflow could not be notified (see carillon status).\n');
     }
   });
 }

@@ -82,7 +82,7 @@ export function isAboutCalls(status: number, wholeRequest: boolean): boolean {
 export async function pauseForRefusal(tx: Queries, batch: BatchRow, status: number, now: number): Promise<void> {
   const { campaign_id: campaignId, batch_id: batchId } = batch;
   await releaseBatchAttempts(tx, campaignId, batchId, `refused_${status}`, now);
-  const reason = `${pauseReasons[status] ?? `The service refuses batches (${status})`}. Mend it, then resume.`;
+  const reason = `${pauseReasons[status] ?? `The service refuses batches (${status})`}. Fix it, then resume.`;
   await changeCampaignState(tx, campaignId, 'paused', reason, now);
 }
 
@@ -110,7 +110,7 @@ export async function applyRefusal(tx: Queries, batch: BatchRow, now: number): P
     .returning('refused_streak')
     .executeTakeFirstOrThrow();
   if (round.refused_streak >= refusalsBeforePause) {
-    const reason = `${round.refused_streak} calls in a row were refused: is it the numbers? Look at the ledger, mend it, then resume.`;
+    const reason = `${round.refused_streak} calls in a row were refused. Check the numbers and the table posts, then resume.`;
     await changeCampaignState(tx, campaignId, 'paused', reason, now);
   }
 }

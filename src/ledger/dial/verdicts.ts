@@ -71,7 +71,7 @@ export async function countAsUnknown(
     return true;
   }
   if (streak >= unknownsBeforePause) {
-    const reason = `${streak} batches in a row ended without a known answer: is the service up? Look at it, then resume.`;
+    const reason = `${streak} batches in a row ended without a known answer. Check the service, then resume.`;
     await changeCampaignState(tx, batch.campaign_id, 'paused', reason, now);
   }
   return true;
