@@ -15,7 +15,7 @@ import {
 } from '../../../workflows/messages.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { howToMend } from '../../ledger/people/edit-refusal.ts';
+import { howToFix } from '../terminal/failure.ts';
 import { countOwnPauses } from '../../ledger/wishes.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -73,7 +73,7 @@ const unchanged = 'nothing was changed.';
 export function refuseUnfit(campaign: Campaign, wish: Wish): void {
   const { campaignId: id } = campaign;
   if (campaign.state === 'failed')
-    throw new UsageError(`Campaign ${id} has failed, so there is nothing to ${wish}: ${howToMend(id)}.`);
+    throw new UsageError(`Campaign ${id} has failed, so there is nothing to ${wish}.${howToFix(id)}`);
   if (hasEnded(campaign)) {
     throw new UsageError(
       `Campaign ${id} has ended (${campaign.state}), so there is nothing to ${wish}. Its results: carillon results ${id}`,

@@ -133,6 +133,7 @@ async function update(work: Update): Promise<void> {
     if (!(error instanceof EditRefusedError) || dryRun) throw error;
     throw new EditRefusedError(
       `${error.message} Before that, ${plural(report.rows, 'row')} of the list had been done.`,
+      error.remedy,
     );
   } finally {
     progress.clear();

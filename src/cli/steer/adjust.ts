@@ -10,7 +10,7 @@ import {
 } from '../../ledger/limits/adjustments.ts';
 import { readAccount } from '../../ledger/limits/account-pace.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import { howToMend } from '../../ledger/people/edit-refusal.ts';
+import { howToFix } from '../terminal/failure.ts';
 import { moveAccount } from './account-move.ts';
 import { readAccountWish, readCampaignWish, type AdjustFlags } from './adjust-flags.ts';
 import { stateText } from '../words/campaign.ts';
@@ -103,7 +103,7 @@ async function adjustOne(io: Io, access: LedgerAccess, campaignId: string, flags
 function endedError(campaign: Campaign): UsageError {
   const { campaignId: id } = campaign;
   if (campaign.state === 'failed')
-    return new UsageError(`Campaign ${id} has failed, so there is no pace to change now: ${howToMend(id)}.`);
+    return new UsageError(`Campaign ${id} has failed, so there is no pace to change now.${howToFix(id)}`);
   const why = hasEnded(campaign) ? stateText(campaign) : 'at its end';
   return new UsageError(
     `Campaign ${id} is ${why}, so there is no pace to change. carillon retry ${id} calls rows of it again; then adjust it.`,

@@ -140,7 +140,7 @@ test('a failed campaign is refused by whatever would change it, with the way to 
     expect.soft(ended, command[0]).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
-        /has failed,.*: mend what carillon status .* names; then carillon start with its file/,
+        /has failed,.* Fix what carillon status .* names; then carillon start with its file/,
       ),
     });
     expect.soft(ended.stderr, command[0]).not.toContain('carillon retry');
@@ -201,7 +201,7 @@ test('a campaign waits for its own service, and goes with it when a person says 
   for (const { flags, why } of [
     { flags: ['adjust', world.id, '--moved-from', old], why: '--moved-from is for the whole account' },
     { flags: [...move, 'old', '--yes'], why: '--moved-from is "old"; write the old address in full' },
-    { flags: [...move, 'https://me:secret@voice.example', '--yes'], why: 'holds a user name or password' },
+    { flags: [...move, 'https://me:secret@voice.example', '--yes'], why: 'contains a user name or password' },
     { flags: [...move, old, '--keep-free', '5%'], why: '--moved-from takes no limits' },
     {
       flags: [...move, old],
