@@ -88,7 +88,7 @@ test('a schedule is created, listed, paused, resumed and deleted', { timeout }, 
   // A second pause, by somebody who does not know of the first, leaves what the first one noted.
   expect(await world.run('schedule', 'pause', world.id)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('was paused already (no list this week): it does not fire'),
+    stdout: expect.stringContaining('was paused already (no list this week): it starts no runs'),
   });
   expect(await viewOf(world)).toMatchObject({ state: 'paused', note: 'no list this week' });
   expect(await world.run('schedule', 'pause', world.id, '--note', 'holidays')).toMatchObject({
