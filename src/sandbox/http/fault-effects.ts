@@ -46,23 +46,8 @@ export async function sufferBefore(
         replaceReply(reply, effect);
         await reply.send(errorPayload(effect, request.exchange.errorId));
         return true;
-      // About the reply, done by the operation itself, or by `changeWorld`.
-      case 'truncate':
-      case 'dribble':
-      case 'duplicate':
-      case 'reorder':
-      case 'missing_field':
-      case 'unknown_field':
-      case 'unknown_value':
-      case 'wrong_count':
-      case 'clock_skew':
-      case 'no_date':
-      case 'partial':
-      case 'hide':
-      case 'unassign_number':
-      case 'unverify_number':
-      case 'delete_agent':
-        break;
+      // All others are about the reply, done by the operation itself, or by `changeWorld`.
+      default:
     }
   }
   return false;
@@ -103,7 +88,7 @@ export async function sufferAfter(
 }
 
 export function keyRevoked(): ServiceError {
-  return new ServiceError(401, 'The API key was revoked.', { type: 'authentication_error', code: 'invalid_api_key' });
+  return new ServiceError(401, 'The API key was revoked.', { code: 'invalid_api_key' });
 }
 
 type ReplyEffect = Extract<FaultEffect, { type: 'error' | 'html' }>;
