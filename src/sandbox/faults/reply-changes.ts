@@ -2,17 +2,36 @@ import type { OperationName } from '../core/operations.ts';
 import { parseJson } from '../core/parse-json.ts';
 import type { Random } from '../core/random.ts';
 import type { FaultHit } from './book.ts';
+import type { FaultEffect } from './effect.ts';
 
 type Fields = Record<string, unknown>;
 
+const changeTypes = [
+  'duplicate',
+  'reorder',
+  'missing_field',
+  'unknown_field',
+  'unknown_value',
+  'wrong_count',
+  'clock_skew',
+] as const;
+type ReplyChange = Extract<FaultEffect, { type: (typeof changeTypes)[number] }>;
+
 /** Changes the JSON of a reply as the hits say. A reply that is no JSON stays as it is. */
 export function changeReply(payload: string, hits: readonly FaultHit[], operation: OperationName | null): string {
-  const body = parseJson(payload);
-  const changed = hits.reduce((reply, hit) => change(reply, hit, operation), body);
-  return changed === body ? payload : JSON.stringify(changed);
+  const changes = hits.flatMap(({ effect, draw }) => (isReplyChange(effect) ? [{ effect, draw }] : []));
+  if (changes.length === 0) return payload;
+  let body = parseJson(payload);
+  if (body === undefined) return payload;
+  for (const { effect, draw } of changes) body = change(body, effect, draw, operation);
+  return JSON.stringify(body);
 }
 
-function change(body: unknown, { effect, draw }: FaultHit, operation: OperationName | null): unknown {
+function isReplyChange(effect: FaultEffect): effect is ReplyChange {
+  return (changeTypes as readonly string[]).includes(effect.type);
+}
+
+function change(body: unknown, effect: ReplyChange, draw: FaultHit['draw'], operation: OperationName | null): unknown {
   switch (effect.type) {
     case 'duplicate':
       return withList(body, (list) => duplicateOne(list, draw()));
@@ -30,8 +49,6 @@ function change(body: unknown, { effect, draw }: FaultHit, operation: OperationN
         : body;
     case 'clock_skew':
       return shiftTimes(body, '', effect.seconds);
-    default:
-      return body;
   }
 }
 

@@ -46,8 +46,23 @@ export async function sufferBefore(
         replaceReply(reply, effect);
         await reply.send(errorPayload(effect, request.exchange.errorId));
         return true;
-      // All others are about the reply, done by the operation itself, or by `changeWorld`.
-      default:
+      // About the reply, done by the operation itself, or by `changeWorld`.
+      case 'truncate':
+      case 'dribble':
+      case 'duplicate':
+      case 'reorder':
+      case 'missing_field':
+      case 'unknown_field':
+      case 'unknown_value':
+      case 'wrong_count':
+      case 'clock_skew':
+      case 'no_date':
+      case 'partial':
+      case 'hide':
+      case 'unassign_number':
+      case 'unverify_number':
+      case 'delete_agent':
+        break;
     }
   }
   return false;
