@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { continueSchedule, deleteSchedule, pauseSchedule, resumeSchedule, triggerSchedule } from './control.ts';
 import { createScheduleFrom, type CreateFlags } from './create.ts';
 import { describeOneSchedule, listAllSchedules } from './list.ts';
@@ -29,7 +28,7 @@ Examples:
   carillon schedule create campaign.yaml --cron "30 8 * * *" --timezone Europe/London --list "https://lists.example/{{ date }}.csv"`;
 
 /** `carillon schedule`: campaigns that recur. */
-export function scheduleCommand(io: Io, input: PersonInput = processInput()): Command {
+export function scheduleCommand(io: Io): Command {
   const command = new Command('schedule')
     .description('Run a campaign on a schedule, each time with a fresh list')
     .addHelpText('after', examples);
@@ -101,8 +100,6 @@ export function scheduleCommand(io: Io, input: PersonInput = processInput()): Co
     .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', '\nExample:\n  carillon schedule delete reminders --yes')
-    .action((campaignId: string, flags: { yes: boolean; json: boolean }) =>
-      deleteSchedule(io, input, campaignId, flags),
-    );
+    .action((campaignId: string, flags: { yes: boolean; json: boolean }) => deleteSchedule(io, campaignId, flags));
   return command;
 }
