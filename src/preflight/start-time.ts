@@ -21,8 +21,7 @@ export interface StartTimeInput {
 
 /**
  * Finds out, while a start reads its list, whether there is time enough to call everybody; by the forecast of `check`, but without
- * do-not-call
- * list and earlier calls. Costs nothing for a campaign in which time cannot run out.
+ * do-not-call list and earlier calls. Costs nothing for a campaign in which time cannot run out.
  */
 export class StartTime {
   readonly #funnel: FunnelCounter | null;

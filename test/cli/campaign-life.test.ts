@@ -166,8 +166,8 @@ test('cancel and drain ask before they end a campaign: a no, or nobody there to 
   const { steerCommand } = await import('../../src/cli/steer/steer.ts');
   const sayNo = { ...processInput(), isInteractive: true, confirm: () => Promise.resolve(false) };
   for (const wish of ['cancel', 'drain'] as const) {
-    const io = world.terminal();
-    await steerCommand(wish)(io, sayNo).parseAsync([world.id], { from: 'user' });
+    const io = { ...world.terminal(), input: sayNo };
+    await steerCommand(wish)(io).parseAsync([world.id], { from: 'user' });
     expect(io).toMatchObject({ exitCode: 1 });
     expect(io.written().stderr).toBe('Nothing was changed.\n');
   }

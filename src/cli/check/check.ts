@@ -93,8 +93,7 @@ interface CheckFlags {
 
 /**
  * Reads everything a start would read and prints what it found. Sets the exit code to 1 when the campaign cannot call everybody or the
- * service
- * would refuse it.
+ * service would refuse it.
  * @throws CampaignFileError or ListFileError (both exit 2) when the campaign cannot start, after the report if there is one.
  */
 export async function runCheck(io: Io, options: CheckOptions): Promise<CheckReport> {

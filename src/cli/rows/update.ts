@@ -12,7 +12,6 @@ import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { withCampaign, type OpenCampaign } from '../access/ledger.ts';
 import { tellToLook } from '../access/campaign-message.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { count, plural } from '../../input/figures.ts';
 import { printable } from '../terminal/printable.ts';
 import { writeJson } from '../terminal/json-output.ts';
@@ -56,7 +55,7 @@ interface UpdateFlags {
   yes: boolean;
 }
 
-export function updateCommand(io: Io, input: PersonInput = processInput()): Command {
+export function updateCommand(io: Io): Command {
   return new Command('update')
     .description('Add and correct rows of a running campaign')
     .argument('<campaign>', 'id of the campaign')
@@ -71,22 +70,16 @@ export function updateCommand(io: Io, input: PersonInput = processInput()): Comm
     .option('--json', 'print the counts as JSON', false)
     .option('-y, --yes', 'do not ask for confirmation before withdrawing rows', false)
     .addHelpText('after', examples)
-    .action((campaignId: string, path: string, flags: UpdateFlags) => runUpdate(io, input, campaignId, path, flags));
+    .action((campaignId: string, path: string, flags: UpdateFlags) => runUpdate(io, campaignId, path, flags));
 }
 
-async function runUpdate(
-  io: Io,
-  input: PersonInput,
-  campaignId: string,
-  path: string,
-  flags: UpdateFlags,
-): Promise<void> {
+async function runUpdate(io: Io, campaignId: string, path: string, flags: UpdateFlags): Promise<void> {
   if (['.yaml', '.yml'].includes(extname(path).toLowerCase())) {
     throw new UsageError(
       `${path} is a campaign file; name the list. The rules of a campaign that exists are frozen, so only its rows are updated.`,
     );
   }
-  if (flags.withdrawMissing && !flags.yes && !flags.dryRun && !input.isInteractive)
+  if (flags.withdrawMissing && !flags.yes && !flags.dryRun && !io.input.isInteractive)
     throw new UsageError(
       '--withdraw-missing: Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.',
     );
@@ -102,13 +95,12 @@ async function runUpdate(
     for (const note of upload.notes) io.stderr.write(`List ${path}: ${note}.\n`);
     if (flags.report !== undefined) await refuseToOverwrite(flags.report, [path]);
     if (!flags.add) await refuseForeignList(store, campaign, upload);
-    await update({ io, input, config, store, campaign, upload, idColumn, flags, now });
+    await update({ io, config, store, campaign, upload, idColumn, flags, now });
   });
 }
 
 interface Update extends OpenCampaign {
   io: Io;
-  input: PersonInput;
   upload: UploadFile;
   idColumn: string;
   flags: UpdateFlags;
@@ -198,7 +190,7 @@ async function withdrawMissing(work: Update, { ids, unreadable }: Listed): Promi
     return counts;
   }
   const question = `Withdraw ${plural(missing.length, 'row')} of campaign ${campaignId} that the list does not have?`;
-  if (!flags.dryRun && !(await mayBegin(io, work.input, flags.yes, question))) return counts;
+  if (!flags.dryRun && !(await mayBegin(io, flags.yes, question))) return counts;
   const options = { campaignId, note: 'no longer in the list', dryRun: flags.dryRun };
   const now = work.now();
   for (const rows of partsOf(missing, rowsPerPart))

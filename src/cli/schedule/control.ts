@@ -7,7 +7,6 @@ import { startCampaign } from '../../temporal/start-campaign.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import type { PersonInput } from '../terminal/person-input.ts';
 import { printable } from '../terminal/printable.ts';
 import { askTemporal, requireSchedule, requireState, ScheduleMessageError, withSchedules } from './access.ts';
 import { readScheduleView } from './view.ts';
@@ -130,14 +129,13 @@ export async function continueSchedule(io: Io, campaignId: string, flags: { json
 /** Removes it from Temporal and the database; what one of the two has lost already is no fault. */
 export async function deleteSchedule(
   io: Io,
-  input: PersonInput,
   campaignId: string,
   flags: { yes: boolean; json: boolean },
 ): Promise<void> {
   await withSchedules(io, async (session) => {
     const schedule = await requireSchedule(session, campaignId);
     const question = `Delete the schedule of ${campaignId}? It starts no further runs; a running campaign continues.`;
-    if (!(await mayBegin(io, input, flags.yes, question))) return;
+    if (!(await mayBegin(io, flags.yes, question))) return;
     if ((await askTemporal(session, schedule)) !== null) {
       await handleOf(session, schedule)
         .delete()

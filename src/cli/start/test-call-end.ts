@@ -9,7 +9,7 @@ import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { printable } from '../terminal/printable.ts';
-import { explainServiceFault, openService } from '../access/service.ts';
+import { withService } from '../access/service.ts';
 import { superviseCampaign } from '../access/supervision.ts';
 import type { Session } from '../access/temporal.ts';
 import { renderTranscript } from '../words/transcript.ts';
@@ -69,15 +69,10 @@ async function watch(io: Io, session: Session, campaignId: string): Promise<Snap
 /** The conversation as the service has it; null when there is none, or it is not to be had. */
 async function readRecord(io: Io, config: Config, conversationId: string | null): Promise<ConversationRecord | null> {
   if (conversationId === null) return null;
-  const client = openService(config);
-  try {
-    return await client.getConversation(conversationId);
-  } catch (error) {
-    io.stderr.write(`${describeFailure(explainServiceFault(config, error), false).message}\n`);
+  return withService(config, (client) => client.getConversation(conversationId)).catch((error: unknown) => {
+    io.stderr.write(`${describeFailure(error, false).message}\n`);
     return null;
-  } finally {
-    await client.close();
-  }
+  });
 }
 
 function renderEnd(campaignId: string, result: RecipientResult, record: ConversationRecord | null): string {

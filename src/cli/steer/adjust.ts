@@ -19,7 +19,6 @@ import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { requireCampaign, withLedger, type LedgerAccess } from '../access/ledger.ts';
 import { tellToLook } from '../access/campaign-message.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { count, percent } from '../../input/figures.ts';
 import { accountIdOf, readServiceTime } from '../access/service.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -41,7 +40,7 @@ Examples:
   carillon adjust --account --moved-from https://old.example/api`;
 
 /** `carillon adjust`: limits of a campaign that runs, or of the account that campaigns share. */
-export function adjustCommand(io: Io, input: PersonInput = processInput()): Command {
+export function adjustCommand(io: Io): Command {
   return new Command('adjust')
     .description('Change the speed of a running campaign, or the limits of the account')
     .argument('[campaign]', 'id of the campaign; omit it with --account')
@@ -56,16 +55,11 @@ export function adjustCommand(io: Io, input: PersonInput = processInput()): Comm
     .option('--reset', 'restore the limits from the campaign file', false)
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, input, campaignId, flags));
+    .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, campaignId, flags));
 }
 
 /** Throws UsageError, and what the database throws. */
-async function runAdjust(
-  io: Io,
-  input: PersonInput,
-  campaignId: string | undefined,
-  flags: AdjustFlags,
-): Promise<void> {
+async function runAdjust(io: Io, campaignId: string | undefined, flags: AdjustFlags): Promise<void> {
   if (flags.account !== (campaignId === undefined)) {
     throw new UsageError(
       flags.account
@@ -76,9 +70,7 @@ async function runAdjust(
   await withLedger(io, (access) => {
     if (campaignId !== undefined) return adjustOne(io, access, campaignId, flags);
     const { movedFrom: from } = flags;
-    return from === undefined
-      ? adjustSharedLimits(io, access, flags)
-      : moveAccount(io, input, { ...access, flags, from });
+    return from === undefined ? adjustSharedLimits(io, access, flags) : moveAccount(io, { ...access, flags, from });
   });
 }
 

@@ -8,7 +8,6 @@ import { withTemporal } from '../access/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { stateText } from '../words/campaign.ts';
 
@@ -71,9 +70,9 @@ Examples:
 };
 
 /** `carillon pause`, `resume`, `drain` and `cancel`. */
-export function steerCommand(wish: Wish): (io: Io, input?: PersonInput) => Command {
+export function steerCommand(wish: Wish): (io: Io) => Command {
   const { description, help, question, done } = steerings[wish];
-  return (io, input = processInput()) => {
+  return (io) => {
     const command = new Command(wish).description(description).argument('<campaign>', 'id of the campaign');
     if (question !== undefined) command.option('-y, --yes', 'do not ask for confirmation', false);
     return command
@@ -85,8 +84,7 @@ export function steerCommand(wish: Wish): (io: Io, input?: PersonInput) => Comma
           writeAnswer(io, json, { data, words: `Campaign ${campaignId} ${done(campaignId)}\n` });
         };
         if (wish === 'pause') return pause(io, campaignId, tell);
-        const confirm = async (): Promise<boolean> =>
-          question === undefined || mayBegin(io, input, yes, question(campaignId));
+        const confirm = async (): Promise<boolean> => question === undefined || mayBegin(io, yes, question(campaignId));
         const campaign = await tellCampaign(io, { campaignId, wish, confirm });
         if (campaign !== null) tell(campaign);
       });

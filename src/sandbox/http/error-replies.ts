@@ -18,10 +18,7 @@ function notServed({ url, method, exchange }: FastifyRequest, dialect: Dialect):
   // The likeliest route, as a question; nothing when none is near.
   const meant = exchange.hint === null ? '' : ` Did you mean ${exchange.hint}?`;
   const message = `Nothing is served at ${pathname}. Operations are under /v1/convai, the sandbox's own controls under /_sandbox.${meant}`;
-  return (
-    methodRefused(method, pathname, dialect) ??
-    new ServiceError(404, message, { type: 'not_found', code: 'route_not_found' })
-  );
+  return methodRefused(method, pathname, dialect) ?? new ServiceError(404, message, { code: 'route_not_found' });
 }
 
 /** Null for a path that the contract does not know. */
@@ -30,7 +27,7 @@ function methodRefused(method: string, pathname: string, dialect: Dialect): Serv
   if (allowed.length === 0) return null;
   const message = `${method} is not allowed on ${pathname}; use ${allowed.join(' or ')}.`;
   const headers = { allow: allowed.join(', ') };
-  return new ServiceError(405, message, { type: 'invalid_request', code: 'method_not_allowed', headers });
+  return new ServiceError(405, message, { code: 'method_not_allowed', headers });
 }
 
 /** A path that cannot be decoded never comes to the pipeline. */
@@ -51,20 +48,14 @@ export function answerUnreadable(error: UnreadableError, socket: Socket, dialect
 }
 
 function whyUnreadable({ code, rawPacket }: UnreadableError, dialect: Dialect): ServiceError {
-  const type = 'invalid_request';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new ServiceError(408, 'The request took too long to come; send it at once.', {
-      type,
-      code: 'request_timeout',
-    });
+    return new ServiceError(408, 'The request took too long to come; send it at once.', { code: 'request_timeout' });
   // A method that the parser does not know, such as BREW, in a request that is well formed otherwise.
   const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 2_000) : '';
   const line = /^([A-Z][A-Z-]{1,30}) (\/[^ ?]*)\S* HTTP\/1\.[01]\r\n/.exec(start);
   const [, method = '', path = ''] = line ?? [];
   const refused = code === 'HPE_INVALID_METHOD' ? methodRefused(method, path, dialect) : null;
-  return (
-    refused ?? new ServiceError(400, 'This is not an HTTP request that can be read.', { type, code: 'bad_request' })
-  );
+  return refused ?? new ServiceError(400, 'This is not an HTTP request that can be read.', { code: 'bad_request' });
 }
 
 /** A refusal as it travels, for a connection to which nothing else is going to be written. */
@@ -106,14 +97,13 @@ function refusalFor(error: Error, request: FastifyRequest, dialect: Dialect): Se
   if (status < 400 || status >= 500) return ownFailure(error);
   // Whatever is wrong with a body that nothing takes: that is what there is to say.
   if (request.is404) return notServed(request, dialect);
-  return new ServiceError(status, explain(status, error.message), { type: 'invalid_request', code: codeOf(status) });
+  return new ServiceError(status, explain(status, error.message), { code: codeOf(status) });
 }
 
 /** What is answered for a defect of the sandbox, of which its owner is warned. */
 export function ownFailure(error: unknown): ServiceError {
   process.emitWarning(error instanceof Error ? error : new Error(String(error)));
-  const facts = { type: 'server_error', code: 'internal_error' };
-  return new ServiceError(500, 'The sandbox failed; this is a defect of its own.', facts);
+  return new ServiceError(500, 'The sandbox failed; this is a defect of its own.', { code: 'internal_error' });
 }
 
 /** The name of a status as codes are written: `bad_gateway`. */

@@ -103,7 +103,7 @@ export async function sufferAfter(
 }
 
 export function keyRevoked(): ServiceError {
-  return new ServiceError(401, 'The API key was revoked.', { type: 'authentication_error', code: 'invalid_api_key' });
+  return new ServiceError(401, 'The API key was revoked.', { code: 'invalid_api_key' });
 }
 
 type ReplyEffect = Extract<FaultEffect, { type: 'error' | 'html' }>;

@@ -34,18 +34,18 @@ function readText({ headers }: FastifyRequest, body: Buffer): string | Error {
   const coding = headers['content-encoding'] ?? 'identity';
   if (coding !== 'identity') {
     const message = `The body is sent as ${coding}; send it as it is, without content-encoding.`;
-    return new ServiceError(415, message, { type: 'invalid_request', code: 'unsupported_content_encoding' });
+    return new ServiceError(415, message, { code: 'unsupported_content_encoding' });
   }
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
     const message = 'The body is not UTF-8; JSON is sent in no other encoding.';
-    return new ServiceError(400, message, { type: 'invalid_request', code: 'invalid_encoding' });
+    return new ServiceError(400, message, { code: 'invalid_encoding' });
   }
 }
 
 /** What the parser refuses although it is JSON has a key that would change how objects behave. */
 function forbiddenKey(): Error {
   const message = 'A key in it is __proto__, or constructor with prototype in it; leave it out.';
-  return new ServiceError(400, message, { type: 'invalid_request', code: 'forbidden_key' });
+  return new ServiceError(400, message, { code: 'forbidden_key' });
 }

@@ -107,7 +107,6 @@ function requireWebSocket({ headers, method }: IncomingMessage): void {
   const isWebSocket = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
   if (isWebSocket && headers['sec-websocket-version'] === '13' && /^[+/0-9A-Za-z]{22}==$/.test(key)) return;
   throw new ServiceError(400, 'This is not the handshake of a WebSocket (RFC 6455, version 13).', {
-    type: 'invalid_request',
     code: 'bad_handshake',
     headers: { 'sec-websocket-version': '13' },
   });
@@ -117,7 +116,7 @@ function addressOf({ url = '/' }: IncomingMessage): URL {
   try {
     return new URL(url, 'http://sandbox');
   } catch {
-    throw new ServiceError(400, 'The address cannot be read.', { type: 'invalid_request', code: 'bad_request' });
+    throw new ServiceError(400, 'The address cannot be read.', { code: 'bad_request' });
   }
 }
 

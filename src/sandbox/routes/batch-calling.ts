@@ -3,7 +3,7 @@ import { readCursor, writeCursor } from '../http/cursor.ts';
 import { cancelledReason, describeBatch, describeRecipients, recipientStatus } from '../records/batch-record.ts';
 import type { BatchInput } from '../schemas/request-schemas.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound } from '../core/service-error.ts';
+import { existing } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { allBatches, findBatch, type Batch } from '../core/state/batch.ts';
 import { stateOf, type Call } from '../core/state/call.ts';
@@ -103,9 +103,7 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
 function wantedBatch({ state, schemas }: Service, request: FastifyRequest): Batch {
   validate(schemas.noQuery, 'query', request.query);
   const id = pathParameter(request, 'batch_id');
-  const batch = findBatch(state, id);
-  if (batch === undefined) throw notFound('batch', id);
-  return batch;
+  return existing(findBatch(state, id), 'batch', id);
 }
 
 /** Takes back the calls that have not been dialled; others go on. */

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addNumber, defaultProvider } from '../core/state/add-number.ts';
 import { describeNumber } from '../records/agent-record.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound } from '../core/service-error.ts';
+import { existing } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import type { PhoneNumber } from '../core/state/agent.ts';
 import { findAgent } from './agents.ts';
@@ -73,9 +73,7 @@ export function wantedNumber(service: Service, request: FastifyRequest): PhoneNu
 }
 
 export function findNumber(service: Service, id: string): PhoneNumber {
-  const number = service.state.numbers.get(id);
-  if (number === undefined) throw notFound('phone number', id);
-  return number;
+  return existing(service.state.numbers.get(id), 'phone number', id);
 }
 
 /** Deleting a number as comparable services have it; the contract has no such operation. Extended dialect only. */
