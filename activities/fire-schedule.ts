@@ -110,9 +110,7 @@ function requireItsService(deps: ActivityDependencies, { campaignId, accountId }
 function refuseLate(deps: ActivityDependencies, { scheduledAt, catchUpMs }: FireScheduleInput): void {
   if (deps.nowReal() - scheduledAt <= catchUpMs) return;
   const limit = `${Math.round(catchUpMs / 1000)} s (--catch-up)`;
-  throw comesToNothing(
-    `The firing could not begin within ${limit} of its time, so it was left out: is a worker running?`,
-  );
+  throw comesToNothing(`The run could not begin within ${limit} of its time and was skipped. Is a worker running?`);
 }
 
 /** Temporal skips what overlaps only as far as its own workflow tells: that may be gone, and an ended campaign may be retried. */
@@ -121,7 +119,7 @@ async function refuseBeside(deps: ActivityDependencies, schedule: Schedule): Pro
   if (going === undefined) return;
   const { campaignId, state } = going;
   throw comesToNothing(
-    `Skipped: campaign ${campaignId} of an earlier firing is ${state}. When nothing of it moves, continue it from the schedule.`,
+    `Skipped: campaign ${campaignId} of an earlier run is ${state}. If it does not progress, continue it from the schedule.`,
   );
 }
 
@@ -154,7 +152,7 @@ async function openSource(deps: ActivityDependencies, { listSource }: Schedule):
     return await openListSource(readListSource(listSource), deps.readVariable ?? (() => undefined));
   } catch (error) {
     if (!(error instanceof KeptUrlError)) throw error;
-    throw comesToNothing(`The address of the list cannot be had: ${error.message}.`, true);
+    throw comesToNothing(`The address of the list cannot be read: ${error.message}.`, true);
   }
 }
 

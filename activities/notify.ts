@@ -68,8 +68,8 @@ export async function notifyPause(deps: ActivityDependencies, input: NotifyPause
       resumes_at: resumesAt === null ? null : new Date(resumesAt).toISOString(),
       what_to_do:
         resumesAt === null
-          ? 'Mend what the reason names, then resume the campaign.'
-          : 'It goes on by itself at resumes_at; pause it to keep it from that.',
+          ? 'Fix what the reason names, then resume the campaign.'
+          : 'It resumes by itself at resumes_at; pause it to prevent that.',
     };
   });
 }

@@ -143,7 +143,7 @@ async function findUnwitnessed({ deps, clock, witness, batchId }: Submitting, k:
     return null;
   } catch (error) {
     const facts = { batchId, k, error: codeOf(error) };
-    deps.logger.warn(facts, 'Temporal did not take down that a POST begins: nothing is sent');
+    deps.logger.warn(facts, 'Temporal did not record that a POST begins: nothing is sent');
     return { batchId, k, verdict: 'not_sent', now: serviceNow(clock), unwitnessed: true };
   }
 }
@@ -225,7 +225,7 @@ async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
     type: limited ? failureTypes.rateLimited : failureTypes.notSent,
     message: limited
       ? `The service limits requests (429), POST ${verdict.k}`
-      : `${verdict.unwitnessed ? 'Temporal did not take down the POST' : 'The service could not be reached'}, POST ${verdict.k}`,
+      : `${verdict.unwitnessed ? 'Temporal did not record the POST' : 'The service could not be reached'}, POST ${verdict.k}`,
     retryInMs: retryInMs(verdict, clock),
   });
 }

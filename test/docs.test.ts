@@ -11,6 +11,7 @@ import { campaignRules, readCampaignFile, type CampaignFile } from '../src/campa
 import { campaignSchema, type CampaignSettings } from '../src/campaign-file/schema.ts';
 import { commands } from '../src/cli/commands.ts';
 import type { Io } from '../src/cli/terminal/io.ts';
+import { processInput } from '../src/cli/terminal/person-input.ts';
 import { readConfig } from '../src/config.ts';
 
 /*
@@ -449,6 +450,7 @@ test('the example of a faulty campaign file gives the messages that stand below 
 const silentIo: Io = {
   stdout: process.stdout,
   stderr: process.stderr,
+  input: processInput(),
   env: {},
   isTerminal: false,
   colour: false,

@@ -76,5 +76,5 @@ function reasonOf(error: unknown): string {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof ApplicationFailure && cause.type === failureTypes.firing) return cause.message;
   }
-  return `The firing failed: ${rootCause(error) ?? 'for a reason that is not known'}.`;
+  return `The run failed: ${rootCause(error) ?? 'for a reason that is not known'}.`;
 }

@@ -63,7 +63,7 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   'breaker.failure_share': 'Share of failed calls, such as 50%.',
   'breaker.window': 'Calls of this last stretch of time count.',
   'breaker.min_calls': 'Fewer calls than this say nothing.',
-  'breaker.cool_down': 'Goes on by itself after this long; a person resumes when left out.',
+  'breaker.cool_down': 'The campaign resumes by itself after this long; without it an operator resumes it.',
   pre_dial: 'Who is asked before each request whether its people may be called.',
   'pre_dial.url': 'Address that is asked.',
   'pre_dial.timeout': 'How long an answer is awaited; without one nobody is called.',

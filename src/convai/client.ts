@@ -1,9 +1,9 @@
 import type { z } from 'zod';
+import { encodeBody, jsonOf, parseBody, parseBodyIfAny } from './bodies.ts';
 import { readDate, type ServiceReadings } from './clock-readings.ts';
-import { BadResponseError, RequestInvalidError, type RequestFacts } from './errors.ts';
+import { BadResponseError, RequestInvalidError } from './errors.ts';
 import { iteratePages, readPage, splitUsable, type Page } from './pagination.ts';
 import { isWellFormed } from './storable-id.ts';
-import { hasTooManyValues, mostValues, readJson } from './read-json.ts';
 import * as requests from './schemas-requests.ts';
 import * as responses from './schemas-responses.ts';
 import { createTransport, type RequestInfo, type Success, type WriteRequest } from './transport.ts';
@@ -78,7 +78,18 @@ export type ConvaiClient = ReturnType<typeof createConvaiClient>;
 const root = '/v1/convai';
 const largestPage = 100;
 
-/** Throws ConvaiOptionsError when an option cannot be used. */
+/**
+ * A client of one service with one key. Throws ConvaiOptionsError when an option cannot be used.
+ *
+ * @example
+ * ```ts
+ * import { createConvaiClient } from 'carillon/convai';
+ *
+ * const client = createConvaiClient({ baseUrl: 'http://127.0.0.1:4010', apiKey: 'sk_sandbox_ok' });
+ * for await (const { agent_id, name } of client.listAgents()) console.log(agent_id, name);
+ * await client.close();
+ * ```
+ */
 export function createConvaiClient(options: ConvaiClientOptions) {
   const transport = createTransport({
     baseUrl: options.baseUrl,
@@ -254,40 +265,6 @@ function pathOf(method: string, collection: string, id: string): string {
     throw new RequestInvalidError(request, [`the id in the path, which is ${what}`]);
   }
   return `${root}/${collection}/${encodeURIComponent(id)}`;
-}
-
-function encodeBody(request: RequestFacts, schema: z.ZodType, body: unknown): Buffer {
-  const parsed = schema.safeParse(body);
-  if (!parsed.success) throw new RequestInvalidError(request, problemsOf(parsed.error));
-  return Buffer.from(JSON.stringify(parsed.data), 'utf8');
-}
-
-function parseBody<Schema extends z.ZodType>(success: Success, schema: Schema): z.output<Schema> {
-  const json = jsonOf(success);
-  if (json === undefined) throw new BadResponseError(success.request, success.status, ['the body is not JSON']);
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  throw new BadResponseError(success.request, success.status, problemsOf(parsed.error));
-}
-
-function jsonOf({ body, request, status }: Success): unknown {
-  if (!hasTooManyValues(body)) return readJson(body);
-  throw new BadResponseError(request, status, [`the body has more than ${String(mostValues)} values`]);
-}
-
-function parseBodyIfAny<Schema extends z.ZodType>(success: Success, schema: Schema): z.output<Schema> | null {
-  const text = success.body.toString('utf8').trim();
-  return text === '' || text === 'null' ? null : parseBody(success, schema);
-}
-
-const mostProblems = 10;
-
-/** Field paths and what is wrong there; the schemas' messages never quote values. */
-function problemsOf(error: z.ZodError): string[] {
-  return error.issues.slice(0, mostProblems).map((issue) => {
-    const path = issue.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`));
-    return `${path.join('').replace(/^\./, '') || 'the body'}: ${issue.message}`;
-  });
 }
 
 function serviceDateOf(success: Success): ServiceDate | null {

@@ -96,7 +96,7 @@ export function explainFaults(standings: readonly CallerStanding[]): string {
   const [first] = standings;
   if (standings.length > 1) {
     const each = standings.map(({ phoneNumberId, fault }) => `${phoneNumberId} ${faultWords[fault ?? 'unknown']}`);
-    return `None of the ${standings.length} caller numbers may call (${each.join(', ')}): mend one of them with the service`;
+    return `None of the ${standings.length} caller numbers may call (${each.join(', ')}): fix one of them with the service`;
   }
   const id = first?.phoneNumberId ?? '';
   return first?.fault === 'not_verified'

@@ -20,6 +20,6 @@ export function otherServiceText(campaign: { campaignId: string; accountId: stri
   const { campaignId, accountId } = campaign;
   return (
     `Campaign ${campaignId} was started against the service at ${accountId}, and SVC_BASE_URL here is ${address}: nothing is done for it here. ` +
-    `Set SVC_BASE_URL to its service. If that has moved, with its calls and records: carillon adjust --account --moved-from ${accountId}`
+    'Set SVC_BASE_URL to its service, or, if that has moved with its calls and records, move its campaigns to the new address'
   );
 }

@@ -1,5 +1,6 @@
 import { Zone } from 'luxon';
 import moment from 'moment-timezone';
+import { remember } from './remember.ts';
 
 type ZoneData = NonNullable<ReturnType<typeof moment.tz.zone>>;
 
@@ -54,17 +55,12 @@ class TableZone extends Zone {
   }
 }
 
-const zones = new Map<string, Zone>();
-/** More spellings than there are zones: beyond it, a list brings rubbish, and memory matters more than speed. */
+/** More spellings than there are zones: beyond it, a list brings rubbish. */
 const mostZones = 10_000;
 
 /** The zone of that name with its clock changes; one that is not valid where there is none. Upper and lower case are the same. */
-export function timeZone(name: string): Zone {
-  let zone = zones.get(name);
-  if (zone !== undefined) return zone;
+export const timeZone: (name: string) => Zone = remember((name) => {
   const data = moment.tz.zone(name);
   // The package takes an underscore for a slash, which names no zone.
-  zone = new TableZone(name, data?.name.toLowerCase() === name.toLowerCase() ? data : null);
-  if (zones.size < mostZones) zones.set(name, zone);
-  return zone;
-}
+  return new TableZone(name, data?.name.toLowerCase() === name.toLowerCase() ? data : null);
+}, mostZones);

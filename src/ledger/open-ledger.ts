@@ -55,7 +55,7 @@ function explainFault(location: StoreLocation, cause: unknown): StoreError {
   const code = (cause as { code?: string }).code ?? '';
   const words = cause instanceof Error && cause.message !== '' ? cause.message : code;
   const what = `The database cannot be used: ${describeLocation(location)}: ${words}`;
-  if (cause instanceof StoreError) return new StoreError(what, { cause });
+  if (cause instanceof StoreError) return new StoreError(what, { cause, remedy: cause.remedy });
   const advice =
     location.databaseUrl === undefined
       ? 'Check that its folder exists, that you may write to it, and that the file is a database of Carillon (set CARILLON_DB for another one).'

@@ -49,10 +49,10 @@ export async function readSchemaState(
 
 /** What to say to a command that reads, and so changes no schema. */
 export function notReadable(state: Exclude<SchemaState, 'current'>): StoreError {
+  if (state === 'empty') return new StoreError('it has no campaigns yet.', { remedy: { kind: 'start_first' } });
   return new StoreError(
-    state === 'empty'
-      ? 'it has no campaigns yet: carillon start <campaign.yaml> makes the first.'
-      : 'an earlier Carillon made it, and this command changes no schema. Stop the workers of the earlier version, then start carillon worker of this one: it brings the database up to date.',
+    'an earlier Carillon made it, and this command changes no schema. Stop the workers of the earlier version, then start one of this version: it brings the database up to date.',
+    { remedy: { kind: 'upgrade' } },
   );
 }
 

@@ -73,7 +73,7 @@ async function findRow(
       last = row.row;
       if (wanted === null ? row.verdict === 'rejected' : row.row !== wanted) continue;
       if (row.verdict === 'accepted') return row;
-      const message = `row ${String(row.row)} is rejected (${row.reason}: ${row.hint}); choose another with --row, or mend it`;
+      const message = `row ${String(row.row)} is rejected (${row.reason}: ${row.hint}); choose another with --row, or fix it`;
       throw new ListFileError(file.listPath, message);
     }
   }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { getCountry, getTimezonesForCountry } from 'countries-and-timezones';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { remember } from '../domain/remember.ts';
 
 /** Zones by the leading digits of an E.164 number without `+`. */
 type ZoneTable = Map<string, string[]>;
@@ -11,7 +12,6 @@ const longestPrefix = 9;
 const geographicMobiles: ReadonlySet<string> = new Set(['52', '54', '55']);
 let table: ZoneTable | null = null;
 const zonesByArea = new Map<string, readonly string[]>();
-const zonesByCountry = new Map<string, readonly string[]>();
 
 /**
  * All time zones in which somebody with this number may live, sorted; empty when nothing is known.
@@ -31,7 +31,7 @@ export function zonesOfNumber(e164: string, country: string | null): readonly st
   const isNorthAmerican = digits.startsWith('1');
   if (!isNorthAmerican && ofCountry.length > 1 && !isGeographic(e164)) return ofCountry;
   const area = isNorthAmerican ? digits.slice(0, 4) : longestListedPrefix(table, digits);
-  if (isNorthAmerican && ofCountry.length > 1 && !isListed(table, area) && isGeographic(e164)) return ofCountry;
+  if (isNorthAmerican && ofCountry.length > 1 && !isListed(area) && isGeographic(e164)) return ofCountry;
   const key = `${country ?? ''}:${area}`;
   let zones = zonesByArea.get(key);
   if (zones === undefined) {
@@ -41,14 +41,9 @@ export function zonesOfNumber(e164: string, country: string | null): readonly st
   return zones;
 }
 
-function zonesOfCountry(country: string): readonly string[] {
-  let zones = zonesByCountry.get(country);
-  if (zones === undefined) {
-    zones = Object.freeze((getCountry(country)?.timezones ?? []).toSorted());
-    zonesByCountry.set(country, zones);
-  }
-  return zones;
-}
+const zonesOfCountry = remember((country: string): readonly string[] =>
+  Object.freeze((getCountry(country)?.timezones ?? []).toSorted()),
+);
 
 function isGeographic(e164: string): boolean {
   const number = parsePhoneNumberFromString(e164);
@@ -57,15 +52,8 @@ function isGeographic(e164: string): boolean {
   return type === 'MOBILE' && geographicMobiles.has(number?.countryCallingCode ?? '');
 }
 
-const listedAreas = new Map<string, boolean>();
-
 /** Whether the table has anything of an area code. */
-function isListed(zones: ZoneTable, area: string): boolean {
-  let listed = listedAreas.get(area);
-  if (listed === undefined)
-    listedAreas.set(area, (listed = [...zones.keys()].some((prefix) => prefix.startsWith(area))));
-  return listed;
-}
+const isListed = remember((area: string) => [...(table?.keys() ?? [])].some((prefix) => prefix.startsWith(area)));
 
 function longestListedPrefix(zones: ZoneTable, digits: string): string {
   for (let length = Math.min(longestPrefix, digits.length); length > 0; length--) {

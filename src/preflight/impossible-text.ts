@@ -45,11 +45,11 @@ function problemsOf(file: CampaignFile, rules: CampaignRules, place: ImpossibleP
   });
   if (law !== null && law.length > 0 && hours === null) {
     const fix = 'correct the rule in a file of your own and name that as law';
-    return [problem(['law'], `nobody of the list can ever be called: ${causeOf(place)}; ${fix}`)];
+    return [problem(['law'], `no recipient in the list can ever be called: ${causeOf(place)}; ${fix}`)];
   }
   if (law === null || law.length === 0 || hours === null || place.onlyTogether === true) {
     const fix = place.zones.length > 1 ? 'name the zone of each row with list.timezone or list.zip, or write' : 'write';
-    return [problem(['hours'], `nobody of the list can ever be called: ${causeOf(place)}; ${fix} longer hours`)];
+    return [problem(['hours'], `no recipient in the list can ever be called: ${causeOf(place)}; ${fix} longer hours`)];
   }
   return weekdays.flatMap((day) => {
     const windows = hours[day];
@@ -58,7 +58,7 @@ function problemsOf(file: CampaignFile, rules: CampaignRules, place: ImpossibleP
     const allowed = law.map((rule) => `${nameRule(rule)} ${allowedOn(rule, day)}`).join(', and ');
     const margin = `${String(rules.timing.dispatchMarginMs / 60_000)}m`;
     const fix = `write hours that it allows for longer than advanced.dispatch_margin (${margin})`;
-    return [problem(['hours', day], `${written} leaves no time to call anybody of the list: ${allowed}; ${fix}`)];
+    return [problem(['hours', day], `${written} leaves no time to call anybody in the list: ${allowed}; ${fix}`)];
   });
 }
 

@@ -21,8 +21,7 @@ export interface StartTimeInput {
 
 /**
  * Finds out, while a start reads its list, whether there is time enough to call everybody; by the forecast of `check`, but without
- * do-not-call
- * list and earlier calls. Costs nothing for a campaign in which time cannot run out.
+ * do-not-call list and earlier calls. Costs nothing for a campaign in which time cannot run out.
  */
 export class StartTime {
   readonly #funnel: FunnelCounter | null;
@@ -127,7 +126,7 @@ export function refuseTooEarlyEnd(file: CampaignFile, rules: CampaignRules, funn
   if (opensAt === null) return;
   const margin = `${String(rules.timing.dispatchMarginMs / 60_000)}m`;
   const message =
-    `${isoText(rules.endsAt ?? 0)} is too early: nobody of the list can be called before it. The first hours open ${isoText(opensAt)}, ` +
+    `${isoText(rules.endsAt ?? 0)} is too early: no recipient in the list can be called before it. The first hours open ${isoText(opensAt)}, ` +
     `and a call must begin longer than advanced.dispatch_margin (${margin}) before the end; write a later time`;
   throw new CampaignFileError(file.path, [{ line: file.lineOf(['ends_at']), path: 'ends_at', message }]);
 }

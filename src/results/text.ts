@@ -13,9 +13,8 @@ export interface CsvSettings {
 
 /**
  * The results as CSV. The original cells are written as they were read, never altered, unless `safeCells` asks for it: they are the user's
- * own.
- * What a spreadsheet would run as a formula in the added cells gets an apostrophe before it, and so do the names of collected values, which
- * others than the list's author may have written.
+ * own. What a spreadsheet would run as a formula in the added cells gets an apostrophe before it, and so do the names of collected values,
+ * which others than the list's author may have written.
  */
 export async function* csvLines(
   rows: AsyncIterable<ResultRow>,

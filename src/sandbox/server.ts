@@ -12,8 +12,7 @@ import { serveAgents } from './routes/agents.ts';
 import { serveBatchCalling } from './routes/batch-calling.ts';
 import { serveBatchCalls } from './routes/batch-calls.ts';
 import { serveConversations } from './routes/conversations.ts';
-import { serveNumberPages } from './routes/number-pages.ts';
-import { serveDeleteNumber, servePhoneNumbers } from './routes/phone-numbers.ts';
+import { serveNumberPages, serveDeleteNumber, servePhoneNumbers } from './routes/phone-numbers.ts';
 import type { Service } from './core/service/service.ts';
 import { answerErrors, answerUnreadable, answerUnroutable } from './http/error-replies.ts';
 import { acceptJsonOnly } from './http/json-bodies.ts';
@@ -44,8 +43,7 @@ export function createServer(service: Service, longestRequestMs = minuteMs): Fas
 
 /**
  * The service over HTTP without any feature, not yet listening. A request has to be there, its body included, within `longestRequestMs` of
- * real time; a
- * slower one is cut off no later than after half as long again.
+ * real time; a slower one is cut off no later than after half as long again.
  */
 export function createCoreServer(service: Service, longestRequestMs = minuteMs): CoreServer {
   const app = fastify({
@@ -56,14 +54,14 @@ export function createCoreServer(service: Service, longestRequestMs = minuteMs):
     // An id of any length that a request line can hold is unknown, not too long.
     routerOptions: { maxParamLength: longestParameter },
     frameworkErrors: answerUnroutable,
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, service.settings.dialect),
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: noRouteSchemas, buildSerializer: noRouteSchemas } },
   });
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
   acceptJsonOnly(app);
-  answerErrors(app);
+  answerErrors(app, service.settings.dialect);
   installPipeline(app, service, closing.signal);
   const controls = installControl(app, service);
   serveAgents(app, service);

@@ -95,7 +95,7 @@ export async function createSchedule(
         workflowId: scheduleId,
         taskQueue: queues.campaign,
         args: [input],
-        staticSummary: `a firing of ${campaignId}`.slice(0, 200),
+        staticSummary: `a run of ${campaignId}`.slice(0, 200),
       },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUpMs },
       memo: { when },
@@ -108,7 +108,7 @@ export async function createSchedule(
   if (state.next.length > 0) return state;
   await handle.delete();
   throw new ScheduleNeverFiresError(
-    'There is no time at which this schedule would fire. Check --cron, --start-at and --end-at; no schedule was made.',
+    'There is no time at which this schedule would start a run. Check --cron, --start-at and --end-at; no schedule was made.',
   );
 }
 

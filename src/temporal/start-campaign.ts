@@ -32,6 +32,13 @@ export class WorkflowConflictError extends Error {
 export class OtherServiceError extends Error {
   override readonly name = 'OtherServiceError' as const;
   readonly isBadInput = true;
+  /** Address of the service that it was started against. */
+  readonly accountId: string;
+
+  constructor(campaign: Pick<Campaign, 'campaignId' | 'accountId'>, address: string) {
+    super(`${otherServiceText(campaign, address)}.`);
+    this.accountId = campaign.accountId;
+  }
 }
 
 /**
@@ -112,8 +119,7 @@ async function describeRun(client: Client, workflowId: string): Promise<LastRun 
 /** Throws OtherServiceError, before anything is changed by the clock of a service that is not the campaign's. */
 export function requireService(config: Config, campaign: Campaign): void {
   const address = serviceAddress(config.SVC_BASE_URL);
-  if (!isSameService(campaign.accountId, address))
-    throw new OtherServiceError(`${otherServiceText(campaign, address)}.`);
+  if (!isSameService(campaign.accountId, address)) throw new OtherServiceError(campaign, address);
 }
 
 /**

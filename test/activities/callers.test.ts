@@ -226,7 +226,7 @@ test('no number may call: nothing is dialled, and the reason names each of them'
   expect(await run.campaign()).toMatchObject({
     state: 'paused',
     stateReason:
-      'None of the 2 caller numbers may call (pn_unverified is not verified, pn_nowhere is not known to the service): mend one of them with the service, then resume.',
+      'None of the 2 caller numbers may call (pn_unverified is not verified, pn_nowhere is not known to the service): fix one of them with the service, then resume.',
   });
   await run.setVerified('pn_unverified', true);
   await run.resume();

@@ -8,7 +8,7 @@ import { daily, schedule } from './daily-schedule.ts';
 
 const first = 'daily-2030-01-15t1200';
 const skipped = (state: string) =>
-  `for good: Skipped: campaign ${first} of an earlier firing is ${state}. When nothing of it moves, continue it from the schedule.`;
+  `for good: Skipped: campaign ${first} of an earlier run is ${state}. If it does not progress, continue it from the schedule.`;
 
 test.for(dialects)(
   'a firing is skipped while the campaign of an earlier one has not ended, whatever its workflow says: %s',

@@ -13,7 +13,7 @@ import { dialects, openTestStore, type TestDialect } from '../ledger/test-stores
 import { minuteMs } from '../support/campaign-rules.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
 
-const reason = 'The service refuses the API key (401). Mend it, then resume.';
+const reason = 'The service refuses the API key (401). Fix it, then resume.';
 
 async function runningCampaign(dialect: TestDialect = 'sqlite') {
   const hook = await startHookServer((response) => sendJson(response, {}));
@@ -53,7 +53,7 @@ test.for(dialects)(
       reason,
       paused_at: '2030-01-15T12:00:00.000Z',
       resumes_at: null,
-      what_to_do: 'Mend what the reason names, then resume the campaign.',
+      what_to_do: 'Fix what the reason names, then resume the campaign.',
     });
     const page = await readFile(new URL('../../docs/hooks.md', import.meta.url), 'utf8');
     const [, documented = ''] = /^```json on_pause\n(.*?)^```/ms.exec(page) ?? [];
@@ -91,7 +91,7 @@ test('a pause with a cool-down says when it ends, also when it is over by the ti
   expect(hook.calls.map(({ body }) => body)).toMatchObject([
     {
       resumes_at: '2030-01-15T12:01:00.000Z',
-      what_to_do: 'It goes on by itself at resumes_at; pause it to keep it from that.',
+      what_to_do: 'It resumes by itself at resumes_at; pause it to prevent that.',
     },
   ]);
 });

@@ -68,7 +68,7 @@ test.for(dialects)(
       expect(failure, name).toMatchObject({ type: 'OtherService', nonRetryable: false });
       expect(failure.message, name).toBe(
         `Campaign spring was started against the service at http://service, and SVC_BASE_URL here is ${sandbox}: nothing is done for it here. ` +
-          'Set SVC_BASE_URL to its service. If that has moved, with its calls and records: carillon adjust --account --moved-from http://service, then restart this worker.',
+          'Set SVC_BASE_URL to its service, or, if that has moved with its calls and records, move its campaigns to the new address, then restart this worker.',
       );
     }
     expect(asked).toEqual([]);

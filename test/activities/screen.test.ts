@@ -109,7 +109,7 @@ test.for(dialects)('a hook that is silent for a quarter of an hour pauses the ca
   expect(await run.submit(1)).toEqual({ state: 'released' });
   expect(await run.campaign()).toMatchObject({
     state: 'paused',
-    stateReason: `The pre-dial hook has given no answer that can be used for 15 min (pre_dial.url at ${new URL(run.hook.url).host}; the last time: no connection, or it broke (ECONNREFUSED)), and without it nobody is called. Mend it, then resume.`,
+    stateReason: `The pre-dial hook has given no usable answer for 15 min (pre_dial.url at ${new URL(run.hook.url).host}; the last time: no connection, or it broke (ECONNREFUSED)). Without one nobody is called. Fix it, then resume.`,
   });
   expect(await run.submit(1)).toEqual({ state: 'released' });
   expect(await run.plan(2)).toMatchObject({ kind: 'wait', reason: 'paused' });

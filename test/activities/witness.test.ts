@@ -76,7 +76,7 @@ async function begin(dialect: (typeof dialects)[number], witness: () => Partial<
   return { store, scenario, posts, submit: () => submit({ batchId: scenario.batchId(1) }) };
 }
 
-test.for(dialects)('nothing is sent while Temporal does not take down that it will be: %s', async (dialect) => {
+test.for(dialects)('nothing is sent while Temporal does not record that it will be: %s', async (dialect) => {
   let isUp = false;
   const note = () => (isUp ? Promise.resolve() : Promise.reject(new Error('unavailable')));
   const { store, scenario, posts, submit } = await begin(dialect, () => ({ note }));
@@ -88,7 +88,7 @@ test.for(dialects)('nothing is sent while Temporal does not take down that it wi
   await expect(submit()).rejects.toMatchObject(failure);
   expect(await scenario.campaign()).toMatchObject({
     state: 'paused',
-    stateReason: expect.stringContaining('Temporal did not take down 3 requests in a row') as string,
+    stateReason: expect.stringContaining('Temporal did not record 3 requests in a row') as string,
   });
   expect(posts).toEqual([]);
   await resumeCampaign(store, { campaignId: 'spring', now: noon });

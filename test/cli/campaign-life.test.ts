@@ -70,7 +70,7 @@ test('results replace earlier results, never the list', async () => {
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('will not be overwritten') });
   expect(world.read('list.csv')).toBe(list);
   const out = world.path('out.csv');
-  expect((await world.run('results', world.id, '-o', out)).stderr).toMatch(/2 rows.*not at its end/);
+  expect((await world.run('results', world.id, '-o', out)).stderr).toMatch(/2 rows.*has not ended/);
   expect(await world.run('results', world.id, '-o', out)).toMatchObject({ code: 0 });
   expect(await world.run('results', world.id, '-o', out, '--format', 'jsonl')).toMatchObject({ code: 2 });
 });
@@ -83,7 +83,7 @@ test('starting twice attaches; a changed list under the same id is refused', asy
   expect(first.stderr).toBe('');
   const second = await world.run('start', path);
   expect(second).toMatchObject({ code: 0, stdout: `Campaign ${world.id} is already running, round 1.\n` });
-  expect(second.stderr).toMatch(/No worker is at work on this database/);
+  expect(second.stderr).toMatch(/No worker is running for this database/);
   expect(second.stderr).toContain(world.path('carillon.db'));
 
   writeFileSync(world.path('list.csv'), `${world.read('list.csv')}${numberAt(20)},Late\n`);
@@ -148,7 +148,7 @@ test('without a worker a wish says so and changes nothing that is known, and sta
   const resume = { campaignId: world.id, wish: 'resume', confirm: () => Promise.resolve(true), limitMs: 300 } as const;
   await expect(tellCampaign(world.terminal(), resume)).rejects.toMatchObject({
     exitCode: 1,
-    message: expect.stringMatching(/No worker has answered.*not known.*carillon worker.*repeat this command/s),
+    message: expect.stringMatching(/No worker answered.*not known.*carillon worker.*repeat this command/s),
   });
   expect(await statusOf(world)).toMatchObject({
     state: 'running',
@@ -156,7 +156,7 @@ test('without a worker a wish says so and changes nothing that is known, and sta
     temporal: { unreachable: null, workers: 0, runs: true },
   });
   expect((await world.run('status', world.id)).stdout).toMatch(
-    /\nWaiting +no worker is at work on this database, since .*, until carillon worker runs\n[^]*\nWorkflow +0 workers on this database\n/,
+    /\nWaiting +no worker is running for this database, since .*, until carillon worker is started\n[^]*\nWorkflow +0 workers on this database\n/,
   );
 });
 
@@ -166,8 +166,8 @@ test('cancel and drain ask before they end a campaign: a no, or nobody there to 
   const { steerCommand } = await import('../../src/cli/steer/steer.ts');
   const sayNo = { ...processInput(), isInteractive: true, confirm: () => Promise.resolve(false) };
   for (const wish of ['cancel', 'drain'] as const) {
-    const io = world.terminal();
-    await steerCommand(wish)(io, sayNo).parseAsync([world.id], { from: 'user' });
+    const io = { ...world.terminal(), input: sayNo };
+    await steerCommand(wish)(io).parseAsync([world.id], { from: 'user' });
     expect(io).toMatchObject({ exitCode: 1 });
     expect(io.written().stderr).toBe('Nothing was changed.\n');
   }
@@ -191,14 +191,14 @@ test('Ctrl-C leaves a campaign that goes on', async () => {
   watching.interrupt();
   const { code, stderr } = await watching.ended;
   expect(code).toBe(1);
-  expect(stderr).toMatch(/Left; campaign autumn-\d+ goes on.*carillon status autumn-/s);
+  expect(stderr).toMatch(/You left; campaign autumn-\d+ continues.*carillon status autumn-/s);
   expect(await statusOf(world)).toMatchObject({ state: 'running' });
 });
 
 test('a watcher is told when no worker is there', async () => {
   const world = await createWorld();
   const watching = world.begin('run', world.writeCampaign({}));
-  await until(() => watching.io.written().stdout.includes('No worker is at work on this database'));
+  await until(() => watching.io.written().stdout.includes('No worker is running for this database'));
   watching.interrupt();
   await watching.ended;
 });

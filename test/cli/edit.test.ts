@@ -91,7 +91,10 @@ test('rows are changed while Temporal is out of reach, and that the campaign was
   const list = writeList(world, 'more.csv', [`a,${numberAt(0)},Anna`, `d,${numberAt(5)},Row4`]);
   Object.assign(world.env, { TEMPORAL_ADDRESS: '127.0.0.1:9' });
   const updated = await world.run('update', world.id, list, '--withdraw-missing', '--yes', '--json');
-  expect(updated).toMatchObject({ code: 1, stderr: expect.stringMatching(/could not be told: .*carillon resume/s) });
+  expect(updated).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/could not be notified: .*carillon resume/s),
+  });
   expect(JSON.parse(updated.stdout)).toEqual({
     campaign: world.id,
     list,

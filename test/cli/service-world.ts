@@ -4,11 +4,6 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fetch } from 'undici';
 import { onTestFinished } from 'vitest';
-import { agentsCommand } from '../../src/cli/service/agents.ts';
-import type { CommandEntry } from '../../src/cli/commands.ts';
-import { conversationsCommand } from '../../src/cli/service/conversations.ts';
-import type { Io } from '../../src/cli/terminal/io.ts';
-import { numbersCommand } from '../../src/cli/service/numbers.ts';
 import { inputFrom } from '../../src/cli/terminal/person-input.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
@@ -73,7 +68,7 @@ export async function runWith(args: string[], caller: Caller, env: Record<string
   Object.assign(io.stdout, { columns: caller.columns });
   const stdin = new PassThrough();
   stdin.end(caller.types ?? caller.stdin ?? '');
-  const input = inputFrom({
+  io.input = inputFrom({
     stdin,
     stderr: io.stderr,
     isInteractive: caller.says !== undefined || caller.types !== undefined,
@@ -82,16 +77,6 @@ export async function runWith(args: string[], caller: Caller, env: Record<string
       return answers.shift() ?? false;
     },
   });
-  const entry = (name: string, make: (io: Io, input: ReturnType<typeof inputFrom>) => never): CommandEntry => ({
-    name,
-    summary: name,
-    load: async () => (own) => make(own, input),
-  });
-  const entries = [
-    entry('agents', agentsCommand as never),
-    entry('numbers', numbersCommand as never),
-    entry('conversations', conversationsCommand as never),
-  ];
-  const code = await runCli(args, io, entries);
+  const code = await runCli(args, io);
   return { code, ...io.written(), questions };
 }

@@ -21,8 +21,8 @@ test('pause works with the database alone, and says so', async () => {
   const ledger = await createLedger();
   expect(await ledger.run('pause', 'spring')).toEqual({
     code: 0,
-    stdout: 'Campaign spring is paused. Go on: carillon resume spring\n',
-    stderr: expect.stringMatching(/workflow could not be told .*the database has the pause/),
+    stdout: 'Campaign spring is paused. Resume it: carillon resume spring\n',
+    stderr: expect.stringMatching(/The pause is committed, .*carillon status/),
   });
   await ledger.change(async (store) =>
     expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'paused' }),

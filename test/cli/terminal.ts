@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { Io } from '../../src/cli/terminal/io.ts';
+import { processInput } from '../../src/cli/terminal/person-input.ts';
 
 /** A terminal that remembers what was written to it. */
 export interface FakeTerminal extends Io {
@@ -19,6 +20,7 @@ export function createTerminal(settings: Partial<Io> = {}): FakeTerminal {
   return {
     stdout: capture('stdout'),
     stderr: capture('stderr'),
+    input: processInput(),
     env: {},
     isTerminal: false,
     colour: false,

@@ -70,6 +70,13 @@ test('a project that installs the package gets its types', async () => {
   expect(await installed.check('consumer.ts', consumer)).toEqual({ code: 0, output: '' });
 });
 
+test('the example of a docstring is a program', async () => {
+  const source = readFileSync(join(root, 'src/convai/client.ts'), 'utf8');
+  const [, example = ''] = /@example\n \* ```ts\n([^]*?) \* ```\n/.exec(source) ?? [];
+  expect(example).toContain('createConvaiClient');
+  expect(await installed.check('example.ts', example.replace(/^ \* ?/gm, ''))).toEqual({ code: 0, output: '' });
+});
+
 test.each([
   ['a new agent without a name', `await client.createAgent({ tags: [] });`, /'name' is missing/],
   [

@@ -31,6 +31,6 @@ test('what is said of another service names both addresses and what to do', () =
   const campaign = { campaignId: 'spring', accountId: 'https://voice.example' };
   expect(otherServiceText(campaign, 'http://127.0.0.1:4010')).toBe(
     'Campaign spring was started against the service at https://voice.example, and SVC_BASE_URL here is http://127.0.0.1:4010: nothing is done for it here. ' +
-      'Set SVC_BASE_URL to its service. If that has moved, with its calls and records: carillon adjust --account --moved-from https://voice.example',
+      'Set SVC_BASE_URL to its service, or, if that has moved with its calls and records, move its campaigns to the new address',
   );
 });

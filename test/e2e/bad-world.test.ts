@@ -137,7 +137,7 @@ test.concurrent(
     await withRun(options, async (run) => {
       run.startWorker();
       await run.start();
-      expect(await untilPaused(run)).toContain('is the caller number verified?');
+      expect(await untilPaused(run)).toContain('that the caller number is verified');
       expect(run.sandbox.calls()).toHaveLength(20);
       await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(cancelUpdate);
       await run.untilEnd();

@@ -137,7 +137,9 @@ test(
       run.startWorker();
       await run.start();
       await until('the campaign pauses', async () => (await campaignOf(run)).state === 'paused');
-      expect((await campaignOf(run)).stateReason).toMatch(/^The pre-dial hook has given no answer .*ECONNREFUSED/);
+      expect((await campaignOf(run)).stateReason).toMatch(
+        /^The pre-dial hook has given no usable answer .*ECONNREFUSED/,
+      );
       expect(postsOf(run)).toBe(0);
       await hook.startAgain();
       await until('the hook has heard of the pause', async () => (await standingOf(run)).pause === 'delivered');

@@ -117,7 +117,7 @@ test('a firing whose campaign is ended by hand says so, and the next one comes',
   await expect(within('the firing ends', client.workflow.getHandle(workflowId).result(), 60_000)).rejects.toThrow();
   expect((await describe(world)).last).toMatchObject({
     result: 'failed',
-    reason: expect.stringMatching(/^The firing failed: .*terminated/i),
+    reason: expect.stringMatching(/^The run failed: .*terminated/i),
   });
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
   onTestFinished(() => store.close());
@@ -130,11 +130,11 @@ test('a firing whose campaign is ended by hand says so, and the next one comes',
   // Its people have calls open, or wait: the next firing would call them beside it.
   expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`Campaign ${campaignId} of an earlier firing is running.`),
+    stderr: expect.stringContaining(`Campaign ${campaignId} of an earlier run is running.`),
   });
   expect(await world.run('schedule', 'continue', world.id)).toMatchObject({
     code: 0,
-    stdout: `Campaign ${campaignId} goes on: carillon status ${campaignId}\n`,
+    stdout: `Campaign ${campaignId} continues: carillon status ${campaignId}\n`,
   });
   expect((await world.run('schedule', 'continue', world.id)).stdout).toContain('is running already');
   const stateOf = async () => JSON.parse((await world.run('status', campaignId, '--json')).stdout) as { state: string };

@@ -44,7 +44,7 @@ const source = 'Ala. Admin. Code r. 770-X-5-.17(1)(b), automated solicitation';
 test('hours that the law rules out for everybody are refused, each day with rule, source and fix', async () => {
   const { refusal, found } = await judge(campaign('{ sun: "10:00-18:00" }'), [alabama]);
   expect(refusal).toBe(
-    `5: hours.sun: "10:00-18:00" leaves no time to call anybody of the list: rule us-al (${source}) allows no calls on sun; write hours that it allows for longer than advanced.dispatch_margin (10m)`,
+    `5: hours.sun: "10:00-18:00" leaves no time to call anybody in the list: rule us-al (${source}) allows no calls on sun; write hours that it allows for longer than advanced.dispatch_margin (10m)`,
   );
   expect(impossibleAsJson(found)).toEqual({
     all: true,
@@ -106,7 +106,7 @@ test('zones that are never open together are told as that, and not as a matter o
   ]);
   const all = await judge(campaign(hours), [tollFree]);
   expect(all.refusal).toMatch(
-    /^5: hours: nobody of the list can ever be called: .*42 time zones.*; name the zone of each row/,
+    /^5: hours: no recipient in the list can ever be called: .*42 time zones.*; name the zone of each row/,
   );
 });
 
@@ -133,7 +133,7 @@ test('zones that only a rule keeps from being open together are told with the ru
   const { refusal } = await judge(campaign('{ mon: "00:00-24:00", tue: "00:00-24:00" }'), ['+18005550101,,']);
   // The shortest day that any state has.
   expect(refusal).toMatch(
-    /^5: hours: nobody .* and rule us-ri \([^)]*\) are never open in all 42 time zones at once; name the zone/,
+    /^5: hours: no recipient .* and rule us-ri \([^)]*\) are never open in all 42 time zones at once; name the zone/,
   );
 });
 
@@ -141,7 +141,7 @@ test('with hours: any the rule alone is at fault', async () => {
   const own = 'as_of: 2026-01-01\nrules: [{ id: never, country: US, hours: { daily: closed }, source: a test }]\n';
   const { refusal } = await judge(campaign('any', 'law: own.yaml\n'), [georgia], { 'own.yaml': own });
   expect(refusal).toMatch(
-    /^6: law: nobody of the list can ever be called: .*rule never \(a test\).*; correct the rule/,
+    /^6: law: no recipient in the list can ever be called: .*rule never \(a test\).*; correct the rule/,
   );
 });
 

@@ -84,7 +84,7 @@ test('an end before anybody can be called is refused, whatever is wished', async
   const hours = '{ wed: "09:00-17:00" }';
   for (const allowPartial of [false, true]) {
     expect(await timeOf({ yaml, hours, allowPartial })).toMatch(
-      /^campaign\.yaml:6: ends_at: 2026-01-05T21:00:00\.000Z is too early: nobody .* The first hours open 2026-01-07T14:00:00\.000Z/,
+      /^campaign\.yaml:6: ends_at: 2026-01-05T21:00:00\.000Z is too early: no recipient .* The first hours open 2026-01-07T14:00:00\.000Z/,
     );
   }
   const list = `phone,until\n${numberAt(0)},\n${numberAt(1)},2026-01-04\n`;

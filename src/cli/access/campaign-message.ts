@@ -15,7 +15,7 @@ import {
 } from '../../../workflows/messages.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { howToMend } from '../../ledger/people/edit-refusal.ts';
+import { howToFix } from '../terminal/failure.ts';
 import { countOwnPauses } from '../../ledger/wishes.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -73,7 +73,7 @@ const unchanged = 'nothing was changed.';
 export function refuseUnfit(campaign: Campaign, wish: Wish): void {
   const { campaignId: id } = campaign;
   if (campaign.state === 'failed')
-    throw new UsageError(`Campaign ${id} has failed, so there is nothing to ${wish}: ${howToMend(id)}.`);
+    throw new UsageError(`Campaign ${id} has failed, so there is nothing to ${wish}.${howToFix(id)}`);
   if (hasEnded(campaign)) {
     throw new UsageError(
       `Campaign ${id} has ended (${campaign.state}), so there is nothing to ${wish}. Its results: carillon results ${id}`,
@@ -99,7 +99,7 @@ export async function tellToLook(io: Io, access: LedgerAccess, campaignId: strin
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     io.stderr.write(
-      `The change is written, but campaign ${campaignId} could not be told: ${why}\nIt holds from the campaign's next look on; carillon resume ${campaignId} makes it look at once.\n`,
+      `The change is committed, but campaign ${campaignId} could not be notified: ${why}\nIt applies from the next plan on; carillon resume ${campaignId} makes the campaign plan now.\n`,
     );
     return false;
   }
@@ -140,14 +140,14 @@ export async function sendUpdate(
       );
     }
     if (error instanceof WorkflowUpdateFailedError) {
-      throw new CampaignMessageError(`Campaign ${id} is at its end; ${unchanged} carillon status ${id} shows it.`, {
+      throw new CampaignMessageError(`Campaign ${id} has ended; ${unchanged} carillon status ${id} shows it.`, {
         cause: error,
       });
     }
     if (isTimeout(error)) {
       throw new CampaignMessageError(
         [
-          `No worker has answered for campaign ${id} within ${limitMs / 1000} s. Without a worker no call is placed; whether the campaign will ${wish} when one comes is not known.`,
+          `No worker answered for campaign ${id} within ${limitMs / 1000} s. Without a worker no call is placed; it is not known whether the campaign will ${wish} when one starts.`,
           ...noWorkerLines(config),
           `Then repeat this command; repeating it is harmless.`,
         ].join('\n'),

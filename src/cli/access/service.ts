@@ -35,6 +35,21 @@ export function openService(config: Config): ConvaiClient {
   );
 }
 
+/** Opens a client for one piece of work, and closes it. Throws ConfigError, and ServiceUnusableError for a fault of the client. */
+export async function withService<Result>(
+  config: Config,
+  work: (client: ConvaiClient) => Promise<Result>,
+): Promise<Result> {
+  const client = openService(config);
+  try {
+    return await work(client);
+  } catch (error) {
+    throw explainServiceFault(config, error);
+  } finally {
+    await client.close();
+  }
+}
+
 /** Throws ConfigError when the key is not set. */
 export function requireApiKey(config: Config): string {
   if (config.SVC_API_KEY !== undefined) return config.SVC_API_KEY;

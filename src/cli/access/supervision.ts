@@ -29,7 +29,7 @@ export async function superviseCampaign(session: Session, campaignId: string): P
   } catch (error) {
     if (error instanceof WorkflowEndedError) throw error;
     return [
-      `Temporal at ${session.temporal.address} gives no answer. Campaign ${campaignId} goes on by itself when it is back; nothing is lost.`,
+      `Temporal at ${session.temporal.address} does not answer. Campaign ${campaignId} continues by itself when it is back; nothing is lost.`,
     ];
   }
 }
@@ -86,7 +86,7 @@ export function noWorkerLines(config: Config): string[] {
   const place =
     config.DATABASE_URL === undefined ? `CARILLON_DB=${resolve(config.CARILLON_DB)}` : 'the same DATABASE_URL';
   return [
-    'No worker is at work on this database, so nothing moves. Start one in another shell: carillon worker',
+    'No worker is running for this database; campaigns are not progressing. Start one in another shell: carillon worker',
     `  (with ${place}, and the same TEMPORAL_* and SVC_* variables)`,
   ];
 }

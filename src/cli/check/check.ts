@@ -93,8 +93,7 @@ interface CheckFlags {
 
 /**
  * Reads everything a start would read and prints what it found. Sets the exit code to 1 when the campaign cannot call everybody or the
- * service
- * would refuse it.
+ * service would refuse it.
  * @throws CampaignFileError or ListFileError (both exit 2) when the campaign cannot start, after the report if there is one.
  */
 export async function runCheck(io: Io, options: CheckOptions): Promise<CheckReport> {
@@ -163,8 +162,8 @@ function hookWarnings(config: Config, rules: CampaignRules): string[] {
 }
 
 function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: ImpossibleWindows): string | null {
-  if (impossible.all) return 'nobody of the list can ever be called';
-  return opensTooLate(rules, report) === null ? null : 'nobody of the list can be called before ends_at';
+  if (impossible.all) return 'no recipient in the list can ever be called';
+  return opensTooLate(rules, report) === null ? null : 'no recipient in the list can be called before ends_at';
 }
 
 /** Whether a start would lead to at least one call to everybody who can be called. */
@@ -232,6 +231,6 @@ function asJson(
 
 function refuseEmptyCampaign(file: CampaignFile, report: PreflightReport): void {
   if (report.accepted > 0) return;
-  const message = `none of the ${String(report.rows)} rows of ${file.settings.list.file} can be dialled; mend the rows as told above`;
+  const message = `none of the ${String(report.rows)} rows of ${file.settings.list.file} can be dialled; fix the rows as described above`;
   throw new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
 }

@@ -1,12 +1,11 @@
 import { checkCaller } from '../../preflight/caller-check.ts';
 import type { Config } from '../../config.ts';
 import type { ConvaiClient } from '../../convai/client.ts';
-import { ConvaiError } from '../../convai/errors.ts';
 import type { ServiceClock } from '../../convai/service-clock.ts';
 import type { CallerStanding } from '../../domain/caller-choice.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { describeFailure } from '../terminal/failure.ts';
-import { explainServiceFault, openService, readClock, ServiceUnusableError } from '../access/service.ts';
+import { readClock, ServiceUnusableError, withService } from '../access/service.ts';
 
 /** Why something was not asked. */
 export interface NotAsked {
@@ -48,14 +47,11 @@ export async function askIfPossible<Answer extends object>(
   ask: (client: ConvaiClient) => Promise<Answer>,
 ): Promise<NotAsked | ({ asked: true } & Answer)> {
   if (config.SVC_API_KEY === undefined) return { asked: false, reason: 'SVC_API_KEY is not set' };
-  const client = openService(config);
   try {
-    return { asked: true, ...(await ask(client)) };
+    return { asked: true, ...(await withService(config, ask)) };
   } catch (error) {
-    if (!(error instanceof ConvaiError)) throw error;
-    return { asked: false, reason: describeFailure(explainServiceFault(config, error), false).message };
-  } finally {
-    await client.close();
+    if (!(error instanceof ServiceUnusableError)) throw error;
+    return { asked: false, reason: describeFailure(error, false).message };
   }
 }
 

@@ -11,6 +11,7 @@ import type { Io } from '../terminal/io.ts';
 import { openWorkerLedger } from '../access/ledger.ts';
 import { startLocalWorker, type LocalWorker } from '../access/local-worker.ts';
 import { accountIdOf, requireApiKey } from '../access/service.ts';
+import { moveCommand } from '../terminal/failure.ts';
 import { readVersion } from '../terminal/version.ts';
 
 const examples = `
@@ -69,7 +70,10 @@ function announce(logger: Logger, config: Config, { address, namespace }: LocalW
 async function tellElsewhere(logger: Logger, config: Config, store: Store): Promise<void> {
   const address = accountIdOf(config);
   for (const campaign of await listElsewhere(store.db, address))
-    logger.warn({ campaignId: campaign.campaignId }, otherServiceText(campaign, address));
+    logger.warn(
+      { campaignId: campaign.campaignId },
+      `${otherServiceText(campaign, address)}: ${moveCommand(campaign.accountId)}`,
+    );
 }
 
 async function runUntilStopped(logger: Logger, worker: LocalWorker, stop: AbortSignal): Promise<void> {

@@ -32,8 +32,7 @@ const plainEveryMs = 5_000;
 
 /**
  * Follows a campaign until it has ended, has paused for a reason that only a person can mend, or the follower leaves, and plays the person
- * who pauses
- * it and goes on.
+ * who pauses it and goes on.
  */
 export async function followRehearsal(
   io: FollowIo,

@@ -31,8 +31,7 @@ export async function countRows(
 
 /**
  * Takes the rows that take part out of each chunk of the list: with a fictional number instead of the real one, in the phone cell as well,
- * so
- * that what is dialled, stored and told is never a real one. Place and verdict stay those of the real number.
+ * so that what is dialled, stored and told is never a real one. Place and verdict stay those of the real number.
  */
 export function drawRehearsedRows(
   { header, rules }: ReadCampaign,

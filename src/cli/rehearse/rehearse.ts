@@ -10,7 +10,7 @@ import { sendUpdate, type Wish } from '../access/campaign-message.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../import/import-list.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import { Preflight } from '../../preflight/preflight.ts';
-import { readFactor } from '../terminal/flag-values.ts';
+import { readFactor, readPositive } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { inLocalWorld, type LocalWorld } from '../access/local-world.ts';
@@ -27,6 +27,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 const defaultSpeed = 600;
 const updateLimitMs = 20_000;
+const readRows = readPositive('Write a whole number above 0.');
 
 const examples = `
 Runs the campaign on a private sandbox whose callees are drawn at random, with a private Temporal server, database and worker.
@@ -193,12 +194,6 @@ function readInstant(text: string): number {
   const instant = /T\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
   if (!Number.isNaN(instant)) return instant;
   throw new InvalidArgumentError('Write a date and time with its offset from UTC, such as 2030-01-15T14:00:00Z.');
-}
-
-function readRows(text: string): number {
-  const rows = Number(text);
-  if (/^\d{1,9}$/.test(text) && rows > 0) return rows;
-  throw new InvalidArgumentError('Write a whole number above 0.');
 }
 
 function readSpan(text: string): number {

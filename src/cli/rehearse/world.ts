@@ -67,8 +67,7 @@ async function makeEmpty(folder: string): Promise<string> {
 
 /**
  * The rules as they are rehearsed, and in words what differs from the file: nobody outside is asked or told, and the list of conversations
- * is
- * read no faster than this machine can.
+ * is read no faster than this machine can.
  */
 export function rehearsalRules(rules: CampaignRules, speed: number): { rules: CampaignRules; notes: string[] } {
   const pollMs = Math.max(rules.timing.pollMs, Math.round(shortestPollRealMs * speed));

@@ -116,7 +116,7 @@ async function waitUntilEnded(io: Io, open: OpenCampaign, leave: AbortSignal): P
   if (hasEnded(campaign)) return campaign;
   const { campaignId: id } = campaign;
   throw new ResultsLeftError(
-    `Left; campaign ${id} goes on as long as a worker runs, and no results were written. Wait again: carillon results ${id} --wait`,
+    `You left; campaign ${id} continues while a worker is running, and no results were written. Wait again: carillon results ${id} --wait`,
   );
 }
 
@@ -137,14 +137,14 @@ async function writeAndTell(
   const progress = new RowProgress(io, 'written');
   const onRow = (count: number): void => {
     progress.update(count);
-    if (leave.aborted) throw new ResultsLeftError('Left before the results were written; nothing was changed.');
+    if (leave.aborted) throw new ResultsLeftError('You left before the results were written; nothing was changed.');
   };
   const filter = { ...options.filter, changedSince };
   const rows = await writeCampaignResults(io, store, campaign, path, { format, csv, filter, onRow }).finally(() =>
     progress.clear(),
   );
   const ended = hasEnded(campaign);
-  const open = ended ? '' : ' The campaign is not at its end: rows without an outcome read in_progress.';
+  const open = ended ? '' : 'The campaign has not ended: rows without an outcome read in_progress.';
   if (path !== '-') io.stderr.write(`${plural(rows, 'row')} written to ${path}.${open}\n`);
   const nextSinceAt = next === null ? null : new Date(next).toISOString();
   if (options.json && path !== '-')

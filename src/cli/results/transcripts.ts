@@ -10,7 +10,7 @@ import type { Io } from '../terminal/io.ts';
 import { count, plural } from '../../input/figures.ts';
 import type { OpenCampaign } from '../access/ledger.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { explainServiceFault, openService } from '../access/service.ts';
+import { withService } from '../access/service.ts';
 import { renderTranscript } from '../words/transcript.ts';
 
 const readsAtOnce = 4;
@@ -36,16 +36,11 @@ export async function fetchTranscripts(
   { config, store, campaign }: OpenCampaign,
   folder: string,
 ): Promise<void> {
-  const client = openService(config);
   const tally: Tally = { written: 0, present: 0, unfinished: 0, missing: [] };
-  try {
+  await withService(config, async (client) => {
     await makeFolder(folder);
     await fetchAll(io, client, readResultConversations(store.db, campaign.campaignId), folder, tally);
-  } catch (error) {
-    throw explainServiceFault(config, error);
-  } finally {
-    await client.close();
-  }
+  });
   tell(io, tally, folder);
 }
 

@@ -23,7 +23,7 @@ export async function waitForEnd(
   const clock = () => readClock().catch(() => realClock(Date.now));
   const supervise = async () => (temporal === null ? [] : superviseCampaign({ config, store, temporal }, campaignId));
   const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;
-  const view = createCampaignView({ ...io, isTerminal }, io.stderr, 'Ctrl-C leaves; the campaign goes on.');
+  const view = createCampaignView({ ...io, isTerminal }, io.stderr, 'Press Ctrl-C to leave; the campaign continues.');
   try {
     return await watchCampaign({ store, campaignId, clock, fromSeq: null, view, leave, supervise });
   } finally {

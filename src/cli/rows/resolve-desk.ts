@@ -8,12 +8,10 @@ import { sendUpdate } from '../access/campaign-message.ts';
 import { withTemporal, type Session } from '../access/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import type { PersonInput } from '../terminal/person-input.ts';
 
 /** Who decides about which campaign, and how that is told. */
 export interface DeskInput {
   io: Io;
-  input: PersonInput;
   campaignId: string;
   yes: boolean;
   json: boolean;
@@ -41,10 +39,10 @@ export async function whenAgreed(
   work: (setOff: () => Promise<string>) => Promise<void>,
 ): Promise<void> {
   if (redial === null) return work(() => Promise.resolve(''));
-  const { io, input, config, campaign, yes } = desk;
+  const { io, config, campaign, yes } = desk;
   requireService(config, campaign);
   io.stderr.write(`${redial.risk}\n`);
-  if (!(await mayBegin(io, input, yes, redial.question))) return;
+  if (!(await mayBegin(io, yes, redial.question))) return;
   // Connected before the decision is written, so that what it sets going can go.
   await withTemporal(io, desk, (session) => work(() => setOff(desk, session)));
 }

@@ -3,7 +3,6 @@ import { giveUpOpen } from '../../ledger/people/give-up-open.ts';
 import { resolveUnresolved, type Resolution } from '../../ledger/people/resolve.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants, writeJson } from '../terminal/json-output.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { plural, span } from '../../input/figures.ts';
 import { resolveCandidates, resolveRow, type RowDecision } from './resolve-candidates.ts';
 import { atDesk, whenAgreed, type Desk, type DeskInput } from './resolve-desk.ts';
@@ -53,7 +52,7 @@ class DecisionError extends Error {
   readonly exitCode = 2;
 }
 
-export function resolveCommand(io: Io, input: PersonInput = processInput()): Command {
+export function resolveCommand(io: Io): Command {
   return new Command('resolve')
     .description('Resolve calls whose outcome is unknown')
     .argument('<campaign>', 'id of the campaign')
@@ -67,7 +66,7 @@ export function resolveCommand(io: Io, input: PersonInput = processInput()): Com
     .option('--row <number>', 'decide about one row of the list')
     .option('--conversation <id>', 'with --row: this conversation belongs to its call')
     .option('--not <id>', 'with --row: this conversation does not belong to its call')
-    .action((campaignId: string, flags: Flags) => decide(io, input, campaignId, flags));
+    .action((campaignId: string, flags: Flags) => decide(io, campaignId, flags));
 }
 
 interface Flags {
@@ -82,11 +81,11 @@ interface Flags {
   not?: string;
 }
 
-async function decide(io: Io, input: PersonInput, campaignId: string, flags: Flags): Promise<void> {
+async function decide(io: Io, campaignId: string, flags: Flags): Promise<void> {
   const { open } = flags;
   const decisions = decisionsOf(flags);
   const [decision] = decisions;
-  const at = { io, input, campaignId, yes: flags.yes, json: flags.json };
+  const at = { io, campaignId, yes: flags.yes, json: flags.json };
   if (flags.candidates !== undefined) {
     if (decision !== undefined || flags.row !== undefined || open)
       throw new DecisionError('--candidates goes alone: the file says what is decided about each row.');
@@ -125,7 +124,7 @@ function readRow(text: string): number {
 }
 
 const riskOfAll =
-  'If a lost batch was carried out after all, its people are called twice: nothing on record can rule that out.';
+  'If a lost batch was carried out after all, its recipients are called twice; no record can rule this out.';
 
 /** One decision about all that can be decided about together; `open` gives up open calls as well. */
 async function resolveAll(at: DeskInput, decision: 'redial' | 'give_up', open: boolean): Promise<void> {
@@ -181,7 +180,7 @@ function tellResolution(
         ? 'soon'
         : `after ${new Date(decidableAt).toISOString()} (in ${span(clock.toRealMs(decidableAt - clock.now()))})`;
     lines.push(
-      `${plural(tooEarly, 'batch', 'batches')} cannot be decided about yet: the service may still be heard of. Try again ${until}.`,
+      `${plural(tooEarly, 'batch', 'batches')} cannot be decided about yet: results may still come. Try again ${until}.`,
     );
   }
   return lines.map((line) => `${line}\n`).join('');

@@ -10,7 +10,6 @@ import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { withCampaign } from '../access/ledger.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
 import { readClock } from '../access/service.ts';
 import { withTemporal } from '../access/temporal.ts';
@@ -36,7 +35,7 @@ interface RetryFlags {
   json: boolean;
 }
 
-export function retryCommand(io: Io, input: PersonInput = processInput()): Command {
+export function retryCommand(io: Io): Command {
   return new Command('retry')
     .description('Call rows of an ended campaign again in a new round')
     .argument('<campaign>', 'id of the campaign')
@@ -44,10 +43,10 @@ export function retryCommand(io: Io, input: PersonInput = processInput()): Comma
     .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .action((campaignId: string, flags: RetryFlags) => runRetry(io, input, campaignId, flags));
+    .action((campaignId: string, flags: RetryFlags) => runRetry(io, campaignId, flags));
 }
 
-async function runRetry(io: Io, input: PersonInput, campaignId: string, flags: RetryFlags): Promise<void> {
+async function runRetry(io: Io, campaignId: string, flags: RetryFlags): Promise<void> {
   const outcomes = readOutcomes(flags.outcome);
   await withCampaign(io, campaignId, async ({ config, store, campaign }) => {
     requireService(config, campaign);
@@ -56,7 +55,7 @@ async function runRetry(io: Io, input: PersonInput, campaignId: string, flags: R
       ? ' Unresolved rows may have been called already: they are then called twice.'
       : '';
     const question = `Call the rows of ${campaignId} again that are ${outcomes.join(' or ')}?${risk}`;
-    if (!(await mayBegin(io, input, flags.yes, question))) return;
+    if (!(await mayBegin(io, flags.yes, question))) return;
     // Connected before the decision is written, so that what it sets going can go.
     const { rows, round } = await withTemporal(io, { config, store }, async ({ temporal: { client } }) => {
       const now = Math.round((await readClock(config)).now());

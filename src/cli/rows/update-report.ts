@@ -66,8 +66,8 @@ export class UpdateReport {
     const ids = [...this.#stillCalled].slice(0, mostShown).filter((id) => /^[\w.-]+$/.test(id));
     const named = ids.length < size ? '<ids>' : ids.join(',');
     return (
-      `${plural(size, 'person', 'people')} whose rows failed may still be called as the campaign has them, at the old number. ` +
-      `Mend the rows and repeat this, or take them out: carillon withdraw ${campaignId} --id ${named}`
+      `${plural(size, 'recipient')} whose rows failed may still be called at the old number. ` +
+      `Fix the rows and run the command again, or withdraw them: carillon withdraw ${campaignId} --id ${named}`
     );
   }
 

@@ -12,7 +12,6 @@ import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { withCampaign, type OpenCampaign } from '../access/ledger.ts';
 import { tellToLook } from '../access/campaign-message.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { count, plural } from '../../input/figures.ts';
 import { printable } from '../terminal/printable.ts';
 import { writeJson } from '../terminal/json-output.ts';
@@ -56,7 +55,7 @@ interface UpdateFlags {
   yes: boolean;
 }
 
-export function updateCommand(io: Io, input: PersonInput = processInput()): Command {
+export function updateCommand(io: Io): Command {
   return new Command('update')
     .description('Add and correct rows of a running campaign')
     .argument('<campaign>', 'id of the campaign')
@@ -71,22 +70,16 @@ export function updateCommand(io: Io, input: PersonInput = processInput()): Comm
     .option('--json', 'print the counts as JSON', false)
     .option('-y, --yes', 'do not ask for confirmation before withdrawing rows', false)
     .addHelpText('after', examples)
-    .action((campaignId: string, path: string, flags: UpdateFlags) => runUpdate(io, input, campaignId, path, flags));
+    .action((campaignId: string, path: string, flags: UpdateFlags) => runUpdate(io, campaignId, path, flags));
 }
 
-async function runUpdate(
-  io: Io,
-  input: PersonInput,
-  campaignId: string,
-  path: string,
-  flags: UpdateFlags,
-): Promise<void> {
+async function runUpdate(io: Io, campaignId: string, path: string, flags: UpdateFlags): Promise<void> {
   if (['.yaml', '.yml'].includes(extname(path).toLowerCase())) {
     throw new UsageError(
       `${path} is a campaign file; name the list. The rules of a campaign that exists are frozen, so only its rows are updated.`,
     );
   }
-  if (flags.withdrawMissing && !flags.yes && !flags.dryRun && !input.isInteractive)
+  if (flags.withdrawMissing && !flags.yes && !flags.dryRun && !io.input.isInteractive)
     throw new UsageError(
       '--withdraw-missing: Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.',
     );
@@ -102,13 +95,12 @@ async function runUpdate(
     for (const note of upload.notes) io.stderr.write(`List ${path}: ${note}.\n`);
     if (flags.report !== undefined) await refuseToOverwrite(flags.report, [path]);
     if (!flags.add) await refuseForeignList(store, campaign, upload);
-    await update({ io, input, config, store, campaign, upload, idColumn, flags, now });
+    await update({ io, config, store, campaign, upload, idColumn, flags, now });
   });
 }
 
 interface Update extends OpenCampaign {
   io: Io;
-  input: PersonInput;
   upload: UploadFile;
   idColumn: string;
   flags: UpdateFlags;
@@ -133,6 +125,7 @@ async function update(work: Update): Promise<void> {
     if (!(error instanceof EditRefusedError) || dryRun) throw error;
     throw new EditRefusedError(
       `${error.message} Before that, ${plural(report.rows, 'row')} of the list had been done.`,
+      error.remedy,
     );
   } finally {
     progress.clear();
@@ -191,14 +184,14 @@ async function withdrawMissing(work: Update, { ids, unreadable }: Listed): Promi
   if (missing.length === 0) return counts;
   if (unreadable > 0) {
     io.stderr.write(
-      `${plural(unreadable, 'row')} of the list cannot be told apart (no id, or a row that cannot be read), so nobody was withdrawn. Mend them and repeat this.\n`,
+      `${plural(unreadable, 'row')} of the list ${unreadable === 1 ? 'has' : 'have'} no readable id, so nothing was withdrawn. Fix them and run the command again.\n`,
     );
     io.exitCode = 1;
     return counts;
   }
   const question = `Withdraw ${plural(missing.length, 'row')} of campaign ${campaignId} that the list does not have?`;
-  if (!flags.dryRun && !(await mayBegin(io, work.input, flags.yes, question))) return counts;
-  const options = { campaignId, note: 'not in the list any more', dryRun: flags.dryRun };
+  if (!flags.dryRun && !(await mayBegin(io, flags.yes, question))) return counts;
+  const options = { campaignId, note: 'no longer in the list', dryRun: flags.dryRun };
   const now = work.now();
   for (const rows of partsOf(missing, rowsPerPart))
     for (const { result } of await withdrawRecipients(store, { ...options, now }, { rows })) {
@@ -210,7 +203,7 @@ async function withdrawMissing(work: Update, { ids, unreadable }: Listed): Promi
 
 function tellMissing(missing: MissingRows | null, dryRun: boolean): string {
   if (missing === null)
-    return '\nRows of the campaign that the list does not have were left alone; --withdraw-missing takes them out.\n';
+    return '\nRows of the campaign that the list does not have were left alone; --withdraw-missing withdraws them.\n';
   const open = missing.callOpen === 0 ? '' : `; ${count(missing.callOpen)} more have a call planned or open`;
   const verb = dryRun ? 'would be withdrawn' : 'withdrawn';
   return `\n${plural(missing.withdrawn, 'row')} that the list does not have ${verb}${open}.\n`;
@@ -218,7 +211,7 @@ function tellMissing(missing: MissingRows | null, dryRun: boolean): string {
 
 function explainMissingId(campaignId: string): string {
   return (
-    `Campaign ${campaignId} names no column with the rows' ids (list.id), so nobody can tell which row of the list is which row of it. ` +
-    `carillon withdraw ${campaignId} --row takes rows out by their number; for new or corrected ones start a campaign with list.id, under a new id.`
+    `Campaign ${campaignId} has no id column (list.id), so rows of the list cannot be matched. ` +
+    `carillon withdraw ${campaignId} --row withdraws rows by their number; for new or corrected rows start a campaign with list.id, under a new id.`
   );
 }

@@ -8,7 +8,6 @@ import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { withCampaign } from '../access/ledger.ts';
 import { tellToLook } from '../access/campaign-message.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
 import { readServiceTime } from '../access/service.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
@@ -36,7 +35,7 @@ interface WithdrawFlags {
   yes: boolean;
 }
 
-export function withdrawCommand(io: Io, input: PersonInput = processInput()): Command {
+export function withdrawCommand(io: Io): Command {
   return new Command('withdraw')
     .description('Remove rows from a running campaign')
     .argument('<campaign>', 'id of the campaign')
@@ -48,10 +47,10 @@ export function withdrawCommand(io: Io, input: PersonInput = processInput()): Co
     .option('--json', 'print JSON', false)
     .option('-y, --yes', 'do not ask for confirmation', false)
     .addHelpText('after', examples)
-    .action((campaignId: string, flags: WithdrawFlags) => runWithdraw(io, input, campaignId, flags));
+    .action((campaignId: string, flags: WithdrawFlags) => runWithdraw(io, campaignId, flags));
 }
 
-async function runWithdraw(io: Io, input: PersonInput, campaignId: string, flags: WithdrawFlags): Promise<void> {
+async function runWithdraw(io: Io, campaignId: string, flags: WithdrawFlags): Promise<void> {
   const { dryRun, json, reason = null } = flags;
   const given = [flags.id, flags.row, flags.file].filter((flag) => flag !== undefined);
   if (given.length !== 1) throw new UsageError('Name the rows with one of --id, --row and --file.');
@@ -61,13 +60,13 @@ async function runWithdraw(io: Io, input: PersonInput, campaignId: string, flags
     const { idColumn } = campaign.rules.list;
     if (flags.row === undefined && idColumn === null) {
       throw new EditRefusedError(
-        `Campaign ${campaignId} names no column with the rows' ids (list.id): name the rows by their numbers, --row.`,
+        `Campaign ${campaignId} has no id column (list.id): name the rows by their numbers, --row.`,
       );
     }
     const named = flags.id?.length ?? flags.row?.length;
     const rows = named === undefined ? `the rows of ${flags.file ?? ''}` : plural(named, 'row');
     const question = `Withdraw ${rows} from campaign ${campaignId}? Who still waits is not called.`;
-    if (!dryRun && !(await mayBegin(io, input, flags.yes, question))) return;
+    if (!dryRun && !(await mayBegin(io, flags.yes, question))) return;
     const results: WithdrawResult[] = [];
     for await (const keys of keysOf(flags, idColumn ?? ''))
       results.push(...(await withdrawRecipients(store, { campaignId, note: reason, dryRun, now }, keys)));
@@ -97,7 +96,7 @@ function asJson(campaign: string, dryRun: boolean, results: readonly WithdrawRes
 const mostShown = 20;
 const meanings: Readonly<Record<WithdrawResult['result'], string>> = {
   withdrawn: 'withdrawn',
-  call_open: 'its call is planned or open, and goes on; repeat this when it has ended',
+  call_open: 'its call is planned or open, and continues; run the command again when it has ended',
   already_ended: 'it has its outcome, and keeps it',
   not_found: 'the campaign has no such row',
 };

@@ -4,7 +4,7 @@ import { FaultRuleError, readFaultRules, type FaultRuleInput } from '../../sandb
 import { checkFixture, FixtureError, readFixture } from '../../sandbox/fixture/check-fixture.ts';
 import type { FixtureInput } from '../../sandbox/fixture/fixture.ts';
 import { retryAfterStyles } from '../../sandbox/core/settings/retry-after.ts';
-import type { LiveKitSettings } from '../../sandbox/core/settings/socket-settings.ts';
+import type { LiveKitSettings } from '../../sandbox/core/settings/connection-settings.ts';
 import { defaultPlan, planNames } from '../../sandbox/core/plans.ts';
 import { readWorld, WorldError } from '../../sandbox/core/world/read-world.ts';
 import type { SandboxOptions } from '../../sandbox/core/settings/settings.ts';

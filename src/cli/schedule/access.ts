@@ -63,5 +63,5 @@ export function notInTemporal(
   { temporal }: Session,
   { campaignId, filePath }: Pick<Schedule, 'campaignId' | 'filePath'>,
 ): string {
-  return `Temporal at ${temporal.address} does not have the schedule of ${campaignId}, so it does not fire: is it another server, or a new one? carillon schedule create with ${filePath} makes it again.`;
+  return `Temporal at ${temporal.address} does not have the schedule of ${campaignId}, so it starts no runs. Is it another server, or a new one? carillon schedule create with ${filePath} creates it again.`;
 }

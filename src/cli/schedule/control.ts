@@ -7,7 +7,6 @@ import { startCampaign } from '../../temporal/start-campaign.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import type { PersonInput } from '../terminal/person-input.ts';
 import { printable } from '../terminal/printable.ts';
 import { askTemporal, requireSchedule, requireState, ScheduleMessageError, withSchedules } from './access.ts';
 import { readScheduleView } from './view.ts';
@@ -33,7 +32,7 @@ export async function pauseSchedule(io: Io, campaignId: string, flags: NoteFlags
     const why = wanted === note ? tellNote(note) : tellReplaced(note);
     writeAnswer(io, flags.json, {
       data: await readScheduleView(session, schedule),
-      words: `Schedule of ${campaignId} ${what}${why}: it does not fire. A campaign that runs goes on. Go on: carillon schedule resume ${campaignId}\n`,
+      words: `Schedule of ${campaignId} ${what}${why}: it starts no runs. A running campaign continues. Resume it: carillon schedule resume ${campaignId}\n`,
     });
   });
 }
@@ -46,8 +45,8 @@ export async function resumeSchedule(io: Io, campaignId: string, flags: NoteFlag
     if (!isUnchanged) await handleOf(session, schedule).unpause(flags.note ?? automaticNotes.resume);
     const before = paused ? `; it was paused${tellNote(note)}` : '';
     const words = isUnchanged
-      ? `Schedule of ${campaignId} was not paused. See when it fires: carillon schedule list\n`
-      : `Schedule of ${campaignId} fires again${before}. See when: carillon schedule list\n`;
+      ? `Schedule of ${campaignId} was not paused. Show its next run: carillon schedule list\n`
+      : `Schedule of ${campaignId} is active again${before}. Show its next run: carillon schedule list\n`;
     writeAnswer(io, flags.json, { data: await readScheduleView(session, schedule), words });
   });
 }
@@ -75,7 +74,7 @@ export async function triggerSchedule(io: Io, campaignId: string, flags: { json:
     if (before.isRunning) {
       const { last } = await readScheduleView(session, schedule);
       throw new ScheduleMessageError(
-        `The last firing of ${campaignId} is not over: campaign ${last?.campaignId ?? 'unknown'} is ${last?.result ?? 'running'}. A firing now would be skipped, so nothing was done.`,
+        `The last run of ${campaignId} has not ended: campaign ${last?.campaignId ?? 'unknown'} is ${last?.result ?? 'running'}. A run now would be skipped, so nothing was done.`,
       );
     }
     await refuseBeside(session, schedule);
@@ -84,7 +83,7 @@ export async function triggerSchedule(io: Io, campaignId: string, flags: { json:
     const id = firingCampaignId(campaignId, scheduledAt, before.timeZone);
     writeAnswer(io, flags.json, {
       data: { campaignId: id, workflowId, scheduledAt: new Date(scheduledAt).toISOString() },
-      words: `Fired: campaign ${id} begins. Look at it: carillon status ${id}   or at the firing: carillon schedule describe ${campaignId}\n`,
+      words: `Triggered: campaign ${id} begins. Show its progress: carillon status ${id}   Show the run: carillon schedule describe ${campaignId}\n`,
     });
     for (const line of await tellMissingWorker(session)) io.stderr.write(`${line}\n`);
   });
@@ -96,8 +95,8 @@ async function refuseBeside({ store }: Session, schedule: Schedule): Promise<voi
   if (going === undefined) return;
   const { campaignId, state } = going;
   throw new ScheduleMessageError(
-    `Campaign ${campaignId} of an earlier firing is ${state}. A firing now would be skipped, so nothing was done. ` +
-      `When nothing of it moves: carillon schedule continue ${schedule.campaignId}; to end it: carillon cancel ${campaignId}`,
+    `Campaign ${campaignId} of an earlier run is ${state}. A run now would be skipped, so nothing was done. ` +
+      `If it does not progress: carillon schedule continue ${schedule.campaignId}; to end it: carillon cancel ${campaignId}`,
   );
 }
 
@@ -113,13 +112,13 @@ export async function continueSchedule(io: Io, campaignId: string, flags: { json
     const last = (await findGoingFiring(store.db, schedule)) ?? (await firingCampaigns(store.db, schedule))[0];
     if (last === undefined) {
       throw new ScheduleMessageError(
-        `No firing of ${campaignId} has left a campaign to go on with: carillon schedule describe ${campaignId} shows the last one.`,
+        `No run of ${campaignId} has left a campaign to continue: carillon schedule describe ${campaignId} shows the last one.`,
       );
     }
     const now = Math.round((await readClock(config)).now());
     const started = await startCampaign({ config, store, client: temporal.client, now }, last.campaignId);
     const result = started === undefined ? 'ended' : started.attached ? 'attached' : 'started';
-    const what = { ended: 'has ended', attached: 'is running already', started: 'goes on' }[result];
+    const what = { ended: 'has ended', attached: 'is running already', started: 'continues' }[result];
     writeAnswer(io, flags.json, {
       data: { campaignId: last.campaignId, result },
       words: `Campaign ${last.campaignId} ${what}: carillon status ${last.campaignId}\n`,
@@ -130,14 +129,13 @@ export async function continueSchedule(io: Io, campaignId: string, flags: { json
 /** Removes it from Temporal and the database; what one of the two has lost already is no fault. */
 export async function deleteSchedule(
   io: Io,
-  input: PersonInput,
   campaignId: string,
   flags: { yes: boolean; json: boolean },
 ): Promise<void> {
   await withSchedules(io, async (session) => {
     const schedule = await requireSchedule(session, campaignId);
-    const question = `Delete the schedule of ${campaignId}? It will not fire again; a campaign that runs goes on.`;
-    if (!(await mayBegin(io, input, flags.yes, question))) return;
+    const question = `Delete the schedule of ${campaignId}? It starts no further runs; a running campaign continues.`;
+    if (!(await mayBegin(io, flags.yes, question))) return;
     if ((await askTemporal(session, schedule)) !== null) {
       await handleOf(session, schedule)
         .delete()
@@ -148,7 +146,7 @@ export async function deleteSchedule(
     await removeSchedule(session.store, schedule.scheduleId);
     writeAnswer(io, flags.json, {
       data: { campaignId, scheduleId: schedule.scheduleId, deleted: true },
-      words: `Schedule of ${campaignId} is deleted. Campaigns that it has started go on: carillon status\n`,
+      words: `Schedule of ${campaignId} is deleted. Campaigns that it has started continue: carillon status\n`,
     });
   });
 }
@@ -166,7 +164,7 @@ async function awaitFiring(
     if (last != null && last.workflowId !== before.last?.workflowId) return last;
     if (Date.now() > deadline) {
       throw new ScheduleMessageError(
-        `Temporal took the wish, and has not begun a firing within ${beginLimitMs / 1000} s. carillon schedule list shows whether it does.`,
+        `Temporal accepted the request, but has not begun a run within ${beginLimitMs / 1000} s. carillon schedule list shows whether it does.`,
       );
     }
     await delay(100);

@@ -59,7 +59,7 @@ export async function createScheduleFrom(io: Io, path: string, flags: CreateFlag
       const view = await readScheduleView(session, schedule);
       writeAnswer(io, flags.json, { data: view, words: tellCreated(view) });
       const lines = await tellMissingWorker(session);
-      if (!flags.json) lines.push('See it: carillon schedule list');
+      if (!flags.json) lines.push('Show it: carillon schedule list');
       io.stderr.write(lines.map((line) => `${line}\n`).join(''));
     },
     openLedger,
@@ -87,7 +87,7 @@ async function writeSchedule(
 
 function refuseLongId(file: CampaignFile): void {
   if (file.id.length <= longestRecurringId) return;
-  const message = `${file.id.length} characters are too many for a campaign that recurs, since each firing adds its time; write at most ${longestRecurringId}`;
+  const message = `${file.id.length} characters are too many for a campaign that recurs, since each run adds its time; write at most ${longestRecurringId}`;
   throw new CampaignFileError(file.path, [{ line: file.lineOf(['id']), path: 'id', message }]);
 }
 
@@ -95,8 +95,8 @@ function tellCreated(view: ScheduleView): string {
   const times = nextTimes(view, shownTimes);
   return [
     `Schedule of ${view.campaignId} created: ${view.when} (${view.timeZone}).`,
-    `Each firing reads ${view.list}, and is skipped while the campaign of the one before still runs.`,
-    `It fires next: ${times}.`,
+    `Each run reads ${view.list}, and is skipped while the campaign of the run before it has not ended.`,
+    `Next runs: ${times}.`,
     '',
   ].join('\n');
 }

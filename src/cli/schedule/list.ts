@@ -1,7 +1,7 @@
 import { listSchedules } from '../../ledger/campaign/schedules.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer, writeJson } from '../terminal/json-output.ts';
-import { count, plural, span } from '../../input/figures.ts';
+import { count, span } from '../../input/figures.ts';
 import { printable } from '../terminal/printable.ts';
 import { notInTemporal, requireSchedule, withSchedules } from './access.ts';
 import { inZone, nextTimes, readScheduleView, type LastFiring, type ScheduleView } from './view.ts';
@@ -13,7 +13,7 @@ const columns: readonly Column<ScheduleView>[] = [
   { title: 'WHEN', value: (view) => view.when ?? '' },
   { title: 'ZONE', value: (view) => view.timeZone ?? '' },
   { title: 'NEXT', value: (view) => nextTimes(view, 1) },
-  { title: 'LAST FIRING', value: (view) => view.last?.campaignId ?? 'none yet' },
+  { title: 'LAST RUN', value: (view) => view.last?.campaignId ?? 'none yet' },
   { title: 'RESULT', value: (view) => tellResult(view.last), flexible: true },
 ];
 
@@ -46,8 +46,8 @@ function describeView(view: ScheduleView): string[] {
   const line = (label: string, text: string | null): string[] =>
     text === null || text === '' ? [] : [`${label.padEnd(10)}${printable(text)}`];
   const left = [
-    ...(view.skipped === 0 ? [] : [`${count(view.skipped)} skipped, since the campaign before still ran`]),
-    ...(view.missed === 0 ? [] : [`${count(view.missed)} missed, since Temporal was not there`]),
+    ...(view.skipped === 0 ? [] : [`${count(view.skipped)} skipped, because the campaign before was still running`]),
+    ...(view.missed === 0 ? [] : [`${count(view.missed)} missed, because Temporal was down`]),
   ];
   return [
     ...line('Campaign', view.campaignId),
@@ -60,7 +60,7 @@ function describeView(view: ScheduleView): string[] {
     ...line('File', view.file),
     ...line('List', view.list),
     ...line('Next', nextTimes(view, 5)),
-    ...line('Fired', [plural(view.fired, 'time'), ...left].join('; ')),
+    ...line('Runs', [count(view.fired), ...left].join('; ')),
     ...line('Last', view.last === null ? 'none yet' : `${view.last.campaignId}: ${tellResult(view.last)}`),
   ];
 }

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { continueSchedule, deleteSchedule, pauseSchedule, resumeSchedule, triggerSchedule } from './control.ts';
 import { createScheduleFrom, type CreateFlags } from './create.ts';
 import { describeOneSchedule, listAllSchedules } from './list.ts';
@@ -29,7 +28,7 @@ Examples:
   carillon schedule create campaign.yaml --cron "30 8 * * *" --timezone Europe/London --list "https://lists.example/{{ date }}.csv"`;
 
 /** `carillon schedule`: campaigns that recur. */
-export function scheduleCommand(io: Io, input: PersonInput = processInput()): Command {
+export function scheduleCommand(io: Io): Command {
   const command = new Command('schedule')
     .description('Run a campaign on a schedule, each time with a fresh list')
     .addHelpText('after', examples);
@@ -54,55 +53,37 @@ export function scheduleCommand(io: Io, input: PersonInput = processInput()): Co
     .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule list --json')
     .action((flags: { json: boolean }) => listAllSchedules(io, flags));
-  command
-    .command('describe')
-    .description('Show all details of one schedule')
-    .argument('<campaign>', 'id from the campaign file')
+  const aboutOne = (name: string, description: string): Command =>
+    command.command(name).description(description).argument('<campaign>', 'id from the campaign file');
+  aboutOne('describe', 'Show all details of one schedule')
     .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule describe reminders')
     .action((campaignId: string, flags: { json: boolean }) => describeOneSchedule(io, campaignId, flags));
-  command
-    .command('pause')
-    .description('Pause a schedule; a running campaign continues')
-    .argument('<campaign>', 'id from the campaign file')
+  aboutOne('pause', 'Pause a schedule; a running campaign continues')
     .option('--note <text>', 'reason, kept in Temporal')
     .option('--json', 'print the schedule as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule pause reminders --note "no list this week"')
     .action((campaignId: string, flags: { note?: string; json: boolean }) => pauseSchedule(io, campaignId, flags));
-  command
-    .command('resume')
-    .description('Resume a schedule; missed runs are not made up')
-    .argument('<campaign>', 'id from the campaign file')
+  aboutOne('resume', 'Resume a schedule; missed runs are not made up')
     .option('--note <text>', 'reason, kept in Temporal')
     .option('--json', 'print the schedule as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule resume reminders')
     .action((campaignId: string, flags: { note?: string; json: boolean }) => resumeSchedule(io, campaignId, flags));
-  command
-    .command('trigger')
-    .description('Run once now with the current list, unless its last campaign is still running')
-    .argument('<campaign>', 'id from the campaign file')
+  aboutOne('trigger', 'Run once now with the current list, unless its last campaign is still running')
     .option('--json', 'print one JSON object', false)
     .addHelpText(
       'after',
       '\nA paused schedule can be triggered, too.\n\nExample:\n  carillon schedule trigger reminders',
     )
     .action((campaignId: string, flags: { json: boolean }) => triggerSchedule(io, campaignId, flags));
-  command
-    .command('continue')
-    .description('Continue the campaign of the last run after its workflow was lost or terminated')
-    .argument('<campaign>', 'id from the campaign file')
+  aboutOne('continue', 'Continue the campaign of the last run after its workflow was lost or terminated')
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', '\nHarmless if the campaign is running.\n\nExample:\n  carillon schedule continue reminders')
     .action((campaignId: string, flags: { json: boolean }) => continueSchedule(io, campaignId, flags));
-  command
-    .command('delete')
-    .description('Delete a schedule; campaigns it has started continue')
-    .argument('<campaign>', 'id from the campaign file')
+  aboutOne('delete', 'Delete a schedule; campaigns it has started continue')
     .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', '\nExample:\n  carillon schedule delete reminders --yes')
-    .action((campaignId: string, flags: { yes: boolean; json: boolean }) =>
-      deleteSchedule(io, input, campaignId, flags),
-    );
+    .action((campaignId: string, flags: { yes: boolean; json: boolean }) => deleteSchedule(io, campaignId, flags));
   return command;
 }

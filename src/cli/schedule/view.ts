@@ -81,7 +81,7 @@ async function readLast(store: Store, schedule: Schedule, state: ScheduleState |
       result: state.isRunning ? 'beginning' : 'failed',
       reason: state.isRunning
         ? 'no worker has taken it yet, or its list is being imported'
-        : `its workflow ${state.last.workflowId} has ended: Temporal says how`,
+        : `its workflow ${state.last.workflowId} has ended: Temporal shows how`,
     };
   }
   if (told === undefined) return null;

@@ -5,7 +5,6 @@ import { agentColumns, renderAgent } from '../words/agents.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { addLimitFlags, printList, type ListFlags } from './list.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { printable } from '../terminal/printable.ts';
 import { printOperation } from './operation.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -42,7 +41,7 @@ const lookWith = 'carillon agents list';
 type AgentCommandFlags = AgentFlags & { json: boolean };
 
 /** `carillon agents`: operations 1 to 5. */
-export function agentsCommand(io: Io, input: PersonInput = processInput()): Command {
+export function agentsCommand(io: Io): Command {
   const command = new Command('agents')
     .description('List, show, create, change and delete agents')
     .addHelpText('after', examples);
@@ -75,13 +74,13 @@ export function agentsCommand(io: Io, input: PersonInput = processInput()): Comm
   addAgentFlags(command.command('create').description('Create an agent; prints its id'))
     .option('--json', 'print the response as JSON', false)
     .addHelpText('after', createExamples)
-    .action((flags: AgentCommandFlags) => createAgent(io, input, flags));
+    .action((flags: AgentCommandFlags) => createAgent(io, flags));
   addAgentFlags(command.command('update').description('Change some settings of an agent'))
     .argument('<agent>', 'id of the agent')
     .option('--clear <field>', 'clear a field of conversation_config; repeat for more', collect)
     .option('--json', 'print the changed agent as JSON', false)
     .addHelpText('after', updateExamples)
-    .action((agentId: string, flags: AgentCommandFlags) => updateAgent(io, input, agentId, flags));
+    .action((agentId: string, flags: AgentCommandFlags) => updateAgent(io, agentId, flags));
   command
     .command('delete')
     .description('Delete an agent permanently; numbers assigned to it are no longer answered')
@@ -91,7 +90,7 @@ export function agentsCommand(io: Io, input: PersonInput = processInput()): Comm
     .addHelpText('after', '\nExample:\n  carillon agents delete agent_reminders --yes')
     .action(async (agentId: string, { yes, json }: { yes: boolean; json: boolean }) => {
       const question = `Delete agent ${agentId} for good? Numbers assigned to it will no longer be answered.`;
-      if (!(await mayBegin(io, input, yes, question))) return;
+      if (!(await mayBegin(io, yes, question))) return;
       await printOperation(io, json, {
         doing: `delete agent ${agentId}`,
         lookWith,
@@ -103,8 +102,8 @@ export function agentsCommand(io: Io, input: PersonInput = processInput()): Comm
   return command;
 }
 
-async function createAgent(io: Io, input: PersonInput, flags: AgentCommandFlags): Promise<void> {
-  const { body, secrets } = await readAgentBody(input, flags);
+async function createAgent(io: Io, flags: AgentCommandFlags): Promise<void> {
+  const { body, secrets } = await readAgentBody(io.input, flags);
   if (body['name'] === undefined)
     throw new UsageError('An agent needs a name: give --name, or "name" in the file. Nothing was sent.');
   await printOperation(io, flags.json, {
@@ -117,8 +116,8 @@ async function createAgent(io: Io, input: PersonInput, flags: AgentCommandFlags)
   });
 }
 
-async function updateAgent(io: Io, input: PersonInput, agentId: string, flags: AgentCommandFlags): Promise<void> {
-  const { body, secrets } = await readAgentBody(input, flags);
+async function updateAgent(io: Io, agentId: string, flags: AgentCommandFlags): Promise<void> {
+  const { body, secrets } = await readAgentBody(io.input, flags);
   if (Object.keys(body).length === 0)
     throw new UsageError('Nothing to change: give a flag, or --file. carillon agents update --help lists the flags.');
   await printOperation(io, flags.json, {

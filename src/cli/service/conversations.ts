@@ -5,7 +5,6 @@ import { instant } from '../words/agents.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { addLimitFlags, printList, type ListFlags } from './list.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { printOperation } from './operation.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Column } from '../terminal/table.ts';
@@ -42,7 +41,7 @@ function secondsOf(ms: number | null): string {
 }
 
 /** `carillon conversations`: operations 6 to 10. */
-export function conversationsCommand(io: Io, input: PersonInput = processInput()): Command {
+export function conversationsCommand(io: Io): Command {
   const command = new Command('conversations')
     .description('List, read and delete conversations, and open new ones for a browser or device')
     .addHelpText('after', examples);
@@ -83,7 +82,7 @@ export function conversationsCommand(io: Io, input: PersonInput = processInput()
     .addHelpText('after', '\nExample:\n  carillon conversations delete <conversation> --yes')
     .action(async (id: string, { yes, json }: { yes: boolean; json: boolean }) => {
       const question = `Delete conversation ${id} for good, with its recording and transcript?`;
-      if (!(await mayBegin(io, input, yes, question))) return;
+      if (!(await mayBegin(io, yes, question))) return;
       await printOperation(io, json, {
         doing: `delete conversation ${id}`,
         lookWith,

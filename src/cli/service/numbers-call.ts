@@ -38,12 +38,12 @@ const warning =
  * One batch request outside any campaign. When its fate is not known, the error says that the calls may have been placed, and the exit code
  * is 1; the request is never repeated here. Throws UsageError.
  */
-export async function placeCalls(io: Io, input: PersonInput, flags: CallFlags): Promise<void> {
-  const body = await readBody(input, flags);
+export async function placeCalls(io: Io, flags: CallFlags): Promise<void> {
+  const body = await readBody(io.input, flags);
   const { calls } = body;
   const people = Array.isArray(calls) ? calls.length : 0;
   io.stderr.write(warning);
-  if (!(await mayBegin(io, input, flags.yes, `Place ${plural(people, 'call')} now?`))) return;
+  if (!(await mayBegin(io, flags.yes, `Place ${plural(people, 'call')} now?`))) return;
   const requestId = `cli-${randomUUID()}`;
   const operation = {
     doing: `place ${plural(people, 'call')}`,

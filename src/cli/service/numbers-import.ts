@@ -33,13 +33,13 @@ export function addImportFlags(command: Command): Command {
 }
 
 /** Throws UsageError when a field is missing or the token stands on the command line. */
-export async function importNumber(io: Io, input: PersonInput, flags: ImportFlags): Promise<void> {
+export async function importNumber(io: Io, flags: ImportFlags): Promise<void> {
   if (flags.authToken !== undefined) {
     throw new UsageError(
       'The auth token is not taken from the command line, where others can read it. Leave it out to be asked for it, or use --auth-token-file <file>. If it was the real one, change it at the provider. Nothing was sent.',
     );
   }
-  const body = await readBody(input, flags);
+  const body = await readBody(io.input, flags);
   const token = String(body['telephony_auth_token']);
   await printOperation(io, flags.json, {
     doing: 'import the number',

@@ -5,7 +5,6 @@ import { writeAnswer } from '../terminal/json-output.ts';
 import { askUsable } from './list.ts';
 import { addCallFlags, placeCalls, type CallFlags } from './numbers-call.ts';
 import { addImportFlags, importNumber, type ImportFlags } from './numbers-import.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { printOperation } from './operation.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
 
@@ -39,7 +38,7 @@ Examples:
   carillon numbers call --file batch.json --yes`;
 
 /** `carillon numbers`: operations 11 to 14. */
-export function numbersCommand(io: Io, input: PersonInput = processInput()): Command {
+export function numbersCommand(io: Io): Command {
   const command = new Command('numbers')
     .description('List, import and assign phone numbers, and place single calls')
     .addHelpText('after', examples);
@@ -53,7 +52,7 @@ export function numbersCommand(io: Io, input: PersonInput = processInput()): Com
   addImportFlags(command.command('import').description("Import a number from your telephony provider's account"))
     .option('--json', 'print the response as JSON', false)
     .addHelpText('after', importExamples)
-    .action((flags: ImportFlags) => importNumber(io, input, flags));
+    .action((flags: ImportFlags) => importNumber(io, flags));
   command
     .command('assign')
     .description('Assign an agent that answers calls to a number')
@@ -74,7 +73,7 @@ export function numbersCommand(io: Io, input: PersonInput = processInput()): Com
     .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print the response as JSON', false)
     .addHelpText('after', callExamples)
-    .action((flags: CallFlags) => placeCalls(io, input, flags));
+    .action((flags: CallFlags) => placeCalls(io, flags));
   return command;
 }
 

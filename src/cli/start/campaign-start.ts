@@ -16,14 +16,7 @@ import { requireStartable, startCampaign } from '../../temporal/start-campaign.t
 import { callersLeftOut } from '../words/callers.ts';
 import type { Io } from '../terminal/io.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import {
-  accountIdOf,
-  explainServiceFault,
-  openService,
-  readClock,
-  readClockOrReal,
-  ServiceUnusableError,
-} from '../access/service.ts';
+import { accountIdOf, readClock, readClockOrReal, ServiceUnusableError, withService } from '../access/service.ts';
 
 /** With `--no-check`, at most this long is waited for the service's clock. */
 const clockLimitMs = 2_000;
@@ -111,22 +104,13 @@ async function refuseOtherSharedWords(store: Store, { file, rules }: ReadCampaig
 
 /** Asks the service for agent and numbers; answers what it says of each number. Throws CallerRefusedError when no call could be made. */
 export async function requireCaller(config: Config, rules: CampaignRules): Promise<readonly CallerStanding[]> {
-  const client = openService(config);
-  try {
-    const check = await checkCaller(client, rules);
-    if (!check.ok) throw new CallerRefusedError(`${check.reason}. Nothing was imported and no call was placed.`);
-    return check.numbers;
-  } catch (error) {
-    const explained = explainServiceFault(config, error);
-    if (explained instanceof ServiceUnusableError) {
-      throw new CallerRefusedError(`${explained.message} Nothing was imported and no call was placed.`, {
-        cause: error,
-      });
-    }
-    throw explained;
-  } finally {
-    await client.close();
-  }
+  const check = await withService(config, (client) => checkCaller(client, rules)).catch((error: unknown) => {
+    if (!(error instanceof ServiceUnusableError)) throw error;
+    const { message, cause } = error;
+    throw new CallerRefusedError(`${message} Nothing was imported and no call was placed.`, { cause });
+  });
+  if (!check.ok) throw new CallerRefusedError(`${check.reason}. Nothing was imported and no call was placed.`);
+  return check.numbers;
 }
 
 async function importRows(io: Io, input: ListImport): Promise<void> {

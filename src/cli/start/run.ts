@@ -39,7 +39,7 @@ async function watch(io: Io, started: StartedCampaign): Promise<void> {
   // The display is for people: with --json it gives way to lines on standard error.
   const view = json
     ? createCampaignView({ ...io, isTerminal: false }, io.stderr, '')
-    : createCampaignView(io, io.stdout, 'Ctrl-C leaves; the campaign goes on.');
+    : createCampaignView(io, io.stdout, 'Press Ctrl-C to leave; the campaign continues.');
   const clock = keepServiceClock(config.SVC_BASE_URL);
   const fromSeq = result.kind === 'started' ? 0 : null;
   const { campaign, status } = await untilInterrupted(io, ({ signal: leave }) =>
@@ -48,8 +48,8 @@ async function watch(io: Io, started: StartedCampaign): Promise<void> {
   if (json) writeJson(io, statusAsJson(campaign, status));
   if (!hasEnded(campaign)) {
     io.stderr.write(
-      `Left; campaign ${campaignId} goes on as long as a worker runs.\n` +
-        `Watch it again: carillon run ${path}   Look at it: carillon status ${campaignId}   Hold it: carillon pause ${campaignId}\n`,
+      `You left; campaign ${campaignId} continues while a worker is running.\n` +
+        `Watch it again: carillon run ${path}   Show its progress: carillon status ${campaignId}   Pause it: carillon pause ${campaignId}\n`,
     );
     io.exitCode = 1;
     return;

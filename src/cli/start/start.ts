@@ -34,8 +34,8 @@ async function tellStarted(io: Io, { path, json, result, supervise }: StartedCam
   const lines = [
     ...pauseLines(result.campaign),
     ...(await supervise()),
-    `Follow it: carillon run ${path}   Look at it: carillon status ${id}`,
-    `Hold it: carillon pause ${id}   End it: carillon cancel ${id}`,
+    `Watch it: carillon run ${path}   Show its progress: carillon status ${id}`,
+    `Pause it: carillon pause ${id}   End it: carillon cancel ${id}`,
   ];
   if (!json) io.stderr.write(`${lines.join('\n')}\n`);
 }

@@ -9,7 +9,7 @@ import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { printable } from '../terminal/printable.ts';
-import { explainServiceFault, openService } from '../access/service.ts';
+import { withService } from '../access/service.ts';
 import { superviseCampaign } from '../access/supervision.ts';
 import type { Session } from '../access/temporal.ts';
 import { renderTranscript } from '../words/transcript.ts';
@@ -24,10 +24,12 @@ export async function followTestCall(
   const { campaign } = await watch(io, session, campaignId);
   if (!hasEnded(campaign)) {
     const isPaused = campaign.state === 'paused';
-    const why = isPaused ? `paused: ${printable(campaign.stateReason ?? 'no reason is on record')}` : 'not at its end';
-    const goOn = isPaused ? `   Go on: carillon resume ${campaignId}` : '';
+    const why = isPaused
+      ? `paused: ${printable(campaign.stateReason ?? 'no reason is on record')}`
+      : 'still in progress';
+    const goOn = isPaused ? `   Resume it: carillon resume ${campaignId}` : '';
     io.stderr.write(
-      `The test call is ${why}\nLook at it: carillon status ${campaignId}${goOn}   End it: carillon cancel ${campaignId}\n`,
+      `The test call is ${why}\nShow its progress: carillon status ${campaignId}${goOn}   End it: carillon cancel ${campaignId}\n`,
     );
     io.exitCode = 1;
     return;
@@ -67,15 +69,10 @@ async function watch(io: Io, session: Session, campaignId: string): Promise<Snap
 /** The conversation as the service has it; null when there is none, or it is not to be had. */
 async function readRecord(io: Io, config: Config, conversationId: string | null): Promise<ConversationRecord | null> {
   if (conversationId === null) return null;
-  const client = openService(config);
-  try {
-    return await client.getConversation(conversationId);
-  } catch (error) {
-    io.stderr.write(`${describeFailure(explainServiceFault(config, error), false).message}\n`);
+  return withService(config, (client) => client.getConversation(conversationId)).catch((error: unknown) => {
+    io.stderr.write(`${describeFailure(error, false).message}\n`);
     return null;
-  } finally {
-    await client.close();
-  }
+  });
 }
 
 function renderEnd(campaignId: string, result: RecipientResult, record: ConversationRecord | null): string {

@@ -18,7 +18,6 @@ import { readPositive } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { openLedger, withLedger, type LedgerAccess } from '../access/ledger.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { printable } from '../terminal/printable.ts';
 import { accountIdOf, readClock } from '../access/service.ts';
 import { withTemporal } from '../access/temporal.ts';
@@ -53,7 +52,7 @@ export interface TestCallOptions {
 
 const readRow = readPositive('Write the number of a data row, from 1.');
 
-export function testCallCommand(io: Io, input: PersonInput = processInput()): Command {
+export function testCallCommand(io: Io): Command {
   return new Command('test-call')
     .description('Call your own number once, as the campaign would call a row of its list')
     .argument('<campaign.yaml>', 'campaign file')
@@ -64,12 +63,12 @@ export function testCallCommand(io: Io, input: PersonInput = processInput()): Co
     .option('--json', 'print the outcome of the call as one JSON object', false)
     .addHelpText('after', examples)
     .action(async (campaignPath: string, flags: Omit<TestCallOptions, 'campaignPath' | 'row'> & { row?: number }) => {
-      await runTestCall(io, input, { ...flags, campaignPath, row: flags.row ?? null });
+      await runTestCall(io, { ...flags, campaignPath, row: flags.row ?? null });
     });
 }
 
 /** Places one call and waits for its end. Throws what its parts throw, each with its exit code; nothing was placed then. */
-export async function runTestCall(io: Io, input: PersonInput, options: TestCallOptions): Promise<void> {
+export async function runTestCall(io: Io, options: TestCallOptions): Promise<void> {
   const config = readConfig(io.env);
   const callee = readPhoneNumber(options.to, null);
   if (!callee.ok) throw new UsageError(`--to cannot be used: ${callee.hint}. Write it as +12125550123.`);
@@ -86,7 +85,7 @@ export async function runTestCall(io: Io, input: PersonInput, options: TestCallO
     await requireCaller(config, testRules);
     tellWords(io, options, testRules, row);
     const question = `Place this call to the number of --to now, as row ${row.row} of ${file.id}?`;
-    if (!(await mayBegin(io, input, options.yes, question))) return;
+    if (!(await mayBegin(io, options.yes, question))) return;
     await withTemporal(io, access, async (session) => {
       const campaignId = await importTestCall(access, { file, header, rules: testRules, row, now });
       await startCampaign({ ...access, client: session.temporal.client, now }, campaignId);

@@ -10,7 +10,7 @@ import {
 } from '../../ledger/limits/adjustments.ts';
 import { readAccount } from '../../ledger/limits/account-pace.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import { howToMend } from '../../ledger/people/edit-refusal.ts';
+import { howToFix } from '../terminal/failure.ts';
 import { moveAccount } from './account-move.ts';
 import { readAccountWish, readCampaignWish, type AdjustFlags } from './adjust-flags.ts';
 import { stateText } from '../words/campaign.ts';
@@ -19,7 +19,6 @@ import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { requireCampaign, withLedger, type LedgerAccess } from '../access/ledger.ts';
 import { tellToLook } from '../access/campaign-message.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { count, percent } from '../../input/figures.ts';
 import { accountIdOf, readServiceTime } from '../access/service.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -41,7 +40,7 @@ Examples:
   carillon adjust --account --moved-from https://old.example/api`;
 
 /** `carillon adjust`: limits of a campaign that runs, or of the account that campaigns share. */
-export function adjustCommand(io: Io, input: PersonInput = processInput()): Command {
+export function adjustCommand(io: Io): Command {
   return new Command('adjust')
     .description('Change the speed of a running campaign, or the limits of the account')
     .argument('[campaign]', 'id of the campaign; omit it with --account')
@@ -56,16 +55,11 @@ export function adjustCommand(io: Io, input: PersonInput = processInput()): Comm
     .option('--reset', 'restore the limits from the campaign file', false)
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)
-    .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, input, campaignId, flags));
+    .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, campaignId, flags));
 }
 
 /** Throws UsageError, and what the database throws. */
-async function runAdjust(
-  io: Io,
-  input: PersonInput,
-  campaignId: string | undefined,
-  flags: AdjustFlags,
-): Promise<void> {
+async function runAdjust(io: Io, campaignId: string | undefined, flags: AdjustFlags): Promise<void> {
   if (flags.account !== (campaignId === undefined)) {
     throw new UsageError(
       flags.account
@@ -76,9 +70,7 @@ async function runAdjust(
   await withLedger(io, (access) => {
     if (campaignId !== undefined) return adjustOne(io, access, campaignId, flags);
     const { movedFrom: from } = flags;
-    return from === undefined
-      ? adjustSharedLimits(io, access, flags)
-      : moveAccount(io, input, { ...access, flags, from });
+    return from === undefined ? adjustSharedLimits(io, access, flags) : moveAccount(io, { ...access, flags, from });
   });
 }
 
@@ -103,7 +95,7 @@ async function adjustOne(io: Io, access: LedgerAccess, campaignId: string, flags
 function endedError(campaign: Campaign): UsageError {
   const { campaignId: id } = campaign;
   if (campaign.state === 'failed')
-    return new UsageError(`Campaign ${id} has failed, so there is no pace to change now: ${howToMend(id)}.`);
+    return new UsageError(`Campaign ${id} has failed, so there is no pace to change now.${howToFix(id)}`);
   const why = hasEnded(campaign) ? stateText(campaign) : 'at its end';
   return new UsageError(
     `Campaign ${id} is ${why}, so there is no pace to change. carillon retry ${id} calls rows of it again; then adjust it.`,
@@ -145,7 +137,7 @@ function isEmpty({ to }: Adjustment<object>): boolean {
 function changeLines(change: Adjustment<object>, isQuestion: boolean): string[] {
   if (isQuestion) return [];
   return [
-    isEmpty(change) ? 'Nothing to change: all of it was so already.' : `Changed: ${tellAdjustment({ ...change })}.`,
+    isEmpty(change) ? 'Nothing changed: these are already the limits.' : `Changed: ${tellAdjustment({ ...change })}.`,
   ];
 }
 

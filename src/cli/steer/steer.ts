@@ -8,7 +8,6 @@ import { withTemporal } from '../access/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { stateText } from '../words/campaign.ts';
 
@@ -30,7 +29,7 @@ moment. Open calls continue, and their results are collected. Needs only the dat
 
 Example:
   carillon pause reminders`,
-    done: (id) => `is paused. Go on: carillon resume ${id}`,
+    done: (id) => `is paused. Resume it: carillon resume ${id}`,
   },
   resume: {
     description: 'Continue a paused campaign',
@@ -39,7 +38,7 @@ If the campaign paused by itself, carillon status shows the reason. Fix it first
 
 Example:
   carillon resume reminders`,
-    done: (id) => `goes on. See it: carillon status ${id}`,
+    done: (id) => `is running again. Show its progress: carillon status ${id}`,
   },
   drain: {
     description: 'Finish open calls, call no waiting recipients, and complete the campaign',
@@ -51,9 +50,9 @@ a terminal it needs --yes.
 Examples:
   carillon drain reminders
   carillon drain reminders --yes`,
-    question: (id) => `Drain campaign ${id}? Recipients that wait will not be called, and it cannot be undone.`,
+    question: (id) => `Drain campaign ${id}? Waiting recipients will not be called. This cannot be undone.`,
     done: (id) =>
-      `is draining: no further dials; it completes when the open calls are collected. See it: carillon status ${id}`,
+      `is draining: no further dials; it completes when the open calls are collected. Show its progress: carillon status ${id}`,
   },
   cancel: {
     description: 'End a campaign; waiting recipients are not called',
@@ -64,16 +63,16 @@ be undone. The command asks for confirmation; without a terminal it needs --yes.
 Examples:
   carillon cancel reminders
   carillon cancel reminders --yes`,
-    question: (id) => `End campaign ${id}? Recipients that wait will not be called, and it cannot be undone.`,
+    question: (id) => `End campaign ${id}? Waiting recipients will not be called. This cannot be undone.`,
     done: (id) =>
-      `is being cancelled: no further dials; calls that are open are still collected. See it: carillon status ${id}`,
+      `is being cancelled: no further dials; calls that are open are still collected. Show its progress: carillon status ${id}`,
   },
 };
 
 /** `carillon pause`, `resume`, `drain` and `cancel`. */
-export function steerCommand(wish: Wish): (io: Io, input?: PersonInput) => Command {
+export function steerCommand(wish: Wish): (io: Io) => Command {
   const { description, help, question, done } = steerings[wish];
-  return (io, input = processInput()) => {
+  return (io) => {
     const command = new Command(wish).description(description).argument('<campaign>', 'id of the campaign');
     if (question !== undefined) command.option('-y, --yes', 'do not ask for confirmation', false);
     return command
@@ -85,8 +84,7 @@ export function steerCommand(wish: Wish): (io: Io, input?: PersonInput) => Comma
           writeAnswer(io, json, { data, words: `Campaign ${campaignId} ${done(campaignId)}\n` });
         };
         if (wish === 'pause') return pause(io, campaignId, tell);
-        const confirm = async (): Promise<boolean> =>
-          question === undefined || mayBegin(io, input, yes, question(campaignId));
+        const confirm = async (): Promise<boolean> => question === undefined || mayBegin(io, yes, question(campaignId));
         const campaign = await tellCampaign(io, { campaignId, wish, confirm });
         if (campaign !== null) tell(campaign);
       });
@@ -110,9 +108,7 @@ async function pause(io: Io, campaignId: string, tell: (campaign: Campaign) => v
       // Not to pause: a pause that waits for a worker would undo a later resume.
       await withTemporal(io, open, (session) => sendUpdate(session, { campaign, wish: 'look', limitMs }), limitMs);
     } catch {
-      io.stderr.write(
-        'Its workflow could not be told (carillon status says more): the database has the pause, and that is what counts.\n',
-      );
+      io.stderr.write('The pause is committed, but the workflow could not be notified (see carillon status).\n');
     }
   });
 }

@@ -58,7 +58,7 @@ function tellCounts({ added, known, repeated, bad }: Record<'added' | 'known' | 
   const unread =
     bad === 0
       ? ''
-      : ` ${plural(bad, 'line is no number and protects', 'lines are no numbers and protect')} nobody: mend and import the file again.`;
+      : ` ${plural(bad, 'line is no number and protects', 'lines are no numbers and protect')} nobody: fix and import the file again.`;
   const again = repeated === 0 ? '' : `, ${plural(repeated, 'line repeats', 'lines repeat')} a number of the file`;
   return `${plural(added, 'number')} added, ${count(known)} stood there already${again}.${unread}\n`;
 }

@@ -5,7 +5,6 @@ import { mayBegin } from '../terminal/irreversible.ts';
 import { withInstants, writeAnswer } from '../terminal/json-output.ts';
 import { openLedger, withLedger, type LedgerAccess } from '../access/ledger.ts';
 import { readServiceTime } from '../access/service.ts';
-import { processInput, type PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
 import { importNumbers, type ImportFlags } from './import.ts';
 import { listEntries, renderEntries, type ListFlags } from './list.ts';
@@ -24,7 +23,7 @@ Examples:
   carillon suppress remove +12125550100 --yes`;
 
 /** `carillon suppress`: the do-not-call list of a database. */
-export function suppressCommand(io: Io, input: PersonInput = processInput()): Command {
+export function suppressCommand(io: Io): Command {
   const command = new Command('suppress').description('Manage the do-not-call list').addHelpText('after', examples);
   addEntryFlags(command.command('add').description('Add numbers, permanently or for a while'))
     .argument('<numbers...>', 'phone numbers')
@@ -50,7 +49,7 @@ export function suppressCommand(io: Io, input: PersonInput = processInput()): Co
     .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon suppress remove +12125550100')
-    .action((numbers: string[], flags: RemoveFlags) => removeNumbers(io, input, numbers, flags));
+    .action((numbers: string[], flags: RemoveFlags) => removeNumbers(io, numbers, flags));
   command
     .command('check')
     .description('Show whether and why these numbers are not called')
@@ -93,15 +92,10 @@ async function addNumbers(io: Io, numbers: readonly string[], flags: EntryFlags 
   await withLedger(io, add, openLedger);
 }
 
-async function removeNumbers(
-  io: Io,
-  input: PersonInput,
-  numbers: readonly string[],
-  { yes, json, ...flags }: RemoveFlags,
-): Promise<void> {
+async function removeNumbers(io: Io, numbers: readonly string[], { yes, json, ...flags }: RemoveFlags): Promise<void> {
   const e164s = readNumbers(numbers, flags);
   const question = `Allow calls to ${plural(e164s.length, 'number')} again? Somebody may have asked not to be called.`;
-  if (!(await mayBegin(io, input, yes, question))) return;
+  if (!(await mayBegin(io, yes, question))) return;
   await withLedger(io, async ({ config, store }) => {
     const scope = flags.campaign ?? accountScope;
     const removed = await removeSuppressions(store, { scope, now: await readServiceTime(io, config) }, e164s);

@@ -45,8 +45,35 @@ const hints: Readonly<Record<string, string>> = {
   TemporalUnreachableError: ' carillon dev starts a server of its own.',
 };
 
+type Facts = { campaignId?: string };
+
+/** By the kind of an error's `remedy`. */
+const remedies: Readonly<Record<string, (facts: Facts) => string>> = {
+  start_first: () => ' carillon start <campaign.yaml> imports the first one.',
+  upgrade: () => ' carillon worker starts it.',
+  fix_failure: ({ campaignId = '' }) => howToFix(campaignId),
+  retry_rows: ({ campaignId }) =>
+    ` carillon retry ${campaignId} --outcome … calls those again who were not reached; for new or corrected rows start a new campaign, under a new id.`,
+  leave_unresolved: ({ campaignId }) =>
+    ` carillon results ${campaignId} --outcome unresolved writes them to a list; carillon resolve ${campaignId} --give-up leaves them.`,
+  await_end: ({ campaignId }) => ` carillon status ${campaignId} shows when.`,
+};
+
+/** What lets a campaign that has failed continue. */
+export function howToFix(campaignId: string): string {
+  return ` Fix what carillon status ${campaignId} names; then carillon start with its file lets it continue.`;
+}
+
+/** What moves the campaigns of a service that has a new address. */
+export function moveCommand(accountId: string): string {
+  return `carillon adjust --account --moved-from ${accountId}`;
+}
+
 /** The command that helps, which the floors below do not know. */
 function hintFor(error: Error): string {
+  const { remedy, accountId = '' } = error as { remedy?: (Facts & { kind: string }) | null; accountId?: string };
+  if (remedy != null) return remedies[remedy.kind]?.(remedy) ?? '';
+  if (error.name === 'OtherServiceError') return ` ${moveCommand(accountId)} does so.`;
   const { isAboutRows = false, path } = error as { isAboutRows?: boolean; path?: string };
   const file = error.name === 'CampaignFileError' ? path : '<campaign.yaml>';
   return isAboutRows ? `\ncarillon check ${file} says more.` : (hints[error.name] ?? '');

@@ -2,6 +2,7 @@ import { isatty } from 'node:tty';
 import pc from 'picocolors';
 import { createInterrupts, type Interrupts } from './interrupt.ts';
 import { answersWithData, cloneRoot, ownCommand, speaking } from './own-command.ts';
+import { processInput, type PersonInput } from './person-input.ts';
 
 /** All that a command knows of the terminal it runs in; tests hand in their own. */
 export interface Io {
@@ -9,6 +10,7 @@ export interface Io {
   stdout: NodeJS.WritableStream;
   /** Words to the person: progress, hints, failures. */
   stderr: NodeJS.WritableStream;
+  input: PersonInput;
   /** What to give to `readConfig`; undefined for the environment of this process. */
   env: NodeJS.ProcessEnv | undefined;
   /** Whether standard output is a terminal: live display, else plain lines. */
@@ -41,6 +43,7 @@ export function processIo(exit: (code: number) => void, args: readonly string[] 
     windows: process.platform === 'win32',
   });
   const isTerminal = isatty(1);
+  let input: PersonInput | null = null;
   const interrupts = createInterrupts(process, exit);
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -53,6 +56,10 @@ export function processIo(exit: (code: number) => void, args: readonly string[] 
     stdout: answersWithData(args) ? stdout : speaking(stdout, own),
     stderr: speaking(stderr, own),
     ownCommand: own,
+    // Standard input is left alone by commands that do not ask for it.
+    get input() {
+      return (input ??= processInput());
+    },
     env: undefined,
     isTerminal,
     colour: isTerminal && pc.isColorSupported,

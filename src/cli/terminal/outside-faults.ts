@@ -14,7 +14,7 @@ export function describeOutsideFault(error: unknown): OutsideFault | null {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (code.startsWith('SQLITE_')) return { code: 'database', message: describeSqlite(code, error.message) };
   if ('severity' in error && 'routine' in error) {
-    const message = `PostgreSQL refused a statement: ${error.message} (${code}). Check that this user may write there; running the same command again goes on where it stopped.`;
+    const message = `PostgreSQL refused a statement: ${error.message} (${code}). Check that this user may write there; running the same command again continues where it stopped.`;
     return { code: 'database', message };
   }
   if (error.name === 'ServiceError' || 'metadata' in error) {

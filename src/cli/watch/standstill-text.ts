@@ -17,30 +17,30 @@ export interface Obstacles {
 
 const words: Readonly<Record<StandstillReason, (calls: string) => string>> = {
   paused: () => 'paused',
-  scheduled: () => 'its start time has not come',
-  draining: () => 'it dials no more and collects open calls',
-  planned: (calls) => `${calls} planned, and not sent yet`,
-  not_sent: (calls) => `the service is not reached: ${calls} not sent`,
-  not_witnessed: (calls) => `Temporal did not take down the request: ${calls} not sent`,
+  scheduled: () => 'its start time has not been reached',
+  draining: () => 'it places no further calls and collects the open ones',
+  planned: (calls) => `${calls} planned but not sent yet`,
+  not_sent: (calls) => `the service cannot be reached: ${calls} not sent`,
+  not_witnessed: (calls) => `Temporal did not record the request: ${calls} not sent`,
   rate_limited: (calls) => `the service asked for a pause (429)${calls === '' ? '' : `: ${calls} not sent`}`,
-  unknown: (calls) => `it is not known whether ${calls} were placed: the records are looked through first`,
-  canary: () => 'the service has to show a first conversation of it',
-  words: () => 'open calls that begin with the same words have to end',
+  unknown: (calls) => `it is not known whether ${calls} were placed: the records are checked first`,
+  canary: () => 'the service has yet to show its first conversation',
+  words: () => 'open calls that begin with the same words must end first',
   due: () => 'nobody is due yet',
-  capacity: () => 'all of its lines are in use (max_concurrent_calls)',
-  share: () => "other campaigns use the account's lines",
+  capacity: () => "the campaign's concurrency is used up (max_concurrent_calls)",
+  share: () => "other campaigns use the account's concurrency",
   pacing: () => 'starts_per_minute allows no more',
-  collecting: () => 'everybody was called; the last results are to come',
+  collecting: () => 'everybody has been called; the last results are still to come',
 };
 
 const rules: Readonly<Record<string, string>> = {
-  outside_hours: 'outside of calling hours',
+  outside_hours: 'outside calling hours',
   frequency_cap: 'a frequency cap is used up',
   attempt_budget: "a retry's budget of attempts is used up",
-  not_before: 'their rows say when (list.not_before)',
-  number_busy: 'another campaign has a call to them open',
-  evidence: 'the records of earlier calls are looked through first',
-  words: 'open calls that begin with the same words have to end',
+  not_before: 'their rows set a later time (list.not_before)',
+  number_busy: 'another campaign has an open call to them',
+  evidence: 'the records of earlier calls are checked first',
+  words: 'open calls that begin with the same words must end first',
 };
 
 /** In one line why nobody is dialled now, since when, and until when; null while nothing stands in the way. */
@@ -84,7 +84,8 @@ function outsideText({ campaignId }: Campaign, look: WorkflowLook | null, { now 
       why: `Temporal does not run ${campaignId}`,
       until: 'until carillon start with its file starts it again',
     };
-  if (look.workers === 0) return { why: 'no worker is at work on this database', until: 'until carillon worker runs' };
+  if (look.workers === 0)
+    return { why: 'no worker is running for this database', until: 'until carillon worker is started' };
   if (look.failing === null || look.failing.activity === 'collect') return null;
   const { activity, tries, message, nextAt } = look.failing;
   const why = `${activity} fails: ${firstLine(printable(message))} (${plural(tries, 'try', 'tries')})`;

@@ -6,14 +6,14 @@ import { count, plural } from '../../input/figures.ts';
 
 /** Why nobody can know what became of a row, by the reason of the row or the detail of its last call. */
 const causes: Readonly<Record<string, string>> = {
-  [notToldApart]: 'a record may be that of their call, and cannot be told from others',
-  [acceptedLate]: 'their batch was taken for lost, and was carried out after all',
-  [givenUp]: 'given up by a person',
-  held: 'the answer to their batch was lost, and no record shows a trace of it',
-  no_record: 'the answer to their batch was lost; records show other calls of it, and not theirs',
-  no_record_shown: 'the service has not shown one record of this campaign, so that a missing one says nothing',
-  clock_stepped: 'a clock was set while their call was open, so that nobody can tell when a record began',
-  denied: 'the service said that it took no call of theirs, and a record shows that it did',
+  [notToldApart]: 'a record may belong to their call, or to another one',
+  [acceptedLate]: 'their batch was considered lost, but was carried out after all',
+  [givenUp]: 'given up by an operator',
+  held: 'the answer to their batch was lost, and no record shows it',
+  no_record: 'the answer to their batch was lost; records show other calls of it, but not theirs',
+  no_record_shown: 'the service has shown no record of this campaign, so a missing one proves nothing',
+  clock_stepped: 'a clock was set while their call was open, so it is unknown when a record began',
+  denied: 'the service reported that it accepted no call, but a record shows one',
   record_tells_nothing: 'their record does not say what happened',
 };
 
@@ -49,7 +49,7 @@ export function unresolvedLines({ campaignId }: Campaign, { unresolved }: DoubtC
   const apart = unresolved[notToldApart] ?? 0;
   return [
     '',
-    `${plural(all, 'row')} unresolved: nobody can know whether they were reached, so Carillon does not call them again by itself.`,
+    `${plural(all, 'row')} unresolved: it cannot be known whether they were reached, so Carillon does not call them again by itself.`,
     ...rows.map(([cause, times]) => `${count(times).padStart(9)}  ${causeText(cause)}`),
     ...(open === 0
       ? []

@@ -12,7 +12,7 @@ type Teller<Type extends EventType> = (event: Extract<NewEvent, { type: Type }>)
 const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'campaign.imported': ({ data }) => `${plural(data.rows, 'row')} imported, ${data.rejected} rejected`,
   'campaign.edited': ({ data }) => tellEdit(data),
-  'campaign.adjusted': ({ data }) => `a person changed ${tellAdjustment(data)}`,
+  'campaign.adjusted': ({ data }) => `an operator changed ${tellAdjustment(data)}`,
   'account.adjusted': ({ data }) => tellAccount(data),
   'account.pace': ({ data }) => tellPace(data),
   'campaign.state': ({ data }) => tellState(data),
@@ -31,10 +31,10 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
       : `${batchName(event)}: sending ${plural(event.data.size, 'call')} again, POST ${event.data.k}`,
   'post.verdict': (event) => tellVerdict(batchName(event), event.data),
   'batch.state': (event) => tellBatchState(batchName(event), event.data),
-  'recipient.decided': (event) => `${rowName(event)}: a person said that ${tellDecision(event.data)}`,
+  'recipient.decided': (event) => `${rowName(event)}: an operator decided that ${tellDecision(event.data)}`,
   'suppression.added': (event) => {
     if (event.data.source?.startsWith('possible:') === true)
-      return 'somebody opted out in a record that belongs to nobody: every number it may belong to is called no more';
+      return 'somebody opted out in a record that matches no call: no number it may belong to is called any more';
     return event.attemptId === undefined
       ? 'a number was put on the do-not-call list of this campaign'
       : `${rowName(event)} asked not to be called again, and will not be`;
@@ -92,8 +92,8 @@ export function tellAdjustment({ from, to }: Pick<EventData['campaign.adjusted']
 function tellAccount(data: EventData['account.adjusted']): string {
   const { service } = data.to;
   return service === undefined
-    ? `a person changed limits of the account: ${tellAdjustment(data)}`
-    : `a person moved the campaign to its service's new address, ${printable(service)}`;
+    ? `an operator changed limits of the account: ${tellAdjustment(data)}`
+    : `an operator moved the campaign to its service's new address, ${printable(service)}`;
 }
 
 function tellLimit(key: string, value: number | null | undefined): string {
@@ -111,7 +111,7 @@ function tellPace({ from, to }: EventData['account.pace']): string | null {
 function tellStep({ clock, byMs }: EventData['clock.stepped']): string {
   const whose = clock === 'machine' ? "a worker's clock" : "the service's clock";
   const way = byMs < 0 ? 'back' : 'forward';
-  return `${whose} was set ${way} by ${span(Math.abs(byMs))}: calls that were open then end in nothing negative`;
+  return `${whose} was set ${way} by ${span(Math.abs(byMs))}: calls that were open then get no negative outcome`;
 }
 
 const stateWords: Readonly<Record<CampaignState, string>> = {
@@ -139,7 +139,7 @@ function tellVerdict(name: string, { verdict, status }: EventData['post.verdict'
     case 'refused': {
       const next =
         status === 400 || status === 422
-          ? '; smaller batches will show which of its calls it does not take, once the records bear the refusal out'
+          ? '; once the records confirm the refusal, smaller batches will show which calls the service does not accept'
           : '';
       return `${name}: refused by the service${code}${next}`;
     }
@@ -148,7 +148,7 @@ function tellVerdict(name: string, { verdict, status }: EventData['post.verdict'
         ? `${name}: told to wait (429), nothing was queued; it will be sent again`
         : `${name}: no connection, nothing was sent; it will be sent again`;
     case 'unknown':
-      return `${name}: no answer that can be used${code}; it counts as sent, and nothing more is sent until the records have been looked at`;
+      return `${name}: no usable answer${code}; it counts as sent, and nothing more is sent until the records have been checked`;
   }
 }
 
@@ -160,16 +160,16 @@ function tellBatchState(name: string, data: EventData['batch.state']): string | 
         : `${name}: ${plural(data.calls_initiated, 'call')} accepted`;
     case 'held':
       return data.by === 'person'
-        ? `${name}: a person gave up its records; what became of its calls stays unknown`
-        : `${name}: no trace of it in the records; a person has to decide (carillon resolve)`;
+        ? `${name}: an operator gave up its records; what became of its calls stays unknown`
+        : `${name}: no record shows it; an operator must decide (carillon resolve)`;
     case 'redial':
       return data.by === 'campaign'
-        ? `${name}: no trace of it in the records; dialled again, as the campaign file says (on_unknown)`
-        : `${name}: a person said to dial again`;
+        ? `${name}: no record shows it; dialled again, as the campaign file says (on_unknown)`
+        : `${name}: an operator decided to dial again`;
     case 'given_up':
-      return `${name}: a person gave it up`;
+      return `${name}: an operator gave it up`;
     case 'released':
-      return `${name}: given back, its recipients wait again`;
+      return `${name}: released, its recipients wait again`;
     case 'refused':
     case 'unknown':
     case 'not_sent':

@@ -24,10 +24,10 @@ export function renderForecast(rules: CampaignRules, forecast: CampaignForecast)
     row('slowest', forecast.slowest, forecast.slowest.calls, Math.ceil(forecast.slowest.callMs / minuteMs)),
     `  ${'at most'.padEnd(34)}${count(calls.most).padStart(13)}${count(minutes.most).padStart(13)}`,
     ...wrapped(
-      `Supposed: at best all answer the first call, ${shortTalkMs / 1000} s each; likely ${percent(answerRate)} answer and talk ${talk}, ` +
+      `Assumptions: at best everybody answers the first call, ${shortTalkMs / 1000} s each; likely ${percent(answerRate)} answer and talk ${talk}, ` +
         `the others ring ${ringMs / 1000} s and wait as after no answer or voicemail, whichever is longer; slowest, nobody is ever reached, ` +
         `every call lasts ${talk} and every delay is the longest. ` +
-        'At most: with as many failures of the carrier as may go uncounted. No end is a bound: the service, other campaigns, pauses and the size ' +
+        'At most: with as many carrier failures as may go uncounted. No end is a bound: the service, other campaigns, pauses and the size ' +
         'of batches may slow it down.',
       '  ',
     ),
@@ -37,7 +37,7 @@ export function renderForecast(rules: CampaignRules, forecast: CampaignForecast)
     ...(rules.retry.resetAfterMs === null
       ? []
       : wrapped(
-          `retry.reset_after renews the budget: whoever is never reached is called on and on. Counted are the first ${count(rules.retry.maxAttempts)} attempts.`,
+          `retry.reset_after renews the budget, so a recipient who is never reached is called without limit. The forecast counts the first ${count(rules.retry.maxAttempts)} attempts.`,
           '  ',
         )),
     ...renderNeeds(rules, forecast),
@@ -71,6 +71,6 @@ function renderLost({ needs, slowest }: CampaignForecast): string[] {
   if (needs !== null || lost === 0) return [];
   return [
     '',
-    ...wrapped(`Should nobody answer, ${plural(lost, 'recipient')} would not get all attempts before the end.`),
+    ...wrapped(`If nobody answers, ${plural(lost, 'recipient')} would not get all their attempts before the end.`),
   ];
 }

@@ -30,10 +30,10 @@ export function tellHook(event: HookEvent, batch: string): string | null {
     return told.length === 0 ? null : `${batch}: the pre-dial hook says that ${told.join(', and ')}`;
   }
   const [name, what] = event.data.hook === 'on_pause' ? ['pause', 'pause'] : ['completion', 'end'];
-  if (event.type === 'hook.delivered') return `the ${name} hook was told of the ${what}`;
+  if (event.type === 'hook.delivered') return `the ${name} hook was notified of the ${what}`;
   return event.data.hook === 'pre_dial'
-    ? `${batch}: the pre-dial hook (pre_dial.url) gives no answer (${whyOf(event.data)}); nobody of it is called until it does`
-    : `the ${name} hook (on_${name}.url) could not be told of the ${what} (${whyOf(event.data)})`;
+    ? `${batch}: the pre-dial hook (pre_dial.url) does not answer (${whyOf(event.data)}); its recipients are not called until it does`
+    : `the ${name} hook (on_${name}.url) could not be notified of the ${what} (${whyOf(event.data)})`;
 }
 
 function tellCount(count: number, what: string): string[] {
@@ -41,9 +41,9 @@ function tellCount(count: number, what: string): string[] {
 }
 
 const noticeWords: Readonly<Record<NonNullable<HookStanding['completion']>, (what: string) => string>> = {
-  pending: (what) => `not told of the ${what} yet; it is tried for a day`,
-  delivered: (what) => `told of the ${what}`,
-  failed: (what) => `could not be told of the ${what} (see the log of the worker)`,
+  pending: (what) => `not yet notified of the ${what}; retried for a day`,
+  delivered: (what) => `notified of the ${what}`,
+  failed: (what) => `could not be notified of the ${what} (see the log of the worker)`,
 };
 
 /** Lines of `status` about the hooks of a campaign; none while there is nothing to tell. */
@@ -59,7 +59,7 @@ export function hookLines(
     ...(silentSince === null
       ? []
       : [
-          `the pre-dial hook${at('pre_dial', preDial)} has given no answer for ${span(Math.max(0, now - clock.atReal(silentSince)))}; nobody is called until it does`,
+          `the pre-dial hook${at('pre_dial', preDial)} has not answered for ${span(Math.max(0, now - clock.atReal(silentSince)))}; nobody is called until it does`,
         ]),
     ...(completion === null
       ? []

@@ -1,4 +1,5 @@
 import { editDistance } from '../edit-distance.ts';
+import { remember } from '../remember.ts';
 import { nearForm, nearWords } from './near-form.ts';
 
 /** Fewer words than this at the beginning of a line say nothing: many lines begin so. */
@@ -11,20 +12,13 @@ export interface Wording {
   near: string;
 }
 
-const kept = new Map<string, Wording>();
 const mostKept = 20_000;
 
 /** The wording of a line; null when it holds no word. */
-export function wordingOf(line: string | null): Wording | null {
-  if (line === null) return null;
-  const known = kept.get(line);
-  if (known !== undefined) return known.near === '' ? null : known;
-  const words = nearWords(line);
-  const wording = { words, near: words.join('') };
-  if (kept.size >= mostKept) kept.clear();
-  kept.set(line, wording);
-  return wording.near === '' ? null : wording;
-}
+export const wordingOf: (line: string | null) => Wording | null = remember((line) => {
+  const words = line === null ? [] : nearWords(line);
+  return words.length === 0 ? null : { words, near: words.join('') };
+}, mostKept);
 
 /** Whether two lines are equal, or one of three words or more is the beginning of the other. */
 export function isNearLine(a: Wording, b: Wording): boolean {
@@ -67,18 +61,11 @@ export function sharesFewWords(shown: Wording, line: Wording): boolean {
 /** The fixed text of a template in near form: before the first field, between the fields, and behind the last. */
 export type TemplateShape = readonly string[];
 
-const shapes = new Map<string, TemplateShape | null>();
-
 /** Null where the fixed text depends on the row. */
-export function shapeOf(template: string): TemplateShape | null {
-  const known = shapes.get(template);
-  if (known !== undefined) return known;
+export const shapeOf: (template: string) => TemplateShape | null = remember((template) => {
   const fixed = template.split(/\{\{[\s\S]*?\}\}/).map(nearForm);
-  const shape = template.includes('{%') || fixed.length === 1 ? null : fixed;
-  if (shapes.size >= 1_000) shapes.clear();
-  shapes.set(template, shape);
-  return shape;
-}
+  return template.includes('{%') || fixed.length === 1 ? null : fixed;
+}, 1_000);
 
 /**
  * Whether somebody else was meant: the fixed words of the template stand around a field, and the value there is further than a third, by

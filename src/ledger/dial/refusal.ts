@@ -57,7 +57,7 @@ export async function pauseForRefusal(
   { status, now }: { status: number; now: number },
 ): Promise<void> {
   await releaseBatchAttempts(tx, batch, { reason: `refused_${status}`, now });
-  const reason = `${pauseReasons[status] ?? `The service refuses batches (${status})`}. Mend it, then resume.`;
+  const reason = `${pauseReasons[status] ?? `The service refuses batches (${status})`}. Fix it, then resume.`;
   await changeCampaignState(tx, { campaignId: batch.campaign_id, now }, { to: 'paused', reason });
 }
 
@@ -89,6 +89,6 @@ export async function applyRefusal(tx: Tx, batch: BatchRow, now: number): Promis
     .returning('refused_streak')
     .executeTakeFirstOrThrow();
   if (streak < refusalsBeforePause) return;
-  const reason = `${streak} calls in a row were refused: is it the numbers? Look at the ledger, mend it, then resume.`;
+  const reason = `${streak} calls in a row were refused. Check the numbers and the table posts, then resume.`;
   await changeCampaignState(tx, at, { to: 'paused', reason });
 }

@@ -111,7 +111,7 @@ export async function noteSilentHook(
     if ((await countAsPlacedIfSeen(tx, batch, now)) === 'placed') return true;
     await releaseBatch(tx, batch, { reason: 'pre_dial_silent', now });
     const minutes = Math.floor((now - since) / 60_000);
-    const reason = `The pre-dial hook has given no answer that can be used for ${minutes} min (${place}; the last time: ${evidence}), and without it nobody is called. Mend it, then resume.`;
+    const reason = `The pre-dial hook has given no usable answer for ${minutes} min (${place}; the last time: ${evidence}). Without one nobody is called. Fix it, then resume.`;
     await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason });
     return true;
   });

@@ -50,7 +50,7 @@ export async function countAsUnknown(
   if (await hasRecord(tx, batchId))
     await confirmBatch(tx, { ...batch, state: 'unknown' }, { acceptedBy: 'evidence', now });
   else if (streak >= unknownsBeforePause) {
-    const reason = `${streak} batches in a row ended without a known answer: is the service up? Look at it, then resume.`;
+    const reason = `${streak} batches in a row ended without a known answer. Check the service, then resume.`;
     await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason });
   }
   return true;

@@ -40,7 +40,8 @@ export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Prom
   const failed = Object.fromEntries(failedDispositions.map((disposition) => [disposition, count(disposition)]));
   const evidence = breakerOpens(breaker, { ended, failed });
   if (evidence === null) return false;
-  const next = breaker.coolDownMs === null ? 'Look at it, then resume.' : 'It goes on by itself after its cool-down.';
+  const next =
+    breaker.coolDownMs === null ? 'Find the cause, then resume.' : 'It resumes by itself after its cool-down.';
   const resumeAt = breaker.coolDownMs === null ? null : now + breaker.coolDownMs;
   return changeCampaignState(
     tx,

@@ -69,8 +69,8 @@ export async function canaryAllowance(db: Queries, campaign: Campaign): Promise<
 export async function pauseUnproven(tx: Tx, campaign: Campaign, now: number): Promise<boolean> {
   if ((await countOpen(tx, campaign.campaignId)) > 0) return false;
   const reason = campaign.callerProven
-    ? 'The service shows no record of the first calls, so nobody can tell who was reached. Look at its list of conversations, then resume: 20 more calls are made.'
-    : 'None of the first calls shows a conversation: is the caller number verified? Check it with the service, then resume.';
+    ? 'The service shows no record of the first calls, so it is unknown who was reached. Check its list of conversations, then resume; each resume allows 20 more calls.'
+    : 'None of the first calls led to a conversation. Check with the service that the caller number is verified, then resume.';
   return changeCampaignState(tx, { campaignId: campaign.campaignId, now }, { to: 'paused', reason });
 }
 
@@ -92,6 +92,6 @@ export async function pauseUnwitnessed(
     .limit(unwitnessedBeforePause)
     .execute();
   if (last.length < unwitnessedBeforePause || last.some(({ message }) => message !== unwitnessedWords)) return;
-  const reason = `Temporal did not take down ${unwitnessedBeforePause} requests in a row, so they were not sent: is it up, and may the worker send heartbeats? Look at it, then resume.`;
+  const reason = `Temporal did not record ${unwitnessedBeforePause} requests in a row, so they were not sent. Check that it is up and that the worker can send heartbeats, then resume.`;
   await changeCampaignState(tx, { campaignId: batch.campaign_id, now }, { to: 'paused', reason });
 }

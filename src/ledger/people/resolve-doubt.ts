@@ -180,7 +180,7 @@ class Resolving {
     const unseen = open.filter(({ attempt, conversationId }) => !shown.has(`${attempt.attempt_id} ${conversationId}`));
     if (unseen.length > 0) {
       const ids = unseen.map(({ conversationId }) => conversationId).join(', ');
-      const what = `the row may have other records by now (${ids}): have the file written anew, and look at them`;
+      const what = `the row may have other records by now (${ids}): have the file written again, and check them`;
       this.#problems.push({ place: said.place, column: 'row', value: String(recipient.row_number), problem: what });
       return;
     }

@@ -1,5 +1,6 @@
 import { moveBatch } from '../batch-moves.ts';
 import { updateRecipient } from '../updates.ts';
+import { RefusedError } from '../ledger-error.ts';
 import { notToldApart } from '../../domain/disposition.ts';
 import { givenUp } from '../../domain/attempts/retry-schedule.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
@@ -22,22 +23,23 @@ export interface Resolution {
 }
 
 /** Thrown when nobody would be redialled any more: rows put back in line would end as `expired` or `cancelled`, as if never called. */
-export class RedialRefusedError extends Error {
+export class RedialRefusedError extends RefusedError {
   override readonly name = 'RedialRefusedError' as const;
-  readonly isBadInput = true;
 }
 
 export function refuseIfNobodyIsDialled({ campaignId, state, rules }: Campaign, now: number): void {
   if (rules.endsAt !== null && rules.endsAt <= now) {
     throw new RedialRefusedError(
       `Campaign ${campaignId} ended for good at ${new Date(rules.endsAt).toISOString()} (ends_at): nobody would be called, so its rows stay unresolved. ` +
-        `Start a new campaign with them (carillon results ${campaignId} --outcome unresolved), or leave them as they are: carillon resolve ${campaignId} --give-up.`,
+        'Start a new campaign with them, or leave them as they are.',
+      { kind: 'leave_unresolved', campaignId },
     );
   }
   if (state === 'draining') {
     throw new RedialRefusedError(
       `Campaign ${campaignId} is draining: nobody is dialled, so its rows stay unresolved. ` +
-        `Repeat this when carillon status ${campaignId} says that it has ended; it then starts the next round.`,
+        'Repeat this when it has ended; it then starts the next round.',
+      { kind: 'await_end', campaignId },
     );
   }
 }

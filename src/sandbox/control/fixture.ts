@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { checkFixture, FixtureError } from '../fixture/check-fixture.ts';
 import { fixtureSchema, type Fixture } from '../fixture/fixture.ts';
-import { loadFixture } from '../core/service/load-fixture.ts';
+import { loadFixture } from '../core/service/seed-data.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { conflict, InvalidRequest } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';

@@ -8,7 +8,7 @@ import { serveControl } from '../http/serve-control.ts';
 import { identifier } from '../schemas/building-blocks.ts';
 import { conflict, existing } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
-import { sipTransports, type SipTrunk } from '../core/state/sip-trunk.ts';
+import { sipTransports, type SipTrunk } from '../core/state/agent.ts';
 
 const fields = {
   label: z.string().min(1, 'Must not be empty.').max(200),

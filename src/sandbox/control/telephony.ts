@@ -1,23 +1,17 @@
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 import { findNumber } from '../routes/phone-numbers.ts';
 import { serveControl } from '../http/serve-control.ts';
-import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
 import { ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { takeInboundCall } from '../core/telephony/inbound.ts';
-import { isSignedByProvider, telephonySignatureHeader, writeInstruction } from '../core/telephony/telephony-webhook.ts';
-import { voiceWebhookPath } from '../core/telephony/webhook-path.ts';
-
-const voiceReport = z.strictObject({
-  CallSid: z.string().min(1),
-  AccountSid: z.string(),
-  From: e164,
-  To: e164,
-  Direction: z.literal('inbound'),
-  CallStatus: z.literal('ringing'),
-});
+import {
+  isSignedByProvider,
+  telephonySignatureHeader,
+  voiceReport,
+  voiceWebhookPath,
+  writeInstruction,
+} from '../core/telephony/telephony-webhook.ts';
 
 /** The webhook that import configures for a number: the provider reports a call, and is told to connect or to reject it. */
 export function controlTelephony(app: FastifyInstance, service: Service): void {
@@ -50,5 +44,5 @@ export function controlTelephony(app: FastifyInstance, service: Service): void {
 
 function notTheProvider(): ServiceError {
   const message = `Only the telephony provider reports calls here, and signs them (${telephonySignatureHeader}). Use POST /_sandbox/inbound to have somebody call.`;
-  return new ServiceError(403, message, { type: 'authorization_error', code: 'invalid_telephony_signature' });
+  return new ServiceError(403, message, { code: 'invalid_telephony_signature' });
 }

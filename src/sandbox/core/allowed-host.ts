@@ -8,14 +8,18 @@ export interface Outbound {
   ownPort: number | null;
 }
 
-/** Why the sandbox does not connect there; null when it does. */
-export type OutboundRefusal = 'foreign' | 'itself' | null;
+type OutboundRefusal = 'unreadable' | 'protocol' | 'user' | 'itself' | 'foreign';
 
 /**
- * Whether the sandbox may connect there: to this machine, or to a host that was allowed in as many words, but not to itself. Whoever may
- * write an agent or a webhook would reach its controls by that, past their token and the checks of where a request comes from.
+ * Why the sandbox does not connect to an address; null when it does: to this machine, or to a host that was allowed in as many words, but
+ * not to itself. Whoever may write an agent or a webhook would reach its controls by that, past their token and the checks of where a
+ * request comes from.
  */
-export function refuseHost({ protocol, hostname, host, port }: URL, { hosts, ownPort }: Outbound): OutboundRefusal {
+export function refuseHost(address: string, { hosts, ownPort }: Outbound): OutboundRefusal | null {
+  if (!URL.canParse(address)) return 'unreadable';
+  const { protocol, username, password, hostname, host, port } = new URL(address);
+  if (protocol !== 'http:' && protocol !== 'https:') return 'protocol';
+  if (username !== '' || password !== '') return 'user';
   const loopback = isLoopback(hostname);
   const effectivePort = Number(port === '' ? (protocol === 'https:' ? 443 : 80) : port);
   if (loopback && effectivePort === ownPort) return 'itself';
@@ -41,9 +45,8 @@ export function addressOf(host: string, port: number): string {
 
 /**
  * Whether a `Host` header, without its port, may stand for what listens on `host`. On a loopback address: its own names alone. Elsewhere
- * also
- * `host` itself and whatever no site of another can be called: an IP address, a name without a dot (as in a network of containers), and
- * names under `.internal`, which the public DNS never has.
+ * also `host` itself and whatever no site of another can be called: an IP address, a name without a dot (as in a network of containers),
+ * and names under `.internal`, which the public DNS never has.
  */
 export function mayBeCalled(name: string, host: string): boolean {
   if (isLoopback(name)) return true;

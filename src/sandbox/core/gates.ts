@@ -22,6 +22,12 @@ export interface BatchHooks {
   onBatchReplied?(info: BatchPointInfo): void | Promise<void>;
 }
 
+const hookAt = {
+  batch_received: 'onBatchReceived',
+  batch_work_done: 'onBatchWorkDone',
+  batch_replied: 'onBatchReplied',
+} as const satisfies Record<BatchPoint, keyof BatchHooks>;
+
 interface Gate {
   id: string;
   point: BatchPoint;
@@ -45,18 +51,15 @@ export class Gates {
 
   set(point: BatchPoint, nth = 1): string {
     const id = `gate_${++this.#set}`;
-    const { promise, resolve } = deferred();
-    this.#gates.set(id, { id, point, nth, seen: 0, reachedBy: null, open: resolve, opened: promise, onReached: [] });
+    let open = (): void => {};
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    this.#gates.set(id, { id, point, nth, seen: 0, reachedBy: null, open, opened, onReached: [] });
     return id;
   }
 
   list(): { id: string; point: BatchPoint; nth: number; reached: boolean }[] {
-    return [...this.#gates.values()].map(({ id, point, nth, reachedBy }) => ({
-      id,
-      point,
-      nth,
-      reached: reachedBy !== null,
-    }));
+    const gates = [...this.#gates.values()];
+    return gates.map(({ id, point, nth, reachedBy }) => ({ id, point, nth, reached: reachedBy !== null }));
   }
 
   find(wanted: { id?: string | undefined; point?: BatchPoint | undefined; nth?: number | undefined }): string | null {
@@ -94,7 +97,7 @@ export class Gates {
   }
 
   async reach(info: BatchPointInfo): Promise<void> {
-    await this.#callHook(info);
+    await this.#hooks[hookAt[info.point]]?.(info);
     const reached: Gate[] = [];
     for (const gate of this.#gates.values()) {
       if (gate.point !== info.point) continue;
@@ -106,23 +109,4 @@ export class Gates {
     }
     await Promise.all(reached.map((gate) => gate.opened));
   }
-
-  async #callHook(info: BatchPointInfo): Promise<void> {
-    switch (info.point) {
-      case 'batch_received':
-        return this.#hooks.onBatchReceived?.(info);
-      case 'batch_work_done':
-        return this.#hooks.onBatchWorkDone?.(info);
-      case 'batch_replied':
-        return this.#hooks.onBatchReplied?.(info);
-    }
-  }
-}
-
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

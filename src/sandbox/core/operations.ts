@@ -24,11 +24,15 @@ export function operationByNumber(number: number): OperationName | undefined {
   return operationNames.find((name) => operations[name].number === number);
 }
 
-/** Methods that the contract knows for a path; empty when it does not know the path. */
-export function allowedMethods(pathname: string): string[] {
-  const matching = operationNames
-    .map((name) => operations[name])
-    .filter(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(pathname));
+/** What the extended dialect serves at a path of the contract, beside the contract's own operations. */
+export const deleteNumber = { method: 'DELETE', path: '/v1/convai/phone-numbers/:phone_number_id' } as const;
+
+/** Methods that a path of the contract has in this dialect; empty when the contract does not know the path. */
+export function allowedMethods(pathname: string, dialect: 'spec' | 'extended'): string[] {
+  const beyond = dialect === 'extended' ? [deleteNumber] : [];
+  const matching = [...operationNames.map((name) => operations[name]), ...beyond].filter(({ path }) =>
+    new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(pathname),
+  );
   // Fixed paths win over those with a parameter, as in the router.
   const fixed = matching.filter(({ path }) => path === pathname);
   return [...new Set((fixed.length > 0 ? fixed : matching).map(({ method }) => method))];

@@ -39,11 +39,15 @@ export class Random {
     return values[Math.floor(this.next() * values.length)] ?? values[0];
   }
 
+  /** Of mean 0 and deviation 1, by Box and Muller. */
+  normal(): number {
+    const radius = Math.sqrt(-2 * Math.log(1 - this.next()));
+    return radius * Math.cos(2 * Math.PI * this.next());
+  }
+
   /** Log-normal with the given mean; `sigma` is the spread of the logarithm. */
   logNormal(mean: number, sigma: number): number {
-    const radius = Math.sqrt(-2 * Math.log(1 - this.next()));
-    const normal = radius * Math.cos(2 * Math.PI * this.next());
-    return Math.exp(Math.log(mean) - (sigma * sigma) / 2 + sigma * normal);
+    return Math.exp(Math.log(mean) - (sigma * sigma) / 2 + sigma * this.normal());
   }
 }
 

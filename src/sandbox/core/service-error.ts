@@ -13,16 +13,27 @@ export interface ServiceErrorFacts {
   headers?: Record<string, string>;
 }
 
+/** What a refusal is where its status says it. */
+const typeOfStatus: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'authorization_error',
+  404: 'not_found',
+  409: 'conflict',
+  429: 'rate_limit_error',
+  500: 'server_error',
+};
+
 /** Thrown when a request is refused; answered as `{"detail": {...}}`. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError' as const;
   readonly status: number;
   readonly facts: ServiceErrorFacts;
 
-  constructor(status: number, message: string, facts: ServiceErrorFacts) {
+  /** Its type follows from the status unless it is given. */
+  constructor(status: number, message: string, facts: Omit<ServiceErrorFacts, 'type'> & { type?: string }) {
     super(message);
     this.status = status;
-    this.facts = facts;
+    this.facts = { type: typeOfStatus[status] ?? 'invalid_request', ...facts };
   }
 }
 
@@ -39,7 +50,7 @@ export class InvalidRequest extends Error {
 
 export function notFound(what: string, id: string, param?: string): ServiceError {
   const message = `No ${what} with the id "${id}" exists; it may have been deleted.`;
-  return new ServiceError(404, message, { type: 'not_found', code: `${what.replaceAll(' ', '_')}_not_found`, param });
+  return new ServiceError(404, message, { code: `${what.replaceAll(' ', '_')}_not_found`, param });
 }
 
 /** Throws 404 where there is no such thing. */
@@ -49,7 +60,7 @@ export function existing<Thing>(thing: Thing | undefined, what: string, id: stri
 }
 
 export function conflict(code: string, message: string, param?: string): ServiceError {
-  return new ServiceError(409, message, { type: 'conflict', code, param });
+  return new ServiceError(409, message, { code, param });
 }
 
 /** The body of every refusal but 422. `status` repeats `code` for clients of the older shape. */

@@ -37,13 +37,8 @@ function draw(of: Exclude<Latency, number>, random: Random): number {
     case 'uniform':
       return random.between(of.from, of.to);
     case 'normal':
-      return of.mean + of.deviation * standardNormal(random);
+      return of.mean + of.deviation * random.normal();
     case 'log_normal':
       return of.mean === 0 ? 0 : random.logNormal(of.mean, of.sigma);
   }
-}
-
-function standardNormal(random: Random): number {
-  const radius = Math.sqrt(-2 * Math.log(1 - random.next()));
-  return radius * Math.cos(2 * Math.PI * random.next());
 }

@@ -1,4 +1,5 @@
 import type { OperationName } from '../core/operations.ts';
+import { parseJson } from '../core/parse-json.ts';
 import type { Random } from '../core/random.ts';
 import type { FaultHit } from './book.ts';
 import type { FaultEffect } from './effect.ts';
@@ -20,12 +21,8 @@ type ReplyChange = Extract<FaultEffect, { type: (typeof changeTypes)[number] }>;
 export function changeReply(payload: string, hits: readonly FaultHit[], operation: OperationName | null): string {
   const changes = hits.flatMap(({ effect, draw }) => (isReplyChange(effect) ? [{ effect, draw }] : []));
   if (changes.length === 0) return payload;
-  let body: unknown;
-  try {
-    body = JSON.parse(payload);
-  } catch {
-    return payload;
-  }
+  let body = parseJson(payload);
+  if (body === undefined) return payload;
   for (const { effect, draw } of changes) body = change(body, effect, draw, operation);
   return JSON.stringify(body);
 }

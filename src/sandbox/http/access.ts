@@ -18,7 +18,6 @@ export function guardControl(app: FastifyInstance, { controlToken }: SandboxSett
     if (request.routeOptions.config.control?.open === true) return;
     if (timingSafeEqual(digest(request.headers.authorization ?? ''), wanted)) return;
     throw new ServiceError(401, 'Send the control token of this sandbox as "authorization: Bearer <token>".', {
-      type: 'authentication_error',
       code: request.headers.authorization === undefined ? 'missing_control_token' : 'invalid_control_token',
       headers: { 'www-authenticate': 'Bearer' },
     });

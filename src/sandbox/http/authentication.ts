@@ -33,10 +33,8 @@ export function apiKeyIn(headers: IncomingHttpHeaders, dialect: Dialect): string
 /** Who asks. Throws 401 or 403. */
 export function authenticate(apiKey: string | null, apiKeys: readonly string[]): Caller {
   if (apiKey === null) {
-    throw new ServiceError(401, 'Send your API key, once, in the x-api-key header. It is read nowhere else.', {
-      type: 'authentication_error',
-      code: 'missing_api_key',
-    });
+    const message = 'Send your API key, once, in the x-api-key header. It is read nowhere else.';
+    throw new ServiceError(401, message, { code: 'missing_api_key' });
   }
   const caller: Caller = { apiKey, slow: false, waitMs: null };
   if (apiKeys.includes(apiKey) || apiKey === sandboxKey) return caller;
@@ -44,24 +42,16 @@ export function authenticate(apiKey: string | null, apiKeys: readonly string[]):
     case 'sk_sandbox_slow':
       return { ...caller, slow: true };
     case 'sk_sandbox_forbidden':
-      throw new ServiceError(403, 'This API key may not do that.', {
-        type: 'authorization_error',
-        code: 'insufficient_permissions',
-      });
+      throw new ServiceError(403, 'This API key may not do that.', { code: 'insufficient_permissions' });
     case 'sk_sandbox_ratelimited':
       return { ...caller, waitMs: limitedKeyWaitMs };
     default:
       throw new ServiceError(401, `The API key is not valid or was revoked. The sandbox accepts "${sandboxKey}".`, {
-        type: 'authentication_error',
         code: 'invalid_api_key',
       });
   }
 }
 
 export function rateLimited(code: string, headers: Record<string, string>): ServiceError {
-  return new ServiceError(429, 'Too many requests. Wait, then try again with growing pauses.', {
-    type: 'rate_limit_error',
-    code,
-    headers,
-  });
+  return new ServiceError(429, 'Too many requests. Wait, then try again with growing pauses.', { code, headers });
 }

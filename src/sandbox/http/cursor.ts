@@ -1,3 +1,4 @@
+import { parseJson } from '../core/parse-json.ts';
 import { refuseField } from '../schemas/validate.ts';
 
 /** A place in one list of one life of the sandbox; opaque to callers. */
@@ -14,21 +15,10 @@ export function writeCursor({ list, generation, position, key }: Cursor): string
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** The position in a cursor of this very list. Throws `InvalidRequest` for any other. */
+/** All of a cursor of this very list; null without one. Throws `InvalidRequest` for any other. */
 export function readCursor(
   text: string | undefined,
-  list: string,
-  generation: number,
-  parameter = 'cursor',
-): number | null {
-  return openCursor(text, list, generation, parameter)?.position ?? null;
-}
-
-/** All of a cursor of this very list; null without one. Throws `InvalidRequest` for any other. */
-export function openCursor(
-  text: string | undefined,
-  list: string,
-  generation: number,
+  { list, generation }: Pick<Cursor, 'list' | 'generation'>,
   parameter = 'cursor',
 ): Cursor | null {
   if (text === undefined) return null;
@@ -42,19 +32,10 @@ export function openCursor(
 }
 
 function parse(text: string): Cursor | null {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    if (!Array.isArray(value)) return null;
-    const [list, generation, position, key] = value as unknown[];
-    if (
-      typeof list !== 'string' ||
-      typeof generation !== 'number' ||
-      !Number.isSafeInteger(position) ||
-      Number(position) < 0
-    )
-      return null;
-    return { list, generation, position: Number(position), ...(typeof key === 'string' ? { key } : {}) };
-  } catch {
-    return null;
-  }
+  const value = parseJson(Buffer.from(text, 'base64url').toString('utf8'));
+  if (!Array.isArray(value)) return null;
+  const [list, generation, position, key] = value as unknown[];
+  if (typeof list !== 'string' || typeof generation !== 'number') return null;
+  if (typeof position !== 'number' || !Number.isSafeInteger(position) || position < 0) return null;
+  return { list, generation, position, ...(typeof key === 'string' ? { key } : {}) };
 }

@@ -1,3 +1,4 @@
+import type { Dialect } from '../schemas/building-blocks.ts';
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -7,26 +8,26 @@ import { allowedMethods } from '../core/operations.ts';
 import { errorBody, InvalidRequest, ServiceError } from '../core/service-error.ts';
 
 /** Answers every refusal in the service's shape: an object in `detail`, or for 422 an array with one entry per field. */
-export function answerErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply));
-  app.setNotFoundHandler((request, reply) => answerError(notServed(request), request, reply));
+export function answerErrors(app: FastifyInstance, dialect: Dialect): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply, dialect));
+  app.setNotFoundHandler((request, reply) => answerError(notServed(request, dialect), request, reply, dialect));
 }
 
-function notServed(request: FastifyRequest): ServiceError {
-  const pathname = request.url.split('?')[0] ?? '';
-  const allowed = allowedMethods(pathname);
-  if (allowed.length > 0) {
-    const message = `${request.method} is not allowed on ${pathname}; use ${allowed.join(' or ')}.`;
-    const headers = { allow: allowed.join(', ') };
-    return new ServiceError(405, message, { type: 'invalid_request', code: 'method_not_allowed', headers });
-  }
-  const message = `Nothing is served at ${pathname}. Operations are under /v1/convai, the sandbox's own controls under /_sandbox.${meant(request)}`;
-  return new ServiceError(404, message, { type: 'not_found', code: 'route_not_found' });
+function notServed({ url, method, exchange }: FastifyRequest, dialect: Dialect): ServiceError {
+  const pathname = url.split('?')[0] ?? '';
+  // The likeliest route, as a question; nothing when none is near.
+  const meant = exchange.hint === null ? '' : ` Did you mean ${exchange.hint}?`;
+  const message = `Nothing is served at ${pathname}. Operations are under /v1/convai, the sandbox's own controls under /_sandbox.${meant}`;
+  return methodRefused(method, pathname, dialect) ?? new ServiceError(404, message, { code: 'route_not_found' });
 }
 
-/** The likeliest route, as a question; nothing when none is near. */
-function meant({ exchange }: FastifyRequest): string {
-  return exchange.hint === null ? '' : ` Did you mean ${exchange.hint}?`;
+/** Null for a path that the contract does not know. */
+function methodRefused(method: string, pathname: string, dialect: Dialect): ServiceError | null {
+  const allowed = allowedMethods(pathname, dialect);
+  if (allowed.length === 0) return null;
+  const message = `${method} is not allowed on ${pathname}; use ${allowed.join(' or ')}.`;
+  const headers = { allow: allowed.join(', ') };
+  return new ServiceError(405, message, { code: 'method_not_allowed', headers });
 }
 
 /** A path that cannot be decoded never comes to the pipeline. */
@@ -38,81 +39,75 @@ export function answerUnroutable(error: FastifyError, _request: FastifyRequest, 
     .send(errorBody(error.message, facts, newErrorId()));
 }
 
-/** What came is no HTTP request. */
-export function answerUnreadable(error: UnreadableError, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const { status, code, message, allow } = whyUnreadable(error);
-  const facts = { type: 'invalid_request', code };
-  const body = JSON.stringify(errorBody(message, facts, newErrorId()));
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'x-sandbox: 1',
-    ...(allow === undefined ? [] : [`allow: ${allow}`]),
-    'content-type: application/json',
-    `content-length: ${body.length}`,
-    'connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-}
-
 type UnreadableError = Error & { code?: string | undefined; rawPacket?: unknown };
 
-function whyUnreadable({ code, rawPacket }: UnreadableError): {
-  status: number;
-  code: string;
-  message: string;
-  allow?: string;
-} {
+/** What came is no HTTP request. */
+export function answerUnreadable(error: UnreadableError, socket: Socket, dialect: Dialect): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  socket.end(refusalOnWire(whyUnreadable(error, dialect)));
+}
+
+function whyUnreadable({ code, rawPacket }: UnreadableError, dialect: Dialect): ServiceError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return { status: 408, code: 'request_timeout', message: 'The request took too long to come; send it at once.' };
+    return new ServiceError(408, 'The request took too long to come; send it at once.', { code: 'request_timeout' });
   // A method that the parser does not know, such as BREW, in a request that is well formed otherwise.
   const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 2_000) : '';
   const line = /^([A-Z][A-Z-]{1,30}) (\/[^ ?]*)\S* HTTP\/1\.[01]\r\n/.exec(start);
   const [, method = '', path = ''] = line ?? [];
-  const allowed = allowedMethods(path);
-  if (code === 'HPE_INVALID_METHOD' && allowed.length > 0) {
-    const message = `${method} is not allowed on ${path}; use ${allowed.join(' or ')}.`;
-    return { status: 405, code: 'method_not_allowed', message, allow: allowed.join(', ') };
-  }
-  return { status: 400, code: 'bad_request', message: 'This is not an HTTP request that can be read.' };
+  const refused = code === 'HPE_INVALID_METHOD' ? methodRefused(method, path, dialect) : null;
+  return refused ?? new ServiceError(400, 'This is not an HTTP request that can be read.', { code: 'bad_request' });
+}
+
+/** A refusal as it travels, for a connection to which nothing else is going to be written. */
+export function refusalOnWire({ status, message, facts }: ServiceError): string {
+  const errorId = newErrorId();
+  const body = JSON.stringify(errorBody(message, facts, errorId));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'x-sandbox: 1',
+    `x-request-id: ${errorId}`,
+    ...Object.entries(facts.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
 export function newErrorId(): string {
   return randomBytes(16).toString('hex');
 }
 
-function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { errorId } = request.exchange;
+function answerError(error: Error, request: FastifyRequest, reply: FastifyReply, dialect: Dialect): FastifyReply {
   if (error instanceof InvalidRequest) return reply.code(422).send({ detail: error.fields });
   if (error instanceof FaultRuleError) {
-    return reply
-      .code(422)
-      .send({ detail: error.problems.map((msg) => ({ loc: ['body'], msg, type: 'invalid_fault_rule' })) });
+    const detail = error.problems.map((msg) => ({ loc: ['body'], msg, type: 'invalid_fault_rule' }));
+    return reply.code(422).send({ detail });
   }
-  if (error instanceof ServiceError) {
-    for (const [name, value] of Object.entries(error.facts.headers ?? {})) reply.header(name, value);
-    return reply.code(error.status).send(errorBody(error.message, error.facts, errorId));
-  }
-  const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
-  if (status >= 400 && status < 500) {
-    // Whatever is wrong with a body that nothing takes: that is what there is to say.
-    if (request.is404) return answerError(notServed(request), request, reply);
-    const facts = { type: 'invalid_request', code: codeOf(status) };
-    return reply.code(status).send(errorBody(explain(status, error.message), facts, errorId));
-  }
-  process.emitWarning(error);
+  const { status, message, facts } = refusalFor(error, request, dialect);
   return reply
-    .code(500)
-    .send(
-      errorBody(
-        'The sandbox failed; this is a defect of its own.',
-        { type: 'server_error', code: 'internal_error' },
-        errorId,
-      ),
-    );
+    .headers(facts.headers ?? {})
+    .code(status)
+    .send(errorBody(message, facts, request.exchange.errorId));
 }
 
-function codeOf(status: number): string {
+function refusalFor(error: Error, request: FastifyRequest, dialect: Dialect): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
+  if (status < 400 || status >= 500) return ownFailure(error);
+  // Whatever is wrong with a body that nothing takes: that is what there is to say.
+  if (request.is404) return notServed(request, dialect);
+  return new ServiceError(status, explain(status, error.message), { code: codeOf(status) });
+}
+
+/** What is answered for a defect of the sandbox, of which its owner is warned. */
+export function ownFailure(error: unknown): ServiceError {
+  process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+  return new ServiceError(500, 'The sandbox failed; this is a defect of its own.', { code: 'internal_error' });
+}
+
+/** The name of a status as codes are written: `bad_gateway`. */
+export function codeOf(status: number): string {
   return (STATUS_CODES[status] ?? 'invalid request').toLowerCase().replaceAll(/\W+/g, '_');
 }
 

@@ -1,14 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { FaultEffect } from '../faults/effect.ts';
+import type { FaultEffect, ErrorBody } from '../faults/effect.ts';
 import { drawLatency } from '../faults/latency.ts';
 import { changeReply } from '../faults/reply-changes.ts';
 import { refuseField } from '../schemas/validate.ts';
 import { errorBody, notFound, ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
+import { codeOf } from './error-replies.ts';
 import { rateLimited } from './authentication.ts';
 import { breakOff, cutConnection, dribble, never, pause } from './connection-faults.ts';
-import { errorPayload } from './error-payload.ts';
-import { changeWorld } from './world-faults.ts';
+import { aboutOf } from './request-about.ts';
+import { STATUS_CODES } from 'node:http';
 
 /** What the faults that hit a request do before its work. Throws the refusal they ask for; true when no answer is to follow. */
 export async function sufferBefore(
@@ -102,7 +103,7 @@ export async function sufferAfter(
 }
 
 export function keyRevoked(): ServiceError {
-  return new ServiceError(401, 'The API key was revoked.', { type: 'authentication_error', code: 'invalid_api_key' });
+  return new ServiceError(401, 'The API key was revoked.', { code: 'invalid_api_key' });
 }
 
 type ReplyEffect = Extract<FaultEffect, { type: 'error' | 'html' }>;
@@ -129,4 +130,54 @@ function retryAfterHeader(
 
 function lastPathPart(url: string): string {
   return decodeURIComponent(url.split('?')[0]?.split('/').at(-1) ?? '');
+}
+
+/** Faults of the world behind the service: what a request is about changes under its hands. */
+export function changeWorld(
+  effect: FaultEffect,
+  moment: 'before' | 'after',
+  request: FastifyRequest,
+  service: Service,
+): void {
+  if (effect.type === 'delete_agent' && effect.when === moment) {
+    for (const id of given(effect.agent_id) ?? aboutOf(request, service).agentIds) service.state.deleteAgent(id);
+  }
+  if ((effect.type === 'unassign_number' || effect.type === 'unverify_number') && effect.when === moment) {
+    for (const id of given(effect.phone_number_id) ?? aboutOf(request, service).numberIds) {
+      const number = service.state.numbers.get(id);
+      if (number === undefined) continue;
+      if (effect.type === 'unassign_number') number.agentId = null;
+      else number.verified = false;
+    }
+  }
+}
+
+function given(id: string | undefined): string[] | null {
+  return id === undefined ? null : [id];
+}
+
+/** The body of a failure that a fault rule asks for. */
+export function errorPayload(
+  effect: { type: 'html'; status: number } | { type: 'error'; status: number; body: ErrorBody },
+  errorId: string,
+): string {
+  const { message, ...facts } = factsOf(effect.status);
+  switch (effect.type === 'html' ? 'html' : effect.body) {
+    case 'object':
+      return JSON.stringify(errorBody(message, facts, errorId));
+    case 'legacy':
+      return JSON.stringify({ detail: { status: facts.code, message } });
+    case 'string':
+      return JSON.stringify({ detail: message });
+    case 'empty':
+      return '';
+    case 'html':
+      return `<html><head><title>${effect.status}</title></head><body><h1>Bad gateway</h1></body></html>`;
+  }
+}
+
+function factsOf(status: number): { type: string; code: string; message: string } {
+  const type = status >= 500 ? 'server_error' : 'invalid_request';
+  if (status === 500) return { type, code: 'internal_error', message: 'Something went wrong on our side.' };
+  return { type, code: codeOf(status), message: `${STATUS_CODES[status] ?? 'Unknown error'}.` };
 }

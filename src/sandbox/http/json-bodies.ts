@@ -1,9 +1,9 @@
+import { parseJson } from '../core/parse-json.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { captureRequest } from '../judge/captures.ts';
 import { refuseField } from '../schemas/validate.ts';
 import { ServiceError } from '../core/service-error.ts';
-import { duplicateKey } from './duplicate-keys.ts';
-import { isNestedDeeper, mostLevels } from '../core/nesting.ts';
+import { duplicateKey, isNestedDeeper, mostLevels } from './json-text.ts';
 
 /** What is exported stands a few levels deeper in its document, and comes back by the controls. */
 const mostControlLevels = mostLevels + 20;
@@ -11,7 +11,7 @@ const mostControlLevels = mostLevels + 20;
 /** JSON or nothing; an empty body counts as none, whatever its content type says. */
 export function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  const parseJson = app.getDefaultJsonParser('error', 'error');
+  const parseStrictly = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const read = readText(request, body as Buffer);
     if (read instanceof Error) return done(read);
@@ -21,8 +21,8 @@ export function acceptJsonOnly(app: FastifyInstance): void {
     const levels = request.url.startsWith('/_sandbox') ? mostControlLevels : mostLevels;
     if (isNestedDeeper(read, levels))
       return done(refuseField(['body'], `This is nested more than ${levels} levels deep.`, 'too_deep'));
-    return void parseJson(request, read, (error, value) => {
-      if (error !== null) return done(isJson(read) ? forbiddenKey() : error);
+    return void parseStrictly(request, read, (error, value) => {
+      if (error !== null) return done(parseJson(read) === undefined ? error : forbiddenKey());
       const twice = duplicateKey(read);
       if (twice === null) done(null, value);
       else done(refuseField(['body', ...twice], 'This key stands twice in its object; send it once.', 'duplicate_key'));
@@ -34,27 +34,18 @@ function readText({ headers }: FastifyRequest, body: Buffer): string | Error {
   const coding = headers['content-encoding'] ?? 'identity';
   if (coding !== 'identity') {
     const message = `The body is sent as ${coding}; send it as it is, without content-encoding.`;
-    return new ServiceError(415, message, { type: 'invalid_request', code: 'unsupported_content_encoding' });
+    return new ServiceError(415, message, { code: 'unsupported_content_encoding' });
   }
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
     const message = 'The body is not UTF-8; JSON is sent in no other encoding.';
-    return new ServiceError(400, message, { type: 'invalid_request', code: 'invalid_encoding' });
+    return new ServiceError(400, message, { code: 'invalid_encoding' });
   }
 }
 
 /** What the parser refuses although it is JSON has a key that would change how objects behave. */
 function forbiddenKey(): Error {
   const message = 'A key in it is __proto__, or constructor with prototype in it; leave it out.';
-  return new ServiceError(400, message, { type: 'invalid_request', code: 'forbidden_key' });
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return new ServiceError(400, message, { code: 'forbidden_key' });
 }

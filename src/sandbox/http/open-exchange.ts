@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { JournalEntry } from '../judge/journal.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pathParameter } from './serve-operation.ts';
 import type { Service } from '../core/service/service.ts';
@@ -5,21 +7,23 @@ import { announceRequest } from './announce-changes.ts';
 import { newErrorId } from './error-replies.ts';
 import type { Exchange } from './exchange.ts';
 import { nearestRoute, type KnownRoute } from './near-miss.ts';
+import { sandboxKey } from './authentication.ts';
 
 const servicePrefix = '/v1/';
 const controlPrefix = '/_sandbox';
 
+type UrlCensor = (url: string) => { path: string; keyInUrl: boolean };
+
 export interface OpeningParts {
   service: Service;
   routes: readonly KnownRoute[];
-  censorUrl: (url: string) => { path: string; keyInUrl: boolean };
+  censorUrl: UrlCensor;
 }
 
 /** Marks a request, begins its entry in the journal and sees to the end of it. What is the sandbox's own is not kept. */
 export function openExchange(request: FastifyRequest, reply: FastifyReply, parts: OpeningParts): void {
   const { clock, clockSteps, settings } = parts.service;
-  const header = request.headers['x-request-id'];
-  const requestId = typeof header === 'string' && header !== '' ? header : null;
+  const requestId = requestIdOf(request.raw);
   const errorId = newErrorId();
   request.exchange = {
     errorId,
@@ -46,26 +50,15 @@ export function openExchange(request: FastifyRequest, reply: FastifyReply, parts
 
 /** Returns how many requests are in progress. */
 function keepExchange(request: FastifyRequest, reply: FastifyReply, { service, censorUrl }: OpeningParts): number {
-  const { clock, journal, conduct } = service;
+  const { journal } = service;
   const { exchange } = request;
-  const { path, keyInUrl } = censorUrl(request.url);
-  const { entry, capture } = journal.begin(
-    {
-      method: request.method,
-      path,
-      operation: request.routeOptions.config.operation ?? null,
-      unmatched: request.is404,
-      hint: exchange.hint,
-      requestId: exchange.requestId,
-      apiKey: request.headers['x-api-key'] === undefined ? null : '[redacted]',
-      at: clock.now(),
-      realAt: clock.realNow(),
-    },
-    request.headers,
-  );
+  const { entry, capture } = beginEntry(service, request.raw, censorUrl, {
+    operation: request.routeOptions.config.operation ?? null,
+    unmatched: request.is404,
+    hint: exchange.hint,
+  });
   exchange.entry = entry;
   exchange.capture = capture;
-  conduct.noteRequest({ sequence: entry.sequence, parallel: entry.parallel, keyInUrl });
   const startedAt = performance.now();
   reply.raw.once('close', () => {
     const sent = reply.raw.writableFinished && !exchange.cut;
@@ -75,6 +68,36 @@ function keepExchange(request: FastifyRequest, reply: FastifyReply, { service, c
     closeBatch(exchange, sent, service);
   });
   return entry.parallel;
+}
+
+/** Begins what the journal keeps of a request. */
+export function beginEntry(
+  { journal, clock, conduct }: Service,
+  request: IncomingMessage,
+  censorUrl: UrlCensor,
+  route: Pick<JournalEntry, 'operation' | 'unmatched' | 'hint'> = { operation: null, unmatched: false, hint: null },
+): ReturnType<Service['journal']['begin']> {
+  const { path, keyInUrl } = censorUrl(request.url ?? '/');
+  const begun = journal.begin(
+    {
+      method: request.method ?? 'GET',
+      path,
+      ...route,
+      requestId: requestIdOf(request),
+      apiKey: request.headers['x-api-key'] === undefined ? null : '[redacted]',
+      at: clock.now(),
+      realAt: clock.realNow(),
+    },
+    request.headers,
+  );
+  const { sequence, parallel } = begun.entry;
+  conduct.noteRequest({ sequence, parallel, keyInUrl });
+  return begun;
+}
+
+function requestIdOf({ headers }: IncomingMessage): string | null {
+  const header = headers['x-request-id'];
+  return typeof header === 'string' && header !== '' ? header : null;
 }
 
 function closeBatch({ batch }: Exchange, sent: boolean, { gates }: Service): void {
@@ -95,4 +118,20 @@ function isOwn({ url, is404 }: FastifyRequest): boolean {
 
 function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? '';
+}
+
+const keyParameter = /([?&](?:x-api-key|api_key|apikey|key)=)[^&]*/gi;
+/** Meant to stand in an address, and secret all the same. */
+const signatureParameter = /([?&](?:conversation_signature|signature|access_token|token)=)[^&]*/gi;
+
+/** Makes addresses fit to be kept: without any key or signature that stands in them. */
+export function createUrlCensor(apiKeys: readonly string[]): UrlCensor {
+  const keys = [...apiKeys, sandboxKey].map(encodeURIComponent);
+  return (url) => {
+    const hasQuery = url.includes('?');
+    const signed = hasQuery ? url.replaceAll(signatureParameter, '$1[redacted]') : url;
+    let path = hasQuery ? signed.replaceAll(keyParameter, '$1[redacted]') : signed;
+    for (const key of keys) if (path.includes(key)) path = path.replaceAll(key, '[redacted]');
+    return { path, keyInUrl: path !== signed };
+  };
 }

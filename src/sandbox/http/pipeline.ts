@@ -2,18 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseOtherNames } from './access.ts';
 import { captureReply } from '../judge/captures.ts';
 import type { OperationName } from '../core/operations.ts';
-import { validate } from '../schemas/validate.ts';
+import { validate, refuseField } from '../schemas/validate.ts';
 import type { Service } from '../core/service/service.ts';
 import { apiKeyIn, authenticate, rateLimited, slowKeyDelayMs } from './authentication.ts';
-import { createUrlCensor } from './censor-url.ts';
+import { createUrlCensor, openExchange } from './open-exchange.ts';
 import { pause } from './connection-faults.ts';
 import { keyRevoked, sufferAfter, sufferBefore } from './fault-effects.ts';
 import type { KnownRoute } from './near-miss.ts';
-import { openExchange } from './open-exchange.ts';
-import { preferHeader, preferredFailure } from './preferred-status.ts';
-import { RateLimiter } from './rate-limiter.ts';
 import { faultedRequest } from './request-about.ts';
 import { retryAfterHeader } from '../core/settings/retry-after.ts';
+import type { FaultHit } from '../faults/book.ts';
+import { Random } from '../core/random.ts';
 
 /** These check their query themselves; all others take none. */
 const takesQuery = new Set<OperationName>(['list_agents', 'list_conversations', 'get_signed_url', 'get_token']);
@@ -137,4 +136,42 @@ function noteWait(request: FastifyRequest, reply: FastifyReply, { clock, clockSt
     operation,
     Number.isNaN(seconds) ? Date.parse(String(header)) - clockSteps.offsetMs : clock.now() + seconds * 1000,
   );
+}
+
+export const preferHeader = 'x-sandbox-prefer';
+
+/** The failure asked for as `code=503`, for a sandbox that is loose (gaps D.2); null when none is. Throws 422 for any other text. */
+export function preferredFailure(header: string | string[] | undefined): FaultHit | null {
+  if (header === undefined) return null;
+  const text = String(header);
+  const status = Number(/^\s*code=([45]\d\d)\s*$/.exec(text)?.[1]);
+  if (Number.isNaN(status))
+    throw refuseField(['header', preferHeader], 'Must be code= with a status from 400 to 599.', 'invalid', text);
+  return {
+    ruleId: preferHeader,
+    effect: { type: 'error', status, when: 'before', body: 'object' },
+    draw: () => new Random(preferHeader),
+  };
+}
+
+/** A token bucket per key, in service time. It holds one second's worth of requests, at least one. */
+export class RateLimiter {
+  readonly #perSecond: number | null;
+  readonly #buckets = new Map<string, { tokens: number; at: number }>();
+
+  constructor(perSecond: number | null) {
+    this.#perSecond = perSecond;
+  }
+
+  /** Null when the request may pass, else the service milliseconds until one may. */
+  take(key: string, now: number): number | null {
+    const perSecond = this.#perSecond;
+    if (perSecond === null) return null;
+    const most = Math.max(1, perSecond);
+    const bucket = this.#buckets.get(key) ?? { tokens: most, at: now };
+    const tokens = Math.min(most, bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * perSecond);
+    const passes = tokens >= 1;
+    this.#buckets.set(key, { tokens: passes ? tokens - 1 : tokens, at: now });
+    return passes ? null : ((1 - tokens) / perSecond) * 1000;
+  }
 }

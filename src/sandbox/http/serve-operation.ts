@@ -31,5 +31,5 @@ export function pathParameter(request: FastifyRequest, name: string): string {
   const value = (request.params as Record<string, string>)[name] ?? '';
   if (value !== '') return value;
   const message = `The path has no ${name}. Give one, or leave the last slash out.`;
-  throw new ServiceError(404, message, { type: 'not_found', code: 'route_not_found' });
+  throw new ServiceError(404, message, { code: 'route_not_found' });
 }

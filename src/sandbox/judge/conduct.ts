@@ -1,7 +1,6 @@
 import type { Clock } from '../core/clock/clock.ts';
 import type { OperationName } from '../core/operations.ts';
-import { isOpen, type Call } from '../core/state/call.ts';
-import type { CallChange } from '../core/state/call-changes.ts';
+import { isOpen, type Call, type CallChange } from '../core/state/call.ts';
 import { ConductChecks, type CheckName, type ConductReport } from './conduct-report.ts';
 import { NumberZones } from '../core/world/number-zones.ts';
 import type { ConductLimits, CallingHours } from './conduct-limits.ts';

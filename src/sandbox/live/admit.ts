@@ -3,7 +3,11 @@ import { notFound, ServiceError } from '../core/service-error.ts';
 import type { CredentialKind } from '../core/state/credential-store.ts';
 import type { ConversationTokens } from './conversation-tokens.ts';
 import type { Admission } from './socket-call.ts';
-import { conversationPath, rtcPath } from '../http/socket-paths.ts';
+
+/** Where a signed URL leads. */
+export const conversationPath = '/v1/convai/conversation';
+/** Where a conversation token is taken in place of a LiveKit server. */
+export const rtcPath = '/v1/convai/rtc';
 
 type Parts = Pick<Service, 'state' | 'clock' | 'conduct' | 'network'>;
 type TokenParts = { service: Parts; tokens: ConversationTokens };
@@ -21,7 +25,7 @@ export async function admit({ service, tokens }: TokenParts, url: URL, sequence:
 export function requireSocketPath({ pathname }: URL): void {
   if (pathname === conversationPath || pathname === rtcPath) return;
   const message = `No socket is served at ${pathname}; conversations are held at ${conversationPath}.`;
-  throw new ServiceError(404, message, { type: 'not_found', code: 'route_not_found' });
+  throw new ServiceError(404, message, { code: 'route_not_found' });
 }
 
 function admitSigned(service: Parts, query: URLSearchParams, sequence: number): Admission {
@@ -66,7 +70,6 @@ function takeUp({ state, clock, network }: Parts, secret: string, channel: Admis
     throw notFound('agent', credential.agentId, 'agent_id');
   if (!network.hasFreeLine)
     throw new ServiceError(429, 'All lines of the plan are in use. Wait, then try again with growing pauses.', {
-      type: 'rate_limit_error',
       code: 'concurrency_limit_exceeded',
     });
   const used = state.credentials.redeem(secret, now);
@@ -81,12 +84,11 @@ function readOnce(query: URLSearchParams, name: string): string {
     more.length > 0 ? 'stands there more than once' : value === undefined || value === '' ? 'is missing' : null;
   if (problem === null) return value ?? '';
   throw new ServiceError(400, `${name} ${problem} in the query. Use the address as it was given.`, {
-    type: 'invalid_request',
     code: 'bad_request',
     param: name,
   });
 }
 
 function unauthorized(code: string, message: string): ServiceError {
-  return new ServiceError(401, message, { type: 'authentication_error', code });
+  return new ServiceError(401, message, { code });
 }

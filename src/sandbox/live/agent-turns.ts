@@ -9,13 +9,6 @@ import type { Service } from '../core/service/service.ts';
 import type { Call } from '../core/state/call.ts';
 import { AudioStream, durationMs } from './audio-stream.ts';
 import type { Outbox } from './outbox.ts';
-import {
-  agentResponse,
-  agentResponseCorrection,
-  agentToolResponse,
-  chatResponsePart,
-  interruption,
-} from './server-events.ts';
 import { addTurn, changeTurn } from './socket-call.ts';
 import type { SocketMind, SocketReply } from './socket-mind.ts';
 import { Timer } from './timer.ts';
@@ -87,8 +80,9 @@ export class AgentTurns {
       ...(usage === undefined ? {} : { usage }),
       ...(tools === undefined ? {} : { tools }),
     });
-    for (const { name, toolCallId, isError } of tools ?? []) outbox.send(agentToolResponse(name, toolCallId, isError));
-    outbox.send(agentResponse(text, eventId));
+    for (const { name, toolCallId, isError } of tools ?? [])
+      outbox.send('agent_tool_response', { tool_name: name, tool_call_id: toolCallId, is_error: isError });
+    outbox.send('agent_response', { agent_response: text, event_id: eventId });
     this.#sendParts(text, eventId);
     if (this.#textOnly) {
       this.#parts.spoken(reply, at);
@@ -106,9 +100,12 @@ export class AgentTurns {
     if (speaking === null) return;
     const heard = this.#cutOff(speaking, at);
     const { outbox } = this.#parts;
-    const { text } = speaking.reply;
-    outbox.send(interruption(speaking.eventId));
-    outbox.send(agentResponseCorrection(text, heard, speaking.eventId));
+    outbox.send('interruption', { event_id: speaking.eventId });
+    outbox.send('agent_response_correction', {
+      original_agent_response: speaking.reply.text,
+      corrected_agent_response: heard,
+      event_id: speaking.eventId,
+    });
   }
 
   /** The conversation is over. */
@@ -157,9 +154,11 @@ export class AgentTurns {
   #sendParts(text: string, eventId: number): void {
     const { outbox } = this.#parts;
     if (!outbox.wants('agent_chat_response_part')) return;
-    outbox.send(chatResponsePart('', 'start', eventId));
-    for (const word of text.match(/\S+\s*/g) ?? []) outbox.send(chatResponsePart(word, 'delta', eventId));
-    outbox.send(chatResponsePart('', 'stop', eventId));
+    const send = (part: string, type: 'start' | 'delta' | 'stop'): void =>
+      outbox.send('agent_chat_response_part', { text: part, type, event_id: eventId });
+    send('', 'start');
+    for (const word of text.match(/\S+\s*/g) ?? []) send(word, 'delta');
+    send('', 'stop');
   }
 
   /** A clock moved by hand waits for this. */

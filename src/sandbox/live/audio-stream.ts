@@ -2,7 +2,7 @@ import { rateOf, type AudioFormat } from '../core/audio-format.ts';
 import type { Clock } from '../core/clock/clock.ts';
 import type { Scheduler } from '../core/clock/scheduler.ts';
 import type { Outbox } from './outbox.ts';
-import { audioEvent, type Alignment } from './server-events.ts';
+import type { Alignment } from './server-events.ts';
 import { Timer } from './timer.ts';
 
 const pieceMs = 250;
@@ -16,6 +16,13 @@ export interface SpokenTurn {
   startAt: number;
 }
 
+interface StreamParts {
+  outbox: Outbox;
+  clock: Clock;
+  scheduler: Scheduler;
+  pacing: 'realtime' | 'fast';
+}
+
 export function durationMs(audio: Buffer, format: AudioFormat): number {
   return (audio.length / bytesPerSecond(format)) * 1_000;
 }
@@ -27,30 +34,23 @@ function bytesPerSecond(format: AudioFormat): number {
 /** Sends what the agent says in pieces of a quarter of a second, as it would be heard or as fast as the client takes it. */
 export class AudioStream {
   readonly #turn: SpokenTurn;
-  readonly #outbox: Outbox;
-  readonly #clock: Clock;
-  readonly #realtime: boolean;
+  readonly #parts: StreamParts;
   readonly #timer: Timer;
   readonly #pieceBytes: number;
   #next = 0;
   #stopped = false;
   #waiting = false;
 
-  constructor(
-    turn: SpokenTurn,
-    parts: { outbox: Outbox; clock: Clock; scheduler: Scheduler; pacing: 'realtime' | 'fast' },
-  ) {
+  constructor(turn: SpokenTurn, parts: StreamParts) {
     this.#turn = turn;
-    this.#outbox = parts.outbox;
-    this.#clock = parts.clock;
-    this.#realtime = parts.pacing === 'realtime';
+    this.#parts = parts;
     this.#timer = new Timer(parts.scheduler);
     // A quarter of a second of 16-bit samples is a whole number of samples at every rate but 22.05 kHz.
     this.#pieceBytes = Math.floor((bytesPerSecond(turn.format) * pieceMs) / 2_000) * 2;
   }
 
   start(): void {
-    this.#goOn(this.#clock.now());
+    this.#goOn(this.#parts.clock.now());
   }
 
   stop(): void {
@@ -61,8 +61,8 @@ export class AudioStream {
   #goOn(now: number): void {
     while (!this.#stopped && this.#next * this.#pieceBytes < this.#turn.audio.length) {
       const dueAt = this.#turn.startAt + this.#next * pieceMs;
-      if (this.#realtime && dueAt > now) {
-        this.#timer.set(dueAt, (at) => this.#goOn(Math.max(at, this.#clock.now())));
+      if (this.#parts.pacing === 'realtime' && dueAt > now) {
+        this.#timer.set(dueAt, (at) => this.#goOn(Math.max(at, this.#parts.clock.now())));
         return;
       }
       if (!this.#sendNext()) return;
@@ -74,12 +74,17 @@ export class AudioStream {
     const from = this.#next * this.#pieceBytes;
     const piece = this.#turn.audio.subarray(from, from + this.#pieceBytes);
     this.#next += 1;
-    this.#outbox.send(audioEvent(piece, this.#turn.eventId, this.#align(from, piece.length)), () => {
-      if (!this.#waiting || this.#stopped || !this.#outbox.takesMore) return;
+    const facts = {
+      audio_base_64: piece.toString('base64'),
+      event_id: this.#turn.eventId,
+      alignment: this.#align(from, piece.length),
+    };
+    this.#parts.outbox.send('audio', facts, () => {
+      if (!this.#waiting || this.#stopped || !this.#parts.outbox.takesMore) return;
       this.#waiting = false;
-      this.#goOn(this.#clock.now());
+      this.#goOn(this.#parts.clock.now());
     });
-    if (this.#realtime || this.#outbox.takesMore) return true;
+    if (this.#parts.pacing === 'realtime' || this.#parts.outbox.takesMore) return true;
     this.#waiting = true;
     return false;
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isNestedDeeper, mostLevels } from '../core/nesting.ts';
+import { isNestedDeeper, mostLevels } from '../http/json-text.ts';
 import { createAgentSchemas } from '../schemas/agent-schemas.ts';
 import { objectOf, variableValues, type SchemaMode } from '../schemas/building-blocks.ts';
 import { ClientMistake } from './client-mistake.ts';

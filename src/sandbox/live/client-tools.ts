@@ -2,7 +2,6 @@ import type { AgentTool, ToolResult, ToolRunner } from '../llm/model-tools.ts';
 import type { Clock } from '../core/clock/clock.ts';
 import type { Scheduler } from '../core/clock/scheduler.ts';
 import type { Outbox } from './outbox.ts';
-import { clientToolCall } from './server-events.ts';
 import { Timer } from './timer.ts';
 
 interface ClientToolParts {
@@ -19,7 +18,7 @@ interface ClientToolParts {
 const longestResult = 20_000;
 
 /** Tools that the client runs: it is asked over the socket, and its answer waited for. */
-export class ClientTools implements ToolRunner {
+export class ClientTools {
   readonly #parts: ClientToolParts;
   readonly #open = new Map<string, (result: ToolResult) => void>();
   #count = 0;
@@ -28,16 +27,17 @@ export class ClientTools implements ToolRunner {
     this.#parts = parts;
   }
 
-  async run(tool: AgentTool, parameters: Record<string, unknown>, signal: AbortSignal): Promise<ToolResult> {
-    if (tool.type !== 'client') return this.#parts.others.run(tool, parameters, signal);
+  readonly run: ToolRunner = async (tool, parameters, signal) => {
+    if (tool.type !== 'client') return this.#parts.others(tool, parameters, signal);
     return this.ask(tool, `tool_${(this.#count += 1)}`, parameters);
-  }
+  };
 
   /** Never rejects. */
   async ask(tool: AgentTool, toolCallId: string, parameters: Record<string, unknown>): Promise<ToolResult> {
     const { clock, scheduler, outbox, nextEventId, withinMs } = this.#parts;
+    const call = { tool_name: tool.name, tool_call_id: toolCallId, parameters, event_id: nextEventId() };
     if (tool.expects_response === false) {
-      outbox.send(clientToolCall(tool.name, toolCallId, parameters, nextEventId()));
+      outbox.send('client_tool_call', call);
       return { text: 'The client was asked and answers nothing.', isError: false };
     }
     const limitMs = tool.response_timeout_secs == null ? withinMs : tool.response_timeout_secs * 1_000;
@@ -52,7 +52,7 @@ export class ClientTools implements ToolRunner {
       timer.set(clock.now() + limitMs, () =>
         settle({ text: `${tool.name} gave no result within ${limitMs / 1000} seconds.`, isError: true }),
       );
-      outbox.send(clientToolCall(tool.name, toolCallId, parameters, nextEventId()));
+      outbox.send('client_tool_call', call);
     });
   }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { rtcPath } from '../http/socket-paths.ts';
+import { rtcPath } from './admit.ts';
 import { serveControl } from '../http/serve-control.ts';
 import type { ConversationTokens } from './conversation-tokens.ts';
 import type { Service } from '../core/service/service.ts';

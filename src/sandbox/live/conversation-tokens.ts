@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { JWTPayload } from 'jose';
-import type { LiveKitSettings } from '../core/settings/socket-settings.ts';
+import type { LiveKitSettings } from '../core/settings/connection-settings.ts';
 
 export interface TokenVerdict {
   /** Signature and times are right. */

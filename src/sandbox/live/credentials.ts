@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { conversationPath } from '../http/socket-paths.ts';
+import { conversationPath } from './admit.ts';
 import { deriveId } from '../core/random.ts';
 import type { ConversationTokens } from './conversation-tokens.ts';
 import { validate } from '../schemas/validate.ts';

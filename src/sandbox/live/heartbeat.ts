@@ -1,37 +1,32 @@
 import type { Scheduler } from '../core/clock/scheduler.ts';
 import type { Outbox } from './outbox.ts';
-import { ping } from './server-events.ts';
-import type { SocketSettings } from '../core/settings/socket-settings.ts';
+import type { SocketSettings } from '../core/settings/connection-settings.ts';
 import { Timer } from './timer.ts';
+
+interface HeartbeatParts {
+  scheduler: Scheduler;
+  outbox: Outbox;
+  settings: SocketSettings;
+  nextEventId: () => number;
+  /** Called when an answer is overdue. */
+  dead: (at: number) => void;
+}
 
 /** Asks a client again and again whether it is there, and measures how long its answers take. Times are service time. */
 export class Heartbeat {
-  readonly #outbox: Outbox;
-  readonly #settings: SocketSettings;
-  readonly #nextEventId: () => number;
-  readonly #dead: (at: number) => void;
+  readonly #parts: HeartbeatParts;
   readonly #timer: Timer;
   readonly #unanswered = new Map<number, number>();
   #pingMs: number | null = null;
   #nextPingAt = Infinity;
 
-  constructor(parts: {
-    scheduler: Scheduler;
-    outbox: Outbox;
-    settings: SocketSettings;
-    nextEventId: () => number;
-    /** Called when an answer is overdue. */
-    dead: (at: number) => void;
-  }) {
-    this.#outbox = parts.outbox;
-    this.#settings = parts.settings;
-    this.#nextEventId = parts.nextEventId;
-    this.#dead = parts.dead;
+  constructor(parts: HeartbeatParts) {
+    this.#parts = parts;
     this.#timer = new Timer(parts.scheduler);
   }
 
   start(at: number): void {
-    this.#nextPingAt = at + this.#settings.pingEveryMs;
+    this.#nextPingAt = at + this.#parts.settings.pingEveryMs;
     this.#wait();
   }
 
@@ -48,22 +43,26 @@ export class Heartbeat {
     for (const id of this.#unanswered.keys()) if (id <= eventId) this.#unanswered.delete(id);
   }
 
-  #wait(): void {
+  get #overdueAt(): number {
     const [oldest = Infinity] = this.#unanswered.values();
-    this.#timer.set(Math.min(this.#nextPingAt, oldest + this.#settings.pongWithinMs), (at) => this.#beat(at));
+    return oldest + this.#parts.settings.pongWithinMs;
+  }
+
+  #wait(): void {
+    this.#timer.set(Math.min(this.#nextPingAt, this.#overdueAt), (at) => this.#beat(at));
   }
 
   #beat(at: number): void {
-    const [oldest = Infinity] = this.#unanswered.values();
-    if (at >= oldest + this.#settings.pongWithinMs) {
-      this.#dead(at);
+    const { outbox, settings, nextEventId, dead } = this.#parts;
+    if (at >= this.#overdueAt) {
+      dead(at);
       return;
     }
     if (at >= this.#nextPingAt) {
-      const eventId = this.#nextEventId();
+      const eventId = nextEventId();
       this.#unanswered.set(eventId, at);
-      this.#nextPingAt = at + this.#settings.pingEveryMs;
-      this.#outbox.send(ping(eventId, this.#pingMs));
+      this.#nextPingAt = at + settings.pingEveryMs;
+      outbox.send('ping', { event_id: eventId, ping_ms: this.#pingMs });
     }
     this.#wait();
   }

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { ServerEvent, ServerEventType } from './server-events.ts';
+import { serverEvent, type ServerEvents, type ServerEventType } from './server-events.ts';
 
 /** No more than this much of a stream is handed to the connection ahead of the client. */
 const streamAheadBytes = 256 * 1024;
@@ -28,9 +28,9 @@ export class Outbox {
   }
 
   /** `sent` is called once the connection has taken the event, which may be never. */
-  send(event: ServerEvent, sent?: () => void): void {
-    if (!this.#wants(event.type) || this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#socket.send(JSON.stringify(event), () => sent?.());
+  send<Type extends ServerEventType>(type: Type, facts: ServerEvents[Type], sent?: () => void): void {
+    if (!this.#wants(type) || this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(serverEvent(type, facts), () => sent?.());
     if (this.#socket.bufferedAmount <= this.#maxUnsentBytes || this.#givenUp) return;
     this.#givenUp = true;
     this.#giveUp();

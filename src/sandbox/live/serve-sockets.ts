@@ -1,19 +1,19 @@
-import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { refuseOtherNames } from '../http/access.ts';
 import { announceRequest } from '../http/announce-changes.ts';
-import { createUrlCensor } from '../http/censor-url.ts';
-import { newErrorId } from '../http/error-replies.ts';
+import { beginEntry, createUrlCensor } from '../http/open-exchange.ts';
+import { ownFailure, refusalOnWire } from '../http/error-replies.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import type { Service } from '../core/service/service.ts';
-import { errorBody, ServiceError } from '../core/service-error.ts';
+import { ServiceError } from '../core/service-error.ts';
 import { admit, requireSocketPath } from './admit.ts';
 import type { ConversationTokens } from './conversation-tokens.ts';
 import type { SocketSessions } from './socket-sessions.ts';
-import { errorEvent } from './server-events.ts';
-import { closeReason, endingFor } from './session-ending.ts';
+import { serverEvent } from './server-events.ts';
+import { closeReason, endingFor, errorOf } from './session-ending.ts';
 
 const subprotocol = 'convai';
 /** Real milliseconds; by then a client that is asked to close has done so. */
@@ -87,24 +87,7 @@ export function serveSockets(app: FastifyInstance, service: Service, { sockets, 
   }
 
   function openEntry(request: IncomingMessage): Entry {
-    const { journal, clock, conduct } = service;
-    const { path, keyInUrl } = censorUrl(request.url ?? '/');
-    const requestId = request.headers['x-request-id'];
-    const { entry } = journal.begin(
-      {
-        method: request.method ?? 'GET',
-        path,
-        operation: null,
-        unmatched: false,
-        hint: null,
-        requestId: typeof requestId === 'string' ? requestId : null,
-        apiKey: request.headers['x-api-key'] === undefined ? null : '[redacted]',
-        at: clock.now(),
-        realAt: clock.realNow(),
-      },
-      request.headers,
-    );
-    conduct.noteRequest({ sequence: entry.sequence, parallel: entry.parallel, keyInUrl });
+    const { entry } = beginEntry(service, request, censorUrl);
     return { journal: entry, startedAt: performance.now() };
   }
 
@@ -124,7 +107,6 @@ function requireWebSocket({ headers, method }: IncomingMessage): void {
   const isWebSocket = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
   if (isWebSocket && headers['sec-websocket-version'] === '13' && /^[+/0-9A-Za-z]{22}==$/.test(key)) return;
   throw new ServiceError(400, 'This is not the handshake of a WebSocket (RFC 6455, version 13).', {
-    type: 'invalid_request',
     code: 'bad_handshake',
     headers: { 'sec-websocket-version': '13' },
   });
@@ -134,7 +116,7 @@ function addressOf({ url = '/' }: IncomingMessage): URL {
   try {
     return new URL(url, 'http://sandbox');
   } catch {
-    throw new ServiceError(400, 'The address cannot be read.', { type: 'invalid_request', code: 'bad_request' });
+    throw new ServiceError(400, 'The address cannot be read.', { code: 'bad_request' });
   }
 }
 
@@ -144,31 +126,14 @@ function turnAway(connection: WebSocket, error: unknown): string {
   const reason = closeReason(ending);
   // What such a client sends is not read, however large it is.
   connection.on('error', () => undefined);
-  connection.send(JSON.stringify(errorEvent(ending.code, reason, ending.reason)));
+  connection.send(serverEvent('error', errorOf(ending)));
   connection.close(ending.code, reason);
   return reason;
 }
 
 /** Answers over HTTP and hangs up. Returns the status. */
 function refuse(socket: Duplex, error: unknown): number {
-  const known = error instanceof ServiceError;
-  if (!known) process.emitWarning(error instanceof Error ? error : new Error(String(error)));
-  const status = known ? error.status : 500;
-  const facts = known ? error.facts : { type: 'server_error', code: 'internal_error' };
-  const message = known ? error.message : 'The sandbox failed; this is a defect of its own.';
-  const requestId = newErrorId();
-  const body = Buffer.from(JSON.stringify(errorBody(message, facts, requestId)));
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'x-sandbox: 1',
-    `x-request-id: ${requestId}`,
-    ...Object.entries(('headers' in facts ? facts.headers : undefined) ?? {}).map(
-      ([name, value]) => `${name}: ${value}`,
-    ),
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${body.length}`,
-    'connection: close',
-  ];
-  socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
-  return status;
+  const refusal = error instanceof ServiceError ? error : ownFailure(error);
+  socket.end(refusalOnWire(refusal));
+  return refusal.status;
 }

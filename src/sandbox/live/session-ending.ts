@@ -1,6 +1,8 @@
 import { ModelUnavailable } from '../core/conversation/agent-mind.ts';
+import { ownFailure } from '../http/error-replies.ts';
 import { ServiceError } from '../core/service-error.ts';
 import { ClientMistake } from './client-mistake.ts';
+import type { ServerEvents } from './server-events.ts';
 
 /** How a session ends: what the record says, and with which code the connection closes. */
 export interface Ending {
@@ -25,9 +27,8 @@ export function endingFor(error: unknown): Ending {
     const errorType = /^\w+(?=:)/.exec(reason)?.[0] ?? 'custom_llm_error';
     return { reason, code: 1002, errorType, brokeDown: true };
   }
-  process.emitWarning(error instanceof Error ? error : new Error(String(error)));
-  const reason = 'The sandbox failed; this is a defect of its own.';
-  return { reason, code: 1011, errorType: 'internal_error', brokeDown: true };
+  const { message: reason, facts } = ownFailure(error);
+  return { reason, code: 1011, errorType: facts.code, brokeDown: true };
 }
 
 /** A close frame has room for 123 bytes. */
@@ -37,4 +38,10 @@ export function closeReason({ reason, errorType }: Ending): string {
     .subarray(0, 120)
     .toString()
     .replace(/\uFFFD$/, '');
+}
+
+/** What a client is told before the connection closes. */
+export function errorOf(ending: Ending): ServerEvents['error'] {
+  const errorType = closeReason(ending);
+  return { code: ending.code, error_type: errorType, message: ending.reason, reason: errorType };
 }

@@ -1,24 +1,29 @@
 import type { WebSocket } from 'ws';
 import { agentLines } from '../core/conversation/agent-lines.ts';
 import type { AgentReply } from '../core/conversation/agent-mind.ts';
-import { configOf, languageOfAgent, maxDurationMs } from '../core/conversation/call-config.ts';
+import {
+  configOf,
+  languageOfAgent,
+  maxDurationMs,
+  inputFormat,
+  outputFormat,
+} from '../core/conversation/call-config.ts';
 import { endings } from '../core/conversation/converse.ts';
-import { createPhoneTools } from '../llm/model-tool-runner.ts';
+import { createPhoneTools } from '../llm/run-tools.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Call } from '../core/state/call.ts';
 import { AgentTurns } from './agent-turns.ts';
 import type { ClientMessage, Initiation } from './client-messages.ts';
 import { ClientMistake } from './client-mistake.ts';
 import { ClientTools } from './client-tools.ts';
-import { inputFormat, outputFormat } from './conversation-settings.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { Outbox } from './outbox.ts';
-import { assessAtLeisure } from './own-assessment.ts';
-import { errorEvent, eventFilter, initiationMetadata } from './server-events.ts';
+import { eventFilter } from './server-events.ts';
 import {
   addContextualUpdate,
   addFeedback,
   addTurn,
+  assessLater,
   createSocketCall,
   requireModel,
   requireVariables,
@@ -26,7 +31,7 @@ import {
 } from './socket-call.ts';
 import { socketMindOf, type AgentParts } from './socket-mind.ts';
 import { Patience } from './patience.ts';
-import { closeReason, endingFor, type Ending } from './session-ending.ts';
+import { closeReason, endingFor, errorOf, type Ending } from './session-ending.ts';
 import { Timer } from './timer.ts';
 import { UserAudio } from './user-audio.ts';
 
@@ -71,9 +76,9 @@ export class Session {
     this.#patience = new Patience({
       scheduler,
       noInputMs,
-      deaf: (at) => this.#end({ reason: deaf, code: 1002, errorType: 'transport_receive_timeout', at }),
+      deaf: (at) => this.end({ reason: deaf, code: 1002, errorType: 'transport_receive_timeout', at }),
       askAgain: (at) => this.#guard(() => this.#askAgain(at)),
-      giveUp: (at) => this.#end({ reason: endings.silence, code: 1000, at }),
+      giveUp: (at) => this.end({ reason: endings.silence, code: 1000, at }),
     });
   }
 
@@ -105,20 +110,10 @@ export class Session {
     });
   }
 
-  /** The client did what cannot be accepted. */
-  refuse(mistake: ClientMistake): void {
-    this.#fail(mistake);
-  }
-
   /** The connection is gone. */
   disconnected(code: number): void {
     const left = code === 1000 || code === 1001;
-    this.#end({ reason: left ? endings.remote : endings.lost, code: 1000 });
-  }
-
-  /** Ends the conversation from outside. */
-  end(reason: string, code: number): void {
-    this.#end({ reason, code });
+    this.end({ reason: left ? endings.remote : endings.lost, code: 1000 });
   }
 
   #start(initiation: Initiation | null): void {
@@ -156,14 +151,14 @@ export class Session {
         format: output,
         nextEventId,
         spoken: (reply, at) => this.#guard(() => this.#agentSpoke(reply, at)),
-        failed: (error) => this.#fail(error),
+        failed: (error) => this.fail(error),
       }),
       heartbeat: new Heartbeat({
         scheduler,
         outbox,
         settings: settings.sockets,
         nextEventId,
-        dead: (at) => this.#end({ reason: 'The client answered no ping.', code: 1002, errorType: 'pong_timeout', at }),
+        dead: (at) => this.end({ reason: 'The client answered no ping.', code: 1002, errorType: 'pong_timeout', at }),
       }),
       audio: new UserAudio({
         scheduler,
@@ -181,9 +176,13 @@ export class Session {
     requireVariables(call);
     requireModel(call, service.unavailableModels);
     outbox.filter(eventFilter(config.conversation?.['client_events'], call.socket?.textOnly === true));
-    outbox.send(initiationMetadata(call.conversationId, output, input));
+    outbox.send('conversation_initiation_metadata', {
+      conversation_id: call.conversationId,
+      agent_output_audio_format: output,
+      user_input_audio_format: input,
+    });
     started.heartbeat.start(now);
-    this.#longest.set(now + maxDurationMs(config), (at) => this.#end({ reason: endings.duration, code: 1000, at }));
+    this.#longest.set(now + maxDurationMs(config), (at) => this.end({ reason: endings.duration, code: 1000, at }));
     this.#patience.heardFrom(now);
     const { openingLine } = call;
     if (openingLine !== null && openingLine !== '') started.agent.say({ text: openingLine, ends: false }, now);
@@ -234,7 +233,7 @@ export class Session {
   }
 
   #agentSpoke(reply: AgentReply, at: number): void {
-    if (reply.ends) this.#end({ reason: endings.tool, code: 1000, at });
+    if (reply.ends) this.end({ reason: endings.tool, code: 1000, at });
     else this.#waitForUser(at);
   }
 
@@ -250,7 +249,7 @@ export class Session {
   }
 
   #giveUpReader(): void {
-    this.#end({ reason: 'The client reads too slowly.', code: 1002 });
+    this.end({ reason: 'The client reads too slowly.', code: 1002 });
     this.#parts.socket.terminate();
   }
 
@@ -260,26 +259,26 @@ export class Session {
     try {
       work();
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
     }
   }
 
-  #fail(error: unknown): void {
-    this.#end(endingFor(error));
+  /** What went wrong ends the conversation, with a code of its own. */
+  fail(error: unknown): void {
+    this.end(endingFor(error));
   }
 
-  #end(ending: Ending): void {
+  end(ending: Ending): void {
     if (this.#over) return;
     this.#over = true;
-    const { reason, code, errorType } = ending;
     const { service, socket, over } = this.#parts;
     this.#initiation.clear();
     this.#longest.clear();
     this.#patience.stop();
     if (this.#started !== null) this.#endCall(this.#started, ending);
     this.#stopping.abort();
-    if (errorType !== undefined) this.#outbox.send(errorEvent(code, errorType, reason));
-    socket.close(code, closeReason(ending));
+    if (ending.errorType !== undefined) this.#outbox.send('error', errorOf(ending));
+    socket.close(ending.code, closeReason(ending));
     over(this);
     service.scheduler.runDue();
   }
@@ -293,6 +292,6 @@ export class Session {
     tools.stop();
     const talk = { turns: call.live?.turns ?? [], endedAt, terminationReason: reason, brokeDown };
     service.network.hangUp(call, talk);
-    assessAtLeisure(call, agents.modelCaller, service.pendingWork);
+    assessLater(call, talk, { modelCaller: agents.modelCaller, pendingWork: service.pendingWork });
   }
 }

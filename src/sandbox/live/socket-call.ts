@@ -2,13 +2,14 @@ import { ModelUnavailable } from '../core/conversation/agent-mind.ts';
 import { endings } from '../core/conversation/converse.ts';
 import { configOf } from '../core/conversation/call-config.ts';
 import { staffCourse } from '../core/conversation/hosted-model.ts';
-import type { Turn } from '../core/state/talk.ts';
-import { variablesOf } from '../core/conversation/variables.ts';
+import type { Talk, Turn } from '../core/state/talk.ts';
+import { assessByModel } from '../llm/model-assessment.ts';
+import type { ModelCaller } from '../llm/model-caller.ts';
+import { variablesOf, renderOpeningLine } from '../core/conversation/variables.ts';
 import { deriveId, Random } from '../core/random.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Agent } from '../core/state/agent.ts';
-import type { Call, Channel } from '../core/state/call.ts';
-import { renderOpeningLine } from '../core/telephony/opening-line.ts';
+import { newCall, openCourse, type Call, type Channel } from '../core/state/call.ts';
 import type { Initiation } from './client-messages.ts';
 import { ClientMistake } from './client-mistake.ts';
 import type { SocketFacts } from '../core/state/socket-facts.ts';
@@ -35,13 +36,11 @@ export function createSocketCall(
   const nth = state.count(`sockets to ${agent.agentId}`);
   const id = conversationId ?? deriveId('conv', settings.seed, 'socket', agent.agentId, nth);
   const override = initiation?.conversation_config_override;
-  const call: Call = {
+  const call = newCall({
     callId: deriveId('call', settings.seed, id),
     conversationId: id,
     direction: 'inbound',
     channel,
-    batchId: null,
-    requestId: null,
     agentId: agent.agentId,
     phoneNumberId: '',
     // There is no number; this is what stands in the place of the caller's.
@@ -53,28 +52,14 @@ export function createSocketCall(
     modelExtraBody: initiation?.custom_llm_extra_body,
     acceptedAt: now,
     realAcceptedAt: clock.realNow(),
-    hiddenForMs: 0,
     dialedAt: now,
     agent,
-    agentNumber: null,
-    openingLine: null,
-    course: {
-      result: 'answered',
-      answeredAt: now,
-      endedAt: Infinity,
-      analysedAt: Infinity,
+    course: openCourse(now, {
       analysisMs: new Random(settings.seed, id, 'analysis').between(2_000, 8_000),
-      leastTalkMs: 0,
-      silent: false,
-      optedOut: false,
       cooperative: true,
-      brokeDown: false,
-      terminationReason: '',
-    },
+    }),
     live: { turns: [], endedAt: now, terminationReason: endings.lost, brokeDown: false },
-    recordedAt: null,
-    recordDeleted: false,
-  };
+  });
   call.socket = {
     authorizationMethod: channel === 'websocket' ? 'signed_url' : 'livekit_token',
     textOnly: configOf(call).conversation?.['text_only'] === true,
@@ -134,4 +119,17 @@ export function addFeedback(call: Call, feedback: SocketFacts['feedback'][number
   const { socket } = call;
   if (socket === undefined || socket.feedback.length >= mostNotes) return;
   call.socket = { ...socket, feedback: [...socket.feedback, feedback] };
+}
+
+/** Until the agent's own model answers, where it is asked, the rules tell what came of a finished conversation. */
+export function assessLater(
+  call: Call,
+  talk: Talk,
+  { modelCaller, pendingWork }: { modelCaller: ModelCaller; pendingWork: Set<Promise<unknown>> },
+): void {
+  const work = assessByModel(modelCaller, call, talk, new AbortController().signal).then((assessment) => {
+    if (assessment !== null) call.live = { ...talk, assessment };
+  });
+  pendingWork.add(work);
+  void work.catch(() => undefined).finally(() => pendingWork.delete(work));
 }

@@ -1,7 +1,7 @@
 import type { AgentReply } from '../core/conversation/agent-mind.ts';
 import { builtInMindOf } from '../core/conversation/built-in-agent.ts';
 import { configOf } from '../core/conversation/call-config.ts';
-import { modelMindOf } from '../llm/model-of-call.ts';
+import { modelMindOf } from '../llm/model-mind.ts';
 import { ownModelOf } from '../core/conversation/model-settings.ts';
 import { toolsOf } from '../llm/model-tools.ts';
 import type { Turn } from '../core/state/talk.ts';
@@ -42,7 +42,13 @@ export function socketMindOf(
 ): SocketMind {
   const model = ownModelOf(call);
   if (model !== null) {
-    const mind = modelMindOf(call, model, { settings, caller: modelCaller, unavailableModels, tools, signal });
+    const mind = modelMindOf(call, model, {
+      settings,
+      caller: modelCaller,
+      unavailableModels,
+      tools: tools.run,
+      signal,
+    });
     // It has taken its time already.
     return { reply: async (turns) => ({ ...(await mind.reply(turns)), pauseMs: 0 }) };
   }

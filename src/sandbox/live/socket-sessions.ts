@@ -21,7 +21,7 @@ export class SocketSessions {
     service.callListeners.add((call, change) => {
       if (change !== 'redirected' || call.channel === undefined || call.channel === 'phone') return;
       const session = [...this.#open].find((each) => each.call === call);
-      session?.end(call.course?.terminationReason ?? '', 1000);
+      session?.end({ reason: call.course?.terminationReason ?? '', code: 1000 });
     });
   }
 
@@ -41,15 +41,16 @@ export class SocketSessions {
       over: (ended) => this.#open.delete(ended),
     });
     this.#open.add(session);
-    const flood = new MessageCount(settings.sockets.maxMessagesPerSecond);
+    const { maxMessagesPerSecond } = settings.sockets;
+    const mayCome = messageLimit(maxMessagesPerSecond);
     socket.on('message', (data: Buffer, isBinary) => {
       scheduler.runDue();
-      if (!flood.allows(clock.realNow()))
-        session.refuse(
-          new ClientMistake('rate_limit_exceeded', `More than ${flood.most} messages came within a second.`),
+      if (!mayCome(clock.realNow()))
+        session.fail(
+          new ClientMistake('rate_limit_exceeded', `More than ${maxMessagesPerSecond} messages came within a second.`),
         );
       else if (isBinary)
-        session.refuse(
+        session.fail(
           new ClientMistake('invalid_message', 'Binary frames are not understood; send audio as user_audio_chunk.'),
         );
       else session.receive(data.toString('utf8'));
@@ -63,24 +64,18 @@ export class SocketSessions {
 
   /** Ends all of them: their state is about to go. */
   stop(reason: string): void {
-    for (const session of this.#open) session.end(reason, 1001);
+    for (const session of this.#open) session.end({ reason, code: 1001 });
   }
 }
 
-/** Messages within the present second of the machine's time. */
-class MessageCount {
-  readonly most: number;
-  #second = 0;
-  #count = 0;
-
-  constructor(most: number) {
-    this.most = most;
-  }
-
-  allows(now: number): boolean {
-    const second = Math.floor(now / 1_000);
-    if (second !== this.#second) [this.#second, this.#count] = [second, 0];
-    this.#count += 1;
-    return this.#count <= this.most;
-  }
+/** Whether one more message may come within the present second of the machine's time. */
+function messageLimit(most: number): (now: number) => boolean {
+  let second = 0;
+  let count = 0;
+  return (now) => {
+    const present = Math.floor(now / 1_000);
+    if (present !== second) [second, count] = [present, 0];
+    count += 1;
+    return count <= most;
+  };
 }

@@ -2,7 +2,6 @@ import type { AudioFormat } from '../core/audio-format.ts';
 import type { Scheduler } from '../core/clock/scheduler.ts';
 import { ClientMistake } from './client-mistake.ts';
 import type { Outbox } from './outbox.ts';
-import { userTranscript, vadScore } from './server-events.ts';
 import { Timer } from './timer.ts';
 import { VoiceActivity } from './voice-activity.ts';
 
@@ -40,7 +39,7 @@ export class UserAudio {
   hear(base64: string, now: number): void {
     const { outbox, format, endOfSpeechMs, began } = this.#parts;
     const { score, changes } = this.#activity.hear(readAudioChunk(base64, format));
-    outbox.send(vadScore(score));
+    outbox.send('vad_score', { vad_score: score });
     for (const change of changes) {
       if (change === 'ended') this.#end(now);
       else {
@@ -62,7 +61,7 @@ export class UserAudio {
 
   #end(at: number): void {
     const { outbox, nextEventId, ended } = this.#parts;
-    outbox.send(userTranscript(unintelligible, nextEventId()));
+    outbox.send('user_transcript', { user_transcript: unintelligible, event_id: nextEventId() });
     ended(unintelligible, this.#beganAt, at);
   }
 }

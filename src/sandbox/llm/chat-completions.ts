@@ -2,13 +2,13 @@ import { createRequire } from 'node:module';
 import type { Agent, Dispatcher } from 'undici';
 import type { Outbound } from '../core/allowed-host.ts';
 import { CompletionBuilder, type Completion } from './completion.ts';
-import type { CompletionRequest } from './completion-request.ts';
+import type { CompletionRequest } from './messages.ts';
 import { EventStreamReader } from './event-stream.ts';
 import { ModelFailure } from './model-failure.ts';
-import type { ModelLimits } from '../core/settings/model-limits.ts';
+import type { ModelLimits } from '../core/settings/connection-settings.ts';
 import { completionsAddress, requireAllowed } from './outbound-address.ts';
 import { Patience } from './patience.ts';
-import { sendableHeaders } from './sendable-headers.ts';
+import { sendableHeaders } from './headers.ts';
 
 export interface ModelQuestion {
   /** Base or full address. */

@@ -1,3 +1,4 @@
+import { parseJson } from '../core/parse-json.ts';
 import { z } from 'zod';
 import { ModelFailure } from './model-failure.ts';
 
@@ -125,13 +126,8 @@ function readPart(json: string): z.infer<typeof answerPart> {
 }
 
 function readParameters(text: string): Record<string, unknown> | null {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
+  const value = text.trim() === '' ? {} : parseJson(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
 }

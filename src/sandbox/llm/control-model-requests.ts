@@ -1,3 +1,4 @@
+import { parseJson } from '../core/parse-json.ts';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ModelRequest, ModelRequestLog } from './model-request-log.ts';
@@ -31,7 +32,8 @@ function describe(entry: ModelRequest): Record<string, unknown> {
     time: isoTime(entry.at),
     url: entry.address,
     header_names: entry.headerNames,
-    request: readBody(entry.request),
+    // A body that was cut off is no JSON any more and is shown as text.
+    request: parseJson(entry.request) ?? entry.request,
     status: entry.status,
     streamed: entry.streamed,
     first_token_ms: entry.firstTokenMs,
@@ -47,13 +49,4 @@ function describe(entry: ModelRequest): Record<string, unknown> {
           },
     failure: entry.failure,
   };
-}
-
-/** A body that was cut off is no JSON any more and is shown as text. */
-function readBody(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,9 +1,11 @@
+import { parseJson } from '../core/parse-json.ts';
 import { z } from 'zod';
 import type { ModelCaller } from './model-caller.ts';
 import { ModelFailure } from './model-failure.ts';
 import type { CollectionItem, PlatformSettings } from '../schemas/agent-schemas.ts';
 import { assess } from '../core/conversation/assess.ts';
-import type { OwnModel } from '../core/conversation/model-settings.ts';
+import { ownModelOf } from '../core/conversation/model-settings.ts';
+import type { Call } from '../core/state/call.ts';
 import type { Talk, Turn } from '../core/state/talk.ts';
 import type { Assessment, CollectedValue } from '../core/state/assessment.ts';
 
@@ -21,18 +23,22 @@ const verdictShape = z.looseObject({
   rationale: z.string().catch(''),
 });
 
-/** Whether an agent wants its own model, instead of rules, to evaluate and to collect. */
-export function assessesByModel(platform: PlatformSettings): boolean {
-  return platform.analysis?.model === 'own' && (asksFor(platform).length > 0 || criteriaOf(platform).length > 0);
-}
-
-/** Asks the agent's own model once what came of a conversation. What it leaves out or gets wrong is told by the rules. */
+/**
+ * Asks the agent's own model once what came of a finished conversation; null where it is not to be asked, or did not speak to the end. What
+ * it leaves out or gets wrong is told by the rules.
+ */
 export async function assessByModel(
   caller: ModelCaller,
-  about: { conversationId: string; platform: PlatformSettings; model: OwnModel; signal: AbortSignal },
+  call: Call,
   talk: Talk,
-): Promise<Assessment> {
-  const { platform, model, conversationId, signal } = about;
+  signal: AbortSignal,
+): Promise<Assessment | null> {
+  const { agent, conversationId } = call;
+  const model = ownModelOf(call);
+  if (agent === null || model === null || talk.brokeDown || agent.platform.analysis?.model !== 'own') return null;
+  const { platform } = agent;
+  if (asksFor(platform).length + criteriaOf(platform).length === 0) return null;
+  if (talk.turns.some(({ usage }) => usage?.fallback === true)) return null;
   const byRules = assess(platform, talk);
   try {
     const { completion } = await caller.ask(
@@ -63,7 +69,12 @@ export async function assessByModel(
 }
 
 function instruction(platform: PlatformSettings): string {
-  const items = asksFor(platform).map(([id, item]) => ({ id, ...pick(item) }));
+  const items = asksFor(platform).map(([id, { type, description, enum: choices }]) => ({
+    id,
+    type,
+    description,
+    choices,
+  }));
   const criteria = criteriaOf(platform).map(({ id, name, conversation_goal_prompt: goal }) => ({ id, name, goal }));
   return [
     'You read the transcript of a phone call and answer with one JSON object and nothing else.',
@@ -74,16 +85,14 @@ function instruction(platform: PlatformSettings): string {
   ].join('\n');
 }
 
-function pick({ type, description, enum: choices }: CollectionItem): Record<string, unknown> {
-  return { type, description, choices };
-}
-
 function transcript(turns: readonly Turn[]): string {
   return turns.map(({ speaker, text }) => `${speaker}: ${text}`).join('\n');
 }
 
 function merge(platform: PlatformSettings, byRules: Assessment, text: string): Assessment {
-  const answer = answerShape.safeParse(readJson(text)).data;
+  // Some models wrap what they were asked for in a fence or in words.
+  const json = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
+  const answer = answerShape.safeParse(parseJson(json)).data;
   if (answer === undefined) return byRules;
   const collected = { ...byRules.collected };
   for (const [id, item] of asksFor(platform)) {
@@ -108,23 +117,12 @@ function fit({ type, enum: choices }: CollectionItem, value: unknown): Collected
     return choices.find((choice) => typeof value === 'string' && choice.toLowerCase() === value.trim().toLowerCase());
   if (type === 'string') return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
   if (type === 'boolean')
-    return typeof value === 'string' ? { true: true, false: false }[value.toLowerCase()] : asBoolean(value);
+    return [true, false].find(
+      (each) => each === value || (typeof value === 'string' && `${each}` === value.toLowerCase()),
+    );
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isFinite(number)) return undefined;
   return type === 'integer' && !Number.isInteger(number) ? undefined : number;
-}
-
-function asBoolean(value: unknown): boolean | undefined {
-  return typeof value === 'boolean' ? value : undefined;
-}
-
-/** Some models wrap what they were asked for in a fence or in words. */
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
-  } catch {
-    return undefined;
-  }
 }
 
 function rationale(given: string): string {

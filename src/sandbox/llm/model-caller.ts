@@ -3,10 +3,10 @@ import type { Clock } from '../core/clock/clock.ts';
 import { ChatCompletions, type ModelQuestion } from './chat-completions.ts';
 import type { Completion } from './completion.ts';
 import { ModelFailure } from './model-failure.ts';
-import type { ModelLimits } from '../core/settings/model-limits.ts';
+import type { ModelLimits } from '../core/settings/connection-settings.ts';
 import type { ModelRequest, ModelRequestLog } from './model-request-log.ts';
 import { completionsAddress, showAddress } from './outbound-address.ts';
-import { redactSecrets } from './redact-secrets.ts';
+import { redactSecrets } from './headers.ts';
 
 export interface AskedFor {
   conversationId: string;

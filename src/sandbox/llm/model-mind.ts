@@ -1,10 +1,10 @@
+import { tokensOf } from '../core/conversation/hosted-model.ts';
 import type { AnsweredQuestion, ModelCaller } from './model-caller.ts';
 import type { Completion, ReportedUsage, RequestedTool } from './completion.ts';
-import type { ChatMessage } from './completion-request.ts';
+import { type ChatMessage, messagesOf, messagesOfTools } from './messages.ts';
 import { ModelFailure } from './model-failure.ts';
 import { customModelId } from '../models/catalogue.ts';
 import { Random } from '../core/random.ts';
-import type { ConversationConfig } from '../schemas/agent-schemas.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 import {
   ModelUnavailable,
@@ -12,10 +12,13 @@ import {
   type BuiltInMind,
   type ModelMind,
 } from '../core/conversation/agent-mind.ts';
-import { messagesOf, messagesOfTools } from './model-messages.ts';
 import type { OwnModel } from '../core/conversation/model-settings.ts';
 import { describeTools, endCall, toolsOf, type ToolRunner } from './model-tools.ts';
 import type { ToolUse, Turn } from '../core/state/talk.ts';
+import type { Call } from '../core/state/call.ts';
+import { builtInMindOf } from '../core/conversation/built-in-agent.ts';
+import { configOf } from '../core/conversation/call-config.ts';
+import { promptOf } from '../core/conversation/variables.ts';
 
 /** How often within one turn a model may use tools before it has to speak. */
 const mostToolRounds = 3;
@@ -23,46 +26,61 @@ const longestReplyTokens = 1_024;
 /** What an agent says at once is cut off here: about five minutes. */
 const longestReply = 5_000;
 
-export interface ModelMindParts {
-  settings: Pick<SandboxSettings, 'seed' | 'modelLatency' | 'modelStream'>;
+export interface ModelLink {
+  settings: SandboxSettings;
   caller: ModelCaller;
-  /** Asked for when the model gives no answer: who speaks instead, or null when nobody may. */
-  standIn: () => BuiltInMind | null;
+  /** Models of the service that give no answers now. */
+  unavailableModels: ReadonlySet<string>;
+  /** How tools are run where the conversation is held. */
   tools: ToolRunner;
-}
-
-export interface ModelTalk {
-  conversationId: string;
-  /** The agent's settings with those of the conversation on top. */
-  config: ConversationConfig;
-  model: OwnModel;
-  /** With its variables filled in. */
-  prompt: string;
-  userId?: string | undefined;
-  extraBody?: Record<string, unknown> | undefined;
   /** Aborted when nobody waits for the conversation any more. */
   signal: AbortSignal;
 }
 
-/** An agent that speaks through the model behind its own address. Once that fails, the backup holds the rest of the conversation. */
-export function createModelMind(parts: ModelMindParts, talk: ModelTalk): ModelMind {
-  const { backupModelIds, cascadeMs } = talk.model;
-  const firstTokenMs = backupModelIds.length === 0 ? Infinity : cascadeMs;
+interface ModelTalk {
+  call: Call;
+  model: OwnModel;
+  link: ModelLink;
+}
+
+/**
+ * What speaks for the agent of one call through the model behind its own address, by phone or over a socket. Once that fails, the first
+ * backup that is to be had holds the rest of the conversation, as which the built-in agent speaks.
+ */
+export function modelMindOf(call: Call, model: OwnModel, link: ModelLink): ModelMind {
   let standIn: BuiltInMind | null = null;
   return {
     async reply(turns) {
       if (standIn !== null) return standIn.reply(turns);
       const startedAt = performance.now();
       try {
-        return await ask(parts, talk, turns, firstTokenMs);
+        return await ask({ call, model, link }, turns);
       } catch (error) {
         if (!(error instanceof ModelFailure)) throw error;
-        standIn = error.code === 'stopped' ? null : parts.standIn();
+        standIn = error.code === 'stopped' ? null : standInFor(call, model, link.unavailableModels);
         if (standIn === null) throw unavailable(error);
-        return delay(standIn.reply(turns), parts, Math.round(performance.now() - startedAt));
+        return delay(standIn.reply(turns), link, Math.round(performance.now() - startedAt));
       }
     },
   };
+}
+
+function standInFor(call: Call, model: OwnModel, unavailable: ReadonlySet<string>): BuiltInMind | null {
+  const backupModelId = model.backupModelIds.find((id) => !unavailable.has(id));
+  if (backupModelId === undefined || call.course === null) return null;
+  return builtInMindOf({ ...call, course: { ...call.course, backupModelId } });
+}
+
+/** The prompt of a call, and what the client has told since (gaps A.9: `contextual_update`); of several under one id the last counts. */
+function promptForModel(call: Call): string {
+  const updates = call.socket?.contextualUpdates ?? [];
+  const context = updates
+    .filter(
+      ({ contextId }, index) =>
+        contextId === null || updates.findLastIndex((other) => other.contextId === contextId) === index,
+    )
+    .map(({ text }) => `Context: ${text}`);
+  return [promptOf(call), ...context].filter((part) => part !== '').join('\n\n');
 }
 
 function unavailable(failure: ModelFailure): ModelUnavailable {
@@ -71,43 +89,40 @@ function unavailable(failure: ModelFailure): ModelUnavailable {
 }
 
 /** The first words of a backup come after what was waited for the model. */
-function delay(reply: AgentReply, { settings }: ModelMindParts, waitedMs: number): AgentReply {
+function delay(reply: AgentReply, { settings }: ModelLink, waitedMs: number): AgentReply {
   if (reply.usage === undefined || settings.modelLatency === 'drawn') return reply;
   return { ...reply, usage: { ...reply.usage, latencyMs: reply.usage.latencyMs + waitedMs } };
 }
 
 /** One turn of the agent: asks, runs the tools that the model wants, asks again with what came of them. */
-async function ask(
-  parts: ModelMindParts,
-  talk: ModelTalk,
-  turns: readonly Turn[],
-  firstTokenMs: number,
-): Promise<AgentReply> {
-  const tools = toolsOf(talk.config);
-  const messages: ChatMessage[] = messagesOf(talk.prompt, turns);
+async function ask(talk: ModelTalk, turns: readonly Turn[]): Promise<AgentReply> {
+  const { call, model, link } = talk;
+  const { modelStream } = link.settings;
+  const tools = toolsOf(configOf(call));
+  const messages: ChatMessage[] = messagesOf(promptForModel(call), turns);
   const used: ToolUse[] = [];
   const said: string[] = [];
   const answers: AnsweredQuestion[] = [];
   for (let round = 0; ; round += 1) {
-    const answer = await parts.caller.ask(
+    const answer = await link.caller.ask(
       {
-        url: talk.model.url,
-        headers: talk.model.headers,
-        firstTokenMs,
-        signal: talk.signal,
+        url: model.url,
+        headers: model.headers,
+        firstTokenMs: model.backupModelIds.length === 0 ? Infinity : model.cascadeMs,
+        signal: link.signal,
         body: {
-          model: talk.model.modelName,
+          model: model.modelName,
           messages,
-          temperature: talk.model.temperature,
+          temperature: model.temperature,
           max_tokens: longestReplyTokens,
-          stream: parts.settings.modelStream,
-          ...(parts.settings.modelStream ? { stream_options: { include_usage: true } } : {}),
+          stream: modelStream,
+          ...(modelStream ? { stream_options: { include_usage: true } } : {}),
           tools: describeTools(tools),
-          ...(talk.userId === undefined ? {} : { user_id: talk.userId }),
-          ...(talk.extraBody === undefined ? {} : { svc_extra_body: talk.extraBody }),
+          ...(call.userId === undefined ? {} : { user_id: call.userId }),
+          ...(call.modelExtraBody === undefined ? {} : { svc_extra_body: call.modelExtraBody }),
         },
       },
-      { conversationId: talk.conversationId, purpose: 'reply' },
+      { conversationId: call.conversationId, purpose: 'reply' },
     );
     answers.push(answer);
     const { completion } = answer;
@@ -117,11 +132,11 @@ async function ask(
     if (last !== undefined || uses.length === 0) {
       const ending = last === undefined ? [] : [{ ...last, result: 'The conversation ends.' }];
       const text = wordsOf(said, last, completion);
-      return finish(parts, talk, turns, { text, ends: last !== undefined, tools: [...used, ...ending] }, answers);
+      return finish(talk, turns, { text, ends: last !== undefined, tools: [...used, ...ending] }, answers);
     }
     if (round === mostToolRounds)
       throw new ModelFailure('tool_rounds', `the model used tools more than ${mostToolRounds} times in one turn`);
-    const results = await Promise.all(uses.map((use, index) => run(parts, talk, use, completion.tools[index])));
+    const results = await Promise.all(uses.map((use, index) => run(talk, use, completion.tools[index])));
     used.push(...results);
     messages.push(...messagesOfTools(results));
   }
@@ -137,16 +152,11 @@ function toolUse(tool: RequestedTool, fallbackId: string): ToolUse {
   };
 }
 
-async function run(
-  { tools }: ModelMindParts,
-  { config, signal }: ModelTalk,
-  use: ToolUse,
-  requested: RequestedTool | undefined,
-): Promise<ToolUse> {
-  const tool = toolsOf(config).find(({ name }) => name === use.name);
+async function run({ call, link }: ModelTalk, use: ToolUse, requested?: RequestedTool): Promise<ToolUse> {
+  const tool = toolsOf(configOf(call)).find(({ name }) => name === use.name);
   if (tool === undefined) return { ...use, result: `There is no tool ${use.name}.`, isError: true };
   if (requested?.parameters == null) return { ...use, result: 'The parameters must be a JSON object.', isError: true };
-  const { text, isError } = await tools.run(tool, use.parameters, signal);
+  const { text, isError } = await link.tools(tool, use.parameters, link.signal);
   return { ...use, result: text, isError };
 }
 
@@ -159,19 +169,23 @@ function wordsOf(said: readonly string[], last: ToolUse | undefined, completion:
 }
 
 function finish(
-  { settings }: ModelMindParts,
-  { conversationId, model, prompt }: ModelTalk,
+  { call, model, link: { settings } }: ModelTalk,
   turns: readonly Turn[],
   reply: AgentReply,
   answers: readonly AnsweredQuestion[],
 ): AgentReply {
   const reported = answers.map(({ completion }) => completion.usage);
-  const counted = estimateTokens([prompt, ...turns.map(({ text }) => text)], reply.text);
+  // Where the model does not count.
+  const counted: ReportedUsage = {
+    inputTokens: tokensOf([promptForModel(call), ...turns.map(({ text }) => text)].join(' ').length),
+    cachedInputTokens: 0,
+    outputTokens: tokensOf(reply.text.length),
+  };
   const sum = (field: 'inputTokens' | 'cachedInputTokens' | 'outputTokens'): number =>
     reported.reduce((total, usage) => total + (usage?.[field] ?? counted[field]), 0);
   const measuredMs =
     answers.slice(0, -1).reduce((total, { durationMs }) => total + durationMs, 0) + (answers.at(-1)?.firstTokenMs ?? 0);
-  const drawnMs = Math.round(new Random(settings.seed, conversationId, 'model', turns.length).between(300, 900));
+  const drawnMs = Math.round(new Random(settings.seed, call.conversationId, 'model', turns.length).between(300, 900));
   return {
     ...reply,
     usage: {
@@ -183,10 +197,4 @@ function finish(
       fallback: false,
     },
   };
-}
-
-/** Where the model does not count: four characters to a token. */
-function estimateTokens(heard: readonly string[], said: string): ReportedUsage {
-  const tokens = (text: string): number => Math.ceil(text.length / 4);
-  return { inputTokens: tokens(heard.join(' ')), cachedInputTokens: 0, outputTokens: tokens(said) };
 }

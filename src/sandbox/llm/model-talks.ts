@@ -2,11 +2,11 @@ import type { ModelCaller } from './model-caller.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { Call } from '../core/state/call.ts';
 import { converseWithModel, talkUntil } from '../core/conversation/converse.ts';
-import type { LiveTalks } from '../core/conversation/live-talks.ts';
-import { assessByModel, assessesByModel } from './model-assessment.ts';
-import { modelMindOf } from './model-of-call.ts';
+import type { LiveTalks } from '../core/conversation/agent-mind.ts';
+import { assessByModel } from './model-assessment.ts';
+import { modelMindOf } from './model-mind.ts';
 import { isHeldByModel, ownModelOf } from '../core/conversation/model-settings.ts';
-import { createPhoneTools } from './model-tool-runner.ts';
+import { createPhoneTools } from './run-tools.ts';
 import { setUpTalk } from '../core/conversation/talk-of.ts';
 import type { Talk, Turn } from '../core/state/talk.ts';
 
@@ -60,18 +60,15 @@ export function createModelTalks(
   };
 
   async function hold(call: Call, answeredAt: number, progress: HeldTalk, signal: AbortSignal): Promise<Talk> {
-    const { agent, course, conversationId } = call;
+    const { course } = call;
     const model = ownModelOf(call);
-    if (agent === null || course === null || model === null)
-      throw new Error(`Call ${call.callId} is not held by a model of its agent.`);
+    if (course === null || model === null) throw new Error(`Call ${call.callId} is not held by a model of its agent.`);
     const mind = modelMindOf(call, model, { settings, caller, unavailableModels, tools, signal });
     // Whatever a person said to pass the time, the model would have to be told.
     const setup = { ...setUpTalk(settings.seed, call, course, answeredAt), leastMs: 0 };
     const talk = await converseWithModel(setup, mind, (turns) => (progress.turns = turns));
     progress.whole = talk;
-    const { platform } = agent;
-    const usedBackup = talk.turns.some(({ usage }) => usage?.fallback === true);
-    if (talk.brokeDown || usedBackup || !assessesByModel(platform)) return talk;
-    return { ...talk, assessment: await assessByModel(caller, { conversationId, platform, model, signal }, talk) };
+    const assessment = await assessByModel(caller, call, talk, signal);
+    return assessment === null ? talk : { ...talk, assessment };
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChatTool } from './completion-request.ts';
+import type { ChatTool } from './messages.ts';
 import type { ConversationConfig } from '../schemas/agent-schemas.ts';
 
 /** The tool with which a model ends a conversation. Every model has it. */
@@ -28,9 +28,11 @@ const agentTool = z.looseObject({
 export type AgentTool = z.infer<typeof agentTool>;
 
 /** Gives a model's use of a tool its result. Never rejects: what goes wrong is a result too. */
-export interface ToolRunner {
-  run(tool: AgentTool, parameters: Record<string, unknown>, signal: AbortSignal): Promise<ToolResult>;
-}
+export type ToolRunner = (
+  tool: AgentTool,
+  parameters: Record<string, unknown>,
+  signal: AbortSignal,
+) => Promise<ToolResult>;
 
 export interface ToolResult {
   text: string;

@@ -14,19 +14,17 @@ export function completionsAddress(url: string): string {
 
 /** Throws `ModelFailure` unless the address is on this machine or on a host that was allowed in as many words. */
 export function requireAllowed(url: string, outbound: Outbound): void {
-  const refuse = (message: string): ModelFailure => new ModelFailure('address_refused', message);
-  if (!URL.canParse(url)) throw refuse('the address cannot be read; give one such as http://127.0.0.1:8080/v1');
-  const address = new URL(url);
-  const { protocol, host, username, password } = address;
-  if (protocol !== 'http:' && protocol !== 'https:') throw refuse('the address must begin with http:// or https://');
-  if (username !== '' || password !== '')
-    throw refuse('the address must hold no user name or password; send credentials in a header');
-  const refusal = refuseHost(address, outbound);
+  const refusal = refuseHost(url, outbound);
   if (refusal === null) return;
-  if (refusal === 'itself') throw refuse(`the sandbox does not connect to itself (${host})`);
-  throw refuse(
-    `the sandbox does not connect to ${host}: only to this machine, or to a host that allowOutbound (--allow-outbound) names`,
-  );
+  const host = refusal === 'unreadable' ? '' : new URL(url).host;
+  const messages = {
+    unreadable: 'the address cannot be read; give one such as http://127.0.0.1:8080/v1',
+    protocol: 'the address must begin with http:// or https://',
+    user: 'the address must hold no user name or password; send credentials in a header',
+    itself: `the sandbox does not connect to itself (${host})`,
+    foreign: `the sandbox does not connect to ${host}: only to this machine, or to a host that allowOutbound (--allow-outbound) names`,
+  };
+  throw new ModelFailure('address_refused', messages[refusal]);
 }
 
 /** The address as it may be shown: values in its query may be credentials. */

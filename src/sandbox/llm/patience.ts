@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../core/settings/model-limits.ts';
+import type { ModelLimits } from '../core/settings/connection-settings.ts';
 
 /** Waits for a model until its time is over: for the first word, then for each next one, and for the whole. */
 export class Patience {

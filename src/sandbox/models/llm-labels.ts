@@ -3,7 +3,6 @@ export type ThinkingLevel = 'disabled' | 'low' | 'medium' | 'high';
 
 /** Upstream's words (gaps A.4), among which are the contract's None, Low, Medium and High. */
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-export type ReasoningEffort = (typeof reasoningEfforts)[number];
 
 const lowTokens = 1_024;
 const mediumTokens = 8_192;
@@ -22,4 +21,20 @@ export type TemperatureBand = 'Low' | 'Medium' | 'High';
 export function temperatureBand(temperature: number): TemperatureBand {
   if (temperature < 0.35) return 'Low';
   return temperature < 0.75 ? 'Medium' : 'High';
+}
+
+/** Who takes over when a model gives no answer, as callers may say it. */
+export interface BackupChoice {
+  /** The contract's Default, Custom or Disabled, or upstream's override (gaps A.4), in any case. */
+  preference?: string | undefined;
+  order?: string[] | undefined;
+  /** Of the contract's Custom: an order of one. */
+  model_id?: string | undefined;
+}
+
+/** The one form in which the choice is kept: upstream's. */
+export function plainBackup({ preference, order, model_id: modelId }: BackupChoice): BackupChoice {
+  const chosen = preference?.toLowerCase();
+  if (chosen === 'default' || chosen === 'disabled') return { preference: chosen };
+  return { preference: 'override', order: modelId === undefined ? (order ?? []) : [modelId] };
 }

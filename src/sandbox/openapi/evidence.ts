@@ -1,7 +1,6 @@
 /**
  * What an assumption rests on, where the contract is silent: the public documentation of comparable services (DOC), types that such
- * services
- * publish (SDK), other people's public code (COMM), or nothing but a choice of our own (GUESS).
+ * services publish (SDK), other people's public code (COMM), or nothing but a choice of our own (GUESS).
  */
 export type Evidence = 'DOC' | 'SDK' | 'COMM' | 'GUESS';
 
@@ -45,8 +44,7 @@ const phoneNumber: Readonly<Record<string, Evidence>> = {
 
 /**
  * By schema and field, as in the OpenAPI document; a field that is not named rests on what the field around it does. `[]` stands for the
- * items
- * of a list, `{}` for the values of an object whose keys are free.
+ * items of a list, `{}` for the values of an object whose keys are free.
  */
 export const evidence: Readonly<Record<string, Readonly<Record<string, Evidence>>>> = {
   CreateAgentRequest: agentSettings,

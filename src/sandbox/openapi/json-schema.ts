@@ -38,8 +38,7 @@ export type Source = 'contract' | 'assumption';
 
 /**
  * The JSON Schema of what a caller may send, or gets, as it stands in the document under `name`: references of its own lead there, and
- * every
- * field says in `x-source` where it comes from.
+ * every field says in `x-source` where it comes from.
  */
 export function describeSchema(schema: z.ZodType, name: string, contract: readonly string[]): JsonSchema {
   return markSources(toJsonSchema(schema, name), '', new Set(contract)) as JsonSchema;

@@ -13,10 +13,10 @@ export interface ParityField {
 }
 
 const leftOut = [
-  'No LiveKit room is joined: a conversation token is signed as a LiveKit server accepts it and can be verified, but no media flow over WebRTC.',
-  'Sound that a client sends over a socket is not understood: that somebody speaks is heard, and for how long, but not what. Words come as text messages.',
-  'Nothing is dialled and no SIP is spoken: trunks are kept and limited by the plan, calls are simulated.',
-  'The hosted language models are a built-in speaker that keeps to the agent’s goals; what a real model would say is not imitated. A model of your own is really asked.',
+  'No LiveKit room is joined: conversation tokens have the form a LiveKit server accepts and can be verified, but there is no media over WebRTC.',
+  'Audio from a socket client is not recognised, only its loudness and length; send text messages instead.',
+  'No call is real and no SIP is spoken; trunks are stored and limited by the plan.',
+  'Hosted language models are replaced by the built-in agent; your own model is called.',
 ];
 
 /**

@@ -1,10 +1,9 @@
-import { isRecorded } from '../core/state/is-recorded.ts';
 import { assess } from '../core/conversation/assess.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
 import type { Talk, Turn } from '../core/state/talk.ts';
-import { pageRecordingPath } from '../audio/serve-recordings.ts';
+import { pageRecordingPath } from '../audio/install-audio.ts';
 import type { Service } from '../core/service/service.ts';
-import { callResults, stateOf, type Call } from '../core/state/call.ts';
+import { callResults, isRecorded, stateOf, type Call } from '../core/state/call.ts';
 import { findCall } from './call-list.ts';
 import { agentLink, channelWords, directionOf, resultOf, talkMs } from './call-words.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Service } from '../core/service/service.ts';
-import type { Call, CallResult, CallState } from '../core/state/call.ts';
+import type { Call, CallResult } from '../core/state/call.ts';
 import { id, link, muted, phone, viewPath } from './elements.ts';
 import { html, type Html } from './html.ts';
 
@@ -38,24 +38,6 @@ export function agentLink({ state }: Service, agentId: string | null): Html {
   const agent = state.agents.get(agentId);
   if (agent === undefined) return html`<span class="muted">${id(agentId)} (deleted)</span>`;
   return link(viewPath('agent', { id: agentId }), agent.name);
-}
-
-/** When the state began that a call is in. */
-export function stateBegan({ acceptedAt, dialedAt, course }: Call, state: CallState): number {
-  if (course === null || dialedAt === null) return acceptedAt;
-  switch (state) {
-    case 'queued':
-      return acceptedAt;
-    case 'dialing':
-      return dialedAt;
-    case 'in_progress':
-      return course.answeredAt ?? dialedAt;
-    case 'processing':
-      return course.endedAt;
-    case 'done':
-    case 'failed':
-      return course.analysedAt;
-  }
 }
 
 /** Milliseconds of talk by now; null when nobody picked up. */

@@ -1,7 +1,7 @@
 import type { Service } from '../core/service/service.ts';
 import { callStates, stateOf, type Call } from '../core/state/call.ts';
 import { newestCalls, waitingCalls, waitsFrom, type CallFilter } from './call-list.ts';
-import { agentLink, directionOf, partyOf, resultOf, stateBegan, talkMs } from './call-words.ts';
+import { agentLink, directionOf, partyOf, resultOf, talkMs } from './call-words.ts';
 import {
   aside,
   badge,
@@ -127,7 +127,7 @@ function waitingFold(service: Service, waiting: readonly Call[], now: number): H
 
 function liveCells(service: Service, call: Call, now: number): Row['cells'] {
   const state = stateOf(call, now);
-  const began = stateBegan(call, state);
+  const began = (state === 'in_progress' ? call.course?.answeredAt : call.dialedAt) ?? call.acceptedAt;
   return {
     Number: partyOf(call),
     State: stateBadge(state),

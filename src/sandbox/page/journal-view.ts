@@ -1,3 +1,4 @@
+import { parseJson } from '../core/parse-json.ts';
 import { sandboxKey } from '../http/authentication.ts';
 import { tellCapture, type ToldCapture } from '../judge/captures.ts';
 import type { JournalEntry } from '../judge/journal.ts';
@@ -182,9 +183,6 @@ function message(title: string, told: ToldCapture['reply']): Html {
 
 /** JSON is easier to read over several lines; anything else stays as it was. */
 function indent(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
+  const value = parseJson(text);
+  return value === undefined ? text : JSON.stringify(value, null, 2);
 }

@@ -89,7 +89,7 @@ export function restoreImage(service: Service, image: ServiceImage): void {
 function readState(image: ServiceImage): ServiceState {
   const state = new ServiceState();
   for (const { agentId, agent } of image.agents) {
-    if (agent === null) state.addDeletedAgent(agentId);
+    if (agent === null) state.agentOrder.push(agentId);
     else state.addAgent(agent);
   }
   state.restoreNumbers(image.numberOrder, image.numbers);
@@ -101,7 +101,7 @@ function readState(image: ServiceImage): ServiceState {
   for (const call of calls.values()) if (call.direction === 'outbound') state.calls.push(call);
   for (const callId of image.recordOrder) {
     const call = calls.get(callId);
-    if (call !== undefined) state.conversations.addRestored(call);
+    if (call !== undefined) state.conversations.add(call, call.recordedAt ?? 0);
   }
   for (const batch of image.batches) {
     const recipients = batch.recipients.flatMap(({ id, callId }) => {

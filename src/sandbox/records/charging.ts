@@ -1,6 +1,5 @@
 import type { Turn, TurnUsage } from '../core/state/talk.ts';
-import { findModel } from '../models/catalogue.ts';
-import { priceUsage } from '../models/cost.ts';
+import { findModel, priceUsage } from '../models/catalogue.ts';
 import { describeTokens } from './turn-record.ts';
 
 type Spent = Omit<TurnUsage, 'modelId' | 'latencyMs'> & { turns: number };

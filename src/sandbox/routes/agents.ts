@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { openCursor, writeCursor } from '../http/cursor.ts';
+import { readCursor, writeCursor } from '../http/cursor.ts';
 import { deriveId } from '../core/random.ts';
 import { describeAgent, describeAgentSummary } from '../records/agent-record.ts';
 import { completeAgent } from '../schemas/complete-agent.ts';
@@ -8,9 +8,7 @@ import { validate } from '../schemas/validate.ts';
 import { notFound, type ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Agent } from '../core/state/agent.ts';
-import { settingsOf } from '../core/state/agent-settings.ts';
-import { changeAgent } from '../core/state/change-agent.ts';
-import { keepMasked } from '../core/state/masked-headers.ts';
+import { settingsOf, changeAgent, keepMasked } from '../core/state/change-agent.ts';
 import { listAgents, type AgentListing } from '../core/state/list-agents.ts';
 import { pathParameter, serveOperation } from '../http/serve-operation.ts';
 
@@ -42,17 +40,15 @@ export function serveAgents(app: FastifyInstance, service: Service): void {
       sortBy: query.sort_by ?? 'created_at',
       descending: query.sort_direction !== 'asc',
     };
-    const list = `agents ${createHash('sha256').update(JSON.stringify(listing)).digest('base64url').slice(0, 12)}`;
-    const cursor = openCursor(query.cursor, list, service.generation);
+    const filter = createHash('sha256').update(JSON.stringify(listing)).digest('base64url').slice(0, 12);
+    const list = { list: `agents ${filter}`, generation: service.generation };
+    const cursor = readCursor(query.cursor, list);
     const after = cursor === null ? null : { position: cursor.position, name: cursor.key ?? '' };
     const { agents, next } = listAgents(service.state, listing, { after, size: query.page_size });
     return {
       agents: agents.map((agent) => describeAgentSummary(agent, settings.dialect)),
       has_more: next !== null,
-      next_cursor:
-        next === null
-          ? null
-          : writeCursor({ list, generation: service.generation, position: next.position, key: next.name }),
+      next_cursor: next === null ? null : writeCursor({ ...list, position: next.position, key: next.name }),
     };
   });
 

@@ -3,13 +3,13 @@ import { readCursor, writeCursor } from '../http/cursor.ts';
 import { cancelledReason, describeBatch, describeRecipients, recipientStatus } from '../records/batch-record.ts';
 import type { BatchInput } from '../schemas/request-schemas.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound } from '../core/service-error.ts';
+import { existing } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { allBatches, findBatch, type Batch } from '../core/state/batch.ts';
 import { stateOf, type Call } from '../core/state/call.ts';
 import { failedCourse } from '../core/telephony/callee.ts';
 import { findAgent } from './agents.ts';
-import { acceptBatch, refuseBadTargets } from './batch-calls.ts';
+import { acceptBatch, announceAccepted, refuseBadTargets } from './batch-calls.ts';
 import { pathParameter, serveKeyed } from '../http/serve-operation.ts';
 
 const root = '/v1/convai/batch-calling';
@@ -51,19 +51,14 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
       deleted: false,
     };
     service.state.batches.set(batchId, kept);
-    const { batch: announced, entry } = request.exchange;
-    if (entry !== null) Object.assign(entry, { batchId, callsAccepted: calls.length });
-    if (announced !== null) {
-      Object.assign(announced, { batchId, calls: calls.length });
-      await service.gates.reach({ point: 'batch_work_done', ...announced });
-    }
+    await announceAccepted(request, service, { batchId, calls });
     return describe(kept);
   });
 
   serveKeyed(app, 'GET', `${root}/workspace`, (request) => {
     const { limit, last_doc: last, agent_id: agentId } = validate(schemas.batchPage, 'query', request.query);
-    const list = `batches of ${agentId ?? '*'}`;
-    const before = readCursor(last, list, service.generation, 'last_doc') ?? Infinity;
+    const list = { list: `batches of ${agentId ?? '*'}`, generation: service.generation };
+    const before = readCursor(last, list, 'last_doc')?.position ?? Infinity;
     const found = [...allBatches(service.state).entries()]
       .filter(([place, { deleted }]) => place < before && !deleted)
       .filter(([, { recipients }]) => agentId === undefined || recipients[0]?.call.agentId === agentId)
@@ -73,7 +68,7 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
     const position = page.at(-1)?.[0] ?? 0;
     return {
       batch_calls: page.map(([, batch]) => describe(batch)),
-      next_doc: hasMore ? writeCursor({ list, generation: service.generation, position }) : null,
+      next_doc: hasMore ? writeCursor({ ...list, position }) : null,
       has_more: hasMore,
     };
   });
@@ -108,9 +103,7 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
 function wantedBatch({ state, schemas }: Service, request: FastifyRequest): Batch {
   validate(schemas.noQuery, 'query', request.query);
   const id = pathParameter(request, 'batch_id');
-  const batch = findBatch(state, id);
-  if (batch === undefined) throw notFound('batch', id);
-  return batch;
+  return existing(findBatch(state, id), 'batch', id);
 }
 
 /** Takes back the calls that have not been dialled; others go on. */

@@ -5,7 +5,7 @@ import type { BatchInput, CallTarget } from '../schemas/request-schemas.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
 import { notFound } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
-import type { Call } from '../core/state/call.ts';
+import { newCall, type Call } from '../core/state/call.ts';
 import { isRefusedNumber } from '../core/telephony/magic-numbers.ts';
 import { serveOperation } from '../http/serve-operation.ts';
 
@@ -15,14 +15,21 @@ export function serveBatchCalls(app: FastifyInstance, service: Service): void {
     refuseBadTargets(input);
     if (!service.state.agents.has(input.agent_id)) throw notFound('agent', input.agent_id, 'agent_id');
     const { batchId, calls } = acceptBatch(service, input, request);
-    const { batch, entry } = request.exchange;
-    if (entry !== null) Object.assign(entry, { batchId, callsAccepted: calls.length });
-    if (batch !== null) {
-      Object.assign(batch, { batchId, calls: calls.length });
-      await service.gates.reach({ point: 'batch_work_done', ...batch });
-    }
+    await announceAccepted(request, service, { batchId, calls });
     return { batch_id: batchId, calls_initiated: calls.length };
   });
+}
+
+/** Notes with the request what has come of it, and holds it where a gate is set. */
+export async function announceAccepted(
+  { exchange: { batch, entry } }: FastifyRequest,
+  { gates }: Service,
+  { batchId, calls }: { batchId: string; calls: readonly Call[] },
+): Promise<void> {
+  if (entry !== null) Object.assign(entry, { batchId, callsAccepted: calls.length });
+  if (batch === null) return;
+  Object.assign(batch, { batchId, calls: calls.length });
+  await gates.reach({ point: 'batch_work_done', ...batch });
 }
 
 /** The whole request is refused when one number is; nothing of it is queued. */
@@ -81,10 +88,9 @@ function createCall(
   const to = target.to_phone_number;
   const nth = state.count(`dials of ${to}`);
   const conversationId = deriveId('conv', settings.seed, to, nth);
-  return {
+  return newCall({
     callId: deriveId('call', settings.seed, to, nth),
     conversationId,
-    direction: 'outbound',
     batchId,
     requestId,
     agentId: input.agent_id,
@@ -93,22 +99,12 @@ function createCall(
     nth,
     variables: { ...target.variables, ...target.dynamic_variables },
     override: target.conversation_config_override,
-    userId: target.user_id,
-    modelExtraBody: target.custom_llm_extra_body,
     ...(target.user_id === undefined ? {} : { userId: target.user_id }),
     ...(target.custom_llm_extra_body === undefined ? {} : { modelExtraBody: target.custom_llm_extra_body }),
     acceptedAt: now,
     realAcceptedAt: clock.realNow(),
     hiddenForMs: Math.max(hiddenForMs, people.listDelayMs(settings.seed, conversationId)),
-    dialedAt: null,
-    agent: null,
-    agentNumber: null,
-    openingLine: null,
-    course: null,
-    live: null,
-    recordedAt: null,
-    recordDeleted: false,
-  };
+  });
 }
 
 function mostAccepted(hits: FaultHit[]): number {

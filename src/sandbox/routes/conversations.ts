@@ -18,16 +18,16 @@ export function serveConversations(app: FastifyInstance, service: Service): void
   serveOperation(app, 'list_conversations', (request) => {
     const query = validate(service.schemas.conversationPage, 'query', request.query);
     const agentId = query.agent_id ?? null;
-    const list = `conversations of ${agentId ?? '*'}`;
+    const list = { list: `conversations of ${agentId ?? '*'}`, generation: service.generation };
     const { conversations, next } = service.state.conversations.page({
       agentId,
-      start: readCursor(query.cursor, list, service.generation),
+      start: readCursor(query.cursor, list)?.position ?? null,
       size: query.page_size,
       order: service.settings.listOrder,
       now: service.clock.now(),
       madeBefore: youngestListed(request, service.clock.now()),
     });
-    const cursor = next === null ? null : writeCursor({ list, generation: service.generation, position: next });
+    const cursor = next === null ? null : writeCursor({ ...list, position: next });
     const seen = viewConversations(service, `${request.protocol}://${request.host}`);
     return {
       conversations: conversations.map((call) => describeListEntry(call, seen)),

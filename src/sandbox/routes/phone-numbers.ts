@@ -1,13 +1,15 @@
+import { deleteNumber } from '../core/operations.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addNumber, defaultProvider } from '../core/state/add-number.ts';
 import { describeNumber } from '../records/agent-record.ts';
 import { validate } from '../schemas/validate.ts';
-import { notFound } from '../core/service-error.ts';
+import { existing } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import type { PhoneNumber } from '../core/state/agent.ts';
-import { sealToken } from '../core/state/sealed-token.ts';
 import { findAgent } from './agents.ts';
 import { pathParameter, serveOperation, serveKeyed } from '../http/serve-operation.ts';
+import { createCipheriv, randomBytes } from 'node:crypto';
+import { readCursor, writeCursor } from '../http/cursor.ts';
 
 export function servePhoneNumbers(app: FastifyInstance, service: Service): void {
   const { schemas } = service;
@@ -71,16 +73,46 @@ export function wantedNumber(service: Service, request: FastifyRequest): PhoneNu
 }
 
 export function findNumber(service: Service, id: string): PhoneNumber {
-  const number = service.state.numbers.get(id);
-  if (number === undefined) throw notFound('phone number', id);
-  return number;
+  return existing(service.state.numbers.get(id), 'phone number', id);
 }
 
 /** Deleting a number as comparable services have it; the contract has no such operation. Extended dialect only. */
 export function serveDeleteNumber(app: FastifyInstance, service: Service): void {
-  serveKeyed(app, 'DELETE', '/v1/convai/phone-numbers/:phone_number_id', (request) => {
+  serveKeyed(app, deleteNumber.method, deleteNumber.path, (request) => {
     validate(service.schemas.noQuery, 'query', request.query);
     service.state.deleteNumber(wantedNumber(service, request).phoneNumberId);
     return {};
+  });
+}
+
+/** Lives as long as the process: what is sealed with it is never opened, by any operation. */
+const key = randomBytes(32);
+
+/** Encrypts a token of the telephony provider for keeping. */
+export function sealToken(token: string): Buffer {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  return Buffer.concat([nonce, cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Imported numbers page by page, as upstream's newer list has them (gaps A.2). Extended dialect only. */
+export function serveNumberPages(app: FastifyInstance, service: Service): void {
+  serveKeyed(app, 'GET', '/v1/convai/v2/phone-numbers', (request) => {
+    const { cursor, page_size: size } = validate(service.schemas.numberPage, 'query', request.query);
+    const list = { list: 'phone numbers', generation: service.generation };
+    const start = readCursor(cursor, list)?.position ?? 0;
+    const { numbers, numberOrder } = service.state;
+    const rest = numberOrder
+      .map((id, place) => ({ place, number: numbers.get(id) }))
+      .slice(start)
+      .flatMap(({ place, number }) => (number === undefined ? [] : [{ place, number }]));
+    const page = rest.slice(0, size);
+    const hasMore = rest.length > page.length;
+    const position = (page.at(-1)?.place ?? 0) + 1;
+    return {
+      phone_numbers: page.map(({ number }) => describeOwned(service, number)),
+      has_more: hasMore,
+      next_cursor: hasMore ? writeCursor({ ...list, position }) : null,
+    };
   });
 }

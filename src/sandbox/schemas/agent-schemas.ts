@@ -1,8 +1,32 @@
 import { z } from 'zod';
 import { audioFormats } from '../core/audio-format.ts';
-import { agentTools, knowledgeDocument } from './attachments.ts';
 import { extendedOnly, identifier, objectOf, type SchemaMode } from './building-blocks.ts';
 import { llmSettings, workflowSettings } from './llm-settings.ts';
+
+/** A document that the agent may draw on. The sandbox keeps it and shows it; what it says is known to nobody here. */
+export const knowledgeDocument = z.looseObject({
+  id: identifier,
+  type: z.enum(['file', 'url', 'text', 'folder']).optional(),
+  name: z.string().max(500).optional(),
+  usage_mode: z.enum(['auto', 'prompt']).optional(),
+});
+
+/** A tool that the agent's model may use. What else belongs to one kind of tool alone is kept as it is. */
+const tool = z.looseObject({
+  type: z.enum(['client', 'webhook', 'system'], { error: 'Must be client, webhook or system.' }),
+  name: z.string().regex(/^[\w-]{1,64}$/, 'Must be 1 to 64 letters, digits, underscores or hyphens.'),
+  description: z.string().max(10_000).optional(),
+  parameters: z.record(z.string(), z.unknown()).optional(),
+});
+
+export const agentTools = z.array(tool).superRefine((tools, context) => {
+  const seen = new Set<string>();
+  for (const [index, { name }] of tools.entries()) {
+    if (seen.has(name))
+      context.addIssue({ code: 'custom', path: [index, 'name'], message: 'Another tool has this name.', input: name });
+    seen.add(name);
+  }
+});
 
 const freeForm = z.record(z.string(), z.unknown());
 
@@ -69,13 +93,7 @@ export type CollectionItem = z.infer<typeof collectionItem>;
 export type Workflow = z.infer<ReturnType<typeof workflowSettings>>;
 
 /** What a caller may set of an agent. */
-export interface AgentInput {
-  name: string;
-  tags?: string[] | undefined;
-  conversation_config?: ConversationConfig | undefined;
-  platform_settings?: PlatformSettings | undefined;
-  workflow?: Workflow | undefined;
-}
+export type AgentInput = z.infer<ReturnType<typeof createAgentSchemas>['create']>;
 
 /** Parts of an agent's input, at any depth. Null clears a field. */
 export interface AgentChange {
@@ -111,8 +129,8 @@ export function createAgentSchemas(mode: SchemaMode) {
   });
   return {
     conversationConfig: config,
-    create: create as z.ZodType<AgentInput>,
-    createWithId: create.extend({ agent_id: identifier }) as z.ZodType<AgentInput & { agent_id: string }>,
+    create,
+    createWithId: create.extend({ agent_id: identifier }),
     update: change as z.ZodType<AgentChange>,
   };
 }

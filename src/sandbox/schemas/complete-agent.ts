@@ -1,4 +1,4 @@
-import { plainBackup, type BackupChoice } from '../models/backup-choice.ts';
+import { plainBackup, type BackupChoice } from '../models/llm-labels.ts';
 import { customModelId } from '../models/catalogue.ts';
 import { InvalidRequest, type FieldError } from '../core/service-error.ts';
 import type { AgentInput, ConversationConfig } from './agent-schemas.ts';
@@ -46,17 +46,13 @@ function* brokenBackupRules(
   { preference, order, model_id: modelId }: BackupChoice,
   place: string[],
 ): Generator<FieldError> {
-  const chosen = preference?.toLowerCase();
-  if (chosen === undefined && order === undefined && modelId === undefined)
-    yield { loc: [...place, 'preference'], msg: 'Required: default, disabled, override or custom.', type: 'missing' };
-  if (chosen === 'override' && order === undefined && modelId === undefined)
-    yield {
-      loc: [...place, 'order'],
-      msg: 'Required when preference is override: which models, in which order.',
-      type: 'missing',
-    };
-  if (chosen === 'custom' && order === undefined && modelId === undefined)
-    yield { loc: [...place, 'model_id'], msg: 'Required when preference is custom: which model.', type: 'missing' };
+  if (order !== undefined || modelId !== undefined) return;
+  const missing: { field: string; msg: string } | undefined = {
+    none: { field: 'preference', msg: 'Required: default, disabled, override or custom.' },
+    override: { field: 'order', msg: 'Required when preference is override: which models, in which order.' },
+    custom: { field: 'model_id', msg: 'Required when preference is custom: which model.' },
+  }[preference?.toLowerCase() ?? 'none'];
+  if (missing !== undefined) yield { loc: [...place, missing.field], msg: missing.msg, type: 'missing' };
 }
 
 /** Reasoning holds up a reply, so steps that talk must do without (contract, language model rules). */

@@ -28,8 +28,7 @@ function modelIdOf(mode: SchemaMode, allowed: readonly string[]): z.ZodType<stri
 
 /**
  * What takes over when the model gives no answer: the contract's Default, Custom and Disabled, under upstream's names (gaps A.4). `custom`
- * with a
- * `model_id` is the same as `override` with an `order` of one.
+ * with a `model_id` is the same as `override` with an `order` of one.
  */
 function backupConfig(mode: SchemaMode) {
   const hosted = modelIdOf(mode, hostedIds);

@@ -34,18 +34,16 @@ export type WebhookInput = z.input<typeof webhookInput>;
 export type WebhookFacts = z.output<typeof webhookInput>;
 export type WebhookChange = z.output<typeof webhookChange>;
 
-/**
- * Says why an address may not be delivered to, or null when it may. Only this machine is reached unless a host was allowed in as
- * many words.
- */
+/** Says why an address may not be delivered to, or null when it may. */
 export function refuseAddress(address: string, outbound: Outbound): string | null {
-  if (!URL.canParse(address)) return 'Must be an address such as http://127.0.0.1:8080/hook.';
-  const url = new URL(address);
-  const { protocol, username, password } = url;
-  if (protocol !== 'http:' && protocol !== 'https:') return 'Must begin with http:// or https://.';
-  if (username !== '' || password !== '') return 'Must hold no user name or password; deliveries are signed instead.';
-  const refusal = refuseHost(url, outbound);
+  const refusal = refuseHost(address, outbound);
   if (refusal === null) return null;
-  if (refusal === 'itself') return 'Must not be an address of the sandbox itself.';
-  return 'Must be on this machine (127.0.0.1, [::1] or localhost), or on a host that allowOutbound (--allow-outbound) names.';
+  return {
+    unreadable: 'Must be an address such as http://127.0.0.1:8080/hook.',
+    protocol: 'Must begin with http:// or https://.',
+    user: 'Must hold no user name or password; deliveries are signed instead.',
+    itself: 'Must not be an address of the sandbox itself.',
+    foreign:
+      'Must be on this machine (127.0.0.1, [::1] or localhost), or on a host that allowOutbound (--allow-outbound) names.',
+  }[refusal];
 }

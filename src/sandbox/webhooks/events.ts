@@ -1,11 +1,10 @@
-import { isRecorded } from '../core/state/is-recorded.ts';
+import { isRecorded, type Call, type CallResult } from '../core/state/call.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
 import { describeConversation } from '../records/conversation-record.ts';
 import { unixSeconds } from '../core/times.ts';
 import { viewConversations } from '../routes/conversations.ts';
 import type { Recordings } from '../audio/recordings.ts';
 import type { Service } from '../core/service/service.ts';
-import type { Call, CallResult } from '../core/state/call.ts';
 import type { WebhookEventType } from '../schemas/webhook.ts';
 
 /** Something that happened to a call; what is delivered of it is made when it is delivered. */

@@ -1,5 +1,5 @@
 import { deriveId } from '../core/random.ts';
-import type { Feature, Parting } from '../core/service/feature.ts';
+import type { Feature, Parting } from '../core/service/service.ts';
 import type { Service } from '../core/service/service.ts';
 import { eventsOf } from './events.ts';
 import { Poster } from './post.ts';

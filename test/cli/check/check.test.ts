@@ -178,10 +178,10 @@ test('an end before the hours of everybody is refused, with the first instant at
   expect(error).toMatchObject({
     isBadInput: true,
     message: expect.stringMatching(
-      /:6: ends_at: 2026-01-06T14:05:00\.000Z is too early: nobody of the list can be called before it\. The first hours open 2026-01-06T14:00:00\.000Z, and a call must begin longer than advanced\.dispatch_margin \(10m\) before the end; write a later time$/,
+      /:6: ends_at: 2026-01-06T14:05:00\.000Z is too early: no recipient in the list can be called before it\. The first hours open 2026-01-06T14:00:00\.000Z, and a call must begin longer than advanced\.dispatch_margin \(10m\) before the end; write a later time$/,
     ),
   });
-  expect(io.written().stdout).toContain('Cannot start: nobody of the list can be called before ends_at.');
+  expect(io.written().stdout).toContain('Cannot start: no recipient in the list can be called before ends_at.');
   const later = await writeCampaign(yaml.replace('14:05:00Z', '14:10:01Z'), list);
   expect(await runCheck(captureIo(), { ...options, campaignPath: later.campaignPath })).toMatchObject({ dialable: 1 });
 });

@@ -93,12 +93,12 @@ test('status tells of a hook that is silent, and whether end and pause were hear
     );
   expect(linesOf({ silentSince: null, completion: null, pause: null })).toEqual([]);
   expect(linesOf({ silentSince: now - 4 * minuteMs, completion: null, pause: null })).toEqual([
-    'the pre-dial hook (pre_dial.url at hooks.example.com:8443) has given no answer for 4 min; nobody is called until it does',
+    'the pre-dial hook (pre_dial.url at hooks.example.com:8443) has not answered for 4 min; nobody is called until it does',
   ]);
   expect(linesOf({ silentSince: null, completion: 'delivered', pause: null })).toEqual([
-    'completion hook (on_completion.url at hooks.example.com:8443): told of the end',
+    'completion hook (on_completion.url at hooks.example.com:8443): notified of the end',
   ]);
   expect(linesOf({ silentSince: null, completion: null, pause: 'pending' })).toEqual([
-    'pause hook (on_pause.url at hooks.example.com:8443): not told of the pause yet; it is tried for a day',
+    'pause hook (on_pause.url at hooks.example.com:8443): not yet notified of the pause; retried for a day',
   ]);
 });

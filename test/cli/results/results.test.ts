@@ -181,7 +181,7 @@ test('Ctrl-C leaves the waiting, and nothing is written', async () => {
   expect(await waiting.ended).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/Left; campaign spring goes on.*carillon results spring --wait\n$/s),
+    stderr: expect.stringMatching(/You left; campaign spring continues.*carillon results spring --wait\n$/s),
   });
   expect(readdirSync(ledger.folder).filter((name) => name.includes('end.csv'))).toEqual([]);
 });

@@ -42,8 +42,8 @@ test('three people who answer one opening line are decided about in a file, and 
   expect(shown.stdout).toMatch(
     /^Apart +3 rows ended because calls cannot be told apart \(decide: .*--candidates FILE/m,
   );
-  expect(shown.stdout).toMatch(/3 {2}a record may be that of their call, and cannot be told from others/);
-  expect((await world.run('report', world.id)).stdout).toMatch(/unresolved because.*\n.*cannot be told from others +3/);
+  expect(shown.stdout).toMatch(/3 {2}a record may belong to their call, or to another one/);
+  expect((await world.run('report', world.id)).stdout).toMatch(/unresolved because.*\n.*to another one +3/);
 
   const file = world.path('doubt.csv');
   expect(await world.run('resolve', world.id, '--candidates', file)).toMatchObject({

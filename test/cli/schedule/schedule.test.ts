@@ -64,9 +64,9 @@ test('a schedule is created, listed, paused, resumed and deleted', { timeout }, 
   const created = await world.run('schedule', 'create', path, ...yearly, '--list', 'lists/{{ date }}.csv');
   expect(created).toMatchObject({ code: 0 });
   expect(created.stdout).toMatch(
-    /created: 0 9 1 1 \* \(America\/New_York\)\.\n.*reads lists\/\{\{ date \}\}\.csv.*\nIt fires next: \w{3} \d{4}-01-01 09:00, /,
+    /created: 0 9 1 1 \* \(America\/New_York\)\.\n.*reads lists\/\{\{ date \}\}\.csv.*\nNext runs: \w{3} \d{4}-01-01 09:00, /,
   );
-  expect(created.stderr).toMatch(/No worker is at work on this database/);
+  expect(created.stderr).toMatch(/No worker is running for this database/);
 
   expect(await viewOf(world)).toMatchObject({
     state: 'active',
@@ -88,7 +88,7 @@ test('a schedule is created, listed, paused, resumed and deleted', { timeout }, 
   // A second pause, by somebody who does not know of the first, leaves what the first one noted.
   expect(await world.run('schedule', 'pause', world.id)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('was paused already (no list this week): it does not fire'),
+    stdout: expect.stringContaining('was paused already (no list this week): it starts no runs'),
   });
   expect(await viewOf(world)).toMatchObject({ state: 'paused', note: 'no list this week' });
   expect(await world.run('schedule', 'pause', world.id, '--note', 'holidays')).toMatchObject({
@@ -97,7 +97,7 @@ test('a schedule is created, listed, paused, resumed and deleted', { timeout }, 
   expect((await world.run('schedule', 'list')).stdout).toMatch(/autumn-\d+ +paused +0 9 1 1 \* .*none yet/);
   expect(await world.run('schedule', 'resume', world.id)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('fires again; it was paused (holidays)'),
+    stdout: expect.stringContaining('is active again; it was paused (holidays)'),
   });
   expect(await viewOf(world)).toMatchObject({ state: 'active', note: 'resumed by a person' });
   expect((await world.run('schedule', 'resume', world.id)).stdout).toContain('was not paused');
@@ -161,7 +161,7 @@ test('a firing is skipped while the campaign of the one before still runs', { ti
   expect(await world.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
   expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/campaign autumn-\S+ is running\. A firing now would be skipped/),
+    stderr: expect.stringMatching(/campaign autumn-\S+ is running\. A run now would be skipped/),
   });
   // What comes by itself is skipped as well: Temporal itself is asked to fire beside it.
   const { client, connection } = await connectTemporal(readConfig(world.env));
@@ -197,7 +197,7 @@ test(
       code: 1,
       stderr: expect.stringMatching(
         new RegExp(
-          `Campaign ${id} of an earlier firing is running\\. .*schedule continue ${world.id}; to end it: carillon cancel ${id}`,
+          `Campaign ${id} of an earlier run is running\\. .*schedule continue ${world.id}; to end it: carillon cancel ${id}`,
         ),
       ),
     });
@@ -206,7 +206,7 @@ test(
     const { client, connection } = await connectTemporal(readConfig(world.env));
     onTestFinished(() => connection.close());
     await client.schedule.getHandle((await viewOf(world)).scheduleId).trigger('SKIP');
-    const reason = `Skipped: campaign ${id} of an earlier firing is running. When nothing of it moves, continue it from the schedule.`;
+    const reason = `Skipped: campaign ${id} of an earlier run is running. If it does not progress, continue it from the schedule.`;
     await until('it is skipped', async () => (await viewOf(world)).last?.reason === reason, often);
     const continued = await world.run('schedule', 'continue', world.id);
     expect(continued.stdout + continued.stderr).toContain(`campaign/${id}/1`);

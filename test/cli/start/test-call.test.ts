@@ -192,10 +192,10 @@ test('a test call that the service refuses is not waited for, and says what is w
 test('whoever leaves before the end is told how to look at it and end it', async () => {
   const world = await createWorld();
   const watching = world.begin('test-call', world.writeCampaign({}), '--to', mine, '--yes');
-  await until(() => watching.io.written().stderr.includes('No worker is at work on this database'));
+  await until(() => watching.io.written().stderr.includes('No worker is running for this database'));
   watching.interrupt();
   const { code, stderr } = await watching.ended;
   expect(code).toBe(1);
-  expect(stderr).toMatch(new RegExp(`not at its end.*carillon cancel ${world.id}-test-1`, 's'));
+  expect(stderr).toMatch(new RegExp(`still in progress.*carillon cancel ${world.id}-test-1`, 's'));
   expect(called(world)).toEqual([]);
 });

@@ -36,7 +36,7 @@ test('a campaign is made faster while it runs, at once, and the file holds again
   });
   expect(await world.run('adjust', world.id, ...wish)).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^Nothing to change.*\n +max_concurrent_calls +20 +\(the file says 1\)\n/),
+    stdout: expect.stringMatching(/^Nothing changed.*\n +max_concurrent_calls +20 +\(the file says 1\)\n/),
   });
   // The same file still belongs to the same campaign.
   expect(await world.run('start', path)).toMatchObject({ code: 0, stdout: expect.stringContaining('already running') });
@@ -53,7 +53,7 @@ test('without Temporal the change is written all the same, and holds from the ne
   world.env['TEMPORAL_ADDRESS'] = '127.0.0.1:9';
   const adjusted = await world.run('adjust', world.id, '--priority', '100');
   expect(adjusted).toMatchObject({ code: 0, stdout: expect.stringContaining('Changed: priority from 10 to 100.') });
-  expect(adjusted.stderr).toMatch(/The change is written, but campaign .* could not be told: .*next look/s);
+  expect(adjusted.stderr).toMatch(/The change is committed, but campaign .* could not be notified: .*next plan/s);
 });
 
 test('the account is shared by its campaigns, and status says who has what', async () => {
@@ -140,7 +140,7 @@ test('a failed campaign is refused by whatever would change it, with the way to 
     expect.soft(ended, command[0]).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
-        /has failed,.*: mend what carillon status .* names; then carillon start with its file/,
+        /has failed,.* Fix what carillon status .* names; then carillon start with its file/,
       ),
     });
     expect.soft(ended.stderr, command[0]).not.toContain('carillon retry');
@@ -201,9 +201,12 @@ test('a campaign waits for its own service, and goes with it when a person says 
   for (const { flags, why } of [
     { flags: ['adjust', world.id, '--moved-from', old], why: '--moved-from is for the whole account' },
     { flags: [...move, 'old', '--yes'], why: '--moved-from is "old"; write the old address in full' },
-    { flags: [...move, 'https://me:secret@voice.example', '--yes'], why: 'holds a user name or password' },
-    { flags: [...move, old, '--keep-free', '5%'], why: '--moved-from goes alone' },
-    { flags: [...move, old], why: 'with all its calls and records? If it is another service, people are called twice' },
+    { flags: [...move, 'https://me:secret@voice.example', '--yes'], why: 'contains a user name or password' },
+    { flags: [...move, old, '--keep-free', '5%'], why: '--moved-from takes no limits' },
+    {
+      flags: [...move, old],
+      why: 'with all its calls and records? If it is a different service, recipients will be called twice',
+    },
   ]) {
     const refused = await world.run(...flags);
     expect(refused, flags.join(' ')).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });

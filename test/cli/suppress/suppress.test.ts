@@ -82,7 +82,7 @@ test('a file is imported with its good lines, bad ones are named, and a second t
   const file = path('list.csv');
   const imported = await run('import', file, '--column', 'phone', '--region', 'US');
   expect(imported.stdout).toBe(
-    '2 numbers added, 0 stood there already, 1 line repeats a number of the file. 1 line is no number and protects nobody: mend and import the file again.\n',
+    '2 numbers added, 0 stood there already, 1 line repeats a number of the file. 1 line is no number and protects nobody: fix and import the file again.\n',
   );
   expect(imported).toMatchObject({
     code: 1,

@@ -17,15 +17,15 @@ test.each([
   [event('campaign.edited', { added: 1, corrected: 0, withdrawn: 2 }), '1 row added, 2 rows withdrawn'],
   [
     event('campaign.adjusted', { from: { startsPerMinute: null }, to: { startsPerMinute: 30 }, by: 'person' }),
-    'a person changed starts per minute from no limit to 30',
+    'an operator changed starts per minute from no limit to 30',
   ],
   [
     event('account.adjusted', { from: { keepFree: 0 }, to: { keepFree: 125 }, by: 'person' }),
-    'a person changed limits of the account: part kept free from 0 % to 12.5 %',
+    'an operator changed limits of the account: part kept free from 0 % to 12.5 %',
   ],
   [
     event('account.adjusted', { from: { service: 'https://old.example' }, to: { service: 'https://new.example' } }),
-    "a person moved the campaign to its service's new address, https://new.example",
+    "an operator moved the campaign to its service's new address, https://new.example",
   ],
   [
     event('account.pace', { from: 1000, to: 500 }),
@@ -38,27 +38,27 @@ test.each([
       { decision: 'theirs', conversation: 'conv_7', by: 'person' },
       { recipientId: 'autumn/12' },
     ),
-    'row 12: a person said that conv_7 is the record of its call',
+    'row 12: an operator decided that conv_7 is the record of its call',
   ],
   [
     event('recipient.decided', { decision: 'redial', by: 'person' }, { recipientId: 'autumn/12' }),
-    'row 12: a person said that it is to be dialled again',
+    'row 12: an operator decided that it is to be dialled again',
   ],
   [
     event('batch.state', { state: 'redial', by: 'campaign' }),
-    'batch 4: no trace of it in the records; dialled again, as the campaign file says (on_unknown)',
+    'batch 4: no record shows it; dialled again, as the campaign file says (on_unknown)',
   ],
   [
     event('suppression.added', { e164: '+12125550101', scope: 'account', source: 'possible:conv_7' }),
-    'somebody opted out in a record that belongs to nobody: every number it may belong to is called no more',
+    'somebody opted out in a record that matches no call: no number it may belong to is called any more',
   ],
   [
     event('clock.stepped', { clock: 'service', byMs: -1_660_000 }),
-    "the service's clock was set back by 28 min: calls that were open then end in nothing negative",
+    "the service's clock was set back by 28 min: calls that were open then get no negative outcome",
   ],
   [
     event('clock.stepped', { clock: 'machine', byMs: 240_000 }),
-    "a worker's clock was set forward by 4 min: calls that were open then end in nothing negative",
+    "a worker's clock was set forward by 4 min: calls that were open then get no negative outcome",
   ],
   [
     event('account.pace', { from: 960, to: 1000 }),
@@ -71,21 +71,21 @@ test.each([
   ],
   [
     event('hook.failed', { hook: 'pre_dial', fault: 'timeout' }),
-    'batch 4: the pre-dial hook (pre_dial.url) gives no answer (no answer in time); nobody of it is called until it does',
+    'batch 4: the pre-dial hook (pre_dial.url) does not answer (no answer in time); its recipients are not called until it does',
   ],
   [
     event('hook.failed', { hook: 'on_completion', round: 1, fault: 'status', status: 410 }),
-    'the completion hook (on_completion.url) could not be told of the end (it refuses or fails, status 410)',
+    'the completion hook (on_completion.url) could not be notified of the end (it refuses or fails, status 410)',
   ],
-  [event('hook.delivered', { hook: 'on_completion', round: 1 }), 'the completion hook was told of the end'],
-  [event('hook.delivered', { hook: 'on_pause', round: 1 }), 'the pause hook was told of the pause'],
+  [event('hook.delivered', { hook: 'on_completion', round: 1 }), 'the completion hook was notified of the end'],
+  [event('hook.delivered', { hook: 'on_pause', round: 1 }), 'the pause hook was notified of the pause'],
   [
     event('hook.failed', { hook: 'on_pause', round: 1, fault: 'status', status: 410 }),
-    'the pause hook (on_pause.url) could not be told of the pause (it refuses or fails, status 410)',
+    'the pause hook (on_pause.url) could not be notified of the pause (it refuses or fails, status 410)',
   ],
   [
     event('batch.state', { state: 'held', by: 'person' }),
-    'batch 4: a person gave up its records; what became of its calls stays unknown',
+    'batch 4: an operator gave up its records; what became of its calls stays unknown',
   ],
   [event('batch.posting', { k: 2, size: 1 }), 'batch 4: sending 1 call again, POST 2'],
   [event('batch.posting', { k: 1, size: 1 }), null],
@@ -107,9 +107,9 @@ test.each([
 test.each<[number | null, PostVerdict, RegExp]>([
   [429, 'not_sent', /told to wait \(429\), nothing was queued/],
   [null, 'not_sent', /no connection, nothing was sent/],
-  [500, 'unknown', /no answer that can be used \(status 500\); it counts as sent/],
-  [null, 'unknown', /no answer that can be used; it counts as sent/],
-  [422, 'refused', /refused by the service \(status 422\); smaller batches/],
+  [500, 'unknown', /no usable answer \(status 500\); it counts as sent/],
+  [null, 'unknown', /no usable answer; it counts as sent/],
+  [422, 'refused', /refused by the service \(status 422\); once .* smaller batches/],
   [402, 'refused', /refused by the service \(status 402\)$/],
 ])('status %s with verdict %s says what is known', (status, verdict, says) => {
   expect(tellEvent(event('post.verdict', { k: 1, verdict, status }))).toMatch(says);

@@ -47,7 +47,7 @@ test.for(dialects)(
     expect(await scenario.campaign()).toMatchObject({
       state: 'paused',
       stateReason:
-        '5 of the 8 calls that ended in the last 30 min failed (5 failed), and breaker.failure_share is 50%. Look at it, then resume.',
+        '5 of the 8 calls that ended in the last 30 min failed (5 failed), and breaker.failure_share is 50%. Find the cause, then resume.',
     });
     expect(await scenario.plan(3, at + 12 * hourMs)).toMatchObject({ reason: 'paused' });
     // What a person has looked at opens it no more.
@@ -68,7 +68,7 @@ test.for(dialects)('after a cool-down it goes on by itself, with a clean slate: 
   const ended = noon + minuteMs;
   await callFour(scenario, 1, [failed, failed, failed, failed], ended);
   expect(await scenario.plan(2, ended)).toMatchObject({ reason: 'paused', until: ended + hourMs });
-  expect((await scenario.campaign()).stateReason).toMatch(/It goes on by itself after its cool-down\.$/);
+  expect((await scenario.campaign()).stateReason).toMatch(/It resumes by itself after its cool-down\.$/);
   expect(await scenario.plan(2, ended + hourMs - 1)).toMatchObject({ reason: 'paused' });
   expect(await scenario.plan(2, ended + hourMs)).toMatchObject({ kind: 'batch', size: 4 });
 });

@@ -171,7 +171,7 @@ test.for(dialects)('the campaign pauses when no number is left, and says why: %s
   expect(await scenario.campaign()).toMatchObject({
     state: 'paused',
     stateReason:
-      'None of the 2 caller numbers may call (pn_ny is not verified, pn_fl is not known to the service): mend one of them with the service, then resume. ' +
+      'None of the 2 caller numbers may call (pn_ny is not verified, pn_fl is not known to the service): fix one of them with the service, then resume. ' +
       'Of the last 2 calls of pn_ny 2 failed.',
   });
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });

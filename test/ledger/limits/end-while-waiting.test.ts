@@ -31,7 +31,7 @@ test.for(dialects)('a campaign that paused itself because no call got through se
   const scenario = await callUnproven(dialect, endsAt);
   const paused = { kind: 'wait', reason: 'paused', until: endsAt };
   expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject(paused);
-  expect((await scenario.campaign()).stateReason).toContain('None of the first calls shows a conversation');
+  expect((await scenario.campaign()).stateReason).toContain('None of the first calls led to a conversation');
   expect(await scenario.plan(2, endsAt)).toEqual({ kind: 'done' });
   expect(await outcomes(scenario)).toEqual(new Set(['exhausted attempts_used_up', 'expired campaign_end']));
 });

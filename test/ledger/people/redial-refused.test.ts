@@ -36,8 +36,9 @@ test.for(dialects)('after ends_at nobody is redialled, and the rows stay unresol
   expect(refused).toBeInstanceOf(RedialRefusedError);
   expect(refused).toMatchObject({
     isBadInput: true,
+    remedy: { kind: 'leave_unresolved', campaignId: 'spring' },
     message: expect.stringMatching(
-      /^Campaign spring ended for good at 2030-01-16T00:00:00\.000Z \(ends_at\): .* stay unresolved\. .*results spring --outcome unresolved.*--give-up/,
+      /^Campaign spring ended for good at 2030-01-16T00:00:00\.000Z \(ends_at\): .* stay unresolved\. Start a new campaign/,
     ),
   });
   await expectUntouched(scenario);
@@ -65,7 +66,10 @@ test.for(dialects)('while a campaign drains nobody is redialled: %s', async (dia
     expect(refused).toBeInstanceOf(RedialRefusedError);
     expect(refused).toMatchObject({
       isBadInput: true,
-      message: expect.stringMatching(/^Campaign spring is draining: .* stay unresolved\. .*carillon status spring/),
+      remedy: { kind: 'await_end', campaignId: 'spring' },
+      message: expect.stringMatching(
+        /^Campaign spring is draining: .* stay unresolved\. Repeat this when it has ended/,
+      ),
     });
     await expectUntouched(scenario);
     expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'give_up')).toMatchObject({ recipients: 2 });

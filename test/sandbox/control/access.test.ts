@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runSandbox, type SandboxFlags } from '../../../src/cli/sandbox/sandbox.ts';
 import { readSandboxFlags } from '../../../src/cli/sandbox/flags.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
-import { callWebhookTool } from '../../../src/sandbox/llm/webhook-tool.ts';
+import { callWebhookTool } from '../../../src/sandbox/llm/run-tools.ts';
 import { noon, startTestSandbox } from '../harness.ts';
 import { createModelAgent, holdConversation } from '../llm/model-server.ts';
 

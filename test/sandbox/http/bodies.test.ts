@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { fetch } from 'undici';
 import { expect, test } from 'vitest';
-import { isNestedDeeper } from '../../../src/sandbox/core/nesting.ts';
+import { isNestedDeeper } from '../../../src/sandbox/http/json-text.ts';
 import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 
 const agents = '/v1/convai/agents';

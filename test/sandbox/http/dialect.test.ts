@@ -1,7 +1,7 @@
 import { request as rawRequest } from 'node:http';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { duplicateKey } from '../../../src/sandbox/http/duplicate-keys.ts';
+import { duplicateKey } from '../../../src/sandbox/http/json-text.ts';
 import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 
 const agents = '/v1/convai/agents';

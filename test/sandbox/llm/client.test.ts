@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EventStreamReader } from '../../../src/sandbox/llm/event-stream.ts';
 import { completionsAddress, requireAllowed, showAddress } from '../../../src/sandbox/llm/outbound-address.ts';
-import { redactSecrets } from '../../../src/sandbox/llm/redact-secrets.ts';
+import { redactSecrets } from '../../../src/sandbox/llm/headers.ts';
 
 const run = { seed: 20_261_121, numRuns: 500 };
 

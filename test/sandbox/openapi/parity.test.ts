@@ -90,5 +90,5 @@ test('the sandbox tells where a field comes from', async () => {
   });
   expect(find('status')).toEqual({ field: 'status', source: 'DOC', dialects: ['extended'] });
   expect(find('collected_data{}.value')).toMatchObject({ source: 'GUESS', dialects: ['spec', 'extended'] });
-  expect(body.leftOut.join(' ')).toMatch(/LiveKit room.*not understood.*SIP/);
+  expect(body.leftOut.join(' ')).toMatch(/LiveKit room.*not recognised.*SIP/);
 });

@@ -1,14 +1,14 @@
 /** Creates the pictures of docs/sandbox/page.md: npx tsx test/sandbox/page/take-screenshots.ts [folder] */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createScaledClock } from '../../../src/sandbox/core/clock/clock.ts';
+import { ServiceClock } from '../../../src/sandbox/core/clock/clock.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { openWindow } from '../../support/browser.ts';
 import { fillForPictures } from './pictured-sandbox.ts';
 
 const folder = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images');
 const widths = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } };
-const clock = createScaledClock({ speed: 0, epochMs: Date.UTC(2030, 0, 15, 12) });
+const clock = new ServiceClock({ speed: 0, epochMs: Date.UTC(2030, 0, 15, 12) });
 const sandbox = await startSandbox({ seed: 'pictures', clock, concurrency: 8 });
 
 await fillForPictures(sandbox);

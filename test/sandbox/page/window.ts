@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createScaledClock } from '../../../src/sandbox/core/clock/clock.ts';
+import { ServiceClock } from '../../../src/sandbox/core/clock/clock.ts';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../../src/sandbox/start.ts';
 import {
@@ -28,7 +28,7 @@ export const ownKey = 'sk_page_test_key_of_our_own';
 
 /** A sandbox whose clock stands until it is moved through its controls. */
 export async function startPageSandbox(options: SandboxOptions = {}): Promise<PageSandbox> {
-  const clock = createScaledClock({ speed: 0, epochMs: noon });
+  const clock = new ServiceClock({ speed: 0, epochMs: noon });
   const sandbox = await startSandbox({ seed: 'page', clock, speech: false, apiKeys: [ownKey], ...options });
   onTestFinished(() => sandbox.close());
   const ask: PageSandbox['ask'] = async (method, path, body) => {

@@ -108,3 +108,12 @@ test('what was deleted stays deleted in a state that is exported and put back', 
   expect((await sandbox.request('POST', '/_sandbox/import', older)).status).toBe(200);
   await remove(sandbox, 'pn_second');
 });
+
+test.each([
+  ['extended', 'PATCH, DELETE'],
+  ['spec', 'PATCH'],
+] as const)('a method that a number does not have is told those it has in the %s dialect', async (dialect, allow) => {
+  const sandbox = await startTestSandbox({ dialect });
+  const { status, headers } = await sandbox.request('PUT', `${numbers}/pn_main`);
+  expect([status, headers.get('allow')]).toEqual([405, allow]);
+});

@@ -48,10 +48,6 @@ export class ServiceClock implements Clock {
     return this.#anchorServiceMs;
   }
 
-  get mode(): ClockMode {
-    return modeOf(this);
-  }
-
   now(): number {
     return Math.floor(this.#exactNow());
   }
@@ -86,11 +82,31 @@ export class ServiceClock implements Clock {
   }
 }
 
-export function createScaledClock(options: ScaledClockOptions): ServiceClock {
-  return new ServiceClock(options);
-}
-
 export function modeOf({ speed }: Clock): ClockMode {
   if (speed === 0) return 'manual';
   return speed === 1 ? 'realtime' : 'scaled';
+}
+
+/**
+ * How far the clock that the service shows is off from service time, since when. What happens goes by service time; dates in
+ * headers and records are told by the clock that was shown at their instant.
+ */
+export class ClockSteps {
+  readonly #steps: { at: number; offsetMs: number }[] = [];
+
+  get offsetMs(): number {
+    return this.#steps.at(-1)?.offsetMs ?? 0;
+  }
+
+  step(at: number, byMs: number): void {
+    this.#steps.push({ at, offsetMs: this.offsetMs + byMs });
+  }
+
+  shown(at: number): number {
+    return at + (this.#steps.findLast((step) => step.at <= at)?.offsetMs ?? 0);
+  }
+
+  clear(): void {
+    this.#steps.length = 0;
+  }
 }

@@ -2,7 +2,6 @@ import type { Clock } from './clock.ts';
 
 interface Entry {
   at: number;
-  sequence: number;
   run: (at: number) => void;
 }
 
@@ -14,8 +13,8 @@ const longestTimerMs = 2 ** 31 - 1;
  */
 export class Scheduler {
   readonly #clock: Clock;
-  readonly #heap: Entry[] = [];
-  #sequence = 0;
+  /** In the opposite order: what is due first, and of one instant what was entered first, stands last. */
+  readonly #waiting: Entry[] = [];
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
   #running = false;
@@ -34,16 +33,16 @@ export class Scheduler {
 
   /** When the next thing is due; Infinity when nothing waits. */
   get nextAt(): number {
-    return this.#heap[0]?.at ?? Infinity;
+    return this.#waiting.at(-1)?.at ?? Infinity;
   }
 
   get pending(): number {
-    return this.#heap.length;
+    return this.#waiting.length;
   }
 
   schedule(at: number, run: (at: number) => void): void {
     if (this.#closed) return;
-    this.#push({ at, sequence: this.#sequence++, run });
+    this.#insert({ at, run });
     if (!this.#running) this.#arm();
   }
 
@@ -53,9 +52,9 @@ export class Scheduler {
     this.#running = true;
     try {
       let now = this.#clock.now();
-      for (let next = this.#heap[0]; next !== undefined; next = this.#heap[0]) {
+      for (let next = this.#waiting.at(-1); next !== undefined; next = this.#waiting.at(-1)) {
         if (next.at > now && next.at > (now = this.#clock.now())) break;
-        this.#pop();
+        this.#waiting.pop();
         this.#ranUntil = next.at;
         next.run(next.at);
       }
@@ -68,7 +67,7 @@ export class Scheduler {
 
   /** Forgets everything that waits. `ranUntil` is where a state that takes the place of this one stands; now when left out. */
   clear(ranUntil = this.#clock.now()): void {
-    this.#heap.length = 0;
+    this.#waiting.length = 0;
     this.#ranUntil = ranUntil;
     this.#disarm();
   }
@@ -85,7 +84,7 @@ export class Scheduler {
   }
 
   #arm(): void {
-    const next = this.#heap[0];
+    const next = this.#waiting.at(-1);
     if (next === undefined || this.#closed) {
       this.#disarm();
       return;
@@ -108,42 +107,14 @@ export class Scheduler {
     this.#timerAt = Infinity;
   }
 
-  #push(entry: Entry): void {
-    const heap = this.#heap;
-    let index = heap.length;
-    heap.push(entry);
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      const above = heap[parent];
-      if (above === undefined || isBefore(above, entry)) break;
-      heap[index] = above;
-      index = parent;
+  #insert(entry: Entry): void {
+    let low = 0;
+    let high = this.#waiting.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#waiting[middle]?.at ?? 0) <= entry.at) high = middle;
+      else low = middle + 1;
     }
-    heap[index] = entry;
+    this.#waiting.splice(low, 0, entry);
   }
-
-  #pop(): void {
-    const heap = this.#heap;
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return;
-    let index = 0;
-    for (;;) {
-      let child = 2 * index + 1;
-      let below = heap[child];
-      if (below === undefined) break;
-      const right = heap[child + 1];
-      if (right !== undefined && isBefore(right, below)) {
-        child += 1;
-        below = right;
-      }
-      if (isBefore(last, below)) break;
-      heap[index] = below;
-      index = child;
-    }
-    heap[index] = last;
-  }
-}
-
-function isBefore(left: Entry, right: Entry): boolean {
-  return left.at < right.at || (left.at === right.at && left.sequence < right.sequence);
 }

@@ -1,52 +1,36 @@
 import type { Language } from '../world/language.ts';
 
-/** What the built-in agent says by itself, by language. Questions come from the agent's own settings. */
-export interface AgentLines {
-  optedOut: string;
-  wrongPerson: string;
-  thanks: string;
-  goodbyeAgain: string;
-  again: string;
-  otherLanguage: (spoken: string) => string;
-  goOn: string;
-  isThis: (name: string) => string;
-  calling: (who: string) => string;
-  automated: (about: string) => string;
-  couldYouTell: (what: string) => string;
-  yesOrNo: string;
-  aNumber: string;
-  choices: (list: string) => string;
-  howToHelp: string;
-  message: string;
-  canYouHear: string;
-  giveUp: string;
-  timeOver: string;
-  acknowledgements: readonly [string, ...string[]];
-}
+type Lines = readonly [string, ...string[]];
+
+const english = {
+  optedOut: 'I understand. You will not be called again. Goodbye.',
+  wrongPerson: 'I am sorry to have disturbed you, I must have the wrong number. Goodbye.',
+  thanks: 'Thank you for your time. Goodbye.',
+  goodbyeAgain: 'I see. I really have to say goodbye now. Goodbye.',
+  again: 'Sorry, I did not get that.',
+  otherLanguage: (spoken: string) =>
+    `I am sorry, I do not speak ${spoken}. Somebody else will have to call you. Goodbye.`,
+  goOn: 'Of course, let us go on in English.',
+  isThis: (name: string) => `Am I speaking with ${name}?`,
+  calling: (who: string) => `This is ${who}.`,
+  automated: (about: string) => `This is an automated call: ${about}.`,
+  couldYouTell: (what: string) => `Could you tell me ${what}?`,
+  yesOrNo: 'Yes or no?',
+  aNumber: 'Please give me a number.',
+  choices: (list: string) => `You can say ${list}.`,
+  howToHelp: 'Is there anything that I can do for you?',
+  message: 'Please call us back when it suits you. Goodbye.',
+  canYouHear: 'Hello, can you hear me?',
+  giveUp: 'I will try again another time. Goodbye.',
+  timeOver: 'I am afraid that our time is over. Goodbye.',
+  acknowledgements: ['Thank you.', 'All right.', 'I see.'] as Lines,
+};
+
+/** What the built-in agent says by itself. Questions come from the agent's own settings. */
+export type AgentLines = typeof english;
 
 export const agentLines: Readonly<Record<Language, AgentLines>> = {
-  en: {
-    optedOut: 'I understand. You will not be called again. Goodbye.',
-    wrongPerson: 'I am sorry to have disturbed you, I must have the wrong number. Goodbye.',
-    thanks: 'Thank you for your time. Goodbye.',
-    goodbyeAgain: 'I see. I really have to say goodbye now. Goodbye.',
-    again: 'Sorry, I did not get that.',
-    otherLanguage: (spoken) => `I am sorry, I do not speak ${spoken}. Somebody else will have to call you. Goodbye.`,
-    goOn: 'Of course, let us go on in English.',
-    isThis: (name) => `Am I speaking with ${name}?`,
-    calling: (who) => `This is ${who}.`,
-    automated: (about) => `This is an automated call: ${about}.`,
-    couldYouTell: (what) => `Could you tell me ${what}?`,
-    yesOrNo: 'Yes or no?',
-    aNumber: 'Please give me a number.',
-    choices: (list) => `You can say ${list}.`,
-    howToHelp: 'Is there anything that I can do for you?',
-    message: 'Please call us back when it suits you. Goodbye.',
-    canYouHear: 'Hello, can you hear me?',
-    giveUp: 'I will try again another time. Goodbye.',
-    timeOver: 'I am afraid that our time is over. Goodbye.',
-    acknowledgements: ['Thank you.', 'All right.', 'I see.'],
-  },
+  en: english,
   es: {
     optedOut: 'Entiendo. No le volveremos a llamar. Adiós.',
     wrongPerson: 'Perdone la molestia, debo de tener un número equivocado. Adiós.',
@@ -114,3 +98,18 @@ export const agentLines: Readonly<Record<Language, AgentLines>> = {
     acknowledgements: ['Merci.', 'D’accord.', 'Je vois.'],
   },
 };
+
+const ownWordings = Object.values(agentLines).map(({ isThis }) => {
+  const [before = '', after = ''] = isThis('\u0000').split('\u0000');
+  return { before, after };
+});
+const otherWordings = /\b(?:[Aa]m I (?:speaking|talking) (?:with|to)|[Ii]s this) (?<name>\p{Lu}[\p{L} .'’-]*)\?/u;
+
+/** The name in "Am I speaking with …?"; null where nobody is asked for by name. */
+export function nameAskedFor(text: string): string | null {
+  for (const { before, after } of ownWordings) {
+    const at = text.indexOf(before);
+    if (at !== -1 && text.endsWith(after)) return text.slice(at + before.length, text.length - after.length);
+  }
+  return otherWordings.exec(text)?.groups?.name ?? null;
+}

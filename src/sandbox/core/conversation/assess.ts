@@ -1,8 +1,11 @@
-import type { PlatformSettings } from '../../schemas/agent-schemas.ts';
-import { collect } from './collect.ts';
-import { evaluate } from './evaluate.ts';
+import type { PlatformSettings, CollectionItem } from '../../schemas/agent-schemas.ts';
+import { collect, saidBy } from './collect.ts';
 import type { Talk } from '../state/talk.ts';
-import type { Assessment } from '../state/assessment.ts';
+import type { Assessment, CollectedItem, Evaluated } from '../state/assessment.ts';
+import { contentWords } from './content-words.ts';
+import { asksToStop, isNoAnswer, refusesToAnswer, saysGoodbye, saysWrongPerson, yesOrNo } from './hearing.ts';
+import { languageOf } from '../world/language.ts';
+import { kindOf } from './questions.ts';
 
 /** Evaluates and collects by rules alone: the same words give the same result, whoever made them up. */
 export function assess(platform: PlatformSettings, { turns, ...rest }: Talk): Assessment {
@@ -17,4 +20,85 @@ export function assess(platform: PlatformSettings, { turns, ...rest }: Talk): As
       criteria.map((criterion) => [criterion.id, evaluate(criterion, { talk, items, collected })]),
     ),
   };
+}
+
+type Criterion = NonNullable<NonNullable<PlatformSettings['evaluation']>['criteria']>[number];
+
+export interface Evidence {
+  talk: Talk;
+  items: Record<string, CollectionItem>;
+  collected: Record<string, CollectedItem>;
+}
+
+/**
+ * Whether a goal was reached, by rules alone. Nothing can be told of a talk in which the person hardly spoke; an opt-out or
+ * a wrong person misses every goal; otherwise the items that share words with the goal must have values, or all items
+ * where none does.
+ */
+export function evaluate(criterion: Criterion, { talk, items, collected }: Evidence): Evaluated {
+  const said = saidBy(talk.turns);
+  if (said.length < 2) return { result: 'unknown', rationale: 'Too little was said to tell.', score: null };
+  if (said.some(asksToStop)) return missed('The person asked not to be called again.');
+  if (said.some(saysWrongPerson)) return missed('Somebody else was reached.');
+  const goal = `${criterion.name ?? ''} ${criterion.conversation_goal_prompt ?? ''}`;
+  const points = relevantItems(goal, items);
+  return points.length > 0 ? judgePoints(points, goal, collected) : judgeTone(said, talk);
+}
+
+function missed(rationale: string): Evaluated {
+  return { result: 'failure', rationale, score: 0 };
+}
+
+/** A goal that speaks of a number in other words. */
+const marked = /\b(?:mark|rating|score|number|grade|points)\b/i;
+
+function relevantItems(goal: string, items: Record<string, CollectionItem>): [string, CollectionItem][] {
+  const asked = Object.entries(items).filter(([id, item]) => kindOf(id, item) === 'asked');
+  const words = new Set(contentWords(goal));
+  const named = asked.filter(
+    ([id, { description = '', type }]) =>
+      (marked.test(goal) && type !== 'string' && type !== 'boolean') ||
+      contentWords(`${id.replaceAll(/[_-]/g, ' ')} ${description}`).some((word) => words.has(word)),
+  );
+  return named.length > 0 ? named : asked;
+}
+
+/** A goal that asks only for something to be said is reached by a no, too. */
+const onlyToBeSaid = /\b(?:said|says|told|tells|answered|answers|gave|gives|stated|known|asked|whether)\b/i;
+
+function judgePoints(
+  points: [string, CollectionItem][],
+  goal: string,
+  collected: Record<string, CollectedItem>,
+): Evaluated {
+  const reached = points.filter(([id]) => {
+    const value = collected[id]?.value ?? null;
+    return value !== null && (value !== false || onlyToBeSaid.test(goal));
+  });
+  const score = Math.round((reached.length / points.length) * 100) / 100;
+  const missing = points.filter((point) => !reached.includes(point)).map(([id]) => id);
+  if (missing.length === 0)
+    return { result: 'success', rationale: `${reached.map(([id]) => id).join(', ')}: as the goal wants it.`, score };
+  return { result: 'failure', rationale: `${missing.join(', ')}: not as the goal wants it.`, score };
+}
+
+/** Where there is nothing to be found out, what counts is how the person took it. */
+function judgeTone(said: readonly string[], { terminationReason, turns }: Talk): Evaluated {
+  const answers = said.slice(1).filter((text) => !isNoAnswer(text) && !saysGoodbye(text));
+  if (turns.some(({ speaker, text }) => speaker === 'user' && foreign(text, turns)))
+    return missed('The person spoke a language that the agent does not.');
+  if (answers.length === 0) return { result: 'unknown', rationale: 'The person answered nothing.', score: null };
+  if (
+    answers.every((text) => refusesToAnswer(text) || yesOrNo(text) === false) &&
+    !terminationReason.includes('end_call')
+  )
+    return missed('The person refused and hung up.');
+  if (answers.some((text) => refusesToAnswer(text))) return missed('The person did not want to answer.');
+  return { result: 'success', rationale: 'The person answered to the end.', score: 1 };
+}
+
+function foreign(text: string, turns: Talk['turns']): boolean {
+  const own = languageOf(turns.find(({ speaker }) => speaker === 'agent')?.text ?? '') ?? 'en';
+  const theirs = languageOf(text);
+  return theirs !== null && theirs !== own && !turns.some(({ tools }) => (tools?.length ?? 0) > 0);
 }

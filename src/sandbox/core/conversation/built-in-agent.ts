@@ -1,12 +1,11 @@
 import type { Call } from '../state/call.ts';
-import { agentLines, type AgentLines } from './agent-lines.ts';
+import { agentLines, type AgentLines, nameAskedFor } from './agent-lines.ts';
 import type { AgentReply, BuiltInMind } from './agent-mind.ts';
 import { configOf, innerSettings, languageOfAgent } from './call-config.ts';
 import { meantIn } from './cut-turn.ts';
 import { asksToStop, asksWhoCalls, isNoAnswer, refusesToAnswer, saysWrongPerson, yesOrNo } from './hearing.ts';
 import { countUsage } from './hosted-model.ts';
 import { languageNames, languageOf, languageOfTag, type Language } from '../world/language.ts';
-import { nameAskedFor } from './name-question.ts';
 import { goalsOf, nameInPrompt } from './prompt-goals.ts';
 import { questionsOf, type Question } from './questions.ts';
 import { readValue } from './read-value.ts';

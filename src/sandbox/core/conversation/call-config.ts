@@ -2,6 +2,7 @@ import type { ConversationConfig } from '../../schemas/agent-schemas.ts';
 import { mergeDeep } from '../merge-deep.ts';
 import type { Call } from '../state/call.ts';
 import { languageOfTag, type Language } from '../world/language.ts';
+import { audioFormats, type AudioFormat } from '../audio-format.ts';
 
 /** The settings that count in a call: the agent's, as it was when the call was dialled, under the call's own. */
 export function configOf({ agent, override }: Call): ConversationConfig {
@@ -52,4 +53,20 @@ export function silenceLimitMs(config: ConversationConfig): number | null {
 
 function positive(value: unknown, otherwise: number): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : otherwise;
+}
+
+const usual: AudioFormat = 'pcm_16000';
+
+/** What the agent's audio is sent in: `tts.agent_output_audio_format`. */
+export function outputFormat({ tts }: ConversationConfig): AudioFormat {
+  return formatNamed((tts as Record<string, unknown> | undefined)?.['agent_output_audio_format']);
+}
+
+/** What the client's audio is taken for: `asr.user_input_audio_format`. */
+export function inputFormat({ asr }: ConversationConfig): AudioFormat {
+  return formatNamed(asr?.['user_input_audio_format']);
+}
+
+function formatNamed(name: unknown): AudioFormat {
+  return audioFormats.find((format) => format === name) ?? usual;
 }

@@ -92,6 +92,7 @@ function observe({ description = '' }: CollectionItem, turns: readonly Turn[]): 
   return told(sentence !== undefined, sentence, 'Nothing of the kind was said.');
 }
 
-function saidBy(turns: readonly Turn[]): string[] {
+/** What the person said, turn by turn. */
+export function saidBy(turns: readonly Turn[]): string[] {
   return turns.flatMap(({ speaker, text }) => (speaker === 'user' ? [text] : []));
 }

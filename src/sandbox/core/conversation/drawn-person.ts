@@ -1,9 +1,9 @@
 import { Random } from '../random.ts';
 import type { Person, ScriptLine } from '../world/person.ts';
-import type { Callee, CalleeReply } from './callee.ts';
+import type { Callee, CalleeReply } from './converse.ts';
 import { saysGoodbye } from './hearing.ts';
 import { answerOf } from './person-answers.ts';
-import { nameAskedFor } from './name-question.ts';
+import { nameAskedFor } from './agent-lines.ts';
 import { answerPauseMs } from './pace.ts';
 import { announcements, moodGreetings, personLines, smallTalk, stories } from '../world/person-lines.ts';
 import { questionIn, type Question } from './questions.ts';

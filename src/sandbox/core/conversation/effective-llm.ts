@@ -1,8 +1,7 @@
 import type { ConversationConfig } from '../../schemas/agent-schemas.ts';
 import { mergeDeep } from '../merge-deep.ts';
-import { plainBackup, type BackupChoice } from '../../models/backup-choice.ts';
+import { plainBackup, type BackupChoice, thinkingLevelOf, type ThinkingLevel } from '../../models/llm-labels.ts';
 import { customModelId, defaultBackupModelId, defaultModelId } from '../../models/catalogue.ts';
-import { thinkingLevelOf, type ThinkingLevel } from '../../models/llm-labels.ts';
 
 /** Where an agent names none; the contract suggests it for a start. */
 export const defaultTemperature = 0.5;
@@ -14,11 +13,11 @@ export interface EffectiveLlm {
   modelId: string;
   /** Models that take over when it gives no answer, in this order; none where that is disabled. */
   backupModelIds: readonly string[];
-  /** How long the primary model has for its first word, milliseconds. */
+  /** How long the primary model has for its first word where one of them may take over, real milliseconds. */
   cascadeMs: number;
   thinking: ThinkingLevel;
   temperature: number;
-  /** Of the endpoint that `custom` calls. Header values are credentials. */
+  /** Of the endpoint that `custom` calls. Header values are credentials; the endpoint is told the model's name. */
   custom: { url: string; headers: Readonly<Record<string, string>>; modelName: string } | null;
 }
 

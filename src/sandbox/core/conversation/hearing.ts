@@ -47,25 +47,19 @@ const goodbye = /\b(?:goodbye|good bye|bye|adiós|auf wiederhören|tschüss|au r
 
 const longestRemark = 200;
 
-export function asksToStop(text: string): boolean {
-  return optOut.some((pattern) => pattern.test(text));
+function matches(patterns: readonly RegExp[]): (text: string) => boolean {
+  return (text) => patterns.some((pattern) => pattern.test(text));
 }
+
+export const asksToStop = matches(optOut);
+export const refusesToAnswer = matches(refusal);
+export const asksWhoCalls = matches([whoIsThis]);
+export const saysGoodbye = matches([goodbye]);
+const namesAnother = matches(wrongPerson);
 
 /** Said in so many words; a long story in which somebody dials a wrong number is none of it. */
 export function saysWrongPerson(text: string): boolean {
-  return text.length <= longestRemark && wrongPerson.some((pattern) => pattern.test(text));
-}
-
-export function refusesToAnswer(text: string): boolean {
-  return refusal.some((pattern) => pattern.test(text));
-}
-
-export function asksWhoCalls(text: string): boolean {
-  return whoIsThis.test(text);
-}
-
-export function saysGoodbye(text: string): boolean {
-  return goodbye.test(text);
+  return text.length <= longestRemark && namesAnother(text);
 }
 
 /** Yes, no, or null for neither; whichever comes first counts. */

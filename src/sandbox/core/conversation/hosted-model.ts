@@ -54,7 +54,7 @@ export function countUsage(call: Call, prompt: string): UsageCounter {
 }
 
 function latencyOf({ conversationId }: Call, { modelId, thinking }: EffectiveLlm, turn: number): number {
-  const usual = replyLatencyMs({ modelId, thinking, reasoning: 'none' });
+  const usual = replyLatencyMs(modelId, thinking);
   return Math.round(usual * new Random(conversationId, 'latency', turn).between(0.8, 1.3));
 }
 
@@ -67,6 +67,6 @@ function tokensIn(prompt: string, turns: readonly Turn[]): number {
   return tokensOf(turns.reduce((sum, { text }) => sum + text.length, prompt.length));
 }
 
-function tokensOf(characters: number): number {
+export function tokensOf(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
 }

@@ -1,22 +1,14 @@
 import { customModelId } from '../../models/catalogue.ts';
-import { effectiveLlm } from './effective-llm.ts';
+import { effectiveLlm, type EffectiveLlm } from './effective-llm.ts';
 import { replyLatencyMs } from '../../models/latency.ts';
 import type { Call } from '../state/call.ts';
 
 /** The model behind an agent's own address, as it counts in one call. */
-export interface OwnModel {
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  /** The name sent to the endpoint. */
-  modelName: string;
-  temperature: number;
-  /** Models of the service that take over when it gives no answer, in this order. */
-  backupModelIds: readonly string[];
-  /** How long it has for its first word where one of them may, real milliseconds. */
-  cascadeMs: number;
-  /** What the thinking budget adds to its latency, service milliseconds. */
-  thinkingMs: number;
-}
+export type OwnModel = NonNullable<EffectiveLlm['custom']> &
+  Pick<EffectiveLlm, 'temperature' | 'backupModelIds' | 'cascadeMs'> & {
+    /** What the thinking budget adds to its latency, service milliseconds. */
+    thinkingMs: number;
+  };
 
 /** Null when the agent speaks through a model of the service. */
 export function ownModelOf({ agent, override }: Call): OwnModel | null {
@@ -25,8 +17,7 @@ export function ownModelOf({ agent, override }: Call): OwnModel | null {
   if (agent === null || modelId !== customModelId) return null;
   const { custom, temperature, backupModelIds, cascadeMs, thinking } = effectiveLlm(agent.config, override);
   if (custom === null) return null;
-  const plain = { modelId: customModelId, reasoning: 'none' } as const;
-  const thinkingMs = replyLatencyMs({ ...plain, thinking }) - replyLatencyMs({ ...plain, thinking: 'disabled' });
+  const thinkingMs = replyLatencyMs(customModelId, thinking) - replyLatencyMs(customModelId, 'disabled');
   return { ...custom, temperature, backupModelIds, cascadeMs, thinkingMs };
 }
 

@@ -76,7 +76,7 @@ function patternOf(choice: string): RegExp {
   const words = choice.trim().split(/[\s_-]+/);
   const forms = words.map((word) => {
     const stem = word.length > 5 ? word.replace(/(?:ing|ed|es|e|s|d)$/i, '') : word;
-    return `${escape(stem)}${stem === word && word.length <= 3 ? '' : '(?:ing|ed|es|e|s|d)?'}`;
+    return `${escapePattern(stem)}${stem === word && word.length <= 3 ? '' : '(?:ing|ed|es|e|s|d)?'}`;
   });
   const pattern = new RegExp(
     `(?<!(?:^|[^\\p{L}])(?:not|nicht|pas|never|isn['’]t|kein\\p{L}*) (?:a |an |the )?)(?<![\\p{L}\\p{N}])${forms.join('[\\s_-]+')}(?![\\p{L}\\p{N}])`,
@@ -121,6 +121,7 @@ function isMereGoodbye(text: string): boolean {
   return saysGoodbye(text) && text.length < 40;
 }
 
-function escape(text: string): string {
+/** A text as a part of a pattern that finds it. */
+export function escapePattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }

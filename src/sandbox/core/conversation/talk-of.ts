@@ -2,12 +2,11 @@ import type { Call, CallCourse } from '../state/call.ts';
 import { stranger, type Person } from '../world/person.ts';
 import { builtInMindOf } from './built-in-agent.ts';
 import { configOf, languageOfAgent, maxDurationMs, silenceLimitMs, turnTimeoutMs } from './call-config.ts';
-import type { Callee } from './callee.ts';
-import { converseNow, type TalkSetup } from './converse.ts';
+import { type Callee, converseNow, type TalkSetup } from './converse.ts';
 import { drawMachine, drawPerson } from './drawn-person.ts';
 import type { Language } from '../world/language.ts';
 import { isHeldByModel } from './model-settings.ts';
-import { defaultOptOut } from '../world/person-lines.ts';
+import { personLines } from '../world/person-lines.ts';
 import { questionsOf } from './questions.ts';
 import type { Talk } from '../state/talk.ts';
 
@@ -51,7 +50,7 @@ function whoAnswers(seed: string, call: Call, course: CallCourse, language: Lang
 
 /** Somebody of whom only this much is known; they speak whatever language they are called in. */
 function strangerOf({ silent, optedOut }: CallCourse, language: Language): Person {
-  return { ...stranger, language, silent, optsOut: optedOut ? defaultOptOut(language) : null };
+  return { ...stranger, language, silent, optsOut: optedOut ? personLines[language].optOut : null };
 }
 
 function silence(course: CallCourse | null): Talk {

@@ -1,7 +1,6 @@
 import { isoTime } from '../times.ts';
 import type { Service } from './service.ts';
-import type { Call } from '../state/call.ts';
-import type { CallChange } from '../state/call-changes.ts';
+import type { Call, CallChange } from '../state/call.ts';
 
 /** Tells those who follow live what happens to calls, and of a batch with its first call. */
 export function followCalls({ callListeners, events }: Pick<Service, 'callListeners' | 'events'>): void {

@@ -1,7 +1,9 @@
-import { loadFixture } from './load-fixture.ts';
-import type { PlatformSettings } from '../../schemas/agent-schemas.ts';
+import { completeAgent } from '../../schemas/complete-agent.ts';
+import type { AgentInput, PlatformSettings } from '../../schemas/agent-schemas.ts';
 import type { Service } from './service.ts';
 import { defaultProvider } from '../state/add-number.ts';
+import { settingsOf } from '../state/change-agent.ts';
+import type { Fixture } from '../../fixture/fixture.ts';
 
 const optOutItem = { type: 'boolean', description: 'Whether the person asked not to be called again.' } as const;
 
@@ -14,81 +16,78 @@ function platformOf(goal: string, items: NonNullable<PlatformSettings['data_coll
   };
 }
 
-/** What is there at start. Numbers are from the ranges kept for fiction. */
-const seedAgents = [
-  {
-    agentId: 'agent_reminders',
-    name: 'Appointment reminders',
-    firstMessage: 'Hello, I am calling about your appointment.',
-    prompt: 'You remind people of an appointment and ask whether they will come.',
-    platform: platformOf('The person said whether they will come to the appointment.', {
-      appointment: {
-        type: 'string',
-        description: 'Will you come to your appointment?',
-        enum: ['confirmed', 'reschedule', 'declined'],
-      },
-    }),
-  },
-  {
-    agentId: 'agent_survey',
-    name: 'Satisfaction survey',
-    firstMessage: 'Hello, may I ask how satisfied you were with our service?',
-    prompt: 'You ask for a mark from one to five and for the reason.',
-    platform: platformOf('The person gave a mark.', {
-      satisfaction: { type: 'integer', description: 'On a scale from one to five, how satisfied were you?' },
-      reason: { type: 'string', description: 'What is the main reason for your answer?' },
-    }),
-  },
-];
+function usualSettings(firstMessage: string, prompt: string): Omit<AgentInput, 'name'> {
+  return {
+    tags: ['sandbox'],
+    conversation_config: {
+      tts: { voice_id: 'voice_calm' },
+      agent: { first_message: firstMessage, prompt: { prompt }, llm: { temperature: 0.5 } },
+    },
+  };
+}
 
-const seedNumbers = [
-  {
-    phoneNumberId: 'pn_main',
-    phoneNumber: '+12125550199',
-    label: 'Main line',
-    agentId: 'agent_reminders',
-    verified: true,
-  },
-  {
-    phoneNumberId: 'pn_second',
-    phoneNumber: '+13125550198',
-    label: 'Second line',
-    agentId: 'agent_survey',
-    verified: true,
-  },
-  {
-    phoneNumberId: 'pn_unverified',
-    phoneNumber: '+14155550197',
-    label: 'Not yet verified',
-    agentId: null,
-    verified: false,
-  },
-];
+/** Numbers are from the ranges kept for fiction. */
+const usual: Pick<Fixture, 'agents' | 'numbers'> = {
+  agents: [
+    {
+      agent_id: 'agent_reminders',
+      name: 'Appointment reminders',
+      ...usualSettings(
+        'Hello, I am calling about your appointment.',
+        'You remind people of an appointment and ask whether they will come.',
+      ),
+      platform_settings: platformOf('The person said whether they will come to the appointment.', {
+        appointment: {
+          type: 'string',
+          description: 'Will you come to your appointment?',
+          enum: ['confirmed', 'reschedule', 'declined'],
+        },
+      }),
+    },
+    {
+      agent_id: 'agent_survey',
+      name: 'Satisfaction survey',
+      ...usualSettings(
+        'Hello, may I ask how satisfied you were with our service?',
+        'You ask for a mark from one to five and for the reason.',
+      ),
+      platform_settings: platformOf('The person gave a mark.', {
+        satisfaction: { type: 'integer', description: 'On a scale from one to five, how satisfied were you?' },
+        reason: { type: 'string', description: 'What is the main reason for your answer?' },
+      }),
+    },
+  ],
+  numbers: [
+    usualNumber('pn_main', '+12125550199', 'Main line', 'agent_reminders'),
+    usualNumber('pn_second', '+13125550198', 'Second line', 'agent_survey'),
+    usualNumber('pn_unverified', '+14155550197', 'Not yet verified', null),
+  ],
+};
+
+function usualNumber(id: string, number: string, label: string, agentId: string | null): Fixture['numbers'][number] {
+  return {
+    phone_number_id: id,
+    phone_number: number,
+    label,
+    type: 'purchased',
+    agent_id: agentId,
+    verified: agentId !== null,
+  };
+}
 
 /** What is there at start and after a reset: the usual agents and numbers, or those of a fixture. */
 export function seedService(service: Service): void {
-  if (service.settings.seedData) addUsual(service);
+  if (service.settings.seedData) loadFixture(service, usual);
   loadFixture(service, service.settings.fixture);
 }
 
-function addUsual({ state, clock }: Service): void {
+/** Adds the agents and numbers of a fixture that was checked. */
+export function loadFixture({ state, clock }: Service, { agents, numbers }: Pick<Fixture, 'agents' | 'numbers'>): void {
   const now = clock.now();
-  for (const { agentId, name, firstMessage, prompt, platform } of seedAgents) {
-    state.addAgent({
-      agentId,
-      name,
-      tags: ['sandbox'],
-      config: {
-        tts: { voice_id: 'voice_calm', model_id: 'svc_flash_v2' },
-        agent: { first_message: firstMessage, prompt: { prompt }, llm: { temperature: 0.5 } },
-      },
-      platform,
-      createdAt: now,
-      updatedAt: now,
-    });
-  }
-  for (const number of seedNumbers) {
-    const owned = { type: 'purchased', provider: defaultProvider, accountSid: null, sealedToken: null } as const;
-    state.addNumber({ ...number, ...owned });
+  for (const { agent_id: agentId, ...input } of agents)
+    state.addAgent({ agentId, ...settingsOf(completeAgent(input)), createdAt: now, updatedAt: now });
+  for (const { phone_number_id: phoneNumberId, phone_number: phoneNumber, agent_id: agentId, ...facts } of numbers) {
+    const outside = { provider: defaultProvider, accountSid: null, sealedToken: null };
+    state.addNumber({ phoneNumberId, phoneNumber, agentId, ...facts, ...outside });
   }
 }

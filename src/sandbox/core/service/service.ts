@@ -1,8 +1,6 @@
-import type { Clock } from '../clock/clock.ts';
+import { type Clock, ClockSteps } from '../clock/clock.ts';
 import { ClockMover } from '../clock/clock-mover.ts';
-import { ClockSteps } from '../clock/clock-steps.ts';
 import { ServiceEvents } from '../clock/service-events.ts';
-import type { Feature, Parting } from './feature.ts';
 import { followCalls } from './follow-calls.ts';
 import { FaultBook } from '../../faults/book.ts';
 import { Gates } from '../gates.ts';
@@ -11,12 +9,29 @@ import { Journal } from '../../judge/journal.ts';
 import { Scheduler } from '../clock/scheduler.ts';
 import { createRequestSchemas, type RequestSchemas } from '../../schemas/request-schemas.ts';
 import { seedService } from './seed-data.ts';
-import { noLiveTalks, type LiveTalks } from '../conversation/live-talks.ts';
+import { noLiveTalks, type LiveTalks } from '../conversation/agent-mind.ts';
 import type { SandboxSettings } from '../settings/settings.ts';
 import { ServiceState } from '../state/service-state.ts';
-import type { CallListener } from '../state/call-changes.ts';
+import type { CallListener } from '../state/call.ts';
 import { PhoneNetwork } from '../telephony/phone-network.ts';
 import { People } from '../world/people.ts';
+import type { Fixture } from '../../fixture/fixture.ts';
+import type { UnderWay } from './under-way.ts';
+
+/** Why the state goes on which a feature stands; a replaced one has another put in its place. */
+export type Parting = 'reset' | 'replaced' | 'closed';
+
+/** What the core tells a feature that was added to it. */
+export interface Feature {
+  /** The state is about to go: what hangs on it ends now. */
+  leave(why: Parting): void;
+  /** A conversation was deleted. */
+  forget?(conversationId: string): void;
+  /** Takes its part of a fixture that is loaded while the sandbox runs. */
+  load?(fixture: Fixture): void;
+  /** What of it has to come to its end before nothing happens by itself any more. */
+  underWay?(): Partial<UnderWay>;
+}
 
 /** Where the state is kept beside memory. */
 export interface Storage {

@@ -6,13 +6,18 @@ import { checkFixture, type FixtureRules } from '../../fixture/check-fixture.ts'
 import type { Fixture, FixtureInput } from '../../fixture/fixture.ts';
 import type { BatchHooks } from '../gates.ts';
 import type { RetryAfterStyle } from './retry-after.ts';
-import { defaultModelLimits, type ModelLimits } from './model-limits.ts';
+import {
+  defaultModelLimits,
+  type ModelLimits,
+  defaultSocketSettings,
+  type LiveKitSettings,
+  type SocketSettings,
+} from './connection-settings.ts';
 import { defaultPlan, isPlanName, planNames, plans, type PlanName } from '../plans.ts';
-import { defaultSocketSettings, type LiveKitSettings, type SocketSettings } from './socket-settings.ts';
 import type { Dialect } from '../../schemas/building-blocks.ts';
 import { SandboxStartError } from '../start-error.ts';
 import { checkWorld } from '../world/read-world.ts';
-import type { World, WorldInput } from '../world/world-schema.ts';
+import type { WorldInput } from '../world/world-schema.ts';
 import { refuseAddress, webhookInput, type WebhookFacts, type WebhookInput } from '../../schemas/webhook.ts';
 import type { OutcomeMix } from '../telephony/callee.ts';
 import type { ConductLimits } from '../../judge/conduct-limits.ts';
@@ -84,48 +89,25 @@ export interface SandboxOptions {
   conduct?: Partial<ConductLimits>;
 }
 
-export type SandboxSettings = Required<
-  Omit<
-    SandboxOptions,
-    | 'epochMs'
-    | 'clock'
-    | 'rateLimit'
-    | 'conduct'
-    | 'seed'
-    | 'webhooks'
-    | 'world'
-    | 'modelLimits'
-    | 'controlToken'
-    | 'data'
-    | 'sockets'
-    | 'livekit'
-    | 'allowOutbound'
-    | 'fixture'
-  >
-> & {
-  controlToken: string | null;
-  data: string | null;
-  outbound: Outbound;
-  seed: string;
-  requestsPerSecond: number | null;
-  conduct: ConductLimits;
-  sockets: SocketSettings;
-  livekit: LiveKitSettings | null;
-  /** What a fixture has of them. */
-  fixture: Pick<Fixture, 'agents' | 'numbers'>;
-  webhooks: WebhookFacts[];
-  world: World;
-  modelLimits: ModelLimits;
-};
+export type SandboxSettings = ReturnType<typeof resolveSettings>;
 
-export function resolveSettings(options: SandboxOptions): SandboxSettings {
+/** Fills in what is left out, and checks the whole. Throws `SandboxStartError`. */
+export function resolveSettings(options: SandboxOptions) {
   const plan = plans[readPlan(options.plan)];
   const port = options.port ?? 0;
   const hosts = (options.allowOutbound ?? []).map((host) => host.toLowerCase());
   const outbound: Outbound = { hosts, ownPort: port === 0 ? null : port };
   const { dialect = 'extended', loose = false } = options;
   const fixture = readSettingFixture(options, { dialect, loose, outbound });
-  const settings: SandboxSettings = {
+  const conduct: ConductLimits = {
+    redialWithinSeconds: 60,
+    minReadIntervalSeconds: 1,
+    maxParallelRequests: plan.maxParallelRequests,
+    maxDialsPerDay: 10,
+    callingHours: null,
+    ...options.conduct,
+  };
+  const settings = {
     host: options.host ?? '127.0.0.1',
     port,
     dialect,
@@ -158,14 +140,7 @@ export function resolveSettings(options: SandboxOptions): SandboxSettings {
     modelLatency: options.modelLatency ?? 'measured',
     sockets: { ...defaultSocketSettings, ...options.sockets },
     livekit: options.livekit ?? null,
-    conduct: {
-      redialWithinSeconds: 60,
-      minReadIntervalSeconds: 1,
-      maxParallelRequests: plan.maxParallelRequests,
-      maxDialsPerDay: 10,
-      callingHours: null,
-      ...options.conduct,
-    },
+    conduct,
   };
   checkSettings(settings);
   return settings;

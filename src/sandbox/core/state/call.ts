@@ -92,6 +92,52 @@ export interface Call {
   recordDeleted: boolean;
 }
 
+/** A call of which nothing has happened yet but what `facts` say. */
+export function newCall(
+  facts: Pick<
+    Call,
+    'callId' | 'conversationId' | 'agentId' | 'phoneNumberId' | 'to' | 'nth' | 'acceptedAt' | 'realAcceptedAt'
+  > &
+    Partial<Call>,
+): Call {
+  return {
+    direction: 'outbound',
+    batchId: null,
+    requestId: null,
+    variables: {},
+    override: undefined,
+    hiddenForMs: 0,
+    dialedAt: null,
+    agent: null,
+    agentNumber: null,
+    openingLine: null,
+    course: null,
+    live: null,
+    recordedAt: null,
+    recordDeleted: false,
+    ...facts,
+  };
+}
+
+/** The course of a call that is picked up, until its end is known. */
+export function openCourse(
+  answeredAt: number,
+  facts: Pick<CallCourse, 'analysisMs' | 'cooperative'> & Partial<CallCourse>,
+): CallCourse {
+  return {
+    result: 'answered',
+    answeredAt,
+    endedAt: Infinity,
+    analysedAt: Infinity,
+    leastTalkMs: 0,
+    silent: false,
+    optedOut: false,
+    brokeDown: false,
+    terminationReason: '',
+    ...facts,
+  };
+}
+
 export const callStates = ['queued', 'dialing', 'in_progress', 'processing', 'done', 'failed'] as const;
 export type CallState = (typeof callStates)[number];
 
@@ -110,4 +156,15 @@ export function isOpen(call: Call, now: number): boolean {
 
 export function isListed(call: Call, now: number): boolean {
   return call.recordedAt !== null && !call.recordDeleted && now >= call.recordedAt + call.hiddenForMs;
+}
+
+/** `redirected`: it was given another course than its own. */
+export type CallChange = 'queued' | 'dialed' | 'answered' | 'ended' | 'analysed' | 'redirected';
+
+/** Told at the instant of service time at which it happened, in the order in which things happened. */
+export type CallListener = (call: Call, change: CallChange, at: number) => void;
+
+/** Whether a call has left a recording by `now`: somebody or something picked up, a word was said, and it is over. */
+export function isRecorded(course: CallCourse, talk: Talk, now: number): boolean {
+  return course.answeredAt !== null && now >= course.endedAt && talk.turns.length > 0;
 }

@@ -1,7 +1,8 @@
-import type { AgentChange, AgentInput } from '../../schemas/agent-schemas.ts';
+import type { AgentChange, AgentInput, ConversationConfig } from '../../schemas/agent-schemas.ts';
 import type { Agent } from './agent.ts';
-import { keepMasked } from './masked-headers.ts';
 import { mergeDeep } from '../merge-deep.ts';
+import { concealed } from '../../schemas/conceal.ts';
+import { refuseField } from '../../schemas/validate.ts';
 
 /**
  * What an agent would be created from after a change: see `mergeDeep`. Parts that the change leaves alone are in it only if they must be.
@@ -24,4 +25,47 @@ export function changeAgent(agent: Agent, change: AgentChange): AgentInput {
 function changePart<Part extends object>(part: Part, change: object | null | undefined): Part {
   if (change === undefined) return part;
   return change === null ? ({} as Part) : mergeDeep(part, change);
+}
+
+type AgentSettings = Pick<Agent, 'name' | 'tags' | 'config' | 'platform'> & {
+  workflow: NonNullable<Agent['workflow']>;
+};
+
+/** What a caller has set of an agent; of what it may not speak of in this dialect, `before` stays. */
+export function settingsOf(input: AgentInput, before?: Agent): AgentSettings {
+  return {
+    name: input.name,
+    tags: input.tags ?? [],
+    config: input.conversation_config ?? {},
+    platform: input.platform_settings ?? before?.platform ?? {},
+    workflow: input.workflow ?? before?.workflow ?? {},
+  };
+}
+
+interface HeaderChange {
+  agent?: { llm?: { custom_llm?: { extra_headers?: Record<string, string | null> | null } | null } | null } | null;
+}
+
+/**
+ * A change in which header values that look as reads show them are left out, so that those kept stay: what was read can be sent back.
+ * Throws `InvalidRequest` where none is kept.
+ */
+export function keepMasked(kept: ConversationConfig, change: object | null | undefined): object | null | undefined {
+  const { agent } = (change ?? {}) as HeaderChange;
+  const headers = agent?.llm?.custom_llm?.extra_headers;
+  if (headers == null) return change;
+  const keptHeaders = kept.agent?.llm?.custom_llm?.extra_headers ?? {};
+  const masked = Object.keys(headers).filter((name) => headers[name] === concealed);
+  const unknown = masked.find((name) => !Object.hasOwn(keptHeaders, name));
+  if (unknown !== undefined) {
+    const loc = ['body', 'conversation_config', 'agent', 'llm', 'custom_llm', 'extra_headers', unknown];
+    throw refuseField(
+      loc,
+      `"${concealed}" stands for a value that is kept, and none is; send the value itself.`,
+      'masked_value',
+    );
+  }
+  const rest = Object.fromEntries(Object.entries(headers).filter(([name]) => !masked.includes(name)));
+  const customLlm = { ...agent?.llm?.custom_llm, extra_headers: rest };
+  return { ...change, agent: { ...agent, llm: { ...agent?.llm, custom_llm: customLlm } } };
 }

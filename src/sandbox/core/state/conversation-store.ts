@@ -11,14 +11,15 @@ export interface ConversationPage {
  * moves, so a page costs what it shows, however many records there are and whatever is added meanwhile.
  */
 export class ConversationStore {
+  /** Deleted ones too. */
   readonly #byId = new Map<string, Call>();
   readonly #everything: Call[] = [];
   readonly #byAgent = new Map<string, Call[]>();
-  readonly #deleted = new Set<string>();
   readonly #positions = new WeakMap<Call, number>();
   /** Told of every record that is deleted. */
   onDelete: ((call: Call) => void) | null = null;
 
+  /** Also for a state that is read back, record by record in their order: deleted ones keep their position. */
   add(call: Call, recordedAt: number): void {
     call.recordedAt = recordedAt;
     this.#byId.set(call.conversationId, call);
@@ -30,15 +31,13 @@ export class ConversationStore {
   }
 
   get(conversationId: string): Call | undefined {
-    return this.#byId.get(conversationId);
+    return this.wasDeleted(conversationId) ? undefined : this.#byId.get(conversationId);
   }
 
   delete(conversationId: string): boolean {
-    const call = this.#byId.get(conversationId);
+    const call = this.get(conversationId);
     if (call === undefined) return false;
     call.recordDeleted = true;
-    this.#byId.delete(conversationId);
-    this.#deleted.add(conversationId);
     this.onDelete?.(call);
     return true;
   }
@@ -53,21 +52,12 @@ export class ConversationStore {
     return this.#positions.get(call) ?? null;
   }
 
-  /** For a state that is read back, record by record in their order: deleted ones keep their position. */
-  addRestored(call: Call): void {
-    const { recordDeleted } = call;
-    this.add(call, call.recordedAt ?? 0);
-    if (!recordDeleted) return;
-    this.#byId.delete(call.conversationId);
-    this.#deleted.add(call.conversationId);
-  }
-
   wasDeleted(conversationId: string): boolean {
-    return this.#deleted.has(conversationId);
+    return this.#byId.get(conversationId)?.recordDeleted === true;
   }
 
   get size(): number {
-    return this.#byId.size;
+    return this.#everything.filter(({ recordDeleted }) => !recordDeleted).length;
   }
 
   /** One page from `start`, or from the beginning of the order. `madeBefore` leaves out younger records. */

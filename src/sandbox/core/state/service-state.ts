@@ -1,9 +1,8 @@
 import type { Call, ForcedCourse } from './call.ts';
-import type { Agent, PhoneNumber } from './agent.ts';
+import type { Agent, PhoneNumber, SipTrunk } from './agent.ts';
 import type { Batch } from './batch.ts';
 import { ConversationStore } from './conversation-store.ts';
 import { CredentialStore } from './credential-store.ts';
-import type { SipTrunk } from './sip-trunk.ts';
 
 /** Everything that the service knows; a reset replaces it whole. */
 export class ServiceState {
@@ -25,7 +24,6 @@ export class ServiceState {
   /** Told of every series that has counted on. */
   onCount: ((series: string) => void) | null = null;
   readonly #counters = new Map<string, number>();
-  readonly #deletedAgents = new Set<string>();
 
   addAgent(agent: Agent): void {
     this.agents.set(agent.agentId, agent);
@@ -35,7 +33,6 @@ export class ServiceState {
   /** Deletes for good and frees the agent's numbers. False when there is no such agent. */
   deleteAgent(agentId: string): boolean {
     if (!this.agents.delete(agentId)) return false;
-    this.#deletedAgents.add(agentId);
     for (const number of this.numbers.values()) {
       if (number.agentId === agentId) number.agentId = null;
     }
@@ -43,7 +40,7 @@ export class ServiceState {
   }
 
   wasAgentDeleted(agentId: string): boolean {
-    return this.#deletedAgents.has(agentId);
+    return !this.agents.has(agentId) && this.agentOrder.includes(agentId);
   }
 
   addNumber(number: PhoneNumber): void {
@@ -76,12 +73,6 @@ export class ServiceState {
   /** For a state that is read back: the series goes on after `value`. */
   setCounter(series: string, value: number): void {
     this.#counters.set(series, value);
-  }
-
-  /** For a state that is read back: the id of a deleted agent takes its position among the others. */
-  addDeletedAgent(agentId: string): void {
-    this.agentOrder.push(agentId);
-    this.#deletedAgents.add(agentId);
   }
 
   /** For a state that is read back: numbers in the order of creation, of deleted ones the id alone. */

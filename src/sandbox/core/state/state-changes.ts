@@ -1,6 +1,5 @@
-import type { Agent, PhoneNumber } from './agent.ts';
+import type { Agent, PhoneNumber, SipTrunk } from './agent.ts';
 import type { ServiceState } from './service-state.ts';
-import type { SipTrunk } from './sip-trunk.ts';
 
 export type StateChange = { change: 'created' | 'changed' | 'deleted'; id: string } & (
   | { kind: 'agent'; value: Agent | null }

@@ -1,13 +1,13 @@
-import { voiceWebhookPath } from './webhook-path.ts';
-import { deriveId } from '../random.ts';
-import type { PhoneNumber } from '../state/agent.ts';
 import {
+  voiceWebhookPath,
   readInstruction,
   signVoiceReport,
   telephonySignatureHeader,
   type VoiceInstruction,
   type VoiceReport,
 } from './telephony-webhook.ts';
+import { deriveId } from '../random.ts';
+import type { PhoneNumber } from '../state/agent.ts';
 import type { Switchboard } from './phone-network.ts';
 
 /**

@@ -3,7 +3,9 @@ import { magicBehaviour, type Behaviour } from './magic-numbers.ts';
 import type { Inhabitant, People } from '../world/people.ts';
 import { goodwill, type Person } from '../world/person.ts';
 import type { Reach } from '../world/world-schema.ts';
-import type { CallCourse, CallResult } from '../state/call.ts';
+import { openCourse, type CallCourse, type CallResult } from '../state/call.ts';
+import { asksToStop } from '../conversation/hearing.ts';
+import type { Talk } from '../state/talk.ts';
 
 /** Relative weights of what happens to a call whose number is not a magic one. */
 export interface OutcomeMix {
@@ -15,7 +17,7 @@ export interface OutcomeMix {
 }
 
 /** Milliseconds from dialling to the end. */
-const unansweredCalls = {
+export const unansweredCalls = {
   busy: { least: 1_500, most: 4_000, reason: 'The line is busy.' },
   no_answer: { least: 25_000, most: 35_000, reason: 'Nobody answered.' },
   failed: { least: 500, most: 3_000, reason: 'The carrier could not complete the call.' },
@@ -119,20 +121,15 @@ function pickUp(random: Random, behaviour: Behaviour, { dialedAt, meanTalkSecond
       ? random.between(25_000, 35_000)
       : Math.min(600_000, Math.max(5_000, random.logNormal(meanTalkSeconds * 1_000, 0.5)));
   const answeredAt = Math.round(dialedAt + ringMs);
-  return {
+  return openCourse(answeredAt, {
     result: behaviour.result,
-    answeredAt,
-    endedAt: Infinity,
-    analysedAt: Infinity,
     analysisMs: behaviour.analysisMs ?? random.between(2_000, 8_000),
     leastTalkMs: person !== undefined && isBrief(person) ? 0 : talkMs,
     silent,
     optedOut: !machine && behaviour.optsOut === true,
     cooperative: !machine && behaviour.cooperative === true,
     ...(machine || person === undefined ? {} : { person }),
-    brokeDown: false,
-    terminationReason: '',
-  };
+  });
 }
 
 /** They say what there is to say and nothing besides, however long the talk would have been. */
@@ -150,17 +147,29 @@ function breakDown(random: Random, dialedAt: number): CallCourse {
 
 function unanswered(result: CallResult, endedAt: number, terminationReason: string): CallCourse {
   const at = Math.round(endedAt);
+  const course = openCourse(at, { result, analysisMs: 0, cooperative: false, terminationReason });
+  return { ...course, answeredAt: null, endedAt: at, analysedAt: at };
+}
+
+/** The course once it is known what was said. */
+export function closeCourse(course: CallCourse, talk: Talk): CallCourse {
+  const { endedAt, terminationReason, brokeDown } = talk;
   return {
-    result,
-    answeredAt: null,
-    endedAt: at,
-    analysedAt: at,
-    analysisMs: 0,
-    leastTalkMs: 0,
-    silent: false,
-    optedOut: false,
-    cooperative: false,
-    brokeDown: false,
+    ...course,
+    ...(course.person === undefined ? {} : heardOf(course, talk)),
+    endedAt,
+    analysedAt: Math.round(endedAt + course.analysisMs),
     terminationReason,
+    brokeDown,
+  };
+}
+
+/** What a person of the world really did, whatever was to be expected of them. */
+function heardOf({ result }: CallCourse, { turns }: Talk): Pick<CallCourse, 'silent' | 'optedOut'> {
+  const said = turns.filter(({ speaker }) => speaker === 'user');
+  const answered = result === 'answered';
+  return {
+    silent: answered && turns.length > 0 && said.length === 0,
+    optedOut: answered && said.some(({ text }) => asksToStop(text)),
   };
 }

@@ -3,23 +3,16 @@ import { speakingMs } from '../conversation/pace.ts';
 import { talkOf } from '../conversation/talk-of.ts';
 import type { Talk } from '../state/talk.ts';
 import { Random } from '../random.ts';
-import { failedCourse } from './callee.ts';
-import type { Call, CallCourse, CallResult, ForcedCourse } from '../state/call.ts';
+import { failedCourse, unansweredCalls } from './callee.ts';
+import { openCourse, type Call, type CallCourse, type CallResult, type ForcedCourse } from '../state/call.ts';
 
-const reasons = {
-  busy: 'The line is busy.',
-  no_answer: 'Nobody answered.',
-  failed: 'The carrier could not complete the call.',
-};
 const hungUpReason = 'The call was hung up.';
 
 /** Milliseconds from dialling until the ordered result is there. */
 const resultAfterMs: Record<CallResult, { least: number; most: number }> = {
   answered: { least: 3_000, most: 12_000 },
   voicemail: { least: 4_000, most: 20_000 },
-  busy: { least: 1_500, most: 4_000 },
-  no_answer: { least: 25_000, most: 35_000 },
-  failed: { least: 500, most: 3_000 },
+  ...unansweredCalls,
 };
 
 /** The course of a call dialled at `dialedAt`, or, for one that rings already, one whose result is there at `resultAt`. */
@@ -31,22 +24,18 @@ export function forcedCourse(
   const random = new Random(facts.seed, facts.to, facts.nth, 'forced course');
   const { least, most } = resultAfterMs[result];
   const resultAt = facts.resultAt ?? Math.round(facts.dialedAt + random.between(least, most));
-  if (result !== 'answered' && result !== 'voicemail') return { ...failedCourse(resultAt, reasons[result]), result };
+  if (result !== 'answered' && result !== 'voicemail')
+    return { ...failedCourse(resultAt, unansweredCalls[result].reason), result };
   const machine = result === 'voicemail';
   const drawnSeconds = machine ? 20 : random.logNormal(facts.meanTalkSeconds, 0.5);
-  return {
+  return openCourse(resultAt, {
     result,
-    answeredAt: resultAt,
-    endedAt: Infinity,
-    analysedAt: Infinity,
     analysisMs: random.between(2_000, 8_000),
     leastTalkMs: Math.min(600_000, (forced.talkSeconds ?? drawnSeconds) * 1000),
     silent: !machine && forced.silent,
     optedOut: !machine && forced.optsOut,
     cooperative: !machine && !forced.silent && !forced.optsOut,
-    brokeDown: false,
-    terminationReason: '',
-  };
+  });
 }
 
 /** What was said until somebody hung up at `at`. Of a talk held elsewhere only the opening line is known. */

@@ -1,7 +1,7 @@
 import { deriveId } from '../random.ts';
 import type { CallVariables } from '../../schemas/request-schemas.ts';
 import type { PhoneNumber } from '../state/agent.ts';
-import type { Call, ForcedCourse } from '../state/call.ts';
+import { newCall, type Call, type ForcedCourse } from '../state/call.ts';
 import type { Switchboard } from './phone-network.ts';
 
 /** What another system, or a colleague, has the agent of a number say to somebody. */
@@ -26,12 +26,9 @@ export function placeForeignCall(
   const key = [settings.seed, 'foreign', to, state.count(`foreign calls to ${to}`)] as const;
   const conversationId = deriveId('conv', ...key);
   const now = clock.now();
-  const call: Call = {
+  const call = newCall({
     callId: deriveId('call', ...key),
     conversationId,
-    direction: 'outbound',
-    batchId: null,
-    requestId: null,
     agentId,
     phoneNumberId: number.phoneNumberId,
     to,
@@ -41,16 +38,8 @@ export function placeForeignCall(
     acceptedAt: now,
     realAcceptedAt: clock.realNow(),
     hiddenForMs: people.listDelayMs(settings.seed, conversationId),
-    dialedAt: null,
-    agent: null,
-    agentNumber: null,
-    openingLine: null,
     forced: course,
-    course: null,
-    live: null,
-    recordedAt: null,
-    recordDeleted: false,
-  };
+  });
   state.calls.push(call);
   network.queue([call], now);
   return call;

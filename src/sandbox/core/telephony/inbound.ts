@@ -1,8 +1,8 @@
 import { deriveId } from '../random.ts';
 import { takesInbound, type PhoneNumber } from '../state/agent.ts';
-import type { Call } from '../state/call.ts';
+import { newCall } from '../state/call.ts';
 import { decideInbound } from './callee.ts';
-import { renderOpeningLine } from './opening-line.ts';
+import { renderOpeningLine } from '../conversation/variables.ts';
 import type { VoiceInstruction } from './telephony-webhook.ts';
 import type { Switchboard } from './phone-network.ts';
 
@@ -20,25 +20,20 @@ export function takeInboundCall(
   const nth = state.count(`calls from ${from} to ${number.phoneNumberId}`);
   const key = [settings.seed, 'inbound', number.phoneNumberId, from, nth] as const;
   const conversationId = deriveId('conv', ...key);
-  const call: Call = {
+  const call = newCall({
     callId: deriveId('call', ...key),
     conversationId,
     direction: 'inbound',
-    batchId: null,
-    requestId: null,
     agentId: agent.agentId,
     phoneNumberId: number.phoneNumberId,
     to: from,
     nth,
-    variables: {},
-    override: undefined,
     acceptedAt: now,
     realAcceptedAt: clock.realNow(),
     hiddenForMs: people.listDelayMs(settings.seed, conversationId),
     dialedAt: now,
     agent,
     agentNumber: number.phoneNumber,
-    openingLine: null,
     course: decideInbound({
       seed: settings.seed,
       number: from,
@@ -48,10 +43,7 @@ export function takeInboundCall(
       outcomeMix: settings.outcomeMix,
       meanTalkSeconds: settings.meanTalkSeconds,
     }),
-    live: null,
-    recordedAt: null,
-    recordDeleted: false,
-  };
+  });
   call.openingLine = renderOpeningLine(call);
   state.conversations.add(call, now);
   network.connect(call, now);

@@ -1,19 +1,17 @@
 import type { Clock } from '../clock/clock.ts';
 import { configOf, maxDurationMs } from '../conversation/call-config.ts';
 import { endings } from '../conversation/converse.ts';
-import type { LiveTalks } from '../conversation/live-talks.ts';
+import type { LiveTalks } from '../conversation/agent-mind.ts';
 import { staffCourse } from '../conversation/hosted-model.ts';
 import { talkOf } from '../conversation/talk-of.ts';
 import type { Talk } from '../state/talk.ts';
 import type { Scheduler } from '../clock/scheduler.ts';
 import type { ServiceState } from '../state/service-state.ts';
 import type { People } from '../world/people.ts';
-import type { CallChange, CallListener } from '../state/call-changes.ts';
-import type { Call, CallCourse, ForcedCourse } from '../state/call.ts';
-import { decideCourse, failedCourse, type OutcomeMix } from './callee.ts';
+import type { CallChange, CallListener, Call, CallCourse, ForcedCourse } from '../state/call.ts';
+import { decideCourse, failedCourse, type OutcomeMix, closeCourse } from './callee.ts';
 import { forcedCourse } from './forced-course.ts';
-import { renderOpeningLine } from './opening-line.ts';
-import { closeCourse } from './close-course.ts';
+import { renderOpeningLine } from '../conversation/variables.ts';
 
 export interface NetworkParts {
   settings: {

@@ -1,16 +1,24 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { e164 } from '../../schemas/building-blocks.ts';
+
+/** Where the provider reports a call that comes in on a number, as import configures it. */
+export function voiceWebhookPath(phoneNumberId: string): string {
+  return `/_sandbox/telephony/${encodeURIComponent(phoneNumberId)}/voice`;
+}
 
 export const telephonySignatureHeader = 'x-telephony-signature';
 
 /** What the provider reports of a call that comes in, as its form has it. */
-export interface VoiceReport {
-  CallSid: string;
-  AccountSid: string;
-  From: string;
-  To: string;
-  Direction: 'inbound';
-  CallStatus: 'ringing';
-}
+export const voiceReport = z.strictObject({
+  CallSid: z.string().min(1),
+  AccountSid: z.string(),
+  From: e164,
+  To: e164,
+  Direction: z.literal('inbound'),
+  CallStatus: z.literal('ringing'),
+});
+export type VoiceReport = z.output<typeof voiceReport>;
 
 export type RejectReason = 'no_agent' | 'outbound_only' | 'no_free_line';
 

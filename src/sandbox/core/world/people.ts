@@ -1,10 +1,10 @@
 import { Random } from '../random.ts';
-import { defaultOptOut, defaultWrongPerson } from './person-lines.ts';
+import { personLines } from './person-lines.ts';
 import { NumberZones } from './number-zones.ts';
-import { periodAt } from './local-hours.ts';
 import { stranger, type Person } from './person.ts';
 import { plainHabits, type Lateness, type RecordHabits } from './record-habits.ts';
-import type { KindInput, Reach, SomebodyInput, World } from './world-schema.ts';
+import type { KindInput, Reach, SomebodyInput, World, Period } from './world-schema.ts';
+import { localTime } from '../zone-time.ts';
 
 /** Somebody together with when they can be reached. */
 export interface Inhabitant {
@@ -111,6 +111,7 @@ function settle(traits: SomebodyInput | KindInput): Inhabitant {
 
 function readPerson(traits: SomebodyInput | KindInput): Person {
   const language = traits.language ?? stranger.language;
+  const lines = personLines[language];
   const { interrupts = false, hangs_up: hangsUp, script } = traits;
   return {
     name: traits.name ?? null,
@@ -126,8 +127,8 @@ function readPerson(traits: SomebodyInput | KindInput): Person {
           ? { say: line, interrupts: false, hangsUp: false }
           : { say: line.say, interrupts: line.interrupts, hangsUp: line.hangs_up },
       ) ?? null,
-    optsOut: sentenceOf(traits.opts_out, defaultOptOut(language)),
-    wrongPerson: sentenceOf(traits.wrong_person, defaultWrongPerson(language)),
+    optsOut: sentenceOf(traits.opts_out, lines.optOut),
+    wrongPerson: sentenceOf(traits.wrong_person, lines.wrongNumber),
     silent: traits.silent ?? false,
     interrupts: typeof interrupts === 'boolean' ? Number(interrupts) : interrupts,
     leavesAfterSeconds: hangsUp?.after_seconds ?? null,
@@ -139,4 +140,28 @@ function readPerson(traits: SomebodyInput | KindInput): Person {
 function sentenceOf(said: boolean | string | undefined, usual: string): string | null {
   if (typeof said === 'string') return said;
   return said === true ? usual : null;
+}
+
+const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
+/**
+ * The first period that covers `at` on the person's own clock, else null. A period whose end is not after its beginning runs
+ * past midnight, and belongs to the day on which it began.
+ */
+export function periodAt(periods: readonly Period[], zone: string, at: number): Reach | null {
+  const local = localTime(zone, at);
+  if (local === null) return null;
+  const { minute, weekday: today } = local;
+  const holds = ({ days, from, to }: Period): boolean => {
+    const on = (day: number): boolean => days === undefined || days.includes(weekdayNames[(day + 7) % 7] ?? 'mon');
+    const [begin, end] = [minutesOf(from), minutesOf(to)];
+    if (begin < end) return on(today) && minute >= begin && minute < end;
+    return (on(today) && minute >= begin) || (on(today - 1) && minute < end);
+  };
+  return periods.find(holds)?.reach ?? null;
+}
+
+function minutesOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return hours * 60 + minutes;
 }

@@ -3,40 +3,27 @@ import type { Language } from './language.ts';
 
 type Lines = readonly [string, ...string[]];
 
-/** What people say of themselves, by language. */
-export interface PersonLines {
-  greetings: Lines;
-  farewells: Lines;
-  yes: string;
-  no: string;
-  rather: string;
-  fine: string;
-  number: (value: number) => string;
-  please: (choice: string) => string;
-  repeat: string;
-  whoIsThis: string;
-  mustGo: string;
-  isNotMe: string;
-  nothingElse: string;
-  interrupting: string;
-}
-
-const english: PersonLines = {
-  greetings: ['Hello?', 'Yes, speaking.', 'Hello, who is this?', 'Hi, yes?'],
-  farewells: ['Goodbye.', 'Thank you, bye.', 'All right, bye.'],
+const english = {
+  greetings: ['Hello?', 'Yes, speaking.', 'Hello, who is this?', 'Hi, yes?'] as Lines,
+  farewells: ['Goodbye.', 'Thank you, bye.', 'All right, bye.'] as Lines,
   yes: 'Yes.',
   no: 'No, I do not think so.',
   rather: 'I would rather not say.',
   fine: 'Everything is as agreed.',
-  number: (value) => `I would say ${value}.`,
-  please: (choice) => `${choice}, please.`,
+  number: (value: number) => `I would say ${value}.`,
+  please: (choice: string) => `${choice}, please.`,
   repeat: 'Sorry, what was that?',
   whoIsThis: 'Hold on. Who is this, and why are you calling?',
   mustGo: 'I have to go now. Bye.',
   isNotMe: 'No, you have the wrong person.',
   nothingElse: 'No, that is all, thank you.',
   interrupting: 'Wait, wait.',
+  optOut: 'No. Please do not call me again.',
+  wrongNumber: 'Sorry, you have the wrong number. There is nobody of that name here.',
 };
+
+/** What people say of themselves. */
+export type PersonLines = typeof english;
 
 const spanish: PersonLines = {
   greetings: ['Hola, ¿diga?', 'Sí, ¿quién habla?', 'Hola, ¿quién es usted?'],
@@ -53,6 +40,8 @@ const spanish: PersonLines = {
   isNotMe: 'No, es un número equivocado.',
   nothingElse: 'No, eso es todo, gracias.',
   interrupting: 'Espere, espere.',
+  optOut: 'No. Por favor, no me llamen más.',
+  wrongNumber: 'Lo siento, es un número equivocado.',
 };
 
 const german: PersonLines = {
@@ -70,6 +59,8 @@ const german: PersonLines = {
   isNotMe: 'Nein, Sie sind falsch verbunden.',
   nothingElse: 'Nein, das ist alles, danke.',
   interrupting: 'Warten Sie bitte.',
+  optOut: 'Nein. Bitte rufen Sie mich nicht mehr an.',
+  wrongNumber: 'Tut mir leid, Sie sind falsch verbunden.',
 };
 
 const french: PersonLines = {
@@ -87,6 +78,8 @@ const french: PersonLines = {
   isNotMe: 'Non, vous avez le mauvais numéro.',
   nothingElse: 'Non, c’est tout, merci.',
   interrupting: 'Attendez, attendez.',
+  optOut: 'Non. Ne m’appelez plus, s’il vous plaît.',
+  wrongNumber: 'Désolé, vous vous trompez de numéro.',
 };
 
 export const personLines: Readonly<Record<Language, PersonLines>> = {
@@ -121,21 +114,3 @@ export const announcements: Lines = [
   'The person you are calling is not available. Please leave a message after the tone.',
   'Hi, I cannot come to the phone right now. Leave a message and I will call you back.',
 ];
-
-export function defaultOptOut(language: Language): string {
-  return {
-    en: 'No. Please do not call me again.',
-    es: 'No. Por favor, no me llamen más.',
-    de: 'Nein. Bitte rufen Sie mich nicht mehr an.',
-    fr: 'Non. Ne m’appelez plus, s’il vous plaît.',
-  }[language];
-}
-
-export function defaultWrongPerson(language: Language): string {
-  return {
-    en: 'Sorry, you have the wrong number. There is nobody of that name here.',
-    es: 'Lo siento, es un número equivocado.',
-    de: 'Tut mir leid, Sie sind falsch verbunden.',
-    fr: 'Désolé, vous vous trompez de numéro.',
-  }[language];
-}

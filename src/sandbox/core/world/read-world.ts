@@ -1,6 +1,6 @@
 import { describeIssue } from '../../schemas/describe-issue.ts';
-import { readYaml } from './read-yaml.ts';
 import { worldSchema, type World } from './world-schema.ts';
+import { createRequire } from 'node:module';
 
 /** Thrown when a world cannot be used; names each path, the value found there, and what is allowed. */
 export class WorldError extends Error {
@@ -8,12 +8,19 @@ export class WorldError extends Error {
   readonly problems: readonly string[];
 
   constructor(source: string, problems: readonly string[]) {
-    super(`${source}: the world cannot be used.\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
-    this.problems = problems;
+    const told = firstOf(problems);
+    super(`${source}: the world cannot be used.\n${told.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = told;
   }
 }
 
 const mostProblems = 20;
+
+/** As many problems as a person reads, and how many more there are. */
+export function firstOf(problems: readonly string[]): readonly string[] {
+  const more = problems.length - mostProblems;
+  return more > 0 ? [...problems.slice(0, mostProblems), `and ${more} more`] : problems;
+}
 
 /** Reads YAML or JSON. Throws `WorldError`; `source` says in it where the text came from. */
 export function readWorld(text: string, source: string): World {
@@ -27,8 +34,7 @@ export function checkWorld(value: unknown, source: string): World {
   const parsed = worldSchema.safeParse(value, { reportInput: true });
   const problems = parsed.success ? doubledNumbers(parsed.data) : parsed.error.issues.flatMap(describeIssue);
   if (parsed.success && problems.length === 0) return parsed.data;
-  const more = problems.length - mostProblems;
-  throw new WorldError(source, [...problems.slice(0, mostProblems), ...(more > 0 ? [`and ${more} more`] : [])]);
+  throw new WorldError(source, problems);
 }
 
 /** One line for each number that is given to more than one person. */
@@ -44,4 +50,20 @@ export function doubledNumbers({ people }: World): string[] {
     }
   }
   return problems;
+}
+
+const load = createRequire(import.meta.url);
+
+/** Reads YAML or JSON; an empty file is an empty object. What is wrong is told in a sentence that quotes nothing of the file. */
+export function readYaml(text: string): { value: unknown } | { problem: string } {
+  // Loaded for the first file: most sandboxes have none.
+  const { parseDocument } = load('yaml') as typeof import('yaml');
+  const document = parseDocument(text, { prettyErrors: true, uniqueKeys: true });
+  const [problem] = document.errors;
+  if (problem !== undefined) return { problem: `not YAML: ${problem.message.split('\n', 1)[0]?.replace(/:$/, '.')}` };
+  try {
+    return { value: document.toJS({ maxAliasCount: 100 }) ?? {} };
+  } catch (error) {
+    return { problem: `not YAML that can be used: ${error instanceof Error ? error.message : 'unreadable'}` };
+  }
 }

@@ -6,9 +6,8 @@ import { lateness, recordHabits } from './record-habits.ts';
 
 const chance = z.number().min(0, 'Must be a chance from 0 to 1.').max(1, 'Must be a chance from 0 to 1.');
 const sentence = z.string().trim().min(1, 'Must not be empty.').max(2_000, 'Must have at most 2000 characters.');
-const timeOfDay = z
-  .string()
-  .regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'Must be a time of day as "HH:MM" in quotes, from "00:00" to "24:00".');
+export const isTimeOfDay = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/;
+const timeOfDay = z.string().regex(isTimeOfDay, 'Must be a time of day as "HH:MM" in quotes, from "00:00" to "24:00".');
 const zone = z.string().refine(isZone, 'Must be a time zone such as America/New_York or Europe/London.');
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 

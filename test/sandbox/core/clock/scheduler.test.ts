@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createScaledClock } from '../../../../src/sandbox/core/clock/clock.ts';
+import { ServiceClock } from '../../../../src/sandbox/core/clock/clock.ts';
 import { Scheduler } from '../../../../src/sandbox/core/clock/scheduler.ts';
 import { createManualClock, noon } from '../../harness.ts';
 
 test('service time runs from its anchor at the given speed', () => {
   let real = 1_000;
-  const clock = createScaledClock({ speed: 120, epochMs: noon, realNow: () => real });
+  const clock = new ServiceClock({ speed: 120, epochMs: noon, realNow: () => real });
   real += 500;
   expect(clock.now()).toBe(noon + 60_000);
   expect(clock.toRealMs(60_000)).toBe(500);
@@ -45,7 +45,7 @@ test('what a due thing schedules for an earlier or equal instant runs in the sam
 });
 
 test('the timer wakes by itself on a running clock', async () => {
-  const scheduler = new Scheduler(createScaledClock({ speed: 1000 }));
+  const scheduler = new Scheduler(new ServiceClock({ speed: 1000 }));
   const keepAlive = setInterval(() => {}, 1_000);
   const at = await new Promise<number>((resolve) => scheduler.schedule(Date.now() + 2_000, resolve));
   clearInterval(keepAlive);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runSandbox } from '../../../../src/cli/sandbox/sandbox.ts';
-import { periodAt } from '../../../../src/sandbox/core/world/local-hours.ts';
+import { periodAt } from '../../../../src/sandbox/core/world/people.ts';
 import { readWorld, WorldError } from '../../../../src/sandbox/core/world/read-world.ts';
 import type { WorldInput } from '../../../../src/sandbox/core/world/world-schema.ts';
 import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../../harness.ts';

@@ -1,8 +1,23 @@
 import type { Outbound } from '../core/allowed-host.ts';
 import { requireAllowed } from './outbound-address.ts';
 import { ModelFailure } from './model-failure.ts';
-import { redactSecrets } from './redact-secrets.ts';
-import { sendableHeaders } from './sendable-headers.ts';
+import { redactSecrets, sendableHeaders } from './headers.ts';
+import type { SandboxSettings } from '../core/settings/settings.ts';
+import type { ToolResult, ToolRunner } from './model-tools.ts';
+
+/** Tools of a conversation by phone: those with an address are called, and there is no client that could run any other. */
+export function createPhoneTools({ outbound, modelLimits }: SandboxSettings): ToolRunner {
+  return async (tool, parameters, signal) => {
+    const { type, name, api_schema: api, response_timeout_secs: seconds } = tool;
+    const url = api?.url ?? tool.url;
+    if (type === 'webhook' && url != null) {
+      const timeoutMs = seconds == null ? modelLimits.firstTokenMs : seconds * 1_000;
+      return callWebhookTool({ url, headers: api?.request_headers ?? {}, parameters, timeoutMs, outbound, signal });
+    }
+    if (type === 'system') return { text: `The sandbox does not have the system tool ${name}.`, isError: true };
+    return { text: `A call by phone has no client that could run ${name}.`, isError: true };
+  };
+}
 
 export interface WebhookToolCall {
   url: string;
@@ -17,7 +32,7 @@ export interface WebhookToolCall {
 const longestResult = 8_192;
 
 /** Posts the parameters to a tool's address and gives back what it answers, at most 8,192 characters. Never rejects. */
-export async function callWebhookTool(call: WebhookToolCall): Promise<{ text: string; isError: boolean }> {
+export async function callWebhookTool(call: WebhookToolCall): Promise<ToolResult> {
   try {
     requireAllowed(call.url, call.outbound);
     const { request } = await import('undici');

@@ -1,0 +1,48 @@
+/** How conversations over sockets behave, by default. Milliseconds are service time. */
+export const defaultSocketSettings = {
+  /** The agent's audio is sent as it would be heard, or as fast as it is taken. */
+  pacing: 'realtime' as 'realtime' | 'fast',
+  /** How long a connection waits for the client's first message before the conversation starts without it. */
+  initiationWaitMs: 2_000,
+  pingEveryMs: 10_000,
+  /** Without an answer to a ping for this long the connection counts as dead. */
+  pongWithinMs: 20_000,
+  /** Without any message but pongs for this long the conversation ends. */
+  noInputMs: 60_000,
+  /** How long a client may take with a tool that does not say so itself. */
+  toolWithinMs: 20_000,
+  /** Silence after which somebody who spoke has finished. */
+  endOfSpeechMs: 700,
+  maxFrameBytes: 1024 * 1024,
+  /** A client that reads so slowly that more than this waits for it is cut off. */
+  maxUnsentBytes: 4 * 1024 * 1024,
+  /** In one second of the machine's time. */
+  maxMessagesPerSecond: 500,
+};
+
+export type SocketSettings = typeof defaultSocketSettings;
+
+/** Key, secret and address of a LiveKit server whose tokens are issued. */
+export interface LiveKitSettings {
+  apiKey: string;
+  apiSecret: string;
+  /** Told to clients; the sandbox itself never connects to it. */
+  url?: string | undefined;
+}
+
+/**
+ * How long and how much is waited for from a model behind an address, by default. Real milliseconds: the model is real, whatever the clock.
+ */
+export const defaultModelLimits = {
+  /** Until the connection stands. */
+  connectMs: 5_000,
+  /** From the question to the first word (gaps A.11); shorter where a backup model waits. */
+  firstTokenMs: 20_000,
+  /** Between two words. */
+  idleMs: 10_000,
+  /** From the question to the last word. */
+  wholeMs: 60_000,
+  answerBytes: 1_048_576,
+};
+
+export type ModelLimits = typeof defaultModelLimits;
