@@ -351,7 +351,7 @@ test.each<{ flags: string[]; says: RegExp; yaml?: string[]; id?: string }>([
     says: /--cron is "60 9 \* \* \*": minute "60": write values from 0 to 59/,
   },
   { flags: [...zone, '--cron', '0 9 * *'], says: /write five fields .*here are 4/ },
-  { flags: [...zone, '--cron', '0 9 30 2 *'], says: /no time at which this schedule would fire/ },
+  { flags: [...zone, '--cron', '0 9 30 2 *'], says: /no time at which this schedule would start a run/ },
   { flags: [...zone, '--every', '10s'], says: /--every is "10s"; write a duration .* at least 1m/ },
   { flags: [...cron, ...zone, '--catch-up', '1s'], says: /--catch-up is "1s"; write .* from 10s to 7d/ },
   { flags: [...cron, ...zone, '--end-at', '2020-01-01T09:00'], says: /--end-at is .*lies in the past/ },
