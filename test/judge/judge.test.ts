@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { buildRows, buildRules } from '../support/campaign-rules.ts';
-import { Drive, type Mix } from '../activities/drive-campaign.ts';
-import { quietMix } from '../activities/quiet-mix.ts';
+import { Drive, type Mix } from '../activities/mixes/drive-campaign.ts';
+import { quietMix } from '../activities/mixes/quiet-mix.ts';
 import { judge, rules, type Rule, type Trial } from './judge.ts';
 
 const area = (index: number) => 212 + index;

@@ -1,7 +1,7 @@
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import type { Random } from '../../src/sandbox/core/random.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
-import type { WorldEvent } from '../activities/drive-campaign.ts';
+import type { WorldEvent } from '../activities/mixes/drive-campaign.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { strangerAt, type Person } from './people.ts';
 

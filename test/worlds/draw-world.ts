@@ -1,6 +1,6 @@
 import { Random } from '../../src/sandbox/core/random.ts';
-import { drawPostFaults, drawStrikes } from '../activities/draw-mix.ts';
-import type { Mix } from '../activities/drive-campaign.ts';
+import { drawPostFaults, drawStrikes } from '../activities/mixes/draw-mix.ts';
+import type { Mix } from '../activities/mixes/drive-campaign.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { template } from './around.ts';
 import { kinds, type Traits } from './kinds.ts';

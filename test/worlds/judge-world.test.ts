@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
-import { Drive } from '../activities/drive-campaign.ts';
+import { Drive } from '../activities/mixes/drive-campaign.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { drawWorld, settleMs } from './draw-world.ts';
 import { countGivenUp, judgeWorld } from './judge-world.ts';

@@ -1,7 +1,7 @@
 import { fetch } from 'undici';
 import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
-import { Drive, type Outcome } from '../activities/drive-campaign.ts';
+import { Drive, type Outcome } from '../activities/mixes/drive-campaign.ts';
 import type { World } from './draw-world.ts';
 import { countGivenUp, judgeWorld, nameOf, type Breach } from './judge-world.ts';
 

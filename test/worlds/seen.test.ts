@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorldInput } from '../../src/sandbox/core/world/world-schema.ts';
-import { Drive, type Mix } from '../activities/drive-campaign.ts';
-import { quietMix } from '../activities/quiet-mix.ts';
+import { Drive, type Mix } from '../activities/mixes/drive-campaign.ts';
+import { quietMix } from '../activities/mixes/quiet-mix.ts';
 import { buildRows, buildRules } from '../support/campaign-rules.ts';
 
 const firstNames = ['Ada', 'Ben', 'Cora', 'Dora', 'Emil', 'Fay', 'Gus', 'Hope', 'Ida', 'Jon', 'Kim', 'Lou'];

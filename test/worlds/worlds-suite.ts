@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { range } from '../activities/run-mixes.ts';
+import { range } from '../activities/mixes/run-mixes.ts';
 import { createDatabase } from '../support/postgres-server.ts';
 import { sharedServer } from '../support/shared-server.ts';
 import { drawWorld, worldNames, type World } from './draw-world.ts';

@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import type * as BatchStates from '../../src/ledger/batch-state.ts';
+import type * as BatchStates from '../../../src/ledger/batch-state.ts';
 import { drawMix } from './draw-mix.ts';
 import { Drive } from './drive-campaign.ts';
 import { range } from './run-mixes.ts';
 
 /** The guard of "never call twice", disabled: everyone who asks is told that it was they who moved the batch. */
-vi.mock('../../src/ledger/batch-state.ts', (): typeof BatchStates => ({
+vi.mock('../../../src/ledger/batch-state.ts', (): typeof BatchStates => ({
   compareAndSetBatch: async (tx, batchId, { to }) => {
     await tx.updateTable('batches').set({ state: to }).where('batch_id', '=', batchId).execute();
     return true;

@@ -1,6 +1,6 @@
-import type { ConvaiClient } from '../../src/convai/client.ts';
-import { OutcomeUnknownError } from '../../src/convai/errors.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
+import type { ConvaiClient } from '../../../src/convai/client.ts';
+import { OutcomeUnknownError } from '../../../src/convai/errors.ts';
+import type { Store } from '../../../src/ledger/open-ledger.ts';
 
 /** Where a process can die, or lose the word that its work was done. */
 export const chaosPoints = [

@@ -3,30 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { fetch } from 'undici';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import { createActivities, type Activities } from '../../activities/index.ts';
-import { sweepAgent } from '../../activities/sweep.ts';
-import { createConvaiClient, type ConvaiClient } from '../../src/convai/client.ts';
-import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
-import { undecidedStates } from '../../src/domain/ledger.ts';
-import { nextStep } from '../../src/domain/next-step.ts';
-import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
-import type { BatchPointInfo } from '../../src/sandbox/core/gates.ts';
-import { Random } from '../../src/sandbox/core/random.ts';
-import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
-import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
-import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
-import { countOutstanding, isOutstanding } from '../../src/ledger/limits/counters.ts';
-import { importCampaign, type ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
-import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
-import { isPlanReady } from '../../src/ledger/plan/planning.ts';
-import { RedialRefusedError, resolveUnresolved } from '../../src/ledger/people/resolve.ts';
-import { openRound } from '../../src/ledger/campaign/rounds.ts';
-import type { LogViolation } from '../../src/verify/log-rules.ts';
-import { verifyLog } from '../../src/verify/log.ts';
-import { hourMs, minuteMs } from '../support/campaign-rules.ts';
-import { readLedger } from '../judge/ledger.ts';
-import { judge, type Trial, type Violation } from '../judge/judge.ts';
+import type { ActivityDependencies } from '../../../activities/dependencies.ts';
+import { createActivities, type Activities } from '../../../activities/index.ts';
+import { sweepAgent } from '../../../activities/sweep.ts';
+import { createConvaiClient, type ConvaiClient } from '../../../src/convai/client.ts';
+import type { CampaignRules } from '../../../src/domain/campaign-rules.ts';
+import { undecidedStates } from '../../../src/domain/ledger.ts';
+import { nextStep } from '../../../src/domain/next-step.ts';
+import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
+import type { BatchPointInfo } from '../../../src/sandbox/core/gates.ts';
+import { Random } from '../../../src/sandbox/core/random.ts';
+import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
+import { startSandbox, type RunningSandbox } from '../../../src/sandbox/start.ts';
+import { findCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { countOutstanding, isOutstanding } from '../../../src/ledger/limits/counters.ts';
+import { importCampaign, type ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
+import { openStore, type Store } from '../../../src/ledger/open-ledger.ts';
+import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
+import { RedialRefusedError, resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
+import { openRound } from '../../../src/ledger/campaign/rounds.ts';
+import type { LogViolation } from '../../../src/verify/log-rules.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
+import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { readLedger } from '../../judge/ledger.ts';
+import { judge, type Trial, type Violation } from '../../judge/judge.ts';
 import {
   Chaos,
   createMortality,
@@ -36,8 +36,8 @@ import {
   type ChaosPoint,
   type ChaosStrike,
 } from './chaos.ts';
-import { createWaitableClock, letRun, type WaitableClock } from './service-world.ts';
-import { buildDependencies } from '../support/activity-dependencies.ts';
+import { createWaitableClock, letRun, type WaitableClock } from '../service-world.ts';
+import { buildDependencies } from '../../support/activity-dependencies.ts';
 
 /** Memory where the machine has such a folder: what these runs lose is a process, never the power. */
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();

@@ -1,7 +1,7 @@
-import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
-import { Random } from '../../src/sandbox/core/random.ts';
-import { noon } from '../sandbox/harness.ts';
-import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
+import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
+import { Random } from '../../../src/sandbox/core/random.ts';
+import { noon } from '../../sandbox/harness.ts';
+import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { chaosPoints, type ChaosStrike } from './chaos.ts';
 import type { CampaignPlan, Hang, Mix } from './drive-campaign.ts';
 

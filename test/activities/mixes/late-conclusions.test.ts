@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { Drive } from './drive-campaign.ts';
 import { quietMix } from './quiet-mix.ts';
 

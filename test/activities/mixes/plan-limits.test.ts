@@ -1,11 +1,11 @@
 import { fetch } from 'undici';
 import { expect, test, vi } from 'vitest';
-import { fullPace } from '../../src/domain/pacing/pace-control.ts';
-import type * as BatchStates from '../../src/ledger/batch-state.ts';
-import { readAllEvents, type CampaignEvent } from '../../src/ledger/events.ts';
-import type { Queries } from '../../src/ledger/tx.ts';
-import { buildRows, buildRules } from '../support/campaign-rules.ts';
-import { numbers } from '../ledger/scenario.ts';
+import { fullPace } from '../../../src/domain/pacing/pace-control.ts';
+import type * as BatchStates from '../../../src/ledger/batch-state.ts';
+import { readAllEvents, type CampaignEvent } from '../../../src/ledger/events.ts';
+import type { Queries } from '../../../src/ledger/tx.ts';
+import { buildRows, buildRules } from '../../support/campaign-rules.ts';
+import { numbers } from '../../ledger/scenario.ts';
 import { Drive } from './drive-campaign.ts';
 import { quietMix } from './quiet-mix.ts';
 
@@ -18,7 +18,7 @@ async function useUpRequests(db: Queries): Promise<void> {
     await fetch(`${url}/v1/convai/agents`, { headers: { 'x-api-key': 'sk_sandbox_ok' } });
 }
 
-vi.mock('../../src/ledger/batch-state.ts', async (load): Promise<typeof BatchStates> => {
+vi.mock('../../../src/ledger/batch-state.ts', async (load): Promise<typeof BatchStates> => {
   const { compareAndSetBatch } = await load<typeof BatchStates>();
   let posts = 0;
   return {
