@@ -18,10 +18,9 @@ const limitMs = 5_000;
 
 /**
  * Heartbeats for the activity under way, until it is closed. The worker's own heartbeats are sent later and are not acknowledged: one that
- * is still under way could take back what was noted after it. So before the note there are only awaited ones, each after the one before,
- * by the worker's own client, which writes them as the worker reads them. A POST under way has no steps: `longestStepMs` is its own limit,
- * posting
- * window and HTTP timeouts together, and a submit that gets nowhere for longer is heard of no more.
+ * is still under way could take back what was noted after it. So before the note there are only awaited ones, each after the one before, by
+ * the worker's own client, which writes them as the worker reads them. A POST under way has no steps: `longestStepMs` is its own limit,
+ * posting window and HTTP timeouts together, and a submit that gets nowhere for longer is heard of no more.
  */
 export function openWitness(everyMs: number, longestStepMs: number): Witness {
   const context = Context.current();

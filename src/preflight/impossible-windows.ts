@@ -18,8 +18,7 @@ interface CountedPlace extends RecipientPlace {
 export interface ImpossiblePlace extends CountedPlace {
   /**
    * The rules by law without which they could be called at some time; empty when the hours of the campaign alone never open in all zones at
-   * once. Looked
-   * for in the places with most rows only; null elsewhere.
+   * once. Looked for in the places with most rows only; null elsewhere.
    */
   law: readonly LegalHours[] | null;
   /** Whether each zone by itself has a time to call, and only all of them together have none; null like `law`. */

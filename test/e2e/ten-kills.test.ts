@@ -23,8 +23,7 @@ const patienceMs = 60_000;
 
 /**
  * Where a worker may die without anybody losing knowledge. Between its last commit and the service there is none: nobody can tell whether
- * such a batch
- * was sent, so its people are a person's to decide (see worker-killed.test.ts).
+ * such a batch was sent, so its people are a person's to decide (see worker-killed.test.ts).
  */
 const places = [...gaps.filter((gap) => gap !== 'posting_committed'), 'reading'] as const;
 type Place = Exclude<Gap, 'posting_committed'> | 'reading';

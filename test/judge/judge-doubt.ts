@@ -64,8 +64,7 @@ function isNamesakes({ ledger }: Trial, attempt: AttemptRow, ownerId: string): b
 
 /**
  * The agent has a record that belongs to nobody, was begun when the call may have been, and shows no other number. That of the call itself
- * is
- * one where it lasted and nothing in it says for whom.
+ * is one where it lasted and nothing in it says for whom.
  */
 export function isRecordOfNobody(trial: Trial, joined: readonly JoinedCall[], attempt: AttemptRow): boolean {
   const { conversations, dials } = trial.ledger;

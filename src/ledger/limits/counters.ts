@@ -116,8 +116,7 @@ export function isOutstanding(counts: Outstanding): boolean {
 
 /**
  * Of the batches that have no verdict: whether one is on its way to it (planned, being sent, or waiting to be sent again), and whether
- * halves
- * of a refused one, which a sweep has written, wait for the planner to come to them.
+ * halves of a refused one, which a sweep has written, wait for the planner to come to them.
  */
 export async function readUnsubmitted(
   db: Queries,

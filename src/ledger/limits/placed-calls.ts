@@ -35,8 +35,7 @@ const recordGrainMs = 1_000;
 
 /**
  * When the phone rang, or the last instant at which it may ring: what a record tells is put on the clock of the ledger by what the
- * service's own
- * showed before the POST. `marginMs` stands in for calls of a version that did not write down how long they may ring.
+ * service's own showed before the POST. `marginMs` stands in for calls of a version that did not write down how long they may ring.
  */
 function ringsAt(marginMs: number) {
   const clockBehindMs = sql`coalesce(
@@ -65,8 +64,7 @@ export async function lockPeople(tx: Tx, caps: readonly FrequencyCap[], batchId:
 /**
  * Tells of each callee when one more call keeps every cap of campaign and law. Calls of all campaigns of the database count, from the
  * moment at which they may have been placed; those that were given back or never sent do not. A refusal is believed here: who shares a
- * request
- * with one bad number would else wait for a whole stretch. One that was carried out counts as soon as a record shows it.
+ * request with one bad number would else wait for a whole stretch. One that was carried out counts as soon as a record shows it.
  */
 export async function readCaps(
   db: Queries,

@@ -6,8 +6,7 @@ import { weekdays, type Weekday } from '../../../src/domain/campaign-rules.ts';
 
 /*
  * The oracle reads the wall clock of every minute with Intl.DateTimeFormat and applies the written rules to it as a person would. It shares
- * neither code
- * nor library with what it judges: no offsets, no intervals, no luxon.
+ * neither code nor library with what it judges: no offsets, no intervals, no luxon.
  */
 
 const minuteMs = 60_000;

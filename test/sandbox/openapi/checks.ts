@@ -116,8 +116,7 @@ export function createValidator(document: OpenApiDocument): (ref: string) => Val
 
 /**
  * A copy in which objects with named fields bear no others, so that a field that is served and not described shows. Objects that are open
- * by
- * design (`additionalProperties` is given) stay so.
+ * by design (`additionalProperties` is given) stay so.
  */
 export function closed(document: OpenApiDocument): OpenApiDocument {
   const copy = structuredClone(document);
