@@ -46,7 +46,7 @@ test('a campaign of which no number may call is refused with the reason of each,
   expect(await world.run('start', path)).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /None of the 2 caller numbers may call \(pn_unverified is not verified, pn_nowhere is not known to the service\): mend one of them with the service\. Nothing was imported/,
+      /None of the 2 caller numbers may call \(pn_unverified is not verified, pn_nowhere is not known to the service\): fix one of them with the service\. Nothing was imported/,
     ),
   });
 });

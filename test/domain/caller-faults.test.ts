@@ -25,7 +25,7 @@ test('why the only number may not call is told with what to do', () => {
 test('of several numbers each is told with its own fault, and no telephone number is', () => {
   const text = explainFaults([standing('pn_a', 'not_verified'), standing('pn_b', 'unknown')]);
   expect(text).toBe(
-    'None of the 2 caller numbers may call (pn_a is not verified, pn_b is not known to the service): mend one of them with the service',
+    'None of the 2 caller numbers may call (pn_a is not verified, pn_b is not known to the service): fix one of them with the service',
   );
   expect(text).not.toContain('555');
 });

@@ -36,8 +36,7 @@ test.for(dialects)('a batch that is missing when it is to be sent is not looked 
   expect(error).toBeInstanceOf(LedgerOlderError);
   expect(error).toMatchObject({
     message: "The ledger is older than the campaign's progress: batch spring/1/1 is missing.",
-    missing: 1,
-    submitted: false,
+    lost: { missing: 1, submitted: false },
   });
 });
 
@@ -49,8 +48,7 @@ test.for(dialects)('nor is one whose verdict is to be written, or whose request 
   expect(await caught(scenario.verdict(1, 'confirmed'))).toMatchObject({
     name: 'LedgerOlderError',
     message: "The ledger is older than the campaign's progress: request 1 of batch spring/1/1 is missing.",
-    missing: 1,
-    submitted: true,
+    lost: { missing: 1, submitted: true },
   });
   await forget(scenario.store, scenario.batchId(1));
   expect(await caught(scenario.verdict(1, 'confirmed'))).toBeInstanceOf(LedgerOlderError);
@@ -67,8 +65,7 @@ test.for(states)('nobody asks for a batch while the one before it is $state: $di
   expect(await caught(scenario.plan(2))).toMatchObject({
     name: 'LedgerOlderError',
     message: "The ledger is older than the campaign's progress: batch 1 of spring has no verdict.",
-    missing: 1,
-    submitted: true,
+    lost: { missing: 1, submitted: true },
   });
   expect(await scenario.attempts()).toHaveLength(2);
 });

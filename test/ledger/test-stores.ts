@@ -17,7 +17,10 @@ export async function emptyDatabase(dialect: TestDialect): Promise<StoreLocation
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const sqlitePath = join(folder, 'carillon.db');
   if (dialect === 'sqlite') return { sqlitePath };
-  return { databaseUrl: await createDatabase(await sharedServer('postgres'), `store_${randomUUID()}`), sqlitePath };
+  return {
+    databaseUrl: await createDatabase(await sharedServer('postgres'), `store_${randomUUID().replaceAll('-', '')}`),
+    sqlitePath,
+  };
 }
 
 /** Opens the database as another process would; closed after the test. */

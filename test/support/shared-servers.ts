@@ -41,6 +41,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 async function listen(answer: (path: string | undefined) => Promise<string>): Promise<Server> {
   const server = createServer((request, response) => {
+    // One kept open would close under the next question.
+    response.setHeader('connection', 'close');
     void answer(request.url).then(
       (text) => response.end(text),
       (error: Error) => response.writeHead(500).end(error.message),
