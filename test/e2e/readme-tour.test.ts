@@ -77,7 +77,7 @@ const promised: readonly { line: string; says: RegExp; leave?: RegExp; code?: nu
   { line: './carillon check', says: /300/ },
   { line: './carillon rehearse', says: /completed/ },
   { line: './carillon test-call', says: /answered|completed/ },
-  { line: './carillon start', says: /Follow it: \.\/carillon run examples/ },
+  { line: './carillon start', says: /Watch it: \.\/carillon run examples/ },
   { line: './carillon status', says: /Rows +300:/ },
   { line: './carillon pause', says: /is paused\. Resume it: \.\/carillon resume reminders/ },
   { line: './carillon update', says: /accepted +2\b.*corrected +4\b/s },
