@@ -1,6 +1,6 @@
 import { findColumn, theColumn } from '../domain/column-name.ts';
 import type { CampaignFile } from './file.ts';
-import { joinPath, showValue } from '../input/problems.ts';
+import { problemAt, showValue } from '../input/problems.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
 import { nearestName } from '../input/nearest-name.ts';
 import { listTemplates, readTemplate } from './setting-templates.ts';
@@ -39,9 +39,7 @@ export function refuseUnknownColumns(file: CampaignFile, columns: readonly strin
     const found = findColumn(name, columns);
     if (found !== null && 'column' in found) return [];
     const fault = found === null ? describeMissing(file, name, columns) : describeSeveral(found.several);
-    return [
-      { line: file.lineOf(path), path: joinPath(path), message: `${use} ${JSON.stringify(name)}, which ${fault}` },
-    ];
+    return [problemAt(file.lineOf, path, `${use} ${JSON.stringify(name)}, which ${fault}`)];
   });
   if (problems.length > 0) throw new CampaignFileError(file.path, problems);
 }

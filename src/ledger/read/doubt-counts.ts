@@ -5,6 +5,7 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { CampaignStatus } from '../campaign/campaign-status.ts';
 import { acceptedLate, notToldApart } from '../../domain/disposition.ts';
 import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import { countRows } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 import { readWordsKept } from '../doubt/shared-words.ts';
 
@@ -63,14 +64,8 @@ export async function countUnresolved(db: Queries, campaignId: string): Promise<
 }
 
 async function countWordsBusy(db: Queries, campaignId: string): Promise<number> {
-  const row = await db
-    .selectFrom('recipients')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('campaign_id', '=', campaignId)
-    .where('state', '=', 'done')
-    .where('reason', '=', 'words_busy')
-    .executeTakeFirstOrThrow();
-  return row.count;
+  const ended = db.selectFrom('recipients').where('campaign_id', '=', campaignId).where('state', '=', 'done');
+  return countRows(ended.where('reason', '=', 'words_busy'));
 }
 
 /** Rows that are due while an open call of the agent begins with their words: from the few open calls to the rows. */
