@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { programFile } from './binary-probe.ts';
-import { tryProcessLock } from './process-lock.ts';
+import { tryProcessLock } from '../ledger/worker-lock.ts';
 
 /** The version that is downloaded or built. 1.5.1 is the newest that `go install` accepts: later ones carry replace directives. */
 export const temporalCliVersion = '1.5.1';
