@@ -3,6 +3,7 @@ import { StoreError } from './ledger-error.ts';
 
 /** A lock that is held by at most one process of this machine and ends with it, however it ends. */
 export interface ProcessLock {
+  /** May be called again. */
   release(): void;
 }
 
@@ -20,12 +21,12 @@ export function tryProcessLock(path: string): ProcessLock | null {
     if (isBusy(error)) return null;
     throw error;
   }
-  const held = database;
   return {
     release: () => {
       // Closing alone leaves the lock to the garbage collector, as long as a statement of the connection is still known.
-      held.prepare('rollback').run([]);
-      held.close();
+      database?.prepare('rollback').run([]);
+      database?.close();
+      database = undefined;
     },
   };
 }

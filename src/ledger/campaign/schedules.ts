@@ -1,6 +1,6 @@
 import { goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import type { Firing } from '../../domain/events.ts';
-import { appendEvents, type CampaignEvent } from '../events.ts';
+import { appendEvents, newestEvents, type CampaignEvent } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import type { Queries } from '../tx.ts';
 
@@ -105,12 +105,9 @@ export async function lastFiring(db: Queries, parentId: string, scheduleId: stri
 }
 
 async function readFirings(db: Queries, parentId: string, limit: number | null): Promise<Firing[]> {
-  const rows = await db
-    .selectFrom('events')
+  const rows = await newestEvents(db, parentId)
     .select('data')
-    .where('campaign_id', '=', parentId)
     .where('type', 'in', ['schedule.fired', 'schedule.failed'] satisfies CampaignEvent['type'][])
-    .orderBy('seq', 'desc')
     .$if(limit !== null, (query) => query.limit(limit ?? 0))
     .execute();
   return rows.map(({ data }) => JSON.parse(data ?? '{}') as Firing);
