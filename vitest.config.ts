@@ -34,7 +34,9 @@ export default defineConfig({
     globalSetup: ['test/support/shared-servers.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
+    // Files share the modules that a worker has loaded: loading them again takes minutes in all.
+    isolate: false,
     // More than a small machine's two cores, since the longest files wait most of their time.
-    maxWorkers: 3,
+    maxWorkers: 4,
   },
 });

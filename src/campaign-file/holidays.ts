@@ -1,4 +1,5 @@
-import Holidays from 'date-holidays';
+import { createRequire } from 'node:module';
+import type Holidays from 'date-holidays';
 import { indianHolidays } from './indian-holidays.ts';
 
 /** A country, or a part of it: `US`, `US-LA`, `GB-ENG`. */
@@ -7,11 +8,18 @@ export interface HolidayPlace {
   region: string | null;
 }
 
+const load = createRequire(import.meta.url);
+
+/** Loaded when holidays are asked for: that takes longer than most commands. */
+function loadCalendars(): typeof Holidays {
+  return load('date-holidays') as typeof Holidays;
+}
+
 const read = new Map<string, readonly string[]>();
 
 /** Whether public holidays of the place are known. */
 export function knowsHolidays({ country, region }: HolidayPlace): boolean {
-  const calendar = new Holidays();
+  const calendar = new (loadCalendars())();
   if (calendar.getCountries()[country] === undefined) return false;
   return region === null || calendar.getStates(country)?.[region] !== undefined;
 }
@@ -21,7 +29,8 @@ export function holidayDates({ country, region }: HolidayPlace, firstYear: numbe
   const key = `${country}-${region ?? ''}:${firstYear}+${years}`;
   const known = read.get(key);
   if (known !== undefined) return known;
-  const calendar = region === null ? new Holidays(country) : new Holidays(country, region);
+  const Calendar = loadCalendars();
+  const calendar = region === null ? new Calendar(country) : new Calendar(country, region);
   if (country === 'IN') for (const [rule, name] of indianHolidays) calendar.setHoliday(rule, { name, type: 'public' });
   const dates = new Set<string>();
   for (let year = firstYear; year < firstYear + years; year += 1) {

@@ -1,6 +1,6 @@
 import { isGrpcServiceError, ServiceError, Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection } from '@temporalio/worker';
+import type { NativeConnection } from '@temporalio/worker';
 import { ConfigError, type Config } from '../config.ts';
 
 /** A server and the namespace to work in. */
@@ -60,7 +60,9 @@ export async function connectTemporalNative(
   const { connectionOptions, ...target } = readTarget(config, options);
   const timeoutMs = options.timeoutMs ?? 10_000;
   const deadline = Date.now() + timeoutMs;
-  const connecting = NativeConnection.connect(connectionOptions);
+  // Commands that only ask need no native core: loading it takes longer than they do.
+  const { NativeConnection: native } = await import('@temporalio/worker');
+  const connecting = native.connect(connectionOptions);
   try {
     const connection = await withinLimit(connecting, timeoutMs);
     await requireNamespace(connection, target, deadline);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
+import { expect } from 'vitest';
 import { readConfig, type Config } from '../../src/config.ts';
 import { connectTemporal, type TemporalTarget } from '../../src/temporal/connection.ts';
 import { startDevServer, type DevServer, type DevServerInput } from '../../src/temporal/dev-server.ts';
@@ -14,11 +15,15 @@ export interface TestTemporal<Server extends TemporalTarget = TemporalTarget> {
   stop(): Promise<void>;
 }
 
-let own: Promise<TemporalTarget> | undefined;
+/** By file: files that run in one process share this module. */
+const namespaces = new Map<string | undefined, Promise<TemporalTarget>>();
 
 /** The server that all files share, with a namespace for this file alone. */
-export function sharedTemporal(): Promise<TemporalTarget> {
-  return (own ??= registerNamespace());
+export async function sharedTemporal(): Promise<TemporalTarget> {
+  const { testPath } = expect.getState();
+  const target = namespaces.get(testPath) ?? registerNamespace();
+  namespaces.set(testPath, target);
+  return target;
 }
 
 async function registerNamespace(): Promise<TemporalTarget> {

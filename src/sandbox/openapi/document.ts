@@ -1,15 +1,14 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { operationNames, operations, type OperationName } from '../core/operations.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { Dialect } from '../schemas/building-blocks.ts';
 import { createRequestSchemas, type RequestSchemas } from '../schemas/request-schemas.ts';
 import { sandboxVersion } from '../core/version.ts';
-import { contractFields, contractParameters } from './contract-fields.ts';
-import { requestExamples } from './examples.ts';
+import { requestExamples, type RequestName } from './examples.ts';
 import { describeSchema, openApiPath, pathParameters, queryParameters, type JsonSchema } from './json-schema.ts';
-import { operationTexts, requestSchemaOf, tags, type RequestName } from './operation-texts.ts';
+import { operationTexts, tags } from './operation-texts.ts';
 import { refusalAnswers, refusalsOf } from './refusals.ts';
-import { createResponseSchemas } from './response-schemas.ts';
+import { createResponseSchemas, type ResponseName } from './response-schemas.ts';
 
 export interface OpenApiDocument {
   openapi: '3.1.0';
@@ -51,7 +50,9 @@ export function createOpenApiDocument({ dialect, loose, maxCallsPerBatch }: Docu
     tags: tags.map(({ name, description }) => ({ name, description })),
     paths,
     components: {
-      schemas: describeSchemas(schemas, dialect),
+      schemas: Object.fromEntries(
+        Object.entries(bodySchemas(schemas, dialect)).map(([name, schema]) => [name, describeSchema(schema, name)]),
+      ),
       responses: refusalAnswers,
       headers: {
         RequestId: {
@@ -67,12 +68,16 @@ export function createOpenApiDocument({ dialect, loose, maxCallsPerBatch }: Docu
   };
 }
 
-function describeSchemas(requests: RequestSchemas, dialect: Dialect): Record<string, JsonSchema> {
-  const bodies = (Object.keys(requestSchemaOf) as RequestName[]).map((name) => [name, requests[requestSchemaOf[name]]]);
-  const all = [...bodies, ...Object.entries(createResponseSchemas(dialect))] as [string, z.ZodType][];
-  return Object.fromEntries(
-    all.map(([name, schema]) => [name, describeSchema(schema, name, contractFields[name] ?? [])]),
-  );
+/** The schemas of all bodies, by their names in the document. */
+export function bodySchemas(requests: RequestSchemas, dialect: Dialect): Record<RequestName | ResponseName, z.ZodType> {
+  return {
+    CreateAgentRequest: requests.createAgent,
+    UpdateAgentRequest: requests.updateAgent,
+    ImportPhoneNumberRequest: requests.importNumber,
+    AssignPhoneNumberRequest: requests.assignNumber,
+    BatchCallsRequest: requests.batch,
+    ...createResponseSchemas(dialect),
+  };
 }
 
 function describeOperation(name: OperationName, schemas: RequestSchemas, dialect: Dialect): JsonSchema {
@@ -80,9 +85,7 @@ function describeOperation(name: OperationName, schemas: RequestSchemas, dialect
   const { number, path } = operations[name];
   const parameters = [
     ...pathParameters(path).map((parameter) => ({ ...parameter, 'x-source': 'contract' })),
-    ...(query === undefined
-      ? []
-      : queryParameters(describeSchema(schemas[query], name, contractParameters[name] ?? []))),
+    ...(query === undefined ? [] : queryParameters(describeSchema(schemas[query], name))),
   ];
   return {
     operationId: name,

@@ -1,7 +1,5 @@
-import type { RequestName } from './operation-texts.ts';
-
 /** A body for each request that the sandbox accepts as it starts. Numbers are from the ranges kept for fiction. */
-export const requestExamples: Readonly<Record<RequestName, unknown>> = {
+export const requestExamples = {
   CreateAgentRequest: {
     name: 'Appointment desk',
     tags: ['autumn'],
@@ -34,3 +32,5 @@ export const requestExamples: Readonly<Record<RequestName, unknown>> = {
     ],
   },
 };
+
+export type RequestName = keyof typeof requestExamples;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Source } from '../schemas/building-blocks.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -8,8 +9,8 @@ export function openApiPath(path: string): string {
 }
 
 /** A schema with what is said of it as a parameter in the path. */
-export function pathParameters(path: string): JsonSchema[] {
-  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+export function pathParameters(path: string) {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
@@ -33,21 +34,56 @@ interface ObjectSchema {
   required?: string[];
 }
 
-/** Where a field comes from: named by the contract, or assumed where the contract is silent. */
-export type Source = 'contract' | 'assumption';
-
 /**
- * The JSON Schema of what a caller may send, or gets, as it stands in the document under `name`: references of its own lead there, and
- * every field says in `x-source` where it comes from.
+ * The JSON Schema of what a caller may send, or gets, as it stands in a document under `name`: references of its own lead there, and
+ * fields that say what they rest on do so in `x-source`.
  */
-export function describeSchema(schema: z.ZodType, name: string, contract: readonly string[]): JsonSchema {
-  return markSources(toJsonSchema(schema, name), '', new Set(contract)) as JsonSchema;
+export function sourcedJsonSchema(schema: z.ZodType, name: string): JsonSchema {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  return relocate(described, `#/components/schemas/${name}`) as JsonSchema;
+}
+
+/** The same where every field says in `x-source` whether the contract names it or it is an assumption, and no more. */
+export function describeSchema(schema: z.ZodType, name: string): JsonSchema {
+  const described = sourcedJsonSchema(schema, name);
+  for (const { inner, source } of fieldsOf(described))
+    inner['x-source'] = source === 'contract' ? source : 'assumption';
+  return described;
 }
 
 /** The same without a word on where fields come from. */
 export function toJsonSchema(schema: z.ZodType, name: string): JsonSchema {
-  const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
-  return relocate(described, `#/components/schemas/${name}`) as JsonSchema;
+  const described = sourcedJsonSchema(schema, name);
+  for (const { inner } of fieldsOf(described)) delete inner['x-source'];
+  return described;
+}
+
+interface Field {
+  /** `[]` stands for the items of a list, `{}` for the values of an object whose keys are free. */
+  field: string;
+  inner: JsonSchema;
+  /** Undefined for what is assumed on no grounds. */
+  source: Source | undefined;
+}
+
+/**
+ * Every field at any depth. One that does not say what it rests on rests on what the field around it does, and in an assumption nothing
+ * is of the contract.
+ */
+export function* fieldsOf(schema: unknown, path = '', outer?: Source): Generator<Field> {
+  if (typeof schema !== 'object' || schema === null) return;
+  const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema as Record<string, JsonSchema>;
+  for (const [name, inner] of Object.entries((properties ?? {}) as Record<string, JsonSchema>)) {
+    const field = path === '' ? name : `${path}.${name}`;
+    const own = inner['x-source'] as Source | undefined;
+    const assumed = own === undefined || own === 'contract' ? outer : own;
+    yield { field, inner, source: assumed ?? own };
+    yield* fieldsOf(inner, field, assumed);
+  }
+  yield* fieldsOf(items, `${path}[]`, outer);
+  yield* fieldsOf(additionalProperties, `${path}{}`, outer);
+  for (const parts of [anyOf, oneOf, allOf])
+    for (const part of Object.values(parts ?? {})) yield* fieldsOf(part, path, outer);
 }
 
 /** References within the schema alone, `#` and `#/$defs/…`, would lead elsewhere in a larger document. */
@@ -58,32 +94,6 @@ function relocate(value: unknown, place: string): unknown {
     Object.entries(value).map(([key, inner]) => {
       const isOwn = key === '$ref' && typeof inner === 'string' && inner.startsWith('#');
       return [key, isOwn ? place + inner.slice(1) : relocate(inner, place)];
-    }),
-  );
-}
-
-function markSources(value: unknown, path: string, contract: ReadonlySet<string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => markSources(item, path, contract));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => {
-      if (key === 'properties') return [key, markProperties(inner as JsonSchema, path, contract)];
-      if (key === 'items') return [key, markSources(inner, `${path}[]`, contract)];
-      if (key === 'additionalProperties') return [key, markSources(inner, `${path}{}`, contract)];
-      return [key, combining.has(key) ? markSources(inner, path, contract) : inner];
-    }),
-  );
-}
-
-/** Keywords whose schemas speak of the same place. */
-const combining = new Set(['anyOf', 'oneOf', 'allOf']);
-
-function markProperties(properties: JsonSchema, path: string, contract: ReadonlySet<string>): JsonSchema {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => {
-      const place = path === '' ? name : `${path}.${name}`;
-      const source: Source = contract.has(place) ? 'contract' : 'assumption';
-      return [name, { ...(markSources(schema, place, contract) as JsonSchema), 'x-source': source }];
     }),
   );
 }

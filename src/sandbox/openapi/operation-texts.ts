@@ -1,16 +1,6 @@
 import type { OperationName } from '../core/operations.ts';
-import type { RequestSchemas } from '../schemas/request-schemas.ts';
+import type { RequestName } from './examples.ts';
 import type { ResponseName } from './response-schemas.ts';
-
-/** Which schema validates which body. */
-export const requestSchemaOf = {
-  CreateAgentRequest: 'createAgent',
-  UpdateAgentRequest: 'updateAgent',
-  ImportPhoneNumberRequest: 'importNumber',
-  AssignPhoneNumberRequest: 'assignNumber',
-  BatchCallsRequest: 'batch',
-} as const satisfies Record<string, keyof RequestSchemas>;
-export type RequestName = keyof typeof requestSchemaOf;
 
 /** What operations are about, up to the last one of each. */
 export const tags = [

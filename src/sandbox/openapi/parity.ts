@@ -1,14 +1,16 @@
-import { operationNames, operations, type OperationName } from '../core/operations.ts';
-import type { Dialect } from '../schemas/building-blocks.ts';
-import { createOpenApiDocument, type OpenApiDocument } from './document.ts';
-import { evidence, queryEvidence, type Evidence } from './evidence.ts';
-import { openApiPath, type JsonSchema } from './json-schema.ts';
+import type { z } from 'zod';
+import { operationNames, operations } from '../core/operations.ts';
+import type { Dialect, Source } from '../schemas/building-blocks.ts';
+import { createRequestSchemas } from '../schemas/request-schemas.ts';
+import { bodySchemas } from './document.ts';
+import { fieldsOf, openApiPath, pathParameters, sourcedJsonSchema } from './json-schema.ts';
+import type { RequestName } from './examples.ts';
 import { operationTexts } from './operation-texts.ts';
+import type { ResponseName } from './response-schemas.ts';
 
 export interface ParityField {
   field: string;
-  /** `contract`, or what the assumption rests on. */
-  source: 'contract' | Evidence;
+  source: Source;
   dialects: Dialect[];
 }
 
@@ -24,25 +26,30 @@ const leftOut = [
  * every operation. Throws when an assumption rests on nothing.
  */
 export function createParity() {
-  const documents = { extended: documentOf('extended'), spec: documentOf('spec') };
-  const describeBody = (schema: string) => ({ schema, fields: describeFields(documents, schema) });
+  const extended = schemasOf('extended');
+  const spec = schemasOf('spec');
+  const fields = (schema: keyof typeof extended) => describeFields(extended[schema], spec[schema], schema);
+  const describeBody = (schema: RequestName | ResponseName) => ({ schema, fields: fields(schema) });
   return {
     operations: operationNames.map((name) => {
       const { number, method, path } = operations[name];
-      const { summary, request, response } = operationTexts[name];
+      const { summary, query, request, response } = operationTexts[name];
       return {
         name,
         number,
         method,
         path: openApiPath(path),
         summary,
-        parameters: describeParameters(documents, name),
+        parameters: [
+          ...pathParameters(path).map((parameter) => ({ in: 'path', ...inContract(parameter.name) })),
+          ...(query === undefined ? [] : fields(query).map((field) => ({ in: 'query', ...field }))),
+        ],
         request: request === undefined ? null : describeBody(request),
         /** Null for a confirmation, which has no fields. */
         answer: response === null ? null : describeBody(response),
       };
     }),
-    refusals: ['Error', 'ValidationError'].map(describeBody),
+    refusals: [describeBody('Error'), describeBody('ValidationError')],
     /** What is served differently from, or less than, what the contract speaks of. */
     leftOut,
   };
@@ -51,57 +58,21 @@ export function createParity() {
 export type Parity = ReturnType<typeof createParity>;
 export type ParityBody = Parity['refusals'][number];
 
-type Documents = Record<Dialect, OpenApiDocument>;
-
-function documentOf(dialect: Dialect): OpenApiDocument {
-  return createOpenApiDocument({ dialect, loose: false, maxCallsPerBatch: 1000 });
+function schemasOf(dialect: Dialect) {
+  const requests = createRequestSchemas({ dialect, loose: false }, 1000);
+  return { ...requests, ...bodySchemas(requests, dialect) };
 }
 
-function describeFields({ extended, spec }: Documents, schema: string): ParityField[] {
-  const inSpec = new Set([...fieldsOf(spec.components.schemas[schema])].map(({ field }) => field));
-  const seen = new Map([...fieldsOf(extended.components.schemas[schema])].map(({ field, source }) => [field, source]));
-  return [...seen].map(([field, source]) => ({
-    field,
-    source: source === 'contract' ? source : labelOf(schema, field),
-    dialects: inSpec.has(field) ? ['spec', 'extended'] : ['extended'],
-  }));
-}
-
-function labelOf(schema: string, field: string): Evidence {
-  const labels = evidence[schema] ?? {};
-  for (let place = field; place !== ''; place = place.replace(/(^|\.|\[\]|\{\})[^.[\]{}]*(\[\]|\{\})?$/, '')) {
-    const label = labels[place] ?? labels[place.replace(/(\[\]|\{\})$/, '')];
-    if (label !== undefined) return label;
-  }
-  throw new Error(`${schema} ${field} is assumed, and src/sandbox/openapi/evidence.ts does not say on what grounds.`);
-}
-
-function describeParameters({ extended, spec }: Documents, name: OperationName): (ParityField & { in: string })[] {
-  const inSpec = new Set(parametersOf(spec, name).map((parameter) => parameter['name']));
-  return parametersOf(extended, name).map((parameter) => {
-    const field = String(parameter['name']);
-    const label = parameter['x-source'] === 'contract' ? 'contract' : queryEvidence[name]?.[field];
-    if (label === undefined) throw new Error(`The parameter ${field} of ${name} is assumed on no grounds.`);
-    const dialects: Dialect[] = inSpec.has(field) ? ['spec', 'extended'] : ['extended'];
-    return { in: String(parameter['in']), field, source: label, dialects };
+function describeFields(extended: z.ZodType, spec: z.ZodType, name: string): ParityField[] {
+  const inSpec = new Set([...fieldsOf(sourcedJsonSchema(spec, name))].map(({ field }) => field));
+  const sources = new Map([...fieldsOf(sourcedJsonSchema(extended, name))].map(({ field, source }) => [field, source]));
+  return [...sources].map(([field, source]) => {
+    if (source === undefined)
+      throw new Error(`${name} ${field} is assumed, and its schema does not say on what grounds.`);
+    return { field, source, dialects: inSpec.has(field) ? ['spec', 'extended'] : ['extended'] };
   });
 }
 
-function parametersOf({ paths }: OpenApiDocument, name: OperationName): JsonSchema[] {
-  const { path, method } = operations[name];
-  const operation = paths[openApiPath(path)]?.[method.toLowerCase()];
-  return (operation?.['parameters'] ?? []) as JsonSchema[];
-}
-
-function* fieldsOf(schema: unknown, path = ''): Generator<{ field: string; source: unknown }> {
-  if (typeof schema !== 'object' || schema === null) return;
-  const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema as Record<string, JsonSchema>;
-  for (const [name, inner] of Object.entries(properties ?? {})) {
-    const field = path === '' ? name : `${path}.${name}`;
-    yield { field, source: (inner as JsonSchema)['x-source'] };
-    yield* fieldsOf(inner, field);
-  }
-  yield* fieldsOf(items, `${path}[]`);
-  yield* fieldsOf(additionalProperties, `${path}{}`);
-  for (const parts of [anyOf, oneOf, allOf]) for (const part of Object.values(parts ?? {})) yield* fieldsOf(part, path);
+function inContract(field: string): ParityField {
+  return { field, source: 'contract', dialects: ['spec', 'extended'] };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { audioFormats } from '../core/audio-format.ts';
-import { extendedOnly, identifier, objectOf, type SchemaMode } from './building-blocks.ts';
+import { extendedOnly, identifier, objectOf, sourced, type SchemaMode } from './building-blocks.ts';
 import { llmSettings, workflowSettings } from './llm-settings.ts';
 
 /** A document that the agent may draw on. The sandbox keeps it and shows it; what it says is known to nobody here. */
@@ -33,31 +33,32 @@ const freeForm = z.record(z.string(), z.unknown());
 /** How an agent behaves. Every field may be left out: a call may override any of them alone. */
 function configSettings(mode: SchemaMode) {
   const prompt = objectOf(mode, {
-    prompt: z.string().optional(),
-    ...extendedOnly(mode, {
+    ...sourced('contract', { prompt: z.string().optional() }),
+    ...extendedOnly(mode, 'SDK', {
       knowledge_base: z.array(knowledgeDocument).optional(),
       tools: agentTools.optional(),
     }),
   });
   const agent = objectOf(mode, {
-    first_message: z.string().optional(),
-    prompt: prompt.optional(),
-    llm: llmSettings(mode).optional(),
-    ...extendedOnly(mode, { language: z.string().optional(), dynamic_variables: freeForm.optional() }),
+    ...sourced('contract', {
+      first_message: z.string().optional(),
+      prompt: prompt.optional(),
+      llm: llmSettings(mode).optional(),
+    }),
+    ...extendedOnly(mode, 'SDK', { language: z.string().optional() }),
+    ...extendedOnly(mode, 'DOC', { dynamic_variables: freeForm.optional() }),
   });
   const tts = objectOf(mode, {
-    voice_id: identifier.optional(),
-    model_id: identifier.optional(),
-    ...extendedOnly(mode, {
+    ...sourced('contract', { voice_id: identifier.optional(), model_id: identifier.optional() }),
+    ...extendedOnly(mode, 'SDK', {
       stability: z.number().optional(),
       speed: z.number().optional(),
       agent_output_audio_format: z.enum(audioFormats).optional(),
     }),
   });
   return objectOf(mode, {
-    tts: tts.optional(),
-    agent: agent.optional(),
-    ...extendedOnly(mode, {
+    ...sourced('contract', { tts: tts.optional(), agent: agent.optional() }),
+    ...extendedOnly(mode, 'SDK', {
       asr: freeForm.optional(),
       turn: freeForm.optional(),
       conversation: freeForm.optional(),
@@ -85,7 +86,7 @@ const platformSettings = z.looseObject({
   evaluation: z.looseObject({ criteria: z.array(evaluationCriterion).optional() }).optional(),
   data_collection: z.record(identifier, collectionItem).optional(),
   /** Who evaluates and collects: deterministic rules (the default), or the agent's own model. */
-  analysis: z.looseObject({ model: z.enum(['rules', 'own']).optional() }).optional(),
+  ...sourced('GUESS', { analysis: z.looseObject({ model: z.enum(['rules', 'own']).optional() }).optional() }),
   archived: z.boolean().optional(),
 });
 export type PlatformSettings = z.infer<typeof platformSettings>;
@@ -108,23 +109,18 @@ export function createAgentSchemas(mode: SchemaMode) {
   const config = configSettings(mode);
   const name = z.string().min(1, 'Must not be empty.').max(500);
   const tags = z.array(z.string().max(200)).max(100);
-  const beyondContract = {
-    platform_settings: platformSettings.optional(),
-    workflow: workflowSettings(mode).optional(),
-  };
+  const workflow = workflowSettings(mode);
   const create = objectOf(mode, {
-    name,
-    tags: tags.optional(),
-    conversation_config: config.optional(),
-    ...extendedOnly(mode, beyondContract),
+    ...sourced('contract', { name, tags: tags.optional(), conversation_config: config.optional() }),
+    ...extendedOnly(mode, 'SDK', { platform_settings: platformSettings.optional(), workflow: workflow.optional() }),
   });
   const change = objectOf(mode, {
-    conversation_config: clearable(config).nullish(),
-    ...extendedOnly(mode, {
+    ...sourced('contract', { conversation_config: clearable(config).nullish() }),
+    ...extendedOnly(mode, 'SDK', {
       name: name.optional(),
       tags: tags.nullish(),
       platform_settings: clearable(platformSettings).nullish(),
-      workflow: clearable(beyondContract.workflow).nullish(),
+      workflow: clearable(workflow).nullish(),
     }),
   });
   return {
@@ -140,7 +136,8 @@ function clearable(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional) return clearable(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodObject) {
     const shape = Object.entries<z.ZodType>(schema.shape);
-    return schema.extend(Object.fromEntries(shape.map(([name, field]) => [name, clearable(field).nullish()])));
+    const cleared = shape.map(([name, field]) => [name, z.nullish(clearable(field)).meta({ ...field.meta() })]);
+    return schema.extend(Object.fromEntries(cleared));
   }
   if (schema instanceof z.ZodRecord)
     return z.record(schema.keyType as z.ZodString, clearable(schema.valueType as z.ZodType).nullable());

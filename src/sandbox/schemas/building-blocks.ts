@@ -13,12 +13,31 @@ export function objectOf<Shape extends z.ZodRawShape>(mode: SchemaMode, shape: S
   return mode.loose ? z.looseObject(shape) : z.strictObject(shape);
 }
 
-/** Fields that only the extended dialect knows; in `spec` they count as unknown. The type is that of the extended dialect. */
+/**
+ * Fields that only the extended dialect knows, and what they rest on: null for what the field around them does. In `spec` they count as
+ * unknown; the type is that of the extended dialect.
+ */
 export function extendedOnly<Shape extends z.ZodRawShape>(
-  { dialect }: Pick<SchemaMode, 'dialect'>,
+  { dialect }: SchemaMode,
+  source: Source | null,
   shape: Shape,
 ): Shape {
-  return dialect === 'extended' ? shape : ({} as Shape);
+  if (dialect === 'spec') return {} as Shape;
+  return source === null ? shape : sourced(source, shape);
+}
+
+/**
+ * What a field rests on: the contract names it; or, where that is silent, the public documentation of comparable services (DOC), types
+ * that such services publish (SDK), other people's public code (COMM), or nothing but a choice of our own (GUESS).
+ */
+export type Source = 'contract' | 'DOC' | 'SDK' | 'COMM' | 'GUESS';
+
+/** The same fields, each with what it rests on, as the OpenAPI document and the parity page tell. */
+export function sourced<Shape extends z.ZodRawShape>(source: Source, shape: Shape): Shape {
+  const fields = Object.entries(shape as Readonly<Record<string, z.core.$ZodType>>) as [string, z.ZodType][];
+  return Object.fromEntries(
+    fields.map(([name, field]) => [name, field.meta({ 'x-source': source })]),
+  ) as z.ZodRawShape as Shape;
 }
 
 export const e164 = z

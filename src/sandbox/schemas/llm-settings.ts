@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { catalogue, customModelId } from '../models/catalogue.ts';
 import { reasoningEfforts } from '../models/llm-labels.ts';
-import { extendedOnly, identifier, objectOf, type SchemaMode } from './building-blocks.ts';
+import { extendedOnly, identifier, objectOf, sourced, type SchemaMode } from './building-blocks.ts';
 
 const hostedIds = catalogue.map(({ modelId }) => modelId);
 const temperatureError = 'Must be between 0.0 and 1.0.';
@@ -41,21 +41,25 @@ function backupConfig(mode: SchemaMode) {
       )
       .optional(),
     order: z.array(hosted).min(1, 'Must name at least one model.').max(10).optional(),
-    model_id: hosted.optional(),
+    ...sourced('GUESS', { model_id: hosted.optional() }),
   });
 }
 
 export function llmSettings(mode: SchemaMode) {
   const customLlm = objectOf(mode, {
-    url: endpointUrl.optional(),
-    extra_headers: z.record(headerName, headerValue).optional(),
-    ...extendedOnly(mode, { model_id: identifier.optional() }),
+    ...sourced('contract', {
+      url: endpointUrl.optional(),
+      extra_headers: z.record(headerName, headerValue).optional(),
+    }),
+    ...extendedOnly(mode, 'SDK', { model_id: identifier.optional() }),
   });
   return objectOf(mode, {
-    model_id: modelIdOf(mode, [...hostedIds, customModelId]).optional(),
-    custom_llm: customLlm.optional(),
-    temperature: z.number(temperatureError).min(0, temperatureError).max(1, temperatureError).optional(),
-    ...extendedOnly(mode, {
+    ...sourced('contract', {
+      model_id: modelIdOf(mode, [...hostedIds, customModelId]).optional(),
+      custom_llm: customLlm.optional(),
+      temperature: z.number(temperatureError).min(0, temperatureError).max(1, temperatureError).optional(),
+    }),
+    ...extendedOnly(mode, 'SDK', {
       backup_llm_config: backupConfig(mode).optional(),
       thinking_budget: z
         .union([z.number().int().min(0), z.string().regex(/^(disabled|low|medium|high)$/i)], {

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { createAgentSchemas } from './agent-schemas.ts';
-import { e164, extendedOnly, identifier, objectOf, variableValues, type SchemaMode } from './building-blocks.ts';
+import {
+  e164,
+  extendedOnly,
+  identifier,
+  objectOf,
+  sourced,
+  variableValues,
+  type SchemaMode,
+} from './building-blocks.ts';
 
 export type CallVariables = z.infer<typeof variableValues>;
 
@@ -16,31 +24,40 @@ export type BatchInput = Omit<z.infer<RequestSchemas['batch']>, 'calls'> & { cal
 export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number) {
   const agents = createAgentSchemas(mode);
   const target = objectOf(mode, {
-    to_phone_number: e164,
-    conversation_config_override: agents.conversationConfig.optional(),
-    variables: variableValues.optional(),
-    ...extendedOnly(mode, { dynamic_variables: variableValues.optional() }),
+    ...sourced('contract', {
+      to_phone_number: e164,
+      conversation_config_override: agents.conversationConfig.optional(),
+    }),
+    ...sourced('GUESS', { variables: variableValues.optional() }),
+    ...extendedOnly(mode, 'GUESS', { dynamic_variables: variableValues.optional() }),
   });
   const calls = z
     .array(target)
     .min(1, 'Must hold at least one call.')
     .max(maxCallsPerBatch, `Must hold at most ${maxCallsPerBatch} calls; send the rest in another batch.`);
-  const page = { cursor: z.string().min(1).optional(), page_size: z.coerce.number().int().min(1).max(100).default(30) };
+  const page = sourced('DOC', {
+    cursor: z.string().min(1).optional(),
+    page_size: z.coerce.number().int().min(1).max(100).default(30),
+  });
+  const ofAgent = sourced('contract', { agent_id: identifier });
   const text = z.string().min(1, 'Must not be empty.');
   return {
     createAgent: agents.create,
     updateAgent: agents.update,
     noQuery: objectOf(mode, {}),
-    agentPage: objectOf(mode, { ...page, ...extendedOnly(mode, agentFilters) }),
-    conversationPage: objectOf(mode, { ...page, agent_id: identifier.optional() }),
+    agentPage: objectOf(mode, { ...page, ...extendedOnly(mode, 'SDK', agentFilters) }),
+    conversationPage: objectOf(mode, { ...page, ...sourced('contract', { agent_id: identifier.optional() }) }),
     numberPage: objectOf(mode, page),
-    credentialQuery: objectOf(mode, { agent_id: identifier }),
-    importNumber: objectOf(mode, {
-      label: text,
-      phone_number: e164,
-      telephony_account_sid: text,
-      telephony_auth_token: text,
-    }),
+    credentialQuery: objectOf(mode, ofAgent),
+    importNumber: objectOf(
+      mode,
+      sourced('contract', {
+        label: text,
+        phone_number: e164,
+        telephony_account_sid: text,
+        telephony_auth_token: text,
+      }),
+    ),
     importNumberByAlias: objectOf(mode, {
       label: text,
       phone_number: e164,
@@ -49,8 +66,8 @@ export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number)
       token: text,
       agent_id: identifier.optional(),
     }),
-    assignNumber: objectOf(mode, { agent_id: identifier }),
-    batch: objectOf(mode, { agent_id: identifier, from_phone_number_id: identifier, calls }),
+    assignNumber: objectOf(mode, ofAgent),
+    batch: objectOf(mode, { ...ofAgent, ...sourced('contract', { from_phone_number_id: identifier, calls }) }),
     ...createBatchCallingSchemas(mode, agents.conversationConfig, maxCallsPerBatch),
   };
 }

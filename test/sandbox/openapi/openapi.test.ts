@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contractFields, contractParameters } from '../../../src/sandbox/openapi/contract-fields.ts';
+import { contractFields, contractParameters } from './contract-fields.ts';
 import type { OpenApiDocument } from '../../../src/sandbox/openapi/document.ts';
 import { operationNames, operations, type OperationName } from '../../../src/sandbox/core/operations.ts';
 import { plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';

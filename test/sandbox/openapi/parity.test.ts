@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolveConfig } from 'prettier';
 import { expect, test } from 'vitest';
-import { evidence, queryEvidence } from '../../../src/sandbox/openapi/evidence.ts';
 import { createParity, type ParityField } from '../../../src/sandbox/openapi/parity.ts';
 import { operationNames } from '../../../src/sandbox/core/operations.ts';
 import { startTestSandbox } from '../harness.ts';
@@ -10,7 +9,7 @@ import { renderParity, speaksOf, testsOf, textOf } from './parity-page.ts';
 import { fieldTests, operationTests, schemaTests, type Citation } from './parity-tests.ts';
 
 const page = join(import.meta.dirname, '../../../docs/parity.md');
-const bodies = new Map(
+const bodies = new Map<string, readonly ParityField[]>(
   [...createParity().operations.flatMap(({ request, answer }) => [request, answer]), ...createParity().refusals]
     .filter((body) => body !== null)
     .map(({ schema, fields }) => [schema, fields]),
@@ -59,22 +58,6 @@ test('every field that the contract names has a test of its own', () => {
       .map(({ field }) => `${schema} ${field}`),
   );
   expect(bare).toEqual([]);
-});
-
-test('no grounds are given for fields that are not there', () => {
-  const stale = Object.entries(evidence).flatMap(([schema, labels]) =>
-    Object.keys(labels)
-      .filter((field) => !bodies.get(schema)?.some((each) => each.field === field))
-      .map((field) => `${schema} ${field}`),
-  );
-  expect(stale).toEqual([]);
-  const parameters = createParity().operations.flatMap(({ name, parameters }) =>
-    parameters.map(({ field }) => `${name} ${field}`),
-  );
-  const named = Object.entries(queryEvidence).flatMap(([name, labels]) =>
-    Object.keys(labels).map((field) => `${name} ${field}`),
-  );
-  expect(named.filter((each) => !parameters.includes(each))).toEqual([]);
 });
 
 test('the sandbox tells where a field comes from', async () => {

@@ -73,21 +73,31 @@ browserTest('the schemes differ, and both are dark on light or light on dark thr
   expect([darkInk > 192, darkText > 192, darkGround < 64, darkPanel < 64]).toEqual([true, true, true, true]);
 });
 
-browserTest.for([1280, 1101, 961, 768, 390, 320])('at %s pixels no view is wider than the window', async (width) => {
+/** Widths in pixels on both sides of each place where the styles change, and the narrowest that is asked for. */
+const widths = [1280, 1101, 961, 768, 390, 320];
+
+browserTest('at no width is a view wider than the window', async () => {
   const sandbox = await startPageSandbox();
   const long = 'A_name_without_any_place_to_break_it_that_goes_on_and_on_'.repeat(6);
   await sandbox.ask('POST', '/v1/convai/agents', { name: long, tags: [long] });
   await sandbox.ask('GET', `/v1/convai/${long}`);
   const views = await fillSandbox(sandbox);
-  const { page, complaints } = await look(sandbox, '/', { width, height: 800 });
+  const { page, complaints } = await look(sandbox);
   for (const path of views) {
     await page.goto(sandbox.url + path);
     await page.locator(liveLink).waitFor();
     await page.evaluate('document.querySelectorAll("details").forEach((details) => { details.open = true; })');
-    const seen = await page.evaluate<number[]>(
-      '[document.documentElement.scrollWidth, document.documentElement.clientWidth, Math.max(...[...document.querySelectorAll("main *")].map((element) => element.getBoundingClientRect().right))]',
-    );
-    expect([path, (seen[0] ?? 0) <= (seen[1] ?? 0), Math.floor(seen[2] ?? 0) <= width]).toEqual([path, true, true]);
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 });
+      const [scroll = 0, client = 0, right = 0] = await page.evaluate<number[]>(
+        '[document.documentElement.scrollWidth, document.documentElement.clientWidth, Math.max(...[...document.querySelectorAll("main *")].map((element) => element.getBoundingClientRect().right))]',
+      );
+      expect({ path, width, fits: scroll <= client && Math.floor(right) <= width }).toEqual({
+        path,
+        width,
+        fits: true,
+      });
+    }
   }
   expect(complaints.splice(0).every((text) => text.includes('404'))).toBe(true);
 });
@@ -113,31 +123,31 @@ const brokenIds = `(() => {
   return { seen, broken };
 })()`;
 
-browserTest.for([1280, 1101, 961, 768, 390, 320])(
-  'at %s pixels no id and no number is broken over lines',
-  async (width) => {
-    const sandbox = await startPageSandbox();
-    const { body } = await sandbox.ask('POST', '/v1/convai/agents', {
-      name: 'An agent with a longer name',
-      tags: ['tag'],
-    });
-    await sandbox.ask('GET', `/v1/convai/conversations?page_size=1&agent_id=${body.agent_id}`);
-    const path = '/v1/convai/phone-numbers';
-    for (const id of ['pn_main', 'pn_second']) await sandbox.ask('PATCH', `${path}/${id}`, { agent_id: body.agent_id });
-    const views = [...(await fillSandbox(sandbox)), `/?view=agent&id=${body.agent_id}`];
-    const { page, complaints } = await look(sandbox, '/', { width, height: 800 });
-    let found = 0;
-    for (const view of views) {
-      await page.goto(sandbox.url + view);
-      await page.locator(liveLink).waitFor();
+browserTest('at no width is an id or a number broken over lines', async () => {
+  const sandbox = await startPageSandbox();
+  const { body } = await sandbox.ask('POST', '/v1/convai/agents', {
+    name: 'An agent with a longer name',
+    tags: ['tag'],
+  });
+  await sandbox.ask('GET', `/v1/convai/conversations?page_size=1&agent_id=${body.agent_id}`);
+  const path = '/v1/convai/phone-numbers';
+  for (const id of ['pn_main', 'pn_second']) await sandbox.ask('PATCH', `${path}/${id}`, { agent_id: body.agent_id });
+  const views = [...(await fillSandbox(sandbox)), `/?view=agent&id=${body.agent_id}`];
+  const { page, complaints } = await look(sandbox);
+  const found = new Map(widths.map((width) => [width, 0]));
+  for (const view of views) {
+    await page.goto(sandbox.url + view);
+    await page.locator(liveLink).waitFor();
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 });
       const { seen, broken } = await page.evaluate<{ seen: number; broken: string[] }>(brokenIds);
-      expect([view, broken]).toEqual([view, []]);
-      found += seen;
+      expect({ view, width, broken }).toEqual({ view, width, broken: [] });
+      found.set(width, (found.get(width) ?? 0) + seen);
     }
-    expect(found).toBeGreaterThan(40);
-    expect(complaints.splice(0).every((text) => text.includes('404'))).toBe(true);
-  },
-);
+  }
+  expect(Math.min(...found.values())).toBeGreaterThan(40);
+  expect(complaints.splice(0).every((text) => text.includes('404'))).toBe(true);
+});
 
 browserTest('everything can be reached and done with the keyboard alone', async () => {
   const sandbox = await startPageSandbox();

@@ -1,4 +1,4 @@
-import type { OperationName } from '../core/operations.ts';
+import type { OperationName } from '../../../src/sandbox/core/operations.ts';
 
 /**
  * The fields that the contract names, by schema: its table of resources and its table of endpoints. Everything else in the document is an
