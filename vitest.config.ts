@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -8,8 +9,10 @@ const longest = [
   'e2e/ten-kills',
   'worlds/worlds-sqlite',
   'worlds/worlds-postgres',
+  'activities/mixes/broken-ledger',
   'e2e/readme-tour',
   'e2e/',
+  'ledger/rows/rings-under-caps',
   'cli/schedule/schedule',
   'cli/rows/resolve',
 ];
@@ -24,19 +27,33 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const all = ['test/**/*.test.ts'];
+
+/** Files that replace a module of ours: whatever has loaded it must be loaded anew, and be gone after them. */
+const replacing = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .map((name) => `test/${name.replaceAll('\\', '/')}`)
+  .filter((path) => path.endsWith('.test.ts') && readFileSync(path, 'utf8').includes('vi.mock('));
+
+const limits = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  // What is polled for comes by itself; its default limit of a second is no time on a busy machine.
+  expect: { poll: { timeout: 20_000 } },
+  unstubEnvs: true,
+  pool: 'forks',
+  // More than a small machine's two cores, since the longest files wait most of their time.
+  maxWorkers: 4,
+} as const;
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // What is polled for comes by itself; its default limit of a second is no time on a busy machine.
-    expect: { poll: { timeout: 20_000 } },
+    ...limits,
     globalSetup: ['test/support/shared-servers.ts'],
     sequence: { sequencer: LongestFirst },
-    pool: 'forks',
-    // Files share the modules that a worker has loaded: loading them again takes minutes in all.
-    isolate: false,
-    // More than a small machine's two cores, since the longest files wait most of their time.
-    maxWorkers: 4,
+    projects: [
+      // Files share the modules that a worker has loaded: loading them again for each takes minutes in all.
+      { test: { ...limits, name: 'shared', include: all, exclude: replacing, isolate: false } },
+      { test: { ...limits, name: 'alone', include: replacing } },
+    ],
   },
 });

@@ -1,43 +1,16 @@
 import { addressOf } from './core/allowed-host.ts';
-import type { Clock } from './core/clock/clock.ts';
-import type { FaultRule, FaultRuleInput } from './faults/rule.ts';
-import type { Gates } from './core/gates.ts';
+import type { FaultRuleInput } from './faults/rule.ts';
 import { createServer } from './server.ts';
-import type { ConductReport } from './judge/conduct-report.ts';
-import type { JournalEntry } from './judge/journal.ts';
 import { tellCall, type CallTruth } from './records/call-truth.ts';
 import { openService } from './persistence/stored-service.ts';
 import { describePortHolder } from './port-holder.ts';
 import { resolveSettings, type SandboxOptions } from './core/settings/settings.ts';
 import { SandboxStartError } from './core/start-error.ts';
-import type { Agent, PhoneNumber } from './core/state/agent.ts';
 
-export interface RunningSandbox {
-  readonly url: string;
-  readonly port: number;
-  readonly clock: Clock;
-  readonly gates: Gates;
-  /** The file in which the state is kept; null when it is in memory only. */
-  readonly dataFile: string | null;
-  /** Rows of that file that could not be read and are kept aside in it, such as `call call_1`. */
-  readonly leftOut: readonly string[];
-  /** The agents and numbers that it started with. */
-  readonly agents: readonly Pick<Agent, 'agentId' | 'name'>[];
-  readonly phoneNumbers: readonly Pick<PhoneNumber, 'phoneNumberId' | 'phoneNumber' | 'verified'>[];
-  calls(): CallTruth[];
-  conduct(): ConductReport;
-  journal(since?: number): JournalEntry[];
-  /** Throws `FaultRuleError`. */
-  addFaults(rules: FaultRuleInput | FaultRuleInput[]): FaultRule[];
-  /** Moves service time forward; everything due on the way has happened then. Throws on a clock of one's own. */
-  advance(ms: number): Promise<void>;
-  reset(): void;
-  /** Ends at once: open connections are cut, timers cleared. */
-  close(): Promise<void>;
-}
+export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /** Starts the service. Throws `SandboxStartError` or `FaultRuleError` when it cannot run as asked. */
-export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const settings = resolveSettings(options);
   const { service, installed: app, closeFile, leftOut } = await openService(settings, options, createServer);
   const { clock } = service;
@@ -56,24 +29,30 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     port,
     clock,
     gates: service.gates,
+    /** The file in which the state is kept; null when it is in memory only. */
     dataFile: settings.data,
+    /** Rows of that file that could not be read and are kept aside in it, such as `call call_1`. */
     leftOut,
+    /** The agents and numbers that it started with. */
     agents: [...service.state.agents.values()],
     phoneNumbers: [...service.state.numbers.values()],
-    calls: () => {
+    calls: (): CallTruth[] => {
       service.scheduler.runDue();
       return service.state.calls.map((call) => tellCall(settings.seed, call, clock.now()));
     },
     conduct: () => service.conduct.report(),
     journal: (since = 0) => service.journal.since(since).entries,
-    addFaults: (rules) => service.faults.add(rules),
-    advance: async (ms) => {
+    /** Throws `FaultRuleError`. */
+    addFaults: (rules: FaultRuleInput | FaultRuleInput[]) => service.faults.add(rules),
+    /** Moves service time forward; everything due on the way has happened then. Throws on a clock of one's own. */
+    advance: async (ms: number): Promise<void> => {
       const { clockMover } = service;
       if (clockMover.clock === null) throw new Error('This sandbox runs on a clock that was handed in; move that one.');
       await clockMover.move(clockMover.clock, (now) => now + ms);
     },
     reset: () => service.reset(),
-    close: async () => {
+    /** Ends at once: open connections are cut, timers cleared. */
+    close: async (): Promise<void> => {
       closeFile();
       service.close();
       await app.close();

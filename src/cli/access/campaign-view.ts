@@ -34,7 +34,6 @@ function createPlainView(io: ViewIo, out: NodeJS.WritableStream): CampaignView {
       [shownAt, line] = [now, next];
       out.write(`${next}\n`);
     },
-    close() {},
   };
 }
 
@@ -63,9 +62,6 @@ function createLiveView(io: ViewIo, out: NodeJS.WritableStream, hint: string): C
       const painting = lines.map(([style, text]) => `${style(cut(text, columns - 1))}\n`).join('');
       out.write(`${painted > 0 ? `\u001b[${painted}A` : ''}\u001b[J${painting}`);
       painted = lines.length;
-    },
-    close() {
-      painted = 0;
     },
   };
 }

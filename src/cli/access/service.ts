@@ -35,16 +35,17 @@ export function openService(config: Config): ConvaiClient {
   );
 }
 
-/** Opens a client for one piece of work, and closes it. Throws ConfigError, and ServiceUnusableError for a fault of the client. */
+/** Opens a client for one piece of work, and closes it. Throws ConfigError, and for a fault of the client what `explain` makes of it. */
 export async function withService<Result>(
   config: Config,
   work: (client: ConvaiClient) => Promise<Result>,
+  explain: (error: unknown) => unknown = (error) => explainServiceFault(config, error),
 ): Promise<Result> {
   const client = openService(config);
   try {
     return await work(client);
   } catch (error) {
-    throw explainServiceFault(config, error);
+    throw explain(error);
   } finally {
     await client.close();
   }

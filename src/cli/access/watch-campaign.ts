@@ -24,8 +24,6 @@ export interface Snapshot {
 export interface CampaignView {
   /** `notices`: what stands in the way now, such as a missing worker. */
   show(snapshot: Snapshot, notices: readonly string[]): void;
-  /** Leaves what was shown last where it is. */
-  close(): void;
 }
 
 interface WatchInput {
@@ -44,10 +42,7 @@ interface WatchInput {
 const everyMs = 500;
 const superviseEveryMs = 5_000;
 
-/**
- * Shows a campaign until it has ended or the watcher leaves, and closes the view. Answers its last snapshot. Throws what `supervise`
- * throws.
- */
+/** Shows a campaign until it has ended or the watcher leaves, and answers its last snapshot. Throws what `supervise` throws. */
 export async function watchCampaign(input: WatchInput): Promise<Snapshot> {
   const { view, leave, supervise = () => Promise.resolve([]) } = input;
   const read = createReader(input);
@@ -55,32 +50,28 @@ export async function watchCampaign(input: WatchInput): Promise<Snapshot> {
   let supervisedAt = performance.now();
   let supervising: Promise<void> | null = null;
   let failure: { error: unknown } | null = null;
-  try {
-    for (;;) {
-      const snapshot = await read();
-      const over = hasEnded(snapshot.campaign) || leave.aborted;
-      view.show(snapshot, over ? [] : notices);
-      if (over) return snapshot;
-      if (failure !== null) throw (failure as { error: unknown }).error;
-      if (supervising === null && performance.now() - supervisedAt >= superviseEveryMs) {
-        supervising = supervise()
-          .then(
-            (said) => {
-              notices = said;
-            },
-            (error: unknown) => {
-              failure = { error };
-            },
-          )
-          .finally(() => {
-            supervisedAt = performance.now();
-            supervising = null;
-          });
-      }
-      await sleep(everyMs, undefined, { signal: leave }).catch(() => {});
+  for (;;) {
+    const snapshot = await read();
+    const over = hasEnded(snapshot.campaign) || leave.aborted;
+    view.show(snapshot, over ? [] : notices);
+    if (over) return snapshot;
+    if (failure !== null) throw (failure as { error: unknown }).error;
+    if (supervising === null && performance.now() - supervisedAt >= superviseEveryMs) {
+      supervising = supervise()
+        .then(
+          (said) => {
+            notices = said;
+          },
+          (error: unknown) => {
+            failure = { error };
+          },
+        )
+        .finally(() => {
+          supervisedAt = performance.now();
+          supervising = null;
+        });
     }
-  } finally {
-    view.close();
+    await sleep(everyMs, undefined, { signal: leave }).catch(() => {});
   }
 }
 

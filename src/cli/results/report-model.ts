@@ -41,35 +41,13 @@ export interface CallLine {
 }
 
 /** What `carillon report --json` prints; a table that was not asked for is missing. */
-export interface Report {
-  campaignId: string;
-  name: string | null;
-  state: Campaign['state'];
-  rows: { total: number; ended: number };
-  /** All calls together; null when no table of calls was asked for. */
-  calls: Omit<CallLine, 'value'> | null;
-  outcome?: CountLine[];
-  /** Unresolved rows by what keeps anybody from knowing what became of them; beside the outcomes, where there are any. */
-  doubt?: CountLine[];
-  disposition?: CallLine[];
-  attempt?: CallLine[];
-  /** In the recipient's own time, by the first of its possible zones; hours without a call are left out. */
-  hour?: CallLine[];
-  zone?: CallLine[];
-  /** Per collected value and per evaluation, the most frequent first. */
-  collected?: Record<string, CountLine[]>;
-  evaluation?: Record<string, CountLine[]>;
-}
+export type Report = Awaited<ReturnType<typeof readReport>>;
 
 const answeredBy = ['answered', 'opted_out'];
 const unknownZone = 'unknown';
 
 /** Reads running counts where there are any, and lets the database group the calls where there are none. */
-export async function readReport(
-  store: Store,
-  campaign: Campaign,
-  dimensions: readonly ReportDimension[],
-): Promise<Report> {
+export async function readReport(store: Store, campaign: Campaign, dimensions: readonly ReportDimension[]) {
   const { campaignId, name, state, rowsTotal } = campaign;
   const aggregates = await readAggregates(store.db, campaignId, ['outcome', 'collected', 'evaluation']);
   const ended = aggregates.filter((row) => row.kind === 'outcome').reduce((sum, row) => sum + row.count, 0);
@@ -84,13 +62,17 @@ export async function readReport(
     name,
     state,
     rows: { total: rowsTotal, ended },
+    /** All calls together; null when no table of calls was asked for. */
     calls: groups === null ? null : sumUp(groups),
     ...(wants('outcome') ? { outcome: outcomeLines(aggregates, rowsTotal) } : {}),
+    /** Unresolved rows by what keeps anybody from knowing what became of them; beside the outcomes, where there are any. */
     ...(doubt.length > 0 ? { doubt } : {}),
     ...(wants('disposition') ? { disposition: mostFirst(divide(calls, (group) => group.disposition ?? 'open')) } : {}),
     ...(wants('attempt') ? { attempt: inOrder(divide(calls, (group) => group.attempt ?? 0)) } : {}),
+    /** In the recipient's own time, by the first of its possible zones; hours without a call are left out. */
     ...(wants('hour') ? { hour: inOrder(divide(calls, hourOf)) } : {}),
     ...(wants('zone') ? { zone: mostFirst(divide(calls, zoneOf)) } : {}),
+    /** Per collected value and per evaluation, the most frequent first. */
     ...(wants('collected') ? { collected: valueTables(aggregates, 'collected') } : {}),
     ...(wants('evaluation') ? { evaluation: valueTables(aggregates, 'evaluation') } : {}),
   };

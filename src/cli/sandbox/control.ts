@@ -2,11 +2,12 @@ import { Command } from 'commander';
 import { parseDuration } from '../../input/duration.ts';
 import { jsonText } from '../../input/json-text.ts';
 import { readConfig } from '../../config.ts';
-import { readControlToken, readJsonFile, readTextFile } from './files.ts';
+import { readControlToken, readJsonFile } from './files.ts';
 import { FixtureError, readFixture } from '../../sandbox/fixture/check-fixture.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { count, span } from '../../input/figures.ts';
+import { readTextFile } from '../terminal/secret-input.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Thrown when a sandbox could not be told what to do; says what it answered. */

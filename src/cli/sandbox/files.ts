@@ -1,14 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { describeFileError } from '../../input/errors.ts';
 import type { Config } from '../../config.ts';
+import { readTextFile } from '../terminal/secret-input.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-
-/** The text of a file, which `name` calls as the person did. Throws UsageError. */
-export async function readTextFile(name: string, path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`${name}: the file cannot be read: ${describeFileError(cause)}.`, { cause });
-  });
-}
 
 /** Throws UsageError. */
 export async function readJsonFile(name: string, path: string): Promise<unknown> {

@@ -10,7 +10,8 @@ import { readWorld, WorldError } from '../../sandbox/core/world/read-world.ts';
 import type { SandboxOptions } from '../../sandbox/core/settings/settings.ts';
 import { SandboxStartError } from '../../sandbox/core/start-error.ts';
 import { startSandbox, type RunningSandbox } from '../../sandbox/start.ts';
-import { readControlToken, readJsonFile, readTextFile } from './files.ts';
+import { readControlToken, readJsonFile } from './files.ts';
+import { readTextFile } from '../terminal/secret-input.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { CallingHours } from '../../sandbox/judge/conduct-limits.ts';
 

@@ -6,7 +6,7 @@ import { describeSchedule, type ScheduleState } from '../../temporal/schedules.t
 import { startCampaign } from '../../temporal/start-campaign.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { writeAnswer } from '../terminal/json-output.ts';
+import { withInstants, writeAnswer } from '../terminal/json-output.ts';
 import { printable } from '../terminal/printable.ts';
 import { askTemporal, requireSchedule, requireState, ScheduleMessageError, withSchedules } from './access.ts';
 import { readScheduleView } from './view.ts';
@@ -82,7 +82,7 @@ export async function triggerSchedule(io: Io, campaignId: string, flags: { json:
     const { scheduledAt, workflowId } = await awaitFiring(session, schedule, before);
     const id = firingCampaignId(campaignId, scheduledAt, before.timeZone);
     writeAnswer(io, flags.json, {
-      data: { campaignId: id, workflowId, scheduledAt: new Date(scheduledAt).toISOString() },
+      data: withInstants({ campaignId: id, workflowId, scheduledAt }),
       words: `Triggered: campaign ${id} begins. Show its progress: carillon status ${id}   Show the run: carillon schedule describe ${campaignId}\n`,
     });
     for (const line of await tellMissingWorker(session)) io.stderr.write(`${line}\n`);

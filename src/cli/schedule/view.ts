@@ -9,33 +9,6 @@ import type { ScheduleState } from '../../temporal/schedules.ts';
 import type { Session } from '../access/temporal.ts';
 import { askTemporal } from './access.ts';
 
-/** A schedule as commands show it, and as `--json` writes it. Instants are ISO 8601 in UTC. */
-export interface ScheduleView {
-  campaignId: string;
-  scheduleId: string;
-  /** `missing`: Temporal does not have it, so it does not fire. */
-  state: 'active' | 'paused' | 'missing';
-  note: string | null;
-  when: string | null;
-  timeZone: string | null;
-  startAt: string | null;
-  endAt: string | null;
-  catchUpSeconds: number | null;
-  file: string;
-  /** Without what stands behind the `?` of a URL. */
-  list: string;
-  /** Whether a firing is not over: the next one would be skipped. */
-  isRunning: boolean;
-  /** The next firings. */
-  nextAt: string[];
-  fired: number;
-  /** Firings left out because the one before was still running. */
-  skipped: number;
-  /** Firings left out because Temporal was not there in time. */
-  missed: number;
-  last: LastFiring | null;
-}
-
 export interface LastFiring {
   scheduledAt: string;
   /** The campaign that it started, or was to start. */
@@ -45,13 +18,17 @@ export interface LastFiring {
   reason: string | null;
 }
 
-/** Reads a schedule from the database and Temporal. */
-export async function readScheduleView(session: Session, schedule: Schedule): Promise<ScheduleView> {
+/** A schedule as commands show it, and as `--json` writes it. */
+export type ScheduleView = Awaited<ReturnType<typeof readScheduleView>>;
+
+/** Reads a schedule from the database and Temporal. Instants are ISO 8601 in UTC. */
+export async function readScheduleView(session: Session, schedule: Schedule) {
   const state = await askTemporal(session, schedule);
   return {
     campaignId: schedule.campaignId,
     scheduleId: schedule.scheduleId,
-    state: state === null ? 'missing' : state.paused ? 'paused' : 'active',
+    /** `missing`: Temporal does not have it, so it does not fire. */
+    state: state === null ? ('missing' as const) : state.paused ? ('paused' as const) : ('active' as const),
     note: state?.note ?? null,
     when: state?.when ?? null,
     timeZone: state?.timeZone ?? null,
@@ -59,11 +36,16 @@ export async function readScheduleView(session: Session, schedule: Schedule): Pr
     endAt: state?.endAt == null ? null : iso(state.endAt),
     catchUpSeconds: state === null ? null : state.catchUpMs / 1000,
     file: schedule.filePath,
+    /** Without what stands behind the `?` of a URL. */
     list: showSource(readListSource(schedule.listSource)),
+    /** Whether a firing is not over: the next one would be skipped. */
     isRunning: state?.isRunning ?? false,
+    /** The next firings. */
     nextAt: (state?.paused === false ? state.next : []).map(iso),
     fired: state?.fired ?? 0,
+    /** Firings left out because the one before was still running. */
     skipped: state?.skipped ?? 0,
+    /** Firings left out because Temporal was not there in time. */
     missed: state?.missed ?? 0,
     last: await readLast(session.store, schedule, state),
   };

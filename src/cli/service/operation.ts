@@ -4,7 +4,7 @@ import { ConvaiError, NotSentError, RateLimitedError, RefusedError, RequestInval
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { printable } from '../terminal/printable.ts';
-import { explainServiceFault, openService } from '../access/service.ts';
+import { explainServiceFault, withService } from '../access/service.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Thrown when the service did not do what it was asked, or nobody knows whether it did; the message says which. */
@@ -31,14 +31,7 @@ export async function askService<Result>(
   ask: (client: ConvaiClient) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(io.env);
-  const client = openService(config);
-  try {
-    return await ask(client);
-  } catch (error) {
-    throw explain(config, operation, error);
-  } finally {
-    await client.close();
-  }
+  return withService(config, ask, (error) => explain(config, operation, error));
 }
 
 /** An operation of which a command prints what came of it. */

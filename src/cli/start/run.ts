@@ -6,7 +6,7 @@ import { createCampaignView } from '../access/campaign-view.ts';
 import { watchCampaign } from '../access/watch-campaign.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeJson } from '../terminal/json-output.ts';
+import { withInstants, writeJson } from '../terminal/json-output.ts';
 import { renderOutcomes, statusAsJson } from '../words/campaign.ts';
 import { unresolvedLines } from '../words/doubts.ts';
 import { startingCommand, tellStart, type StartedCampaign } from './started-campaign.ts';
@@ -45,7 +45,7 @@ async function watch(io: Io, started: StartedCampaign): Promise<void> {
   const { campaign, status } = await untilInterrupted(io, ({ signal: leave }) =>
     watchCampaign({ store, campaignId, clock, fromSeq, view, leave, supervise }),
   );
-  if (json) writeJson(io, statusAsJson(campaign, status));
+  if (json) writeJson(io, withInstants(statusAsJson(campaign, status)));
   if (!hasEnded(campaign)) {
     io.stderr.write(
       `You left; campaign ${campaignId} continues while a worker is running.\n` +

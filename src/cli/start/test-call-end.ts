@@ -59,7 +59,7 @@ async function watch(io: Io, session: Session, campaignId: string): Promise<Snap
       campaignId,
       clock: keepServiceClock(config.SVC_BASE_URL),
       fromSeq: 0,
-      view: { ...lines, show },
+      view: { show },
       leave: leaving.signal,
       supervise: () => superviseCampaign(session, campaignId),
     });

@@ -26,10 +26,15 @@ export function addEntryFlags(command: Command): Command {
     );
 }
 
-/** Throws UsageError. */
-export function readEntryFlags(flags: EntryFlags, now: number): Omit<Suppression, 'e164' | 'source'> {
-  const { campaign, reason, expires } = flags;
-  return { scope: campaign ?? accountScope, reason: reason ?? null, expiresAt: readExpiry(expires, now) };
+/** An entry of a campaign that does not exist would protect nobody. Throws UsageError and UnknownCampaignError. */
+export async function readEntryFlags(
+  { campaign: scope = accountScope, reason, expires }: EntryFlags,
+  store: Store,
+  now: number,
+): Promise<Omit<Suppression, 'e164' | 'source'>> {
+  const expiresAt = readExpiry(expires, now);
+  if (scope !== accountScope) await requireCampaign(store, scope);
+  return { scope, reason: reason ?? null, expiresAt };
 }
 
 function readExpiry(text: string | undefined, now: number): number | null {
@@ -61,9 +66,4 @@ export function readNumbers(numbers: readonly string[], { region }: EntryFlags):
     return number.e164;
   });
   return [...new Set(read)];
-}
-
-/** An entry of a campaign that does not exist would protect nobody. Throws UnknownCampaignError. */
-export async function requireScope(store: Store, scope: string): Promise<void> {
-  if (scope !== accountScope) await requireCampaign(store, scope);
 }

@@ -8,7 +8,7 @@ import { openLedger, withLedger, type LedgerAccess } from '../access/ledger.ts';
 import { readServiceTime } from '../access/service.ts';
 import { count, plural } from '../../input/figures.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { readEntryFlags, requireScope, type EntryFlags } from './flags.ts';
+import { readEntryFlags, type EntryFlags } from './flags.ts';
 
 export interface ImportFlags extends EntryFlags {
   column?: string;
@@ -25,8 +25,7 @@ export async function importNumbers(io: Io, path: string, flags: ImportFlags): P
   const lines = new RowIndex();
   const add = async ({ config, store }: LedgerAccess): Promise<void> => {
     const now = await readServiceTime(io, config);
-    const entry = readEntryFlags(flags, now);
-    await requireScope(store, entry.scope);
+    const entry = await readEntryFlags(flags, store, now);
     const { column = null, region = null, delimiter } = flags;
     async function* readParts(): AsyncGenerator<string[]> {
       for await (const rows of readNumberList({ path, delimiter, column, region })) {

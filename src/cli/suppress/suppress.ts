@@ -8,7 +8,7 @@ import { readServiceTime } from '../access/service.ts';
 import { plural } from '../../input/figures.ts';
 import { importNumbers, type ImportFlags } from './import.ts';
 import { listEntries, renderEntries, type ListFlags } from './list.ts';
-import { addEntryFlags, readEntryFlags, readNumbers, requireScope, type EntryFlags } from './flags.ts';
+import { addEntryFlags, readEntryFlags, readNumbers, type EntryFlags } from './flags.ts';
 
 const examples = `
 Numbers on this list are not called. The list is checked when a batch is planned and again in the transaction before each request, so
@@ -79,8 +79,7 @@ async function addNumbers(io: Io, numbers: readonly string[], flags: EntryFlags 
   const e164s = readNumbers(numbers, flags);
   const add = async ({ config, store }: LedgerAccess): Promise<void> => {
     const now = await readServiceTime(io, config);
-    const entry = readEntryFlags(flags, now);
-    await requireScope(store, entry.scope);
+    const entry = await readEntryFlags(flags, store, now);
     const entries = e164s.map((e164) => ({ ...entry, e164, source: 'person' }));
     const added = await addSuppressions(store, entries, now);
     const known = e164s.length - added;

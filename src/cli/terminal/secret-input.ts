@@ -28,12 +28,14 @@ export async function readSecret(input: PersonInput, { what, file, fileFlag }: S
 
 /** The text of a file, or of standard input for `-`. Throws UsageError. */
 export async function readSource(input: PersonInput, file: string, what: string): Promise<string> {
-  if (file === '-') return input.readAll();
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`${file}: ${what} cannot be read: ${describeFileError(error)}.`, { cause: error });
-  }
+  return file === '-' ? input.readAll() : readTextFile(file, file, what);
+}
+
+/** The text of a file, which `name` calls as the person did. Throws UsageError. */
+export async function readTextFile(name: string, path: string, what = 'the file'): Promise<string> {
+  return readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`${name}: ${what} cannot be read: ${describeFileError(cause)}.`, { cause });
+  });
 }
 
 function oneLine(text: string, name: string): string {

@@ -8,6 +8,7 @@ import type { Store } from '../../ledger/open-ledger.ts';
 import { tellEvent } from '../words/events.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
+import { withInstants } from '../terminal/json-output.ts';
 import { withCampaign } from '../access/ledger.ts';
 
 const examples = `
@@ -65,5 +66,5 @@ function asText(event: CampaignEvent): string {
 function asJson(event: CampaignEvent): string {
   const { seq, at, type, campaignId, batchId = null, recipientId = null, attemptId = null } = event;
   const ids = { campaignId, batchId, recipientId, attemptId };
-  return `${jsonText({ seq, at: new Date(at).toISOString(), type, ...ids, text: tellEvent(event) })}\n`;
+  return `${jsonText(withInstants({ seq, at, type, ...ids, text: tellEvent(event) }))}\n`;
 }

@@ -124,21 +124,19 @@ export function workflowText(look: WorkflowLook): string {
   return [look.counters?.state ?? '', workers].filter((part) => part !== '').join(', ');
 }
 
-/** The same for programs; instants in ISO 8601, of service time. */
+/** The same for programs, before `withInstants`; instants are of service time. */
 export function standstillAsJson(standstill: Standstill | null): Record<string, unknown> | null {
   if (standstill === null) return null;
-  const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
   const { since, until, ...facts } = standstill;
-  return { ...facts, sinceAt: iso(since), untilAt: iso(until) };
+  return { ...facts, sinceAt: since, untilAt: until };
 }
 
 /** `workflow`: what it says of itself, or why that is not known; `temporal`: what its server says. */
 export function workflowAsJson(look: WorkflowLook | null): Record<string, unknown> {
   if (look === null) return { workflow: null, temporal: null };
-  const { counters, failing, ...temporal } = look;
-  const nextAt = failing?.nextAt == null ? null : new Date(failing.nextAt).toISOString();
+  const { counters, ...temporal } = look;
   return {
     workflow: counters ?? { unknown: look.unreachable ?? 'no worker answers for it: carillon worker starts one' },
-    temporal: { ...temporal, failing: failing === null ? null : { ...failing, nextAt } },
+    temporal,
   };
 }

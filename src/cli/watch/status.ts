@@ -9,7 +9,7 @@ import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-
 import { countDoubt, type DoubtCounts } from '../../ledger/read/doubt-counts.ts';
 import { readLineLimits, type LineLimits } from '../../ledger/limits/line-limits.ts';
 import { lastMoveAt, readStandstill } from '../../ledger/plan/standstill.ts';
-import { writeJson } from '../terminal/json-output.ts';
+import { withInstants, writeJson } from '../terminal/json-output.ts';
 import { callerUseAsJson, callerUseLines } from '../words/callers.ts';
 import { campaignTitle, dispositionCounts, outcomeCounts, stateText, statusAsJson } from '../words/campaign.ts';
 import { apartText, unresolvedLines } from '../words/doubts.ts';
@@ -51,8 +51,8 @@ async function printList(io: Io, { store }: LedgerAccess, json: boolean): Promis
   for (const campaign of await listCampaigns(store.db))
     rows.push({ campaign, status: await readStatus(store.db, campaign) });
   if (json) {
-    writeJson(io, { campaigns: rows.map(({ campaign, status }) => statusAsJson(campaign, status)) });
-    return;
+    const campaigns = rows.map(({ campaign, status }) => statusAsJson(campaign, status));
+    return writeJson(io, withInstants({ campaigns }));
   }
   if (rows.length === 0) io.stderr.write('There is no campaign yet: carillon start <campaign.yaml> makes one.\n');
   const width = Math.max(8, ...rows.map(({ campaign }) => campaign.campaignId.length));
@@ -78,7 +78,7 @@ async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void
   const doubt = await countDoubt(store.db, campaign, { status, now: Math.round(clock.now()) });
   if (json) {
     const pacing = limits === null ? null : pacingAsJson(limits);
-    const answer = {
+    const told = {
       ...statusAsJson(campaign, status),
       callers: callerUseAsJson(callers),
       hooks: hooksAsJson(hooks),
@@ -88,8 +88,7 @@ async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void
       standstill: standstillAsJson(standstill),
       ...workflowAsJson(look),
     };
-    writeJson(io, answer);
-    return;
+    return writeJson(io, withInstants(told));
   }
   const standing = { limits, callers, hooks, doubt, clocksApartMs, standstill, movedAt, look };
   io.stdout.write(`${describe(campaign, status, standing, clock, io.now()).join('\n')}\n`);

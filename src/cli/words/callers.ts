@@ -12,13 +12,13 @@ export function callerUseLines(callers: readonly CallerUse[]): string[] {
   });
 }
 
-/** The same for programs; the instant in ISO 8601, of service time. */
+/** The same for programs, before `withInstants`. */
 export function callerUseAsJson(callers: readonly CallerUse[]): Record<string, unknown>[] {
   return callers.map(({ phoneNumberId, out, checkedAt, calls }) => ({
     phoneNumberId,
     state: out === null ? 'in' : 'out',
     reason: out,
-    checkedAt: checkedAt === null ? null : new Date(checkedAt).toISOString(),
+    checkedAt,
     calls,
   }));
 }

@@ -55,7 +55,7 @@ export function dispositionCounts(status: CampaignStatus): string {
     .join(' · ');
 }
 
-/** A campaign's status for programs; instants in ISO 8601, of service time. */
+/** A campaign's status for programs, before `withInstants`; instants are of service time. */
 export function statusAsJson(campaign: Campaign, status: CampaignStatus): Record<string, unknown> {
   const { campaignId, name, state, stateReason, round, createdAt, rowsRejected } = campaign;
   return {
@@ -64,11 +64,10 @@ export function statusAsJson(campaign: Campaign, status: CampaignStatus): Record
     state,
     stateReason,
     round,
-    createdAt: new Date(createdAt).toISOString(),
+    createdAt,
     ...status,
     rejected: rowsRejected,
-    nextDueAt:
-      status.nextDueAt === null ? null : new Date(Math.max(status.nextDueAt, campaign.createdAt)).toISOString(),
+    nextDueAt: status.nextDueAt === null ? null : Math.max(status.nextDueAt, createdAt),
   };
 }
 

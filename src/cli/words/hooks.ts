@@ -68,7 +68,7 @@ export function hookLines(
   ];
 }
 
-/** The same for programs. */
+/** The same for programs, before `withInstants`. */
 export function hooksAsJson({ silentSince, completion, pause }: HookStanding): object {
-  return { preDialSilentSinceAt: silentSince === null ? null : new Date(silentSince).toISOString(), completion, pause };
+  return { preDialSilentSinceAt: silentSince, completion, pause };
 }

@@ -25,14 +25,14 @@ export function pacingLines(limits: LineLimits, clock: ServiceClock, now: number
   ];
 }
 
-/** The same for programs. Shares and paces are parts of 1; instants ISO 8601, of service time. */
+/** The same for programs, before `withInstants`. Shares and paces are parts of 1. */
 export function pacingAsJson(limits: LineLimits): Record<string, unknown> {
   const { own, warm, pace, cutAt, account, allowed, open, startsPerMinute, starts } = limits;
   return {
     maxConcurrentCalls: own,
     warmUp: warm,
     pace: pace / fullPace,
-    paceCutAt: cutAt === 0 ? null : new Date(cutAt).toISOString(),
+    paceCutAt: cutAt === 0 ? null : cutAt,
     account,
     allowed,
     onLine: open,

@@ -138,7 +138,7 @@ function listCalls(service: Service, query: z.output<typeof callsQuery>): CallTr
   const { state, clock } = service;
   const now = clock.now();
   const outbound = query.direction === 'inbound' ? [] : state.calls;
-  const inbound = query.direction === 'outbound' ? [] : inboundCalls(service);
+  const inbound = query.direction === 'outbound' ? [] : state.conversations.inbound;
   const found = [...outbound, ...inbound].filter(
     (call) =>
       (query.state === undefined || stateOf(call, now) === query.state) &&
@@ -153,11 +153,7 @@ function tell({ settings, clock }: Service, call: Call): CallTruth & { direction
   return call.direction === 'inbound' ? { ...truth, direction: 'inbound' } : truth;
 }
 
-function inboundCalls({ state }: Service): Call[] {
-  return state.conversations.everything.filter(({ direction }) => direction === 'inbound');
-}
-
-function findCall(service: Service, callId: string): Call {
+function findCall({ state }: Service, callId: string): Call {
   const isMeant = (call: Call): boolean => call.callId === callId;
-  return existing(service.state.calls.find(isMeant) ?? inboundCalls(service).find(isMeant), 'call', callId);
+  return existing(state.calls.find(isMeant) ?? state.conversations.inbound.find(isMeant), 'call', callId);
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
-import { stateOf, type CallState } from '../core/state/call.ts';
+import { countStates } from '../core/state/call.ts';
 import { sandboxVersion } from '../core/version.ts';
 import { describeClock } from './clock.ts';
 
@@ -50,7 +50,7 @@ export function controlInfo(app: FastifyInstance, service: Service): void {
         phone_numbers: service.state.numbers.size,
         sip_trunks: service.state.sipTrunks.size,
         conversations: service.state.conversations.size,
-        calls: countCalls(service, clock.now()),
+        calls: { all: service.state.calls.length, ...countStates(service.state.calls, clock.now()) },
         lines_in_use: service.network.linesInUse,
         calls_waiting: service.network.waiting,
         fault_rules: service.faults.list().length,
@@ -58,10 +58,4 @@ export function controlInfo(app: FastifyInstance, service: Service): void {
       },
     }),
   });
-}
-
-function countCalls({ state }: Service, now: number): Record<CallState | 'all', number> {
-  const counts = { all: state.calls.length, queued: 0, dialing: 0, in_progress: 0, processing: 0, done: 0, failed: 0 };
-  for (const call of state.calls) counts[stateOf(call, now)] += 1;
-  return counts;
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FaultEffect, ErrorBody } from '../faults/effect.ts';
+import { retryAfterHeader } from '../core/settings/retry-after.ts';
 import { drawLatency } from '../faults/latency.ts';
 import { changeReply } from '../faults/reply-changes.ts';
 import { refuseField } from '../schemas/validate.ts';
@@ -26,7 +27,7 @@ export async function sufferBefore(
         break;
       case 'rate_limited':
         if (effect.when === 'after') break;
-        throw rateLimited(effect.code, retryAfterHeader(effect, service));
+        throw rateLimited(effect.code, waitHeader(effect, service));
       case 'missing':
         throw notFound('record', lastPathPart(request.url));
       case 'expire_cursor':
@@ -95,7 +96,7 @@ export async function sufferAfter(
       body = errorPayload(effect, errorId);
     } else if (effect.type === 'rate_limited' && effect.when === 'after') {
       const { status, message, facts } = rateLimited(effect.code, {});
-      reply.code(status).headers(retryAfterHeader(effect, service)).type('application/json; charset=utf-8');
+      reply.code(status).headers(waitHeader(effect, service)).type('application/json; charset=utf-8');
       body = JSON.stringify(errorBody(message, facts, errorId));
     }
   }
@@ -119,13 +120,11 @@ function skewDate(reply: FastifyReply, seconds: number): void {
   reply.header('date', new Date(date + seconds * 1000).toUTCString());
 }
 
-function retryAfterHeader(
-  effect: Extract<FaultEffect, { type: 'rate_limited' }>,
+function waitHeader(
+  { retryAfter, seconds }: Extract<FaultEffect, { type: 'rate_limited' }>,
   { clock, clockSteps }: Service,
 ): Record<string, string> {
-  if (effect.retryAfter === 'none') return {};
-  const date = new Date(Math.ceil(clockSteps.shown(clock.now()) / 1000 + effect.seconds) * 1000);
-  return { 'retry-after': effect.retryAfter === 'date' ? date.toUTCString() : String(effect.seconds) };
+  return retryAfterHeader(retryAfter, seconds * 1000, clockSteps.shown(clock.now()));
 }
 
 function lastPathPart(url: string): string {

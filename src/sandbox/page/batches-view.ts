@@ -1,5 +1,5 @@
-import type { Service } from '../core/service/service.ts';
-import { stateOf, type CallState } from '../core/state/call.ts';
+import { callsByBatch } from '../core/state/batch.ts';
+import { countStates, type CallState } from '../core/state/call.ts';
 import { agentLink } from './call-words.ts';
 import { aside, count, empty, figure, id, instant, link, panel, table, viewPath } from './elements.ts';
 import { html, type Html } from './html.ts';
@@ -7,18 +7,10 @@ import type { View, ViewRequest } from './view.ts';
 
 const mostBatches = 100;
 
-interface Batch {
-  batchId: string;
-  agentId: string;
-  phoneNumberId: string;
-  acceptedAt: number;
-  counts: Record<CallState, number>;
-  all: number;
-}
-
 /** What was accepted in one request, and how far it has come. */
 export function batchesView({ service, now }: ViewRequest): View {
-  const batches = newestBatches(service, now);
+  // A batch is known by its calls.
+  const batches = callsByBatch(service.state.calls.toReversed()).slice(0, mostBatches);
   return {
     title: 'Batches',
     follows: ['batch'],
@@ -26,17 +18,18 @@ export function batchesView({ service, now }: ViewRequest): View {
       'Newest batches',
       table(
         'Newest batches',
-        batches.map((batch) => ({
-          key: `batch-${batch.batchId}`,
-          cells: {
-            Batch: link(viewPath('calls', { batch: batch.batchId }), id(batch.batchId)),
-            Progress: progress(batch),
-            Calls: figure(batch.all),
-            Agent: agentLink(service, batch.agentId),
-            'Caller number': service.state.numbers.get(batch.phoneNumberId)?.label ?? id(batch.phoneNumberId),
-            Accepted: instant(batch.acceptedAt, 'full'),
-          },
-        })),
+        batches.map(([batchId, calls]) => {
+          const [{ agentId, phoneNumberId, acceptedAt }] = calls;
+          const cells = {
+            Batch: link(viewPath('calls', { batch: batchId }), id(batchId)),
+            Progress: progress(countStates(calls, now), calls.length),
+            Calls: figure(calls.length),
+            Agent: agentLink(service, agentId),
+            'Caller number': service.state.numbers.get(phoneNumberId)?.label ?? id(phoneNumberId),
+            Accepted: instant(acceptedAt, 'full'),
+          };
+          return { key: `batch-${batchId}`, cells };
+        }),
         empty('No batch yet', html`Operation 14, <code>POST /v1/convai/phone-numbers/batch-calls</code>, makes one.`),
       ),
       aside(count(batches.length, 'batch', 'batches')),
@@ -44,26 +37,7 @@ export function batchesView({ service, now }: ViewRequest): View {
   };
 }
 
-/** The newest first. A batch is known by its calls. */
-function newestBatches({ state }: Service, now: number): Batch[] {
-  const batches = new Map<string, Batch>();
-  for (const call of state.calls.toReversed()) {
-    if (call.batchId === null) continue;
-    let batch = batches.get(call.batchId);
-    if (batch === undefined) {
-      if (batches.size === mostBatches) break;
-      const { batchId, agentId, phoneNumberId, acceptedAt } = call;
-      const counts = { queued: 0, dialing: 0, in_progress: 0, processing: 0, done: 0, failed: 0 };
-      batch = { batchId, agentId, phoneNumberId, acceptedAt, counts, all: 0 };
-      batches.set(batchId, batch);
-    }
-    batch.counts[stateOf(call, now)] += 1;
-    batch.all += 1;
-  }
-  return [...batches.values()];
-}
-
-function progress({ counts, all }: Batch): Html {
+function progress(counts: Record<CallState, number>, all: number): Html {
   const parts = [
     ['good', counts.done, 'done'],
     ['bad', counts.failed, 'failed'],

@@ -1,5 +1,5 @@
 import type { Service } from '../core/service/service.ts';
-import { stateOf, type Call, type CallState } from '../core/state/call.ts';
+import { stateOf, waitsFrom, type Call, type CallState } from '../core/state/call.ts';
 import type { ServiceState } from '../core/state/service-state.ts';
 
 /** Every call there is: dialled from batches, come in by phone, or held over a socket. */
@@ -35,11 +35,6 @@ export function waitingCalls({ state }: Service): Call[] {
   return state.calls.filter(({ course }) => course === null).sort((a, b) => waitsFrom(a) - waitsFrom(b));
 }
 
-/** From when on a line is wanted for it. */
-export function waitsFrom({ acceptedAt, notBefore = 0 }: Call): number {
-  return Math.max(acceptedAt, notBefore);
-}
-
 function isIn(wanted: CallState | 'ended' | undefined, state: CallState): boolean {
   if (wanted === 'ended') return state === 'processing' || state === 'done' || state === 'failed';
   return wanted === undefined || wanted === state;
@@ -48,19 +43,15 @@ function isIn(wanted: CallState | 'ended' | undefined, state: CallState): boolea
 /** By id of the call, or of its conversation while its record exists. */
 export function findCall({ state }: Service, id: string): Call | undefined {
   const isMeant = ({ callId }: Call): boolean => callId === id;
-  return state.conversations.get(id) ?? state.calls.find(isMeant) ?? fromOutside(state).find(isMeant);
+  return state.conversations.get(id) ?? state.calls.find(isMeant) ?? state.conversations.inbound.find(isMeant);
 }
 
 /** Accepted outbound calls and all others are kept apart; both lists are in the order of their beginning. */
 function* newestFirst(state: ServiceState): Generator<Call> {
-  const others = fromOutside(state);
+  const others = state.conversations.inbound;
   for (const call of state.calls.toReversed()) {
     while ((others.at(-1)?.acceptedAt ?? -Infinity) > call.acceptedAt) yield* others.splice(-1);
     yield call;
   }
   yield* others.toReversed();
-}
-
-function fromOutside({ conversations }: ServiceState): Call[] {
-  return conversations.everything.filter(({ direction }) => direction === 'inbound');
 }

@@ -1,6 +1,6 @@
 import type { Service } from '../core/service/service.ts';
-import { callStates, stateOf, type Call } from '../core/state/call.ts';
-import { newestCalls, waitingCalls, waitsFrom, type CallFilter } from './call-list.ts';
+import { callStates, stateOf, waitsFrom, type Call } from '../core/state/call.ts';
+import { newestCalls, waitingCalls, type CallFilter } from './call-list.ts';
 import { agentLink, directionOf, partyOf, resultOf, talkMs } from './call-words.ts';
 import {
   aside,

@@ -2,7 +2,7 @@ import { PhoneNetwork } from '../core/telephony/phone-network.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Batch } from '../core/state/batch.ts';
 import { ServiceState } from '../core/state/service-state.ts';
-import type { Call } from '../core/state/call.ts';
+import { waitsFrom, type Call } from '../core/state/call.ts';
 
 /** A batch with its calls by id. */
 export type SavedBatch = Omit<Batch, 'recipients'> & { recipients: { id: string; callId: string }[] };
@@ -115,6 +115,5 @@ function readState(image: ServiceImage): ServiceState {
 
 /** Those that wait come last, in the order in which they began to. */
 function inOrderOfDialing(calls: Call[]): Call[] {
-  const queuedAt = ({ acceptedAt, notBefore = 0 }: Call): number => Math.max(acceptedAt, notBefore);
-  return calls.sort((a, b) => (a.dialedAt ?? Infinity) - (b.dialedAt ?? Infinity) || queuedAt(a) - queuedAt(b));
+  return calls.sort((a, b) => (a.dialedAt ?? Infinity) - (b.dialedAt ?? Infinity) || waitsFrom(a) - waitsFrom(b));
 }

@@ -1,5 +1,5 @@
 import { type Clock, ClockSteps } from '../clock/clock.ts';
-import { ClockMover } from '../clock/clock-mover.ts';
+import { ClockMover } from '../clock/mover.ts';
 import { ServiceEvents } from '../clock/service-events.ts';
 import { followCalls } from './follow-calls.ts';
 import { FaultBook } from '../../faults/book.ts';
@@ -16,7 +16,7 @@ import type { CallListener } from '../state/call.ts';
 import { PhoneNetwork } from '../telephony/phone-network.ts';
 import { People } from '../world/people.ts';
 import type { Fixture } from '../../fixture/fixture.ts';
-import type { UnderWay } from './under-way.ts';
+import type { FeaturesUnderWay } from './under-way.ts';
 
 /** Why the state goes on which a feature stands; a replaced one has another put in its place. */
 export type Parting = 'reset' | 'replaced' | 'closed';
@@ -30,7 +30,7 @@ export interface Feature {
   /** Takes its part of a fixture that is loaded while the sandbox runs. */
   load?(fixture: Fixture): void;
   /** What of it has to come to its end before nothing happens by itself any more. */
-  underWay?(): Partial<UnderWay>;
+  underWay?(): Partial<FeaturesUnderWay>;
 }
 
 /** Where the state is kept beside memory. */

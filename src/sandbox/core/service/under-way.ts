@@ -1,21 +1,12 @@
 import type { Service } from './service.ts';
-import { stateOf, type Call } from '../state/call.ts';
+import { countStates, stateOf, type Call } from '../state/call.ts';
 
-/** What has to come to its end before nothing happens by itself any more. */
-export interface UnderWay {
-  /** Calls in and out, by how they stand; queued ones may wait for a line or for the time of their batch. */
-  calls_queued: number;
-  calls_dialing: number;
-  calls_in_progress: number;
-  calls_processing: number;
+/** What of features has to come to its end before nothing happens by itself any more. */
+export interface FeaturesUnderWay {
   /** Open for a conversation, whose end is up to the client. */
   sockets: number;
   /** Waiting, being sent, or to be tried again. */
   webhook_deliveries: number;
-  /** Not answered yet, or held at a gate; other requests queue no calls. */
-  batch_requests: number;
-  /** Answers that are awaited from elsewhere: agents' own models, receivers of webhooks. */
-  awaited_answers: number;
 }
 
 /** Nobody talks, nothing waits to be dialled, and everything has been told to whom it is to be told. */
@@ -31,22 +22,24 @@ export function isIdle(service: Service): boolean {
   );
 }
 
-export function tellUnderWay(service: Service): UnderWay {
+/** What has to come to its end before nothing happens by itself any more. */
+export function tellUnderWay(service: Service): Record<string, number> {
   const { state, pendingWork, journal, clock } = service;
-  const now = clock.now();
-  const counts = { queued: 0, dialing: 0, in_progress: 0, processing: 0, done: 0, failed: 0 };
-  for (const call of new Set([...state.calls, ...state.conversations.everything])) counts[stateOf(call, now)] += 1;
+  const counts = countStates(new Set([...state.calls, ...state.conversations.everything]), clock.now());
   return {
+    /** Calls in and out, by how they stand; queued ones may wait for a line or for the time of their batch. */
     calls_queued: counts.queued,
     calls_dialing: counts.dialing,
     calls_in_progress: counts.in_progress,
     calls_processing: counts.processing,
     ...underWayInFeatures(service),
+    /** Not answered yet, or held at a gate; other requests queue no calls. */
     batch_requests: journal.batchesInProgress,
+    /** Answers that are awaited from elsewhere: agents' own models, receivers of webhooks. */
     awaited_answers: pendingWork.size,
   };
 }
 
-function underWayInFeatures({ features }: Service): Pick<UnderWay, 'sockets' | 'webhook_deliveries'> {
+function underWayInFeatures({ features }: Service): FeaturesUnderWay {
   return Object.assign({ sockets: 0, webhook_deliveries: 0 }, ...features.map((feature) => feature.underWay?.()));
 }

@@ -5,7 +5,7 @@ export type RetryAfterStyle = (typeof retryAfterStyles)[number];
 export function retryAfterHeader(style: RetryAfterStyle, waitMs: number, now: number): Record<string, string> {
   switch (style) {
     case 'seconds':
-      return { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) };
+      return { 'retry-after': String(Math.ceil(waitMs / 1000)) };
     case 'date':
       return { 'retry-after': new Date(Math.ceil((now + waitMs) / 1000) * 1000).toUTCString() };
     case 'none':

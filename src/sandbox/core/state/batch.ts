@@ -22,14 +22,19 @@ export interface Batch {
  * their calls.
  */
 export function allBatches(state: ServiceState): Batch[] {
-  const calls = new Map<string, Call[]>();
-  for (const call of state.calls) {
+  return callsByBatch(state.calls).map(([batchId, own]) => state.batches.get(batchId) ?? unnamedBatch(batchId, own));
+}
+
+/** The calls of each batch, in the order in which they are met. */
+export function callsByBatch(calls: readonly Call[]): [batchId: string, calls: [Call, ...Call[]]][] {
+  const batches = new Map<string, [Call, ...Call[]]>();
+  for (const call of calls) {
     if (call.batchId === null) continue;
-    const known = calls.get(call.batchId);
-    if (known === undefined) calls.set(call.batchId, [call]);
+    const known = batches.get(call.batchId);
+    if (known === undefined) batches.set(call.batchId, [call]);
     else known.push(call);
   }
-  return [...calls].map(([batchId, own]) => state.batches.get(batchId) ?? unnamedBatch(batchId, own));
+  return [...batches];
 }
 
 /** Undefined when there is none, or none any more. What is done to it is kept. */

@@ -150,6 +150,17 @@ export function stateOf(call: Call, now: number): CallState {
   return course.answeredAt === null || course.brokeDown ? 'failed' : 'done';
 }
 
+export function countStates(calls: Iterable<Call>, now: number): Record<CallState, number> {
+  const counts = { queued: 0, dialing: 0, in_progress: 0, processing: 0, done: 0, failed: 0 };
+  for (const call of calls) counts[stateOf(call, now)] += 1;
+  return counts;
+}
+
+/** From when on a line is wanted for it. */
+export function waitsFrom({ acceptedAt, notBefore = 0 }: Call): number {
+  return Math.max(acceptedAt, notBefore);
+}
+
 export function isOpen(call: Call, now: number): boolean {
   return call.course === null || now < call.course.endedAt;
 }

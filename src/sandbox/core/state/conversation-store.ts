@@ -47,6 +47,11 @@ export class ConversationStore {
     return this.#everything;
   }
 
+  /** Those of them that no batch has asked for. */
+  get inbound(): Call[] {
+    return this.#everything.filter(({ direction }) => direction === 'inbound');
+  }
+
   /** Where a call's record stands in that order; null without one. */
   positionOf(call: Call): number | null {
     return this.#positions.get(call) ?? null;
