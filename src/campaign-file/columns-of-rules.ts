@@ -1,4 +1,4 @@
-import { findColumn, theColumn } from '../domain/column-name.ts';
+import { findColumn, theColumn } from '../domain/columns.ts';
 import type { CampaignFile } from './file.ts';
 import { problemAt, showValue } from '../input/problems.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';

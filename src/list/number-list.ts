@@ -1,4 +1,4 @@
-import { findColumn } from '../domain/column-name.ts';
+import { findColumn } from '../domain/columns.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
 import { ListFileError } from '../input/errors.ts';
 import { describeList } from './description.ts';
