@@ -84,6 +84,8 @@ export async function withCampaign<Result>(
 export async function openWorkerLedger(config: Config): Promise<{ store: Store; close(): Promise<void> }> {
   const store = await openLedger(config);
   try {
+    // A file that may only be read shows now, and not in the first step of a campaign.
+    await store.transaction(async () => {});
     const lock = config.DATABASE_URL === undefined ? lockSqliteFile(config.CARILLON_DB) : null;
     return {
       store,
