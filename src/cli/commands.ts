@@ -27,6 +27,7 @@ const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
   adjust: async () => (await import('./steer/adjust.ts')).adjustCommand,
   drain: async () => (await import('./steer/steer.ts')).steerCommand('drain'),
   cancel: async () => (await import('./steer/steer.ts')).steerCommand('cancel'),
+  recover: async () => (await import('./steer/recover.ts')).recoverCommand,
   resolve: async () => (await import('./rows/resolve.ts')).resolveCommand,
   results: async () => (await import('./results/results.ts')).resultsCommand,
   report: async () => (await import('./results/report.ts')).reportCommand,

@@ -18,6 +18,7 @@ export const helpLines = {
     adjust: 'change the speed of a running campaign',
     drain: 'finish open calls, call no waiting recipients, and complete the campaign',
     cancel: 'end a campaign; waiting recipients are not called',
+    recover: 'start a campaign anew from the database after Temporal has lost its data',
     resolve: 'resolve calls whose outcome is unknown',
   },
   'Rows and results:': {

@@ -22,7 +22,7 @@ import {
 } from '../limits/counters.ts';
 import { createBatch, type RenderRecipient } from '../rows/create-batch.ts';
 import { leaveInDoubt } from '../doubt/dial-guard.ts';
-import { olderBeforePlanning, olderThanCampaign } from '../ledger-older.ts';
+import { olderBeforePlanning, olderThanCampaign, olderThanRound } from '../ledger-older.ts';
 import { slotsNow } from '../limits/line-limits.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockCampaign } from '../locks.ts';
@@ -96,6 +96,7 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
   if (planned !== undefined) return planned;
   const campaign = await findCampaign(tx, input.campaignId);
   if (campaign === undefined) throw olderThanCampaign(input.campaignId);
+  if (campaign.round < input.round) throw olderThanRound(input.campaignId, input.round);
   const { rules } = campaign;
   const ended = rules.endsAt !== null && input.now >= rules.endsAt;
   if (campaign.state === 'paused' && !ended) {
@@ -220,7 +221,8 @@ async function finishOrWait(tx: Tx, input: PlanInput, rules: CampaignRules): Pro
 
 /**
  * The next batch of a round, or why there is none. Idempotent in `n`. A batch and its attempts are written all or nothing,
- * in state `intent`: nothing has been dialled. Throws `LedgerOlderError` when the database lost batch n−1, or its verdict.
+ * in state `intent`: nothing has been dialled. Throws `LedgerOlderError` when the database lost the round, batch n−1, or
+ * its verdict.
  */
 export async function planBatch(store: Store, input: PlanInput): Promise<Plan> {
   for (;;) {

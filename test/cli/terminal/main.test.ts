@@ -85,6 +85,7 @@ test('the commands are those that the documentation names', () => {
     'init',
     'numbers',
     'pause',
+    'recover',
     'rehearse',
     'report',
     'resolve',
