@@ -19,7 +19,7 @@ import { findCampaign, reviveCampaign, type Campaign } from '../ledger/rows/camp
 import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
 import type { LedgerOlderError } from '../ledger/ledger-older.ts';
 import type { Store } from '../ledger/open-ledger.ts';
-import { findBatchState } from '../ledger/batch-moves.ts';
+import { findBatch } from '../ledger/reads.ts';
 import { campaignTimeouts } from './worker.ts';
 
 /** Thrown when Temporal has a workflow of that name that does not run this database's campaign. */
@@ -131,8 +131,8 @@ async function requireLedgerCaughtUp(client: Client, store: Store, round: NamedR
   if (lost === undefined) return;
   const { missing, submitted } = lost;
   const batchId = batchIdOf(round.campaignId, round.round, missing ?? 1);
-  const found = missing === null ? undefined : await findBatchState(store.db, batchId);
-  if (found !== undefined && !(submitted && unsentStates.includes(found))) return;
+  const found = missing === null ? undefined : await findBatch(store.db, batchId);
+  if (found !== undefined && !(submitted && unsentStates.includes(found.state))) return;
   const what = found === undefined ? 'is missing' : 'is still to be sent in it';
   throw new WorkflowConflictError(
     `Campaign ${round.campaignId} has stopped because this database is older than its progress: batch ${missing ?? 1} ${what}. Restore a newer database; going on with this one could call people twice.`,

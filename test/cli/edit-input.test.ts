@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { importCampaign, type ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
-import { buildRules } from '../support/campaign-rules.ts';
+import { buildRow, buildRules } from '../support/campaign-rules.ts';
 import { proven } from './campaign-world.ts';
 import { createTerminal } from './terminal.ts';
 
@@ -47,14 +47,8 @@ function createFolder() {
       const rules = buildRules({ list: { ...base.list, columns, idColumn } });
       async function* chunks(): AsyncGenerator<ImportRow[]> {
         yield rows.map(({ id, phone, name }, index) => ({
-          row: index + 1,
-          cells: [id, phone, name],
-          verdict: 'accepted',
+          ...buildRow(index + 1, phone, [id, phone, name]),
           externalId: idColumn === null ? null : id,
-          e164: phone,
-          zones: ['America/New_York'],
-          country: 'US',
-          regions: ['NY'],
         }));
       }
       await importCampaign(

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { nearestName } from '../../input/nearest-name.ts';
+import { didYouMean } from '../../input/nearest-name.ts';
 import { readConfig, requireDatabaseAddress, type Config } from '../../config.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { openStore, type Store } from '../../ledger/open-ledger.ts';
@@ -101,8 +101,7 @@ export async function requireCampaign(store: Store, campaignId: string): Promise
   const campaign = await findCampaign(store.db, campaignId);
   if (campaign !== undefined) return campaign;
   const ids = (await listCampaigns(store.db)).map((known) => known.campaignId);
-  const nearest = nearestName(campaignId, ids);
-  const guess = nearest === null ? '' : ` Did you mean ${nearest}?`;
+  const guess = didYouMean(campaignId, ids, String);
   const shown = ids.slice(-mostNamed).join(', ');
   const known =
     ids.length === 0

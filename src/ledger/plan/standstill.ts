@@ -5,7 +5,7 @@ import { hasEnded } from '../../domain/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countDialable, countOutstanding, isAnyoneDue, isOutstanding, nextDueAt } from '../limits/counters.ts';
 import { readAccount } from '../limits/account-pace.ts';
-import { lastEventSeq } from '../events.ts';
+import { lastEventSeq, newestEvents } from '../events.ts';
 import { slotsNow } from '../limits/line-limits.ts';
 import type { Queries } from '../tx.ts';
 import { blockedUntil, canaryAllowance, unwitnessedWords } from '../limits/safety.ts';
@@ -60,12 +60,9 @@ export async function readStandstill(
 
 /** When anything last happened in the campaign, or something of one type. */
 export async function lastMoveAt(db: Queries, { campaignId }: Campaign, type?: EventType): Promise<number | null> {
-  const row = await db
-    .selectFrom('events')
+  const row = await newestEvents(db, campaignId)
     .select('at')
-    .where('campaign_id', '=', campaignId)
     .$if(type !== undefined, (query) => query.where('type', '=', type ?? ''))
-    .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();
   return row?.at ?? null;
@@ -153,13 +150,10 @@ async function lastPost(db: Queries, { campaignId, dialsSince }: Campaign): Prom
 
 /** Why those who are due next were put off until then; null where it is the delay of a retry. */
 async function ruleOf(db: Queries, campaignId: string, until: number): Promise<string | null> {
-  const rows = await db
-    .selectFrom('events')
+  const rows = await newestEvents(db, campaignId)
     .select('data')
-    .where('campaign_id', '=', campaignId)
     .where('type', '=', 'recipient.deferred')
     .where('seq', '>', (await lastEventSeq(db, campaignId)) - lookBack)
-    .orderBy('seq', 'desc')
     .limit(deferralsRead)
     .execute();
   for (const { data } of rows) {

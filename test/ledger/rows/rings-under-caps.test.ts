@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { seedFactor } from '../../support/seed-factor.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { dialects, type TestDialect } from '../test-stores.ts';
@@ -120,7 +121,7 @@ test.for(dialects)(
           counts.push(rings.length);
         }
       }),
-      { seed: 13, endOnFailure: true, numRuns: dialect === 'sqlite' ? 12 : 1 },
+      { seed: 13, endOnFailure: true, numRuns: dialect === 'sqlite' ? 4 * seedFactor : 1 },
     );
     // Two per stretch, queue, look and skew, over half a day: nobody waits longer than the caps ask for.
     expect(Math.min(...counts)).toBeGreaterThanOrEqual(6);
