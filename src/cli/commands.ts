@@ -41,6 +41,7 @@ const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
   conversations: async () => (await import('./service/conversations.ts')).conversationsCommand,
   sandbox: async () => (await import('./sandbox/sandbox.ts')).sandboxCommand,
   worker: async () => (await import('./local/worker.ts')).workerCommand,
+  backup: async () => (await import('./local/backup.ts')).backupCommand,
   doctor: async () => (await import('./local/doctor.ts')).doctorCommand,
   schema: async () => (await import('./check/schema.ts')).schemaCommand,
   completion: async () => (await import('./completion.ts')).completionCommand,

@@ -28,12 +28,16 @@ export async function openLedger(config: Config): Promise<Store> {
 /** The database of the settings, which must be there; its schema is left as it is. Throws NoDatabaseError, ConfigError and StoreError. */
 export async function openExistingLedger(config: Config): Promise<Store> {
   requireDatabaseAddress(config);
-  if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB)) {
-    throw new NoDatabaseError(
-      `There is no database at ${config.CARILLON_DB}. Run this where the campaign was started, or set CARILLON_DB or DATABASE_URL to its database.`,
-    );
-  }
+  if (config.DATABASE_URL === undefined) requireSqliteFile(config);
   return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB }, 'as-is');
+}
+
+/** Throws NoDatabaseError. */
+export function requireSqliteFile({ CARILLON_DB: path }: Config): void {
+  if (existsSync(path)) return;
+  throw new NoDatabaseError(
+    `There is no database at ${path}. Run this where the campaign was started, or set CARILLON_DB or DATABASE_URL to its database.`,
+  );
 }
 
 /** What most commands work with. */

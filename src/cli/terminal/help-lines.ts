@@ -40,6 +40,7 @@ export const helpLines = {
   },
   'This installation:': {
     worker: 'run campaigns until stopped',
+    backup: 'copy the SQLite database while it is in use',
     doctor: 'diagnose this installation and suggest fixes',
     schema: 'print the JSON Schema of the campaign file, for editors',
     completion: 'print a completion script for bash, zsh or fish',
