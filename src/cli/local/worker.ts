@@ -23,8 +23,11 @@ time: another worker continues where it stopped, and no call is placed twice.
 On Ctrl-C or SIGTERM the worker takes no new work, finishes the request in progress, and exits with code 0. A second signal ends it
 at once. It logs JSON to standard error; CARILLON_LOG_LEVEL=info shows what its campaigns do.
 
+CARILLON_METRICS_LISTEN=9464 serves metrics for Prometheus, CARILLON_HEALTH_LISTEN=9465 the probes /healthz and /readyz.
+
 Examples:
   carillon worker
+  CARILLON_METRICS_LISTEN=9464 CARILLON_HEALTH_LISTEN=9465 carillon worker
   DATABASE_URL=postgres://user:password@host/carillon carillon worker --json`;
 
 export function workerCommand(io: Io): Command {

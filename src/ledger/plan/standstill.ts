@@ -27,13 +27,21 @@ export interface Standstill {
 /** Events in which the reason of a wait is looked for, and how many deferrals of these. */
 const lookBack = 50_000;
 const deferralsRead = 200;
+/** What is looked up: `reason` leaves out the rule, which is looked for in the log. */
+type Depth = 'all' | 'reason';
+
 const nothingMore = { since: null, until: null, calls: null, rule: null };
 
 /**
  * What the planner would wait for if it were asked now, looked up without a change, in its own order. Null: it would plan a batch, or the
  * campaign is over.
  */
-export async function readStandstill(db: Queries, campaign: Campaign, now: number): Promise<Standstill | null> {
+export async function readStandstill(
+  db: Queries,
+  campaign: Campaign,
+  now: number,
+  depth: Depth = 'all',
+): Promise<Standstill | null> {
   if (hasEnded(campaign) || campaign.round === 0) return null;
   const { startsAt } = campaign.rules;
   const { state } = campaign;
@@ -46,7 +54,7 @@ export async function readStandstill(db: Queries, campaign: Campaign, now: numbe
   return (
     (await readUnsentBatch(db, campaign, now)) ??
     (await readBlock(db, campaign, now)) ??
-    (await readWait(db, campaign, now))
+    (await readWait(db, campaign, { now, depth }))
   );
 }
 
@@ -105,7 +113,11 @@ async function readBlock(db: Queries, campaign: Campaign, now: number): Promise<
   return { ...nothingMore, reason: 'rate_limited', since, until: blocked };
 }
 
-async function readWait(db: Queries, campaign: Campaign, now: number): Promise<Standstill | null> {
+async function readWait(
+  db: Queries,
+  campaign: Campaign,
+  { now, depth }: { now: number; depth: Depth },
+): Promise<Standstill | null> {
   const { campaignId, rules } = campaign;
   const since = await lastPost(db, campaign);
   const canary = await canaryAllowance(db, campaign);
@@ -119,7 +131,8 @@ async function readWait(db: Queries, campaign: Campaign, now: number): Promise<S
   const next = await nextDueAt(db, campaignId);
   if (next !== null) {
     const until = Math.min(next, rules.endsAt ?? next);
-    return { ...nothingMore, reason: 'due', since, until, rule: await ruleOf(db, campaignId, next) };
+    const rule = depth === 'all' ? await ruleOf(db, campaignId, next) : null;
+    return { ...nothingMore, reason: 'due', since, until, rule };
   }
   const outstanding = await countOutstanding(db, campaignId);
   return isOutstanding(outstanding) ? { ...nothingMore, reason: 'collecting', since } : null;
