@@ -122,7 +122,7 @@ async function refuseUnknownCalls(
 const pageSize = 100;
 
 /** Entries that cannot be used are in it, too: they may be anybody's. Throws ServiceUnusableError when the end cannot be reached. */
-async function* readWholeList(client: ConvaiClient, agentId: string): AsyncGenerator<unknown> {
+async function* readWholeList(client: ConvaiClient, agentId: string): AsyncGenerator {
   const cursors = new Set<string>();
   for (let cursor: string | undefined; ;) {
     const page = await client.listConversationsPage({ agentId, pageSize, ...(cursor === undefined ? {} : { cursor }) });

@@ -115,11 +115,14 @@ test('doctor names a file that may only be read', async () => {
   const isSuperuser = process.getuid?.() === 0;
   // The superuser may write anywhere.
   if (isSuperuser) process.seteuid?.(65_534);
-  onTestFinished(() => void process.seteuid?.(process.getuid?.() ?? 0));
+  onTestFinished(() => process.seteuid?.(process.getuid?.() ?? 0));
   const { worker, doctor } = await begin(location);
   expect(doctor).toMatchObject({
     code: 1,
     finding: { status: 'fault', detail: expect.stringMatching(/EACCES|permission denied|unable to open|readonly/) },
   });
-  expect(worker).toMatchObject({ code: 1, stderr: expect.stringMatching(/readonly|read-only|that you may write to it/) });
+  expect(worker).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/readonly|read-only|that you may write to it/),
+  });
 });
