@@ -32,7 +32,7 @@ export interface CampaignFigures {
   oldestUnknownMs: number;
   /** For how long an open call has waited for a complete sweep; 0: no call is open. */
   sweepLagMs: number;
-  /** Records of the agent since the round began that belong to no call and may hold a talk; counted up to `mostRecords`. */
+  /** Records of the agent since the round began, read to their end, that are no call's and may hold a talk; at most `mostRecords`. */
   unownedRecords: number;
   /** Since the service last accepted a batch of the round, or since the round began; 0 once the campaign has ended. */
   sinceAcceptedMs: number;
@@ -116,6 +116,7 @@ async function countUnowned(db: Queries, campaign: Campaign): Promise<number> {
     select count(*) as count from (
       select conversation_id from conversations
       where agent_id = ${campaign.rules.agentId} and attempt_id is null and talk > 0 and started_at >= ${from} and caller is null
+        and (final = 1 or gone = 1)
       limit ${sql.lit(mostRecords)}) unowned`.execute(db);
   return rows[0]?.count ?? 0;
 }
