@@ -12,7 +12,6 @@ const longest = [
   'activities/mixes/broken-ledger',
   'e2e/readme-tour',
   'e2e/',
-  'ledger/rows/rings-under-caps',
   'cli/schedule/schedule',
   'cli/rows/resolve',
 ];
