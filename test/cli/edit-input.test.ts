@@ -225,7 +225,7 @@ test('failed rows are told in the order of the file, also when one had to wait f
   expect(lines.map((line) => line.split(',')[0])).toEqual(['1', '2', '3', '4', '5']);
 });
 
-test('a list that has slipped by a row is mended in one go, however long it is', { timeout: 120_000 }, async () => {
+test('a list that has slipped by a row is mended in one go, however long it is', async () => {
   const { add, write, run, path } = createFolder();
   const count = 1_600;
   const areas = '201 202 203 205 206 207 208 209 210 212 213 214 215 216 217 218'.split(' ');

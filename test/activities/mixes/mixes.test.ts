@@ -7,7 +7,6 @@ const coverage = new Coverage();
 
 test.for(range(0, 4 * seedFactor - 1).map((n) => 1 + 25 * n))(
   'no mix of faults breaks a promise: 25 seeds from %i',
-  { timeout: 240_000 },
   async (from) => {
     expect(await runMixes(drawMixes(range(from, from + 24), drawMix), coverage)).toEqual([]);
   },

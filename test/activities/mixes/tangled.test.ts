@@ -7,7 +7,6 @@ const coverage = new Coverage();
 
 test.for(range(0, seedFactor - 1).map((n) => 1 + 20 * n))(
   'no conversation goes to the wrong recipient, however alike they look: 20 seeds from %i',
-  { timeout: 240_000 },
   async (from) => {
     expect(await runMixes(drawMixes(range(from, from + 19), drawTangledMix), coverage)).toEqual([]);
   },
