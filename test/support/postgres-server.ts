@@ -19,6 +19,11 @@ export interface PostgresServer {
   url: string;
   /** Ends every connection and starts again on the same port and data. */
   restart(whileDown?: () => Promise<void>): Promise<void>;
+  /**
+   * SIGKILL; then it recovers on the same port and data. What a transaction without `synchronous_commit` has committed at last is lost,
+   * as the server is started without it.
+   */
+  crash(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -154,6 +159,20 @@ export async function startPostgresServer(): Promise<PostgresServer> {
       await end();
       await whileDown();
       await start();
+    },
+    crash: async () => {
+      const child = server;
+      if (child === undefined) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+      // Its own processes end by themselves when they miss it; until then the data is taken.
+      await until('PostgreSQL recovers', () =>
+        start().then(
+          () => true,
+          () => false,
+        ),
+      );
     },
     stop: async () => {
       await end();
