@@ -54,8 +54,8 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
       const input = { config, store: ledger.store, logger, ...(version === null ? {} : { version }) };
       const worker = await startLocalWorker(io, input);
       if (json) tellReady(io, config, worker, ledger.store.ledgerId);
-      announce(logger, config, worker);
       if (version !== null) logger.info(version, routedText(version));
+      announce(logger, config, worker);
       await tellElsewhere(logger, config, ledger.store);
       void tellClock(logger, config);
       await runUntilStopped(logger, worker, stop);
