@@ -1,0 +1,78 @@
+import { acts, actsOfPersons, type Act } from './acts.ts';
+import { strikes, type Effect, type Strike } from './effects.ts';
+import type { Place } from './places.ts';
+import type { Scenario } from './scenarios.ts';
+import { SmallCampaign, type Intervention } from './small-campaign.ts';
+
+/** One way to disturb one scenario: at one effect of one operation. */
+export interface Case {
+  scenario: Scenario;
+  kind: 'struck' | 'beside' | 'inside' | 'person struck';
+  /** The operation that it happens to, and what its effect is when nothing disturbs it. */
+  operation: string;
+  what: string;
+  intervention: Intervention;
+}
+
+/** In words. */
+export function describeCase({ scenario, operation, what, intervention }: Case): string {
+  const { step, nth, strike, beside } = intervention;
+  const { act, lateMs, inside, struck } = beside ?? {};
+  const late = lateMs === undefined ? '' : ` ${lateMs / 1000} s later`;
+  const second =
+    act === undefined
+      ? []
+      : [
+          `${act} ${inside === true ? 'within it' : 'before it'}${late}${struck === undefined ? '' : `, ${struck.strike}`}`,
+        ];
+  return `${scenario.name}, operation ${step} (${operation}), effect ${nth + 1} (${what}): ${[...second, ...(strike === undefined ? [] : [strike])].join(', then it ')}`;
+}
+
+/** Longer than a POST may begin late, and than a sweep keeps its lease. */
+const lateMs = 90_000;
+
+/** What a worker does beside another one that stands still for long. */
+const lateActs: readonly Act[] = ['plan', 'submit', 'sweep'];
+
+/** How many effects what a person does has. */
+const effectsOf: Readonly<Partial<Record<Act, number>>> = { update: 2 };
+
+/**
+ * Every case of a scenario, in the order of its effects: each effect of each operation struck in each way; each act of a second process
+ * at each effect, after which the first one goes on, or is gone; on PostgreSQL also while the first one holds its locks; and each act of a
+ * person at each operation, struck at each of its own effects. The operations are those of the campaign when nothing disturbs it.
+ */
+export async function designOf(place: Place, scenario: Scenario): Promise<Case[]> {
+  const { effects } = await new SmallCampaign(place, scenario).run();
+  const cases: Case[] = [];
+  for (const effect of effects) {
+    const { step, nth, operation, what } = effect;
+    const add = (kind: Case['kind'], intervention: Intervention): void => {
+      cases.push({ scenario, kind, operation, what, intervention });
+    };
+    for (const strike of strikesOf(effect)) add('struck', { step, nth, strike });
+    for (const act of acts)
+      for (const late of lateActs.includes(act) ? [null, lateMs] : [null]) {
+        const beside = { act, ...(late === null ? {} : { lateMs: late }) };
+        add('beside', { step, nth, beside });
+        add('beside', { step, nth, beside, strike: isWrite(effect) ? 'dies after' : 'dies before' });
+      }
+    if (place.dialect === 'postgres' && effect.what.startsWith('commit'))
+      for (const act of acts) add('inside', { step, nth, beside: { act, inside: true } });
+    if (nth !== 0) continue;
+    for (const act of actsOfPersons)
+      for (let own = 0; own < (effectsOf[act] ?? 1); own += 1)
+        for (const strike of strikes)
+          add('person struck', { step, nth, beside: { act, struck: { nth: own, strike } } });
+  }
+  return cases;
+}
+
+/** A statement that commits by itself is struck once it stands: before it there is nothing but the end of the effect before it. */
+function strikesOf(effect: Effect): readonly Strike[] {
+  return isWrite(effect) ? ['dies after', 'unheard'] : strikes;
+}
+
+function isWrite({ what }: Effect): boolean {
+  return what.startsWith('write');
+}
