@@ -1,4 +1,4 @@
-import { checkNumbers } from '../src/preflight/caller-check.ts';
+import { checkNumbers, type CallerCheck } from '../src/preflight/caller-check.ts';
 import { ConvaiError } from '../src/convai/errors.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import type { Campaign } from '../src/ledger/rows/campaigns.ts';
@@ -12,6 +12,16 @@ const lookEveryMs = 10 * 60_000;
 const lookSoonestMs = 60_000;
 /** The least between two looks in real time, for a sandbox that runs much faster. */
 const lookSoonestRealMs = 30_000;
+
+/** Takes out the numbers that may not call by what the service said; where none is left, pauses the campaign. */
+export async function keepCheck(
+  { store }: ActivityDependencies,
+  clock: ServiceClock,
+  { campaign, check }: { campaign: Campaign; check: CallerCheck },
+): Promise<void> {
+  const faults = check.ok ? null : check.reason;
+  await noteCallers(store, campaign, { standings: check.numbers, faults, now: serviceNow(clock) });
+}
 
 /**
  * Looks from time to time whether the numbers may still call; takes those out that may not, and pauses the campaign when none is left.
@@ -31,12 +41,7 @@ export async function lookAtCallers(
   const look = await claimCallerLook(deps.store, campaign, { ...pace, now });
   if (look === 'not_yet') return;
   try {
-    const check = await checkNumbers(deps.client, campaign.rules.callers.numbers);
-    await noteCallers(deps.store, campaign, {
-      standings: check.numbers,
-      faults: check.ok ? null : check.reason,
-      now: serviceNow(clock),
-    });
+    await keepCheck(deps, clock, { campaign, check: await checkNumbers(deps.client, campaign.rules.callers.numbers) });
   } catch (error) {
     if (look === 'needed' || !(error instanceof ConvaiError)) throw error;
     const facts = { campaignId: campaign.campaignId, error: codeOf(error) };

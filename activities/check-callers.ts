@@ -1,7 +1,7 @@
 import { checkCaller } from '../src/preflight/caller-check.ts';
 import { findCampaign, pauseCampaign } from '../src/ledger/rows/campaigns.ts';
-import { noteCallers } from '../src/ledger/limits/callers.ts';
 import { noteCallerProven } from '../src/ledger/campaign/rounds.ts';
+import { keepCheck } from './callers.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { requireOwnService } from './own-service.ts';
 import { pauseToTell } from './pause-to-tell.ts';
@@ -34,12 +34,7 @@ export async function checkCallers(
   // Paused before the check: it is made when the campaign goes on.
   if (campaign.state === 'paused') return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
   const check = await checkCaller(deps.client, campaign.rules);
-  if (check.numbers.length > 0)
-    await noteCallers(deps.store, campaign, {
-      standings: check.numbers,
-      faults: check.ok ? null : check.reason,
-      now: serviceNow(clock),
-    });
+  if (check.numbers.length > 0) await keepCheck(deps, clock, { campaign, check });
   if (!check.ok) {
     // Already paused when it is the numbers.
     await pauseCampaign(

@@ -1,8 +1,7 @@
 import { requireCampaign } from '../src/ledger/rows/campaigns.ts';
-import { readStatus } from '../src/ledger/campaign/campaign-status.ts';
 import { readRoundEnd, type RoundEnd } from '../src/ledger/campaign/round-end.ts';
 import { closeRound as closeBooks } from '../src/ledger/campaign/rounds.ts';
-import type { CampaignProgress } from './collect.ts';
+import { readProgress, type CampaignProgress } from './collect.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 
 export interface CloseRoundResult {
@@ -21,8 +20,7 @@ export async function closeRound(
   const now = serviceNow(await deps.serviceClock());
   const closed = await closeBooks(deps.store, { campaignId: input.campaignId, now }, input.round);
   const campaign = await requireCampaign(deps.store.db, input.campaignId);
-  const { total, done, open, waiting, unresolved } = await readStatus(deps.store.db, campaign);
   const told = closed && campaign.rules.onCompletion !== null;
   const end = told ? await readRoundEnd(deps.store.db, campaign, input.round) : null;
-  return { closed, progress: { total, done, open, waiting, unresolved }, end };
+  return { closed, progress: await readProgress(deps, campaign), end };
 }

@@ -4,18 +4,19 @@ import { countOutstanding, isOutstanding } from '../src/ledger/limits/counters.t
 import { lastReadAt } from '../src/ledger/collect/sweeps.ts';
 import { requireCampaign, type Campaign } from '../src/ledger/rows/campaigns.ts';
 import { isPlanReady } from '../src/ledger/plan/planning.ts';
-import { readStatus } from '../src/ledger/campaign/campaign-status.ts';
+import { readStatus, type CampaignStatus } from '../src/ledger/campaign/campaign-status.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { requireOwnAgent, requireOwnService } from './own-service.ts';
 import { longestSweepStepMs, startPulse } from './pulse.ts';
 import { sweepAgent } from './sweep.ts';
 
-export interface CampaignProgress {
-  total: number;
-  done: number;
-  open: number;
-  waiting: number;
-  unresolved: number;
+/** Counts of a campaign that its workflow shows. */
+export type CampaignProgress = Pick<CampaignStatus, 'total' | 'done' | 'open' | 'waiting' | 'unresolved'>;
+
+/** How far a campaign has come by the ledger. */
+export async function readProgress({ store }: ActivityDependencies, campaign: Campaign): Promise<CampaignProgress> {
+  const { total, done, open, waiting, unresolved } = await readStatus(store.db, campaign);
+  return { total, done, open, waiting, unresolved };
 }
 
 export interface CollectResult {
@@ -35,9 +36,8 @@ async function finish(
   campaign: Campaign,
   reason: CollectResult['reason'],
 ): Promise<CollectResult> {
-  const { total, done, open, waiting, unresolved } = await readStatus(deps.store.db, campaign);
   const outstanding = isOutstanding(await countOutstanding(deps.store.db, campaign.campaignId));
-  return { reason, outstanding, state: campaign.state, progress: { total, done, open, waiting, unresolved } };
+  return { reason, outstanding, state: campaign.state, progress: await readProgress(deps, campaign) };
 }
 
 async function requireOwn(deps: ActivityDependencies, campaignId: string): Promise<Campaign> {

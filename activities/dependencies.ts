@@ -45,3 +45,8 @@ export interface ActivityDependencies {
 export function serviceNow(clock: ServiceClock): number {
   return Math.round(clock.now());
 }
+
+/** The same for the log alone: a service that does not answer must not keep it from being written. */
+export function instantForLog(deps: ActivityDependencies): Promise<number> {
+  return deps.serviceClock().then(serviceNow, () => Math.round(deps.nowReal()));
+}

@@ -21,7 +21,7 @@ import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { importList, ListChangedError, readCampaign } from '../src/import/import-list.ts';
 import { openRound } from '../src/ledger/campaign/rounds.ts';
 import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
-import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { instantForLog, serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from '../src/input/error-code.ts';
 import { startPulse } from './pulse.ts';
 
@@ -67,11 +67,9 @@ export async function noteFiringFailure(
   const { scheduleId, scheduledAt, timeZone, reason } = input;
   const schedule = await findSchedule(deps.store.db, scheduleId);
   if (schedule === undefined) return;
-  // The instant is for the log alone: a service that does not answer must not keep the reason from being told.
-  const now = await deps.serviceClock().then(serviceNow, () => Math.round(deps.nowReal()));
   const campaignId = firingCampaignId(schedule.campaignId, scheduledAt, timeZone);
   const firing = { scheduleId, campaignId, scheduledAt, failure: reason };
-  await noteFiring(deps.store, firing, { parentId: schedule.campaignId, now });
+  await noteFiring(deps.store, firing, { parentId: schedule.campaignId, now: await instantForLog(deps) });
 }
 
 type WatchedFiring = FireScheduleInput & { onRows: () => void; signal: AbortSignal };

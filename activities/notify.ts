@@ -7,7 +7,7 @@ import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { findNotice, noteNotice, type Notice } from '../src/ledger/campaign/notices.ts';
 import { readOwnPause } from '../src/ledger/campaign/own-pause.ts';
 import type { RoundEnd } from '../src/ledger/campaign/round-end.ts';
-import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { instantForLog, type ActivityDependencies } from './dependencies.ts';
 
 export interface NotifyInput {
   campaignId: string;
@@ -137,11 +137,6 @@ async function standingOf({ store }: ActivityDependencies, notice: Notice): Prom
   if (notice.hook === 'on_completion') return findNotice(store.db, notice);
   const pause = await readOwnPause(store.db, notice.campaignId, notice.pausedAt);
   return findNotice(store.db, notice, pause?.seq ?? 0);
-}
-
-/** A service that does not answer must not keep the log from being written. */
-function instantForLog(deps: ActivityDependencies): Promise<number> {
-  return deps.serviceClock().then(serviceNow, () => Math.round(deps.nowReal()));
 }
 
 /** An answer that the next try would get as well. */

@@ -6,7 +6,7 @@ import { createConvaiClient, type ConvaiClient } from '../src/convai/client.ts';
 import { factsFromListEntry, factsFromRecord } from '../src/convai/record-facts.ts';
 import { isCallOver } from '../src/domain/disposition.ts';
 import { compileTemplates } from '../src/domain/personalisation.ts';
-import { recipientFields } from '../src/domain/recipient-fields.ts';
+import { recipientFields } from '../src/domain/columns.ts';
 import { readInput, say, writeResult } from './child.ts';
 import type { ProgramInput, ProgramResult } from './settings.ts';
 

@@ -1,7 +1,34 @@
+import { isIPv4, isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { readSigningKeys } from './hooks/signature.ts';
 
 const milliseconds = z.coerce.number().int().positive();
+
+/** Where a server of ours listens. */
+export interface ListenAddress {
+  /** An IP address. */
+  host: string;
+  port: number;
+}
+
+/** A port of this machine alone, or an address with a port. */
+const listenAddress = z.string().transform((text, context): ListenAddress => {
+  const { host = '127.0.0.1', port = '' } = /^(?:(?<host>.+):)?(?<port>[1-9]\d{0,4})$/.exec(text)?.groups ?? {};
+  const [, inner = ''] = /^\[(.+)\]$/.exec(host) ?? [];
+  if (port !== '' && Number(port) <= 65_535) {
+    if (isIPv4(host)) return { host, port: Number(port) };
+    if (isIPv6(inner)) return { host: inner, port: Number(port) };
+  }
+  context.addIssue(
+    'write a port from 1 to 65535, such as 9464, for this machine alone, or an IP address and a port, such as 0.0.0.0:9464 or [::]:9464',
+  );
+  return z.NEVER;
+});
+
+/** `host:port`, as it stands in an address of HTTP. */
+export function listenText({ host, port }: ListenAddress): string {
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
 
 const environment = z.object({
   SVC_BASE_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:4010'),
@@ -22,6 +49,8 @@ const environment = z.object({
   CARILLON_SHORT_TIMEOUT_MS: milliseconds.default(60_000),
   CARILLON_STICKY_TIMEOUT_MS: milliseconds.default(10_000),
   CARILLON_SUBMITS_PER_SECOND: z.coerce.number().positive().default(5),
+  CARILLON_METRICS_LISTEN: listenAddress.optional(),
+  CARILLON_HEALTH_LISTEN: listenAddress.optional(),
   CARILLON_HOOK_SECRET: z
     .string()
     .refine((text) => readSigningKeys(text) !== null, {

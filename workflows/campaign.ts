@@ -112,26 +112,16 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
   const refuseAfterEnd = () => {
     if (counters.state === 'closed') throw ApplicationFailure.nonRetryable('The campaign has ended', 'CampaignEnded');
   };
-  setHandler(pauseUpdate, () => change({ change: 'pause' }), {
-    validator: refuseAfterEnd,
-    description: 'Place no further calls; open ones are still collected',
-  });
+  const grant = (update: typeof pauseUpdate, wished: StateChange['change'], description: string): void =>
+    setHandler(update, () => change({ change: wished }), { validator: refuseAfterEnd, description });
+  grant(pauseUpdate, 'pause', 'Place no further calls; open ones are still collected');
   setHandler<boolean, [ResumeInput], typeof knownResumeUpdate>(
     knownResumeUpdate,
     (known) => change({ change: 'resume' }, known),
-    {
-      validator: refuseAfterEnd,
-      description: 'Go on with a paused campaign',
-    },
+    { validator: refuseAfterEnd, description: 'Go on with a paused campaign' },
   );
-  setHandler(drainUpdate, () => change({ change: 'drain' }), {
-    validator: refuseAfterEnd,
-    description: 'Finish with the calls that are open; the campaign counts as completed',
-  });
-  setHandler(cancelUpdate, () => change({ change: 'cancel' }), {
-    validator: refuseAfterEnd,
-    description: 'End the campaign; open calls are still collected',
-  });
+  grant(drainUpdate, 'drain', 'Finish with the calls that are open; the campaign counts as completed');
+  grant(cancelUpdate, 'cancel', 'End the campaign; open calls are still collected');
   setHandler(
     lookAgainUpdate,
     () => {

@@ -1,4 +1,5 @@
 import { defineQuery, defineUpdate } from '@temporalio/workflow';
+import type { CampaignProgress } from '../activities/collect.ts';
 import type { NotifyInput, NotifyPauseInput } from '../activities/notify.ts';
 import type { CampaignQueues } from '../src/domain/ids.ts';
 
@@ -54,16 +55,11 @@ export interface CampaignTimeouts {
 }
 
 /** What the status query answers: rows by state, and batches submitted in this round. */
-export interface CampaignCounters {
+export interface CampaignCounters extends CampaignProgress {
   state: 'checking' | 'dialling' | 'paused' | 'closing' | 'closed';
   /** Why dialling waits, as the planner last said. */
   waitingFor: string | null;
   submitted: number;
-  total: number;
-  done: number;
-  open: number;
-  waiting: number;
-  unresolved: number;
 }
 
 /** What `carillon resume` knew when it was given; whoever resumes by hand leaves it out. */

@@ -1,8 +1,8 @@
-import { findColumn, theColumn } from '../domain/column-name.ts';
+import { findColumn, theColumn } from '../domain/columns.ts';
 import type { CampaignFile } from './file.ts';
-import { joinPath, showValue } from '../input/problems.ts';
+import { problemAt, showValue } from '../input/problems.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
-import { nearestName } from '../input/nearest-name.ts';
+import { didYouMean } from '../input/nearest-name.ts';
 import { listTemplates, readTemplate } from './setting-templates.ts';
 
 /** A column that a campaign file names, and where. */
@@ -39,9 +39,7 @@ export function refuseUnknownColumns(file: CampaignFile, columns: readonly strin
     const found = findColumn(name, columns);
     if (found !== null && 'column' in found) return [];
     const fault = found === null ? describeMissing(file, name, columns) : describeSeveral(found.several);
-    return [
-      { line: file.lineOf(path), path: joinPath(path), message: `${use} ${JSON.stringify(name)}, which ${fault}` },
-    ];
+    return [problemAt(file.lineOf, path, `${use} ${JSON.stringify(name)}, which ${fault}`)];
   });
   if (problems.length > 0) throw new CampaignFileError(file.path, problems);
 }
@@ -52,8 +50,7 @@ export function columnOf(name: string | undefined, columns: readonly string[]): 
 }
 
 function describeMissing(file: CampaignFile, name: string, columns: readonly string[]): string {
-  const nearest = nearestName(name, columns);
-  const advice = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+  const advice = didYouMean(name, columns);
   const shown = columns.slice(0, mostShown).map((column) => showValue(column));
   const more = columns.length > mostShown ? ` and ${String(columns.length - mostShown)} more` : '';
   return `is no column of the list.${advice} In order, the columns of ${file.settings.list.file} are ${shown.join(', ')}${more}`;

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { CampaignRules, RetryDisposition, RetryDelays } from '../domain/campaign-rules.ts';
 import { splitOpeningLine, type JsonObject } from '../domain/conversation-override.ts';
 import { defaultRetryDelays } from '../domain/attempts/retry-schedule.ts';
-import { describeIssues, joinPath } from '../input/problems.ts';
+import { describeIssues, problemAt, type LineOf } from '../input/problems.ts';
 import { campaignSchema, type CampaignSettings } from './schema.ts';
 import { readCampaignText } from '../input/yaml-text.ts';
 import { CampaignFileError } from '../input/errors.ts';
@@ -30,8 +30,21 @@ export interface CampaignFile {
   settings: CampaignSettings;
   /** Rules by law that hold for this campaign; null when the file turns them off. */
   law: LegalRules | null;
-  /** Line of a setting, or of the nearest parent that is written, for messages. */
-  lineOf: (path: readonly PropertyKey[]) => number | null;
+  lineOf: LineOf;
+}
+
+/** The refusal of a campaign file for one of its settings. */
+export function refusalOf(
+  { path, lineOf }: Pick<CampaignFile, 'path' | 'lineOf'>,
+  setting: readonly PropertyKey[],
+  message: string,
+): CampaignFileError {
+  return new CampaignFileError(path, [problemAt(lineOf, setting, message)]);
+}
+
+/** The same for its list, none of whose rows can be used. */
+export function refusalOfRows({ path, lineOf }: CampaignFile, message: string): CampaignFileError {
+  return new CampaignFileError(path, [problemAt(lineOf, ['list'], message)], { isAboutRows: true });
 }
 
 /**
@@ -47,7 +60,7 @@ export async function readCampaignFile(path: string, kept?: string): Promise<Cam
   const settings = parsed.data;
   const problems = listTemplates(settings).flatMap(({ path: at, template }) => {
     const reading = readTemplate(template);
-    return 'fault' in reading ? [{ line: lineOf(at), path: joinPath(at), message: reading.fault }] : [];
+    return 'fault' in reading ? [problemAt(lineOf, at, reading.fault)] : [];
   });
   if (problems.length > 0) throw new CampaignFileError(path, problems);
   const { law } = settings;
@@ -160,9 +173,11 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
 export function refuseEndedCampaign(file: CampaignFile, nowMs: number): void {
   const end = file.settings.ends_at;
   if (end === undefined || end > nowMs) return;
-  const times = `${new Date(end).toISOString()} has passed (it is ${new Date(nowMs).toISOString()})`;
-  const message = `${times}; write a later time, or leave the setting out`;
-  throw new CampaignFileError(file.path, [{ line: file.lineOf(['ends_at']), path: 'ends_at', message }]);
+  throw refusalOf(file, ['ends_at'], `${passedText(end, nowMs)}; write a later time, or leave the setting out`);
+}
+
+function passedText(at: number, nowMs: number): string {
+  return `${new Date(at).toISOString()} has passed (it is ${new Date(nowMs).toISOString()})`;
 }
 
 /**
@@ -174,9 +189,8 @@ export function refusePassedTimes(file: CampaignFile, nowMs: number): void {
   refuseEndedCampaign(file, nowMs);
   const start = file.settings.starts_at;
   if (start === undefined || start >= nowMs) return;
-  const times = `${new Date(start).toISOString()} has passed (it is ${new Date(nowMs).toISOString()})`;
-  const message = `${times}, so that calls would begin at once; write a later time, or leave the setting out to begin at once`;
-  throw new CampaignFileError(file.path, [{ line: file.lineOf(['starts_at']), path: 'starts_at', message }]);
+  const fix = 'write a later time, or leave the setting out to begin at once';
+  throw refusalOf(file, ['starts_at'], `${passedText(start, nowMs)}, so that calls would begin at once; ${fix}`);
 }
 
 /** The opening line may be written in either place; what is spoken first tells calls apart, so it is kept by itself. */

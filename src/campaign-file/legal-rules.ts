@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { weekdays, type LegalHours } from '../domain/campaign-rules.ts';
-import { describeIssues, joinPath, showValue } from '../input/problems.ts';
+import { describeIssues, problemAt, showValue, type LineOf } from '../input/problems.ts';
 import { loadCampaignText, readCampaignText } from '../input/yaml-text.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
 import { holidayDates } from './holidays.ts';
@@ -75,7 +75,7 @@ export async function describePackagedRules(): Promise<{ asOf: string; count: nu
 interface RulesFile {
   asOf: string;
   rules: readonly LegalRule[];
-  lineOf: (path: readonly PropertyKey[]) => number | null;
+  lineOf: LineOf;
 }
 
 async function readRules(path: string): Promise<RulesFile> {
@@ -94,9 +94,8 @@ function findMove(
   lineOf: RulesFile['lineOf'],
 ): CampaignProblem[] {
   if (packaged === undefined || placeOf(packaged) === placeOf(own)) return [];
-  const at = ['rules', index, 'id'];
   const message = `${showValue(own.id)} cannot be used; choose another id for ${placeOf(own)}, or write the rule for ${placeOf(packaged)}: the packaged rule that it would replace is for that`;
-  return [{ line: lineOf(at), path: joinPath(at), message }];
+  return [problemAt(lineOf, ['rules', index, 'id'], message)];
 }
 
 function placeOf({ country, region }: LegalRule): string {

@@ -209,44 +209,40 @@ const campaign = z.strictObject(
 
 /** What may stand in a campaign file. Its output holds milliseconds, minutes and defaults; its keys are the file's own. */
 export const campaignSchema = campaign.superRefine((settings, context) => {
-  const { first_message: line, conversation_config_override: settingsOfCall } = settings;
-  if (line !== undefined && settingsOfCall !== undefined && splitOpeningLine(settingsOfCall).line !== undefined) {
-    const message =
-      'write the opening line in one place: here, or as agent.first_message of conversation_config_override';
-    context.addIssue({ code: 'custom', path: ['first_message'], message });
-  }
-  if (settings.starts_at !== undefined && settings.ends_at !== undefined && settings.starts_at >= settings.ends_at) {
-    const message = 'write a time after starts_at';
-    context.addIssue({ code: 'custom', path: ['ends_at'], message });
-  }
-  if (settings.retry.reset_after !== undefined && settings.ends_at === undefined) {
-    const message = 'set ends_at as well: with a budget that is renewed the campaign would never end by itself';
-    context.addIssue({ code: 'custom', path: ['retry', 'reset_after'], message });
-  }
-  if (Array.isArray(settings.retry.unknown) && settings.on_unknown === 'hold') {
-    const message =
-      'write on_unknown: redial as well, knowing that somebody may be called twice; or leave it out, and a person decides';
-    context.addIssue({ code: 'custom', path: ['retry', 'unknown'], message });
-  }
-  if (settings.list.id === undefined) {
-    settings.caps.forEach(({ by }, index) => {
-      if (by !== 'person') return;
-      const message = 'name the column of the person with list.id, or count by number';
-      context.addIssue({ code: 'custom', path: ['caps', index, 'by'], message });
-    });
-  }
-  for (const { index, fix } of needlessCaps(settings.caps))
-    context.addIssue({ code: 'custom', path: ['caps', index], message: fix });
+  const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
+  const {
+    first_message: line,
+    conversation_config_override: settingsOfCall,
+    starts_at: start,
+    ends_at: end,
+  } = settings;
+  if (line !== undefined && settingsOfCall !== undefined && splitOpeningLine(settingsOfCall).line !== undefined)
+    problem(
+      ['first_message'],
+      'write the opening line in one place: here, or as agent.first_message of conversation_config_override',
+    );
+  if (start !== undefined && end !== undefined && start >= end) problem(['ends_at'], 'write a time after starts_at');
+  if (settings.retry.reset_after !== undefined && end === undefined)
+    problem(
+      ['retry', 'reset_after'],
+      'set ends_at as well: with a budget that is renewed the campaign would never end by itself',
+    );
+  if (Array.isArray(settings.retry.unknown) && settings.on_unknown === 'hold')
+    problem(
+      ['retry', 'unknown'],
+      'write on_unknown: redial as well, knowing that somebody may be called twice; or leave it out, and a person decides',
+    );
+  for (const [index, { by }] of settings.caps.entries())
+    if (by === 'person' && settings.list.id === undefined)
+      problem(['caps', index, 'by'], 'name the column of the person with list.id, or count by number');
+  for (const { index, fix } of needlessCaps(settings.caps)) problem(['caps', index], fix);
   for (const { path, fix } of literalSecrets(settings))
     context.addIssue({ code: 'custom', path, message: fix, params: { secret: true } });
   const marginMinutes = settings.advanced.dispatch_margin / 60_000;
   const stretches = settings.hours === null ? [] : openStretches(weeklyHours(settings.hours));
-  for (const { day, minutes } of stretches) {
-    if (minutes > marginMinutes) continue;
-    const message =
-      'write a longer window: nothing is dialled in its last part, advanced.dispatch_margin (10m by default)';
-    context.addIssue({ code: 'custom', path: ['hours', day], message });
-  }
+  const windowFix =
+    'write a longer window: nothing is dialled in its last part, advanced.dispatch_margin (10m by default)';
+  for (const { day, minutes } of stretches) if (minutes <= marginMinutes) problem(['hours', day], windowFix);
 });
 
 /** Plain JSON, no deeper than anybody writes by hand; the opening line in it must be text. */

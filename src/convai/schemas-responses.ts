@@ -20,12 +20,7 @@ export const agentSummary = z.looseObject({
 export type AgentSummary = z.infer<typeof agentSummary>;
 
 /** Answer of operations 3 and 4. The contract does not promise that it repeats `agent_id`. */
-export const agent = z.looseObject({
-  agent_id: id.nullish(),
-  name: z.string().nullish(),
-  tags: z.array(z.string()).nullish(),
-  conversation_config: someObject.nullish(),
-});
+export const agent = agentSummary.extend({ agent_id: id.nullish(), conversation_config: someObject.nullish() });
 /** An agent with its settings (operations 3 and 4). */
 export type Agent = z.infer<typeof agent>;
 

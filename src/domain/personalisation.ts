@@ -1,6 +1,6 @@
 import { Liquid, Value, type FilterImplOptions, type Template } from 'liquidjs';
 import type { CampaignRules } from './campaign-rules.ts';
-import { theColumn } from './column-name.ts';
+import { theColumn } from './columns.ts';
 import { isJsonObject, mapTexts, type JsonObject } from './conversation-override.ts';
 import { fillPlainTemplate, readPlainTemplate, type PlainTemplate } from './plain-template.ts';
 

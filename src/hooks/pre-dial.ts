@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readBy } from '../campaign-file/setting-kinds.ts';
 import { parseDuration } from '../input/duration.ts';
 import type { ScreeningVerdict } from '../domain/screening.ts';
 import { HookError } from './errors.ts';
@@ -29,15 +30,7 @@ const entry = z.object({
   ref: z.string(),
   eligible: z.boolean(),
   reason: z.string().nullish(),
-  retry_after: z
-    .string()
-    .transform((text, context) => {
-      const ms = parseDuration(text);
-      if (ms !== null) return ms;
-      context.addIssue({ code: 'custom', message: 'no duration' });
-      return z.NEVER;
-    })
-    .nullish(),
+  retry_after: readBy(parseDuration, 'no duration').nullish(),
 });
 const answer = z.object({ recipients: z.array(entry) });
 

@@ -1,8 +1,8 @@
 import { campaignHash } from '../campaign-file/hash.ts';
-import { campaignRules, type CampaignFile } from '../campaign-file/file.ts';
+import { campaignRules, refusalOfRows, type CampaignFile } from '../campaign-file/file.ts';
 import { campaignWarnings } from '../campaign-file/warnings.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
-import { CampaignFileError, ListFileError } from '../input/errors.ts';
+import { ListFileError, type CampaignFileError } from '../input/errors.ts';
 import { importCampaign } from '../ledger/campaign/import-campaign.ts';
 import { linesOf, readAccount } from '../ledger/limits/account-pace.ts';
 import type { Store } from '../ledger/open-ledger.ts';
@@ -99,8 +99,5 @@ async function* checkedRows(
 
 function nobody(file: CampaignFile, total: number, rejections: ReadonlyMap<string, number>): CampaignFileError {
   const why = [...rejections].map(([reason, count]) => `${reason} ${String(count)}`).join(', ');
-  const message = `none of the ${total} rows taken from ${file.settings.list.file} can be dialled (${why})`;
-  return new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }], {
-    isAboutRows: true,
-  });
+  return refusalOfRows(file, `none of the ${total} rows taken from ${file.settings.list.file} can be dialled (${why})`);
 }

@@ -19,6 +19,12 @@ export function nearestName(name: string, known: readonly string[]): string | nu
   return nearest;
 }
 
+/** ` Did you mean "first_name"?`, or as `show` has the name; empty when none is near enough to suggest. */
+export function didYouMean(name: string, known: readonly string[], show: (name: string) => string = JSON.stringify) {
+  const nearest = nearestName(name, known);
+  return nearest === null ? '' : ` Did you mean ${show(nearest)}?`;
+}
+
 /** Case, spaces and separators are what people get wrong most: they cost nothing. */
 function fold(name: string): string {
   return name

@@ -15,23 +15,27 @@ const elsewhere: Readonly<Record<string, string>> = {
   max_concurrent_calls: 'it belongs under pacing:',
 };
 
-/** Turns what the schema found into problems with line numbers; `lineOf` answers for a path or its nearest parent. */
+/** Line of the setting at a path, or of the nearest parent that is written. */
+export type LineOf = (path: readonly PropertyKey[]) => number | null;
+
+/** What is wrong with the setting at a path. */
+export function problemAt(lineOf: LineOf, path: readonly PropertyKey[], message: string): CampaignProblem {
+  return { line: lineOf(path), path: joinPath(path), message };
+}
+
+/** Turns what the schema found into problems with line numbers. */
 export function describeIssues(
   issues: readonly Issue[],
   input: unknown,
   schema: z.core.$ZodType,
-  lineOf: (path: readonly PropertyKey[]) => number | null,
+  lineOf: LineOf,
 ): CampaignProblem[] {
   return issues
     .flatMap((issue) => flatten(issue, []))
     .flatMap(({ issue, path }) => {
       if (issue.code === 'unrecognized_keys') {
         const known = knownKeys(schema, path);
-        return issue.keys.map((key) => ({
-          line: lineOf([...path, key]),
-          path: joinPath([...path, key]),
-          message: describeUnknownKey(key, known),
-        }));
+        return issue.keys.map((key) => problemAt(lineOf, [...path, key], describeUnknownKey(key, known)));
       }
       // The whole file is never shown: it may be a list, given by mistake.
       const value = valueAt(input, path);
@@ -40,7 +44,7 @@ export function describeIssues(
         value === undefined
           ? 'is missing'
           : `${issue.code === 'invalid_key' ? 'this name' : path.length === 0 || isSecret(issue, value) ? 'this' : showValue(value)} cannot be used`;
-      return [{ line: lineOf(path), path: joinPath(path), message: `${state}; ${fix}` }];
+      return [problemAt(lineOf, path, `${state}; ${fix}`)];
     });
 }
 

@@ -1,12 +1,12 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit, type Document } from 'yaml';
 import { CampaignFileError, describeFileError, type CampaignProblem } from './errors.ts';
+import type { LineOf } from './problems.ts';
 
 /** A campaign file as written: plain values, and where each stands. */
 export interface CampaignText {
   content: unknown;
-  /** Line of the setting at `path`, or of the nearest parent that is written. */
-  lineOf: (path: readonly PropertyKey[]) => number | null;
+  lineOf: LineOf;
 }
 
 const largestBytes = 1_000_000;
@@ -39,8 +39,7 @@ export async function readCampaignText(path: string, kept?: string): Promise<Cam
     throw new CampaignFileError(path, [{ ...first, message: `this is no campaign file; ${first.message}` }]);
   problems.push(...findReservedKeys(document, lines));
   if (problems.length > 0) throw new CampaignFileError(path, problems);
-  const lineOf = (at: readonly PropertyKey[]): number | null => lineAt(document, lines, at);
-  return { content: toPlain(path, document), lineOf };
+  return { content: toPlain(path, document), lineOf: (at) => lineAt(document, lines, at) };
 }
 
 /** Whether a text with faults is worth a list of them all: it begins with a name, and not as a list of recipients or a page does. */
@@ -62,7 +61,7 @@ async function readBytes(path: string): Promise<Uint8Array> {
     return await readFile(path);
   } catch (error) {
     if (error instanceof CampaignFileError) throw error;
-    throw new CampaignFileError(path, [{ line: null, path: '', message: describeFileError(error) }], { cause: error });
+    return refuse(path, describeFileError(error), error);
   }
 }
 

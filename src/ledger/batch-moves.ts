@@ -2,7 +2,7 @@ import type { EventData, NewEvent } from '../domain/events.ts';
 import type { BatchState } from '../domain/ledger.ts';
 import { compareAndSetBatch } from './batch-state.ts';
 import { appendEvents } from './events.ts';
-import type { Queries, Tx } from './tx.ts';
+import type { Tx } from './tx.ts';
 import { updateBatch } from './updates.ts';
 
 /** That a batch is in another state, for the log. */
@@ -32,10 +32,4 @@ export async function moveBatch(
   if (changes !== undefined) await updateBatch(tx, batch.batch_id, changes);
   await appendEvents(tx, [batchStateEvent(batch, now, event)]);
   return true;
-}
-
-/** How far a batch has come, or undefined when the database has none of that id. */
-export async function findBatchState(db: Queries, batchId: string): Promise<BatchState | undefined> {
-  const batch = await db.selectFrom('batches').select('state').where('batch_id', '=', batchId).executeTakeFirst();
-  return batch?.state;
 }

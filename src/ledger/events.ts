@@ -74,6 +74,11 @@ function toEvent(row: Row<'events'>): CampaignEvent {
   } as CampaignEvent;
 }
 
+/** Events of a campaign, newest first. */
+export function newestEvents(db: Queries, campaignId: string) {
+  return db.selectFrom('events').where('campaign_id', '=', campaignId).orderBy('seq', 'desc');
+}
+
 /** Where the log ends now, or that of one campaign; 0 when it is empty. */
 export async function lastEventSeq(db: Queries, campaignId?: string): Promise<number> {
   const row = await db

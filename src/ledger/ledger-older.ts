@@ -1,7 +1,7 @@
 /** What the database has lost. */
 interface Lost {
   campaignId: string;
-  /** Number of the batch that is missing, or of which the database knows too little; null when the whole campaign is missing. */
+  /** Number of the batch that is missing, or of which the database knows too little; 0: its round, null: the whole campaign. */
   missing: number | null;
   /** Whether that batch had been submitted: a database in which it is still to be sent is too old as well. */
   submitted: boolean;
@@ -24,6 +24,12 @@ const olderWords = "The ledger is older than the campaign's progress";
 export function olderThanCampaign(campaignId: string): LedgerOlderError {
   const lost = { campaignId, missing: null, submitted: true };
   return new LedgerOlderError(`Campaign ${campaignId} is not in this database.`, lost);
+}
+
+/** A round that is under way is not in the database, which would plan for an earlier one. */
+export function olderThanRound(campaignId: string, round: number): LedgerOlderError {
+  const lost = { campaignId, missing: 0, submitted: true };
+  return new LedgerOlderError(`${olderWords}: round ${round} of ${campaignId} is missing.`, lost);
 }
 
 /** The planner is asked for a batch only when the one before it has its verdict. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { olderWhileSubmitting } from './ledger-older.ts';
 import type { Store } from './open-ledger.ts';
 import { refuseUnlessPinned } from './postgres-dialect.ts';
+import { findBatch } from './reads.ts';
 import { isPostgres, type Tx } from './tx.ts';
 import type { BatchRow } from './schema.ts';
 
@@ -33,7 +34,7 @@ export async function lockCampaignsOf(tx: Tx, agentId: string): Promise<void> {
  * it is missing.
  */
 export async function lockBatch(tx: Tx, batchId: string): Promise<BatchRow> {
-  const found = await tx.selectFrom('batches').select('campaign_id').where('batch_id', '=', batchId).executeTakeFirst();
+  const found = await findBatch(tx, batchId);
   if (found === undefined) throw olderWhileSubmitting(batchId);
   await lockCampaign(tx, found.campaign_id);
   return tx.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirstOrThrow();

@@ -4,155 +4,103 @@ import type { Database } from './schema.ts';
 
 export type StoreDialect = 'sqlite' | 'postgres';
 
-type Columns = Record<string, 'text' | 'integer' | 'text?' | 'integer?' | `integer=${number}`>;
+/** Of a column: its type, and whether it may be null, is part of the primary key, or has a standard value. */
+type Column = 'text' | 'integer' | 'text?' | 'integer?' | 'text key' | 'integer key' | `integer=${number}`;
+type Columns = Readonly<Record<string, Column>>;
 
 /** Integers are 64 bits wide in both databases: epoch milliseconds do not fit into PostgreSQL's `integer`. */
-function addColumns(builder: CreateTableBuilder<string>, columns: Columns): CreateTableBuilder<string, string> {
-  let table: CreateTableBuilder<string, string> = builder;
-  for (const [name, kind] of Object.entries(columns)) {
-    const [type, standard] = kind.replace('?', '').split('=');
-    table = table.addColumn(name, type === 'text' ? 'text' : 'bigint', (column) => {
-      if (standard !== undefined) return column.notNull().defaultTo(Number(standard));
-      return kind.endsWith('?') ? column : column.notNull();
+async function createTable(db: Kysely<Database>, name: string, columns: Columns): Promise<void> {
+  let table: CreateTableBuilder<string, string> = db.schema.createTable(name);
+  for (const [column, kind] of Object.entries(columns)) {
+    table = table.addColumn(column, kind.startsWith('text') ? 'text' : 'bigint', (built) => {
+      const [, standard] = kind.split('=');
+      if (standard !== undefined) return built.notNull().defaultTo(Number(standard));
+      return kind.endsWith('?') ? built : built.notNull();
     });
   }
-  return table;
+  const key = Object.keys(columns).filter((column) => columns[column]?.endsWith(' key'));
+  await table.addPrimaryKeyConstraint(`${name}_pk`, key).execute();
 }
 
-async function createTables(db: Kysely<Database>, dialect: StoreDialect): Promise<void> {
-  const table = (name: string, columns: Columns, primaryKey: string[]) =>
-    addColumns(db.schema.createTable(name), columns).addPrimaryKeyConstraint(`${name}_pk`, primaryKey).execute();
+/** Every table but the event log, whose numbers the database gives out. */
+// prettier-ignore
+const tables: Readonly<Record<string, Columns>> = {
+  meta: { key: 'text key', value: 'text' },
+  accounts: {
+    account_id: 'text key', not_before: 'integer', max_concurrent_calls: 'integer?', keep_free: 'integer=0',
+    pace: 'integer=1000', pace_at: 'integer=0', stepped_at: 'integer=0', clocks_apart_ms: 'integer=0',
+    read_service: 'integer?', read_database: 'integer?',
+  },
+  campaigns: {
+    campaign_id: 'text key', name: 'text?', file_hash: 'text', rules: 'text', account_id: 'text', agent_id: 'text',
+    state: 'text', state_reason: 'text?', created_at: 'integer', rows_total: 'integer', rows_rejected: 'integer',
+    round: 'integer', caller_proven: 'integer', record_shown: 'integer=0', sweep_back_to: 'integer?', canary_from: 'integer',
+    adjustments: 'text?', draining: 'text?', resume_at: 'integer?', dials_since: 'integer=0',
+  },
+  callers: {
+    campaign_id: 'text key', phone_number_id: 'text key', position: 'integer', e164: 'text?', country: 'text?',
+    regions: 'text?', out: 'integer', reason: 'text?', checked_at: 'integer?', given: 'integer',
+  },
+  schedules: {
+    schedule_id: 'text key', campaign_id: 'text', file_path: 'text', content: 'text', list_source: 'text', account_id: 'text',
+    created_at: 'integer',
+  },
+  rounds: {
+    campaign_id: 'text key', round: 'integer key', workflow_id: 'text', started_at: 'integer', ended_at: 'integer?',
+    unknown_streak: 'integer', blocked_until: 'integer', refused_streak: 'integer',
+  },
+  recipients: {
+    recipient_id: 'text key', campaign_id: 'text', row_number: 'integer', external_id: 'text?', e164: 'text?', cells: 'text',
+    zones: 'text', country: 'text?', regions: 'text?', state: 'text', tier: 'integer', due_at: 'integer', attempts: 'integer',
+    counted: 'integer', uncounted_in_row: 'integer', budget_from: 'integer', not_before: 'integer?', expires_at: 'integer?',
+    caller: 'text?', changed_at: 'integer=0', outcome: 'text?', reason: 'text?', last_attempt_id: 'text?', words_key: 'text?',
+  },
+  attempts: {
+    attempt_id: 'text key', recipient_id: 'text', campaign_id: 'text', batch_id: 'text', position: 'integer',
+    number: 'integer', agent_id: 'text', e164: 'text', person: 'text?', state: 'text', reference: 'text?',
+    opening_line: 'text?', planned_at: 'integer', posted_at: 'integer?', settled_at: 'integer?', disposition: 'text?',
+    detail: 'text?', counted: 'integer', reason: 'text?', conversation_id: 'text?', evidence: 'text?', screened: 'text?',
+    screened_at: 'integer?', words_key: 'text?', posted_seq: 'integer?', rang_at: 'integer?', rings_until: 'integer?',
+    candidates: 'text?',
+  },
+  batches: {
+    batch_id: 'text key', campaign_id: 'text', round: 'integer', n: 'integer', state: 'text', size: 'integer',
+    posts: 'integer', planned_at: 'integer', first_submit_at: 'integer?', first_posted_at: 'integer?', hold_after: 'integer?',
+    verdict_at: 'integer?', service_batch_id: 'text?', calls_initiated: 'integer?', accepted_by: 'text?', reason: 'text?',
+    progress_at: 'integer?', unknown_since: 'integer?', silent_since: 'integer?', caller: 'text',
+  },
+  posts: {
+    batch_id: 'text key', k: 'integer key', posted_at: 'integer', posted_real: 'integer', deadline_real: 'integer',
+    verdict: 'text?', verdict_at: 'integer?', status: 'integer?', service_request_id: 'text?', message: 'text?',
+    entry: 'text?', service_from: 'integer?', service_to: 'integer?',
+  },
+  conversations: {
+    conversation_id: 'text key', agent_id: 'text', attempt_id: 'text?', first_seen_at: 'integer', started_at: 'integer?',
+    facts: 'text', finished: 'integer', finished_at: 'integer?', final: 'integer', gone: 'integer', reads: 'integer',
+    unchanged_reads: 'integer', unchanged_since: 'integer?', unreadable_since: 'integer?', next_read_at: 'integer',
+    seen_seq: 'integer=0', talk: 'integer=3', missed_at: 'integer?', heard: 'integer=0', caller: 'text?',
+  },
+  agents: {
+    agent_id: 'text key', lease_owner: 'text?', lease_until_real: 'integer', complete_sweep_at: 'integer?',
+    read_ok_at: 'integer?', complete_begun_at: 'integer?', swept_begun_at: 'integer?', swept_from: 'integer?',
+    newest_start: 'integer?', telling_run: 'integer=0', words_shown: 'integer=0', words_first: 'integer?',
+    words_last: 'integer?', bare_shown: 'integer=0', longest_empty_ms: 'integer=0', longest_delay_ms: 'integer=0',
+    longest_lag_ms: 'integer=0',
+  },
+  suppressions: {
+    e164: 'text key', scope: 'text key', source: 'text', reason: 'text?', created_at: 'integer', expires_at: 'integer?',
+  },
+  staged_suppressions: { import_id: 'text key', e164: 'text key', staged_real: 'integer' },
+  dismissals: { attempt_id: 'text key', conversation_id: 'text key', at: 'integer' },
+  wishes: {
+    campaign_id: 'text key', wish_id: 'text key', change: 'text', granted: 'integer', granted_at: 'integer', run: 'text?',
+    number: 'integer?',
+  },
+  aggregates: { campaign_id: 'text key', kind: 'text key', key: 'text key', value: 'text key', count: 'integer' },
+};
 
-  await table('meta', { key: 'text', value: 'text' }, ['key']);
-  await table(
-    'accounts',
-    {
-      account_id: 'text', not_before: 'integer', max_concurrent_calls: 'integer?', keep_free: 'integer=0', pace: 'integer=1000',
-      pace_at: 'integer=0', stepped_at: 'integer=0', clocks_apart_ms: 'integer=0', read_service: 'integer?', read_database: 'integer?',
-    },
-    ['account_id'],
-  ); // prettier-ignore
-  await table(
-    'campaigns',
-    {
-      campaign_id: 'text', name: 'text?', file_hash: 'text', rules: 'text', account_id: 'text', agent_id: 'text',
-      state: 'text', state_reason: 'text?', created_at: 'integer', rows_total: 'integer', rows_rejected: 'integer',
-      round: 'integer', caller_proven: 'integer', record_shown: 'integer=0', sweep_back_to: 'integer?', canary_from: 'integer',
-      adjustments: 'text?', draining: 'text?', resume_at: 'integer?', dials_since: 'integer=0',
-    },
-    ['campaign_id'],
-  ); // prettier-ignore
-  await table(
-    'callers',
-    {
-      campaign_id: 'text', phone_number_id: 'text', position: 'integer', e164: 'text?', country: 'text?', regions: 'text?',
-      out: 'integer', reason: 'text?', checked_at: 'integer?', given: 'integer',
-    },
-    ['campaign_id', 'phone_number_id'],
-  ); // prettier-ignore
-  await table(
-    'schedules',
-    {
-      schedule_id: 'text', campaign_id: 'text', file_path: 'text', content: 'text', list_source: 'text', account_id: 'text',
-      created_at: 'integer',
-    },
-    ['schedule_id'],
-  ); // prettier-ignore
-  await table(
-    'rounds',
-    {
-      campaign_id: 'text', round: 'integer', workflow_id: 'text', started_at: 'integer', ended_at: 'integer?',
-      unknown_streak: 'integer', blocked_until: 'integer', refused_streak: 'integer',
-    },
-    ['campaign_id', 'round'],
-  ); // prettier-ignore
-  await table(
-    'recipients',
-    {
-      recipient_id: 'text', campaign_id: 'text', row_number: 'integer', external_id: 'text?', e164: 'text?', cells: 'text',
-      zones: 'text', country: 'text?', regions: 'text?', state: 'text', tier: 'integer', due_at: 'integer', attempts: 'integer',
-      counted: 'integer', uncounted_in_row: 'integer', budget_from: 'integer', not_before: 'integer?', expires_at: 'integer?',
-      caller: 'text?', changed_at: 'integer=0', outcome: 'text?', reason: 'text?', last_attempt_id: 'text?', words_key: 'text?',
-    },
-    ['recipient_id'],
-  ); // prettier-ignore
-  await table(
-    'attempts',
-    {
-      attempt_id: 'text', recipient_id: 'text', campaign_id: 'text', batch_id: 'text', position: 'integer', number: 'integer',
-      agent_id: 'text', e164: 'text', person: 'text?', state: 'text', reference: 'text?', opening_line: 'text?',
-      planned_at: 'integer', posted_at: 'integer?', settled_at: 'integer?', disposition: 'text?', detail: 'text?',
-      counted: 'integer', reason: 'text?', conversation_id: 'text?', evidence: 'text?', screened: 'text?', screened_at: 'integer?',
-      words_key: 'text?', posted_seq: 'integer?', rang_at: 'integer?', rings_until: 'integer?', candidates: 'text?',
-    },
-    ['attempt_id'],
-  ); // prettier-ignore
-  await table(
-    'batches',
-    {
-      batch_id: 'text', campaign_id: 'text', round: 'integer', n: 'integer', state: 'text', size: 'integer', posts: 'integer',
-      planned_at: 'integer', first_submit_at: 'integer?', first_posted_at: 'integer?', hold_after: 'integer?',
-      verdict_at: 'integer?', service_batch_id: 'text?', calls_initiated: 'integer?', accepted_by: 'text?', reason: 'text?',
-      progress_at: 'integer?', unknown_since: 'integer?', silent_since: 'integer?', caller: 'text',
-    },
-    ['batch_id'],
-  ); // prettier-ignore
-  await table(
-    'posts',
-    {
-      batch_id: 'text', k: 'integer', posted_at: 'integer', posted_real: 'integer', deadline_real: 'integer', verdict: 'text?',
-      verdict_at: 'integer?', status: 'integer?', service_request_id: 'text?', message: 'text?', entry: 'text?',
-      service_from: 'integer?', service_to: 'integer?',
-    },
-    ['batch_id', 'k'],
-  ); // prettier-ignore
-  await table(
-    'conversations',
-    {
-      conversation_id: 'text', agent_id: 'text', attempt_id: 'text?', first_seen_at: 'integer', started_at: 'integer?',
-      facts: 'text', finished: 'integer', finished_at: 'integer?', final: 'integer', gone: 'integer', reads: 'integer',
-      unchanged_reads: 'integer', unchanged_since: 'integer?', unreadable_since: 'integer?', next_read_at: 'integer',
-      seen_seq: 'integer=0', talk: 'integer=3', missed_at: 'integer?', heard: 'integer=0', caller: 'text?',
-    },
-    ['conversation_id'],
-  ); // prettier-ignore
-  await table(
-    'agents',
-    {
-      agent_id: 'text', lease_owner: 'text?', lease_until_real: 'integer', complete_sweep_at: 'integer?', read_ok_at: 'integer?',
-      complete_begun_at: 'integer?', swept_begun_at: 'integer?', swept_from: 'integer?', newest_start: 'integer?',
-      telling_run: 'integer=0', words_shown: 'integer=0', words_first: 'integer?', words_last: 'integer?', bare_shown: 'integer=0',
-      longest_empty_ms: 'integer=0', longest_delay_ms: 'integer=0', longest_lag_ms: 'integer=0',
-    },
-    ['agent_id'],
-  ); // prettier-ignore
-  await table(
-    'suppressions',
-    { e164: 'text', scope: 'text', source: 'text', reason: 'text?', created_at: 'integer', expires_at: 'integer?' },
-    ['e164', 'scope'],
-  );
-  await table('staged_suppressions', { import_id: 'text', e164: 'text', staged_real: 'integer' }, [
-    'import_id',
-    'e164',
-  ]);
-  await table('dismissals', { attempt_id: 'text', conversation_id: 'text', at: 'integer' }, [
-    'attempt_id',
-    'conversation_id',
-  ]);
-  await table(
-    'wishes',
-    {
-      campaign_id: 'text', wish_id: 'text', change: 'text', granted: 'integer', granted_at: 'integer', run: 'text?',
-      number: 'integer?',
-    },
-    ['campaign_id', 'wish_id'],
-  ); // prettier-ignore
-  await table('aggregates', { campaign_id: 'text', kind: 'text', key: 'text', value: 'text', count: 'integer' }, [
-    'campaign_id',
-    'kind',
-    'key',
-    'value',
-  ]);
+async function createTables(db: Kysely<Database>, dialect: StoreDialect): Promise<void> {
+  for (const [name, columns] of Object.entries(tables)) await createTable(db, name, columns);
   const sequence =
     dialect === 'sqlite' ? 'integer primary key autoincrement' : 'bigint generated always as identity primary key';
   await sql`create table events (
@@ -194,28 +142,16 @@ async function createIndexes(db: Kysely<Database>): Promise<void> {
 }
 
 /** The event log proves what happened; a database that lets it be edited proves nothing. */
-async function forbidEditingEvents(db: Kysely<Database>, dialect: StoreDialect): Promise<void> {
-  if (dialect === 'sqlite') {
-    for (const change of ['update', 'delete']) {
-      await sql
-        .raw(
-          `create trigger events_no_${change} before ${change} on events begin select raise(abort, 'events are append-only'); end`,
-        )
-        .execute(db);
-    }
-    return;
-  }
-  await sql
-    .raw(
-      `create function events_append_only() returns trigger language plpgsql as $$ begin raise exception 'events are append-only'; end $$`,
-    )
-    .execute(db);
-  await sql
-    .raw(
-      'create trigger events_append_only before update or delete on events for each row execute function events_append_only()',
-    )
-    .execute(db);
-}
+const forbidEditingEvents: Readonly<Record<StoreDialect, readonly string[]>> = {
+  sqlite: ['update', 'delete'].map(
+    (change) =>
+      `create trigger events_no_${change} before ${change} on events begin select raise(abort, 'events are append-only'); end`,
+  ),
+  postgres: [
+    `create function events_append_only() returns trigger language plpgsql as $$ begin raise exception 'events are append-only'; end $$`,
+    'create trigger events_append_only before update or delete on events for each row execute function events_append_only()',
+  ],
+};
 
 /** Migrations in order. An applied one is never changed; a later one is added. */
 export function createMigrations(dialect: StoreDialect): MigrationProvider {
@@ -224,7 +160,7 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       async up(db: Kysely<Database>) {
         await createTables(db, dialect);
         await createIndexes(db);
-        await forbidEditingEvents(db, dialect);
+        for (const statement of forbidEditingEvents[dialect]) await sql.raw(statement).execute(db);
         await db
           .insertInto('meta')
           .values([

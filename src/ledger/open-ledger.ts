@@ -1,7 +1,13 @@
 import { Kysely, Migrator, sql } from 'kysely';
 import type { NewEvent } from '../domain/events.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
-import { createPostgresDialect, refuseInTheClear, refuseUnlessPinned } from './postgres-dialect.ts';
+import {
+  createPostgresDialect,
+  grantAdvice,
+  refuseInTheClear,
+  refuseUnlessPinned,
+  refuseWithoutRights,
+} from './postgres-dialect.ts';
 import { notReadable, readSchemaState, isLedgerFile } from './schema-state.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { StoreError } from './ledger-error.ts';
@@ -56,6 +62,8 @@ function explainFault(location: StoreLocation, cause: unknown): StoreError {
   const words = cause instanceof Error && cause.message !== '' ? cause.message : code;
   const what = `The database cannot be used: ${describeLocation(location)}: ${words}`;
   if (cause instanceof StoreError) return new StoreError(what, { cause, remedy: cause.remedy });
+  // PostgreSQL's "insufficient privilege".
+  if (code === '42501') return new StoreError(`${what}. ${grantAdvice}`, { cause });
   const advice =
     location.databaseUrl === undefined
       ? 'Check that its folder exists, that you may write to it, and that the file is a database of Carillon (set CARILLON_DB for another one).'
@@ -104,6 +112,7 @@ export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as
     };
     // Refused now rather than at the first call.
     if (dialect === 'postgres') await transaction(refuseUnlessPinned);
+    if (dialect === 'postgres' && schema === 'upgrade') await transaction(refuseWithoutRights);
     return store;
   } catch (cause) {
     await db.destroy().catch(() => {});

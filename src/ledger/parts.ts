@@ -23,14 +23,3 @@ export async function readInParts<Value, Row>(
   for (const part of partsOf(values)) rows.push(...(await read(part)));
   return rows;
 }
-
-/** As `Map.groupBy`, which not every engine has. */
-export function groupBy<Value, Key>(values: Iterable<Value>, keyOf: (value: Value) => Key): Map<Key, Value[]> {
-  const groups = new Map<Key, Value[]>();
-  for (const value of values) {
-    const group = groups.get(keyOf(value));
-    if (group === undefined) groups.set(keyOf(value), [value]);
-    else group.push(value);
-  }
-  return groups;
-}

@@ -123,3 +123,32 @@ export async function refuseUnlessPinned(tx: Tx): Promise<void> {
     );
   }
 }
+
+/** What a worker does with the tables; the event log is only added to. */
+const rights = [
+  'campaigns',
+  'recipients',
+  'attempts',
+  'batches',
+  'posts',
+  'conversations',
+  'suppressions',
+  'events',
+].map((table) => ({ table, needs: table === 'events' ? ['select', 'insert'] : ['select', 'insert', 'update'] }));
+
+/** Asks for one row: `missing`, the rights on our tables that this user lacks, as text; empty when it has them all. */
+export const missingRights = `select coalesce(string_agg(needs || ' on ' || name, ', '), '') as missing from (values ${rights
+  .flatMap(({ table, needs }) => needs.map((need) => `('${table}', '${need}')`))
+  .join(', ')}) as wanted (name, needs)
+  where to_regclass(name) is not null and not has_table_privilege(to_regclass(name), needs)`;
+
+/** What lets a user work; a person of the database does it. */
+export const grantAdvice =
+  'Let the owner of the database grant it: GRANT USAGE, CREATE ON SCHEMA public TO …; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO …; or name the user that made the tables in DATABASE_URL.';
+
+/** Throws StoreError when this user may read, but not do a worker's work. */
+export async function refuseWithoutRights(tx: Tx): Promise<void> {
+  const { rows } = await sql<{ missing: string }>`${sql.raw(missingRights)}`.execute(tx);
+  const missing = rows[0]?.missing ?? '';
+  if (missing !== '') throw new StoreError(`its user lacks rights (${missing}). ${grantAdvice}`);
+}

@@ -32,8 +32,11 @@ export async function readSchemaState(
   dialect: StoreDialect,
   provider: MigrationProvider,
 ): Promise<SchemaState> {
-  const known = Object.keys(await provider.getMigrations());
-  const applied = await readApplied(db, dialect);
+  return judgeMigrations(await readApplied(db, dialect), Object.keys(await provider.getMigrations()));
+}
+
+/** How far the schema is, by the names of the migrations in the database and in this program. Throws StoreError as `readSchemaState`. */
+export function judgeMigrations(applied: readonly string[], known: readonly string[]): SchemaState {
   if (applied.length === 0) return 'empty';
   if (applied[0] !== known[0])
     throw new StoreError('its schema is that of another program. Nothing was changed. Name another database.');

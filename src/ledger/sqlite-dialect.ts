@@ -45,7 +45,8 @@ function setJournal(database: InstanceType<typeof LibsqlDatabase>, mode: string,
   }
 }
 
-function isBusy(error: unknown): boolean {
+/** Whether somebody else has the file, or the part of it that is wanted. */
+export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { countRows } from './reads.ts';
 import type { At, Queries, Tx } from './tx.ts';
 
 /** A person's wish as the workflow was told it; where it was told, and when, says which of two is the later one. */
@@ -58,15 +59,8 @@ export async function grantWish(tx: Tx, wished: Wished, work: () => Promise<bool
 
 /** How many pauses the database has that no workflow was told: those of a person in it alone, and those of the campaign itself. */
 export async function countOwnPauses(db: Queries, campaignId: string): Promise<number> {
-  const row = await db
-    .selectFrom('wishes')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('campaign_id', '=', campaignId)
-    .where('change', '=', 'pause')
-    .where('granted', '=', 1)
-    .where('run', 'is', null)
-    .executeTakeFirstOrThrow();
-  return row.count;
+  const pauses = db.selectFrom('wishes').where('campaign_id', '=', campaignId).where('change', '=', 'pause');
+  return countRows(pauses.where('granted', '=', 1).where('run', 'is', null));
 }
 
 /** Notes a change for which nobody waits: what was wished before, and comes later, must not undo it. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { nearForm } from '../domain/correlation/near-form.ts';
 import { compileTemplates } from '../domain/personalisation.ts';
-import { recipientFields } from '../domain/recipient-fields.ts';
+import { recipientFields } from '../domain/columns.ts';
 
 /** Of calls that begin with the agent's own line: it is the same for all of them. */
 const agentsOwnLine = '-';

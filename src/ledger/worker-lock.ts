@@ -1,32 +1,48 @@
-import { openSqliteFile } from './sqlite-dialect.ts';
+import { isBusy, openSqliteFile } from './sqlite-dialect.ts';
 import { StoreError } from './ledger-error.ts';
 
+/** A lock that is held by at most one process of this machine and ends with it, however it ends. */
+export interface ProcessLock {
+  /** May be called again. */
+  release(): void;
+}
+
 /**
- * Makes this process the only worker on a SQLite file. The lock is one of the operating system, held through SQLite on a file
- * beside the database: it ends with the process, however that ends. Throws `StoreError` when another worker holds it.
+ * Takes the lock at `path`, or answers null when another process (or another holder in this one) has it. It is an open exclusive
+ * transaction on an empty SQLite file: the kernel drops it with the process, so there are no stale locks to guess at.
  */
-export function lockSqliteFile(sqlitePath: string): { release(): void } {
-  const path = `${sqlitePath}.lock`;
+export function tryProcessLock(path: string): ProcessLock | null {
   let database: ReturnType<typeof openSqliteFile> | undefined;
   try {
     database = openSqliteFile(path, { journal: 'delete', busyTimeoutMs: 0 });
     database.prepare('begin exclusive').run([]);
-  } catch (cause) {
+  } catch (error) {
     database?.close();
-    const busy = /busy|locked/i.test((cause as Error).message);
-    throw new StoreError(
-      busy
-        ? `Another worker is already running on ${sqlitePath}. A SQLite file takes one worker; stop the other one, or use PostgreSQL (DATABASE_URL) for several.`
-        : `The lock file ${path} cannot be used: ${(cause as Error).message}. Check that you may write to its folder.`,
-      { cause },
-    );
+    if (isBusy(error)) return null;
+    throw error;
   }
-  const held = database;
   return {
     release: () => {
       // Closing alone leaves the lock to the garbage collector, as long as a statement of the connection is still known.
-      held.prepare('rollback').run([]);
-      held.close();
+      database?.prepare('rollback').run([]);
+      database?.close();
+      database = undefined;
     },
   };
+}
+
+/** Makes this process the only worker on a SQLite file. Throws `StoreError` when another worker holds its lock. */
+export function lockSqliteFile(sqlitePath: string): ProcessLock {
+  const path = `${sqlitePath}.lock`;
+  let lock: ProcessLock | null;
+  try {
+    lock = tryProcessLock(path);
+  } catch (cause) {
+    const why = `The lock file ${path} cannot be used: ${(cause as Error).message}`;
+    throw new StoreError(`${why}. Check that you may write to its folder.`, { cause });
+  }
+  if (lock !== null) return lock;
+  throw new StoreError(
+    `Another worker is already running on ${sqlitePath}. A SQLite file takes one worker; stop the other one, or use PostgreSQL (DATABASE_URL) for several.`,
+  );
 }

@@ -1,4 +1,4 @@
-import { countNamed } from '../domain/column-name.ts';
+import { countNamed } from '../domain/columns.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
 import type { CampaignFile } from '../campaign-file/file.ts';
 import { ListFileError } from '../input/errors.ts';

@@ -1,4 +1,4 @@
-import { theColumn } from '../domain/column-name.ts';
+import { theColumn } from '../domain/columns.ts';
 import { ListFileError } from '../input/errors.ts';
 import { describeList } from './description.ts';
 import { readListRecords } from './records.ts';

@@ -1,3 +1,4 @@
+import { remember } from '../domain/remember.ts';
 import { timeZone } from '../domain/time-zone.ts';
 
 /** Which end of a stretch of time a cell tells. */
@@ -45,33 +46,25 @@ function offsetOf(text: string): number {
  * start and the earlier an end; one that the clock skips is as much after the change as it was meant to be after the hour before.
  */
 function instantIn(zone: string, wall: number, kind: InstantKind): number {
-  const { before, after } = offsetsAround(zone, Math.floor(wall / dayMs));
+  const { before, after } = offsetsIn(zone)(Math.floor(wall / dayMs));
   if (before === after) return wall - before;
   const shown = [before, after].map((offset) => wall - offset).filter((at) => wall - at === offsetAt(zone, at));
   if (shown.length === 0) return wall - before;
   return kind === 'start' ? Math.max(...shown) : Math.min(...shown);
 }
 
-interface Offsets {
-  before: number;
-  after: number;
-}
+const mostDays = 1_000;
 
-/** By zone and day: lists repeat both, and to ask the zone takes longer than all else about a row. */
-const offsets = new Map<string, Offsets>();
-const mostOffsets = 50_000;
-
-/** Offsets from UTC a day before and a day after a local day: the same unless the clock changes near it. */
-function offsetsAround(zone: string, day: number): Offsets {
-  const key = `${zone} ${String(day)}`;
-  let found = offsets.get(key);
-  if (found === undefined) {
-    if (offsets.size >= mostOffsets) offsets.clear();
-    found = { before: offsetAt(zone, (day - 1) * dayMs), after: offsetAt(zone, (day + 2) * dayMs) };
-    offsets.set(key, found);
-  }
-  return found;
-}
+/**
+ * Offsets from UTC a day before and a day after a local day, by zone: the same unless the clock changes near it. Lists repeat zones and
+ * days, and to ask the zone takes longer than all else about a row.
+ */
+const offsetsIn = remember((zone: string) =>
+  remember(
+    (day: number) => ({ before: offsetAt(zone, (day - 1) * dayMs), after: offsetAt(zone, (day + 2) * dayMs) }),
+    mostDays,
+  ),
+);
 
 function offsetAt(zone: string, at: number): number {
   return timeZone(zone).offset(at) * minuteMs;

@@ -1,9 +1,9 @@
-import { findColumn } from '../domain/column-name.ts';
+import { findColumn } from '../domain/columns.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
 import { ListFileError } from '../input/errors.ts';
 import { describeList } from './description.ts';
 import { readListRecords } from './records.ts';
-import { nearestName } from '../input/nearest-name.ts';
+import { didYouMean } from '../input/nearest-name.ts';
 
 export interface NumberListInput {
   path: string;
@@ -66,8 +66,7 @@ function findNumbers({ path, column, region }: NumberListInput, first: readonly 
         `${JSON.stringify(column)} fits several columns: ${namesOf(found.several)}; write it as in the file`,
       );
     }
-    const nearest = nearestName(column, first);
-    const guess = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+    const guess = didYouMean(column, first);
     throw new ListFileError(path, `there is no column ${JSON.stringify(column)}.${guess} There are ${namesOf(first)}`);
   }
   if (first.length === 1) return 0;

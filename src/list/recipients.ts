@@ -2,7 +2,7 @@ import type { CampaignRules } from '../domain/campaign-rules.ts';
 import type { RejectionReason } from '../domain/outcome.ts';
 import { compileTemplates, type Personalisation } from '../domain/personalisation.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
-import { recipientFields } from '../domain/recipient-fields.ts';
+import { recipientFields } from '../domain/columns.ts';
 import type { CampaignFile } from '../campaign-file/file.ts';
 import type { ListRecord } from './format/record.ts';
 import { readListRecords } from './records.ts';

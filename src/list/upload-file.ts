@@ -1,5 +1,5 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
-import { theColumn } from '../domain/column-name.ts';
+import { theColumn } from '../domain/columns.ts';
 import { ListFileError } from '../input/errors.ts';
 import { findHeader, type ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';

@@ -6,6 +6,7 @@ import {
   type ForecastGroup,
   type ForecastInput,
 } from '../domain/forecast/forecast.ts';
+import { firstThat } from '../domain/first-that.ts';
 import { warmUpLines } from '../domain/pacing/pacing.ts';
 import { likelyRetries, longestRetries, type RetryPath } from './retry-path.ts';
 
@@ -228,10 +229,5 @@ function leastThat(holds: (value: number) => boolean, tooFew: number, enough: nu
     low = high;
     high = Math.min(enough, high * 2);
   }
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (holds(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
+  return firstThat(holds, low, high);
 }

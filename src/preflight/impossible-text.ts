@@ -1,6 +1,7 @@
 import { weekdays, type CampaignRules, type LegalHours, type Weekday } from '../domain/campaign-rules.ts';
 import type { CampaignFile } from '../campaign-file/file.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
+import { problemAt } from '../input/problems.ts';
 import type { ImpossiblePlace, ImpossibleWindows } from './impossible-windows.ts';
 import { windowText } from '../campaign-file/weekly-hours.ts';
 
@@ -38,11 +39,7 @@ export function refuseImpossible(file: CampaignFile, rules: CampaignRules, found
 function problemsOf(file: CampaignFile, rules: CampaignRules, place: ImpossiblePlace): CampaignProblem[] {
   const { hours } = file.settings;
   const { law } = place;
-  const problem = (path: string[], message: string): CampaignProblem => ({
-    line: file.lineOf(path),
-    path: path.join('.'),
-    message,
-  });
+  const problem = (path: string[], message: string) => problemAt(file.lineOf, path, message);
   if (law !== null && law.length > 0 && hours === null) {
     const fix = 'correct the rule in a file of your own and name that as law';
     return [problem(['law'], `no recipient in the list can ever be called: ${causeOf(place)}; ${fix}`)];

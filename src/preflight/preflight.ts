@@ -2,7 +2,7 @@ import type { CampaignRules } from '../domain/campaign-rules.ts';
 import type { JsonObject } from '../domain/conversation-override.ts';
 import type { RejectionReason } from '../domain/outcome.ts';
 import { compileTemplates, type Personalisation } from '../domain/personalisation.ts';
-import { recipientFields } from '../domain/recipient-fields.ts';
+import { recipientFields } from '../domain/columns.ts';
 import {
   forecastCampaign,
   usualAssumptions,

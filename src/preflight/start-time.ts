@@ -1,6 +1,6 @@
 import { forecastCampaign, forecastOutlook, type CampaignForecast } from './campaign-forecast.ts';
-import type { CampaignFile } from '../campaign-file/file.ts';
-import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
+import { refusalOf, refusalOfRows, type CampaignFile } from '../campaign-file/file.ts';
+import type { CampaignFileError } from '../input/errors.ts';
 import { FunnelCounter, isForWantOfTime, type Funnel } from './funnel.ts';
 import type { ListRow } from '../list/recipients.ts';
 import { dialsFrom, type CampaignRules } from '../domain/campaign-rules.ts';
@@ -66,31 +66,19 @@ function likelyShortfall({ neverCalled, cutShort }: Forecast): string[] {
 
 function nobody(file: CampaignFile, { exclusions }: Funnel): CampaignFileError {
   const why = exclusions.map(({ reason, count }) => `${reason} ${String(count)}`).join(', ');
-  const message = `none of the rows of ${file.settings.list.file} would be called (${why})`;
-  return new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }], {
-    isAboutRows: true,
-  });
+  return refusalOfRows(file, `none of the rows of ${file.settings.list.file} would be called (${why})`);
 }
 
 function tooShort(file: CampaignFile, rules: CampaignRules, forecast: CampaignForecast): CampaignFileError {
   const shortfall = shortfallText(rules, forecast);
   const needs = shortfall === null ? '' : ` ${shortfall}`;
   const fix = 'Write what it needs, or call as many as there is time for with --allow-partial';
-  const { line, path, value } = limitOf(file, rules, forecast);
+  // The setting that ends it too soon: of the campaign, where a later end would do, else of the rows.
+  const { endsAt, list } = rules;
+  const byRows = list.expiresAtColumn !== null && (endsAt === null || forecast.needs?.moreMs === null);
+  const value = byRows ? JSON.stringify(list.expiresAtColumn) : isoText(endsAt ?? 0);
   const message = `${value} leaves too little time: ${neverCalledText(forecast.earliest)}.${needs} ${fix}`;
-  return new CampaignFileError(file.path, [{ line, path, message }]);
-}
-
-/** The setting that ends it too soon: of the campaign, where a later end would do, else of the rows. */
-function limitOf(
-  file: CampaignFile,
-  { endsAt, list }: CampaignRules,
-  { needs }: CampaignForecast,
-): Omit<CampaignProblem, 'message'> & { value: string } {
-  const byRows = list.expiresAtColumn !== null && (endsAt === null || needs?.moreMs === null);
-  const path = byRows ? ['list', 'expires_at'] : ['ends_at'];
-  const value = byRows ? JSON.stringify(list.expiresAtColumn) : new Date(endsAt ?? 0).toISOString();
-  return { line: file.lineOf(path), path: path.join('.'), value };
+  return refusalOf(file, byRows ? ['list', 'expires_at'] : ['ends_at'], message);
 }
 
 function lateRows({ exclusions }: Funnel, impossibleRows: number): string[] {
@@ -128,7 +116,7 @@ export function refuseTooEarlyEnd(file: CampaignFile, rules: CampaignRules, funn
   const message =
     `${isoText(rules.endsAt ?? 0)} is too early: no recipient in the list can be called before it. The first hours open ${isoText(opensAt)}, ` +
     `and a call must begin longer than advanced.dispatch_margin (${margin}) before the end; write a later time`;
-  throw new CampaignFileError(file.path, [{ line: file.lineOf(['ends_at']), path: 'ends_at', message }]);
+  throw refusalOf(file, ['ends_at'], message);
 }
 
 function isoText(at: number): string {

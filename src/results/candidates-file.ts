@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import type { ConversationFacts } from '../domain/conversation-facts.ts';
-import { findColumn } from '../domain/column-name.ts';
+import { findColumn } from '../domain/columns.ts';
 import { doubtDecisions, type DecisionLine, type DecisionProblem } from '../ledger/people/decision-checks.ts';
 import type { DoubtfulRow } from '../ledger/doubt/doubtful-rows.ts';
 import { findHeader } from '../list/header.ts';

@@ -73,7 +73,7 @@ async function modeOf(path: string): Promise<number> {
 }
 
 /** Without it a crash of the machine may forget the rename; where folders cannot be opened there is nothing to do. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   let folder: FileHandle | null = null;
   try {
     folder = await open(path, 'r');

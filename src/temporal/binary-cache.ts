@@ -3,7 +3,8 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { tryProcessLock } from './process-lock.ts';
+import { programFile } from './binary-probe.ts';
+import { tryProcessLock } from '../ledger/worker-lock.ts';
 
 /** The version that is downloaded or built. 1.5.1 is the newest that `go install` accepts: later ones carry replace directives. */
 export const temporalCliVersion = '1.5.1';
@@ -14,12 +15,7 @@ const workFolderPrefix = '.work-';
 export function cachedBinaryPath(config: Pick<Config, 'XDG_CACHE_HOME' | 'HOME'>): string {
   const xdg = config.XDG_CACHE_HOME;
   const cache = xdg !== undefined && isAbsolute(xdg) ? xdg : join(config.HOME ?? homedir(), '.cache');
-  const file = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
-  return join(cacheFolder(cache), file);
-}
-
-function cacheFolder(cache: string): string {
-  return join(cache, 'carillon', 'temporal', `v${temporalCliVersion}`);
+  return join(cache, 'carillon', 'temporal', `v${temporalCliVersion}`, programFile('temporal'));
 }
 
 export interface CacheLockInput {

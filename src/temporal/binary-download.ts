@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request, type Dispatcher } from 'undici';
 import { temporalCliVersion } from './binary-cache.ts';
+import { programFile } from './binary-probe.ts';
 import { lastLine, runChild } from './child-run.ts';
 
 /** Limits of the download, in milliseconds. A blocked network must fail over in seconds; a slow one may take its time. */
@@ -107,7 +108,7 @@ async function follow(first: string, dispatcher: Dispatcher, signal: AbortSignal
 }
 
 async function unpack(archive: string, workFolder: string, signal: AbortSignal | undefined): Promise<string> {
-  const file = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+  const file = programFile('temporal');
   const unpacked = await runChild({
     command: 'tar',
     args: ['-xf', archive, '-C', workFolder, file],

@@ -27,9 +27,14 @@ export async function probeBinary(path: string, signal?: AbortSignal): Promise<B
   return { usable: true, version: version[1] ?? '' };
 }
 
+/** The file of a program, as this system names it. */
+export function programFile(name: string): string {
+  return process.platform === 'win32' ? `${name}.exe` : name;
+}
+
 /** The first executable of that name in the folders of a PATH variable, or null. Relative folders are left out. */
 export async function findOnPath(name: string, path: string | undefined): Promise<string | null> {
-  const file = process.platform === 'win32' ? `${name}.exe` : name;
+  const file = programFile(name);
   for (const folder of (path ?? '').split(delimiter).filter((entry) => isAbsolute(entry))) {
     const candidate = join(folder, file);
     const executable = await access(candidate, constants.X_OK).then(

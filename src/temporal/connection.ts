@@ -63,24 +63,15 @@ export async function connectTemporalNative(
   // Commands that only ask need no native core: loading it takes longer than they do.
   const { NativeConnection: native } = await import('@temporalio/worker');
   const connecting = native.connect(connectionOptions);
-  let connection: NativeConnection;
   try {
-    connection = await withinLimit(connecting, timeoutMs);
+    const connection = await withinLimit(connecting, timeoutMs);
+    await requireNamespace(connection, target, deadline);
+    return { ...target, connection };
   } catch (error) {
     // The native connect cannot be called off: one that still succeeds after the limit is closed again.
-    void connecting.then(
-      (late) => late.close(),
-      () => {},
-    );
+    connecting.then((late) => late.close()).catch(() => {});
     throw explain(error, target, timeoutMs);
   }
-  try {
-    await requireNamespace(connection, target, deadline);
-  } catch (error) {
-    await connection.close();
-    throw explain(error, target, timeoutMs);
-  }
-  return { ...target, connection };
 }
 
 /** What the `TEMPORAL_*` variables and the toml profile say, with the namespace passed on. Throws ConfigError. */
@@ -125,22 +116,19 @@ async function requireNamespace(
 function explain(error: unknown, { address, namespace }: TemporalTarget, timeoutMs: number): TemporalUnreachableError {
   const source = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
   const code: number | null = isGrpcServiceError(source) ? source.code : null;
+  const unusable = (reason: string) => new TemporalUnreachableError(address, reason, error);
   if (code === grpcStatus.notFound) {
     const advice = `create it (temporal operator namespace create --namespace ${namespace} --retention 30d) or set TEMPORAL_NAMESPACE`;
-    return new TemporalUnreachableError(address, `it has no namespace "${namespace}"; ${advice}.`, error);
+    return unusable(`it has no namespace "${namespace}"; ${advice}.`);
   }
   if (code === grpcStatus.permissionDenied || code === grpcStatus.unauthenticated) {
     const advice = 'check TEMPORAL_API_KEY, the TEMPORAL_TLS_* variables and TEMPORAL_NAMESPACE';
-    return new TemporalUnreachableError(
-      address,
-      `it refuses these credentials for namespace "${namespace}"; ${advice}.`,
-      error,
-    );
+    return unusable(`it refuses these credentials for namespace "${namespace}"; ${advice}.`);
   }
   const advice =
     'Start it, or set TEMPORAL_ADDRESS to a server that runs; if it wants TLS or a key, set TEMPORAL_TLS or TEMPORAL_API_KEY.';
   const reason = code === null ? 'it cannot be reached' : `it gives no answer (gRPC status ${code})`;
-  return new TemporalUnreachableError(address, `${reason}, waited at most ${timeoutMs / 1000} s. ${advice}`, error);
+  return unusable(`${reason}, waited at most ${timeoutMs / 1000} s. ${advice}`);
 }
 
 async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {

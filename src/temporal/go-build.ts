@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporalCliVersion } from './binary-cache.ts';
+import { programFile } from './binary-probe.ts';
 import { lastLine, runChild } from './child-run.ts';
 
 const module = 'github.com/temporalio/cli';
@@ -51,7 +52,7 @@ export async function buildBinaryWithGo(input: GoBuildInput): Promise<string> {
   } finally {
     clearInterval(ticker);
   }
-  const path = join(workFolder, process.platform === 'win32' ? 'temporal.exe' : 'temporal');
+  const path = join(workFolder, programFile('temporal'));
   await access(path);
   input.onProgress(`Temporal built in ${Math.round((performance.now() - startedAt) / 1000)} s`);
   return path;

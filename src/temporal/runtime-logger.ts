@@ -1,5 +1,6 @@
 import { IllegalStateError } from '@temporalio/common';
 import { DefaultLogger, Runtime, type LogEntry } from '@temporalio/worker';
+import { listenText, type ListenAddress } from '../config.ts';
 import type { Logger } from '../logger.ts';
 
 /** What a log line of the SDK may carry on: ids and counts, never inputs or results. */
@@ -26,10 +27,14 @@ let target: Logger | null = null;
 let server: string | null = null;
 
 /**
- * Sends the SDK's log lines to `logger`, native ones included, and leaves signals to this program. Call it before the first worker or
- * native connection of the process; later calls change the logger only, and the address of the server that its lines name.
+ * Sends the SDK's log lines to `logger`, native ones included, serves its metrics at `metrics`, and leaves signals to this program. Call
+ * it before the first worker or native connection of the process; later calls change the logger only, and the address of the server
+ * that its lines name.
  */
-export function installRuntime(logger: Logger, address: string | null = null): void {
+export function installRuntime(
+  logger: Logger,
+  { address = null, metrics }: { address?: string | null; metrics?: ListenAddress | undefined } = {},
+): void {
   const first = target === null;
   target = logger;
   server = address;
@@ -40,7 +45,10 @@ export function installRuntime(logger: Logger, address: string | null = null): v
         () => target ?? logger,
         () => server,
       ),
-      telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
+      telemetryOptions: {
+        logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
+        ...(metrics === undefined ? {} : { metrics: exporterAt(metrics) }),
+      },
       // The command itself stops its parts, in order.
       shutdownSignals: [],
     });
@@ -48,6 +56,12 @@ export function installRuntime(logger: Logger, address: string | null = null): v
     // A worker that another part of this process has started already: its runtime stays as it is.
     if (!(error instanceof IllegalStateError)) throw error;
   }
+}
+
+/** Names as Prometheus has them: counters end in `_total`, durations are in seconds and say so. */
+function exporterAt(metrics: ListenAddress) {
+  const prometheus = { countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true };
+  return { attachServiceName: false, prometheus: { ...prometheus, bindAddress: listenText(metrics) } };
 }
 
 /** The SDK's logger as lines of ours. While the server is down its many lines are one. */

@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
 import { cachedBinaryPath, installBinary, temporalCliVersion, withCacheLock } from './binary-cache.ts';
@@ -66,19 +66,31 @@ export async function findTemporalBinary(
   config: BinaryConfig,
   onSkip: (reason: string) => void = () => {},
 ): Promise<TemporalBinary | null> {
-  if (config.CARILLON_TEMPORAL_BIN !== undefined) return await useConfigured(config.CARILLON_TEMPORAL_BIN);
+  const configured = config.CARILLON_TEMPORAL_BIN;
+  if (configured !== undefined)
+    return tryProgram(configured, 'configured', (reason) => {
+      const what = `CARILLON_TEMPORAL_BIN names ${configured}, which cannot be used: ${reason}`;
+      throw new TemporalBinaryError(`${what}. Correct it or unset it.`);
+    });
   const onPath = await findOnPath('temporal', config.PATH);
   if (onPath === null) onSkip('PATH: no temporal');
-  const candidates = [
-    { step: 'path', path: onPath },
-    { step: 'cache', path: await existing(cachedBinaryPath(config)) },
-  ] as const;
-  for (const { step, path } of candidates) {
-    if (path === null) continue;
-    const probe = await probeBinary(path);
-    if (probe.usable) return { path, step, serverVersion: probe.version };
-    onSkip(`${path}: ${probe.reason}`);
-  }
+  const found = onPath === null ? null : await tryProgram(onPath, 'path', (reason) => onSkip(`${onPath}: ${reason}`));
+  return found ?? findCached(cachedBinaryPath(config), onSkip);
+}
+
+async function findCached(path: string, onSkip: (reason: string) => void): Promise<TemporalBinary | null> {
+  return existsSync(path) ? tryProgram(path, 'cache', (reason) => onSkip(`${path}: ${reason}`)) : null;
+}
+
+/** The program, run once; null when it cannot be used, after `onFault` was told why. */
+async function tryProgram(
+  path: string,
+  step: BinaryStep,
+  onFault: (reason: string) => void,
+): Promise<TemporalBinary | null> {
+  const probe = await probeBinary(path);
+  if (probe.usable) return { path, step, serverVersion: probe.version };
+  onFault(probe.reason);
   return null;
 }
 
@@ -123,8 +135,24 @@ interface FetchInput extends ResolveBinaryInput {
 
 async function fetchBinary(input: FetchInput): Promise<TemporalBinary | null> {
   const { config, target, limits, onProgress, signal, fail } = input;
-  const cached = await probeExisting(target, 'cache');
+  // Another process may have filled the cache meanwhile.
+  const cached = await findCached(target, () => {});
   if (cached !== null) return cached;
+  const install = async (
+    step: 'download' | 'go',
+    make: (workFolder: string) => Promise<string>,
+  ): Promise<TemporalBinary> => {
+    let serverVersion = '';
+    await installBinary(target, async (workFolder) => {
+      const made = await make(workFolder);
+      // Nothing enters the cache that was not run once: a truncated or foreign program would block every later start.
+      const probe = await probeBinary(made);
+      if (!probe.usable) throw new Error(probe.reason);
+      serverVersion = probe.version;
+      return made;
+    });
+    return { path: target, step, serverVersion };
+  };
 
   const archive = input.archive ?? officialArchive();
   if (archive === null) {
@@ -133,8 +161,7 @@ async function fetchBinary(input: FetchInput): Promise<TemporalBinary | null> {
     const { host } = new URL(archive.url);
     onProgress(`fetching Temporal ${temporalCliVersion} from ${host}`);
     try {
-      await installBinary(target, (workFolder) => checked(downloadBinary({ archive, workFolder, limits, signal })));
-      return await probeExisting(target, 'download');
+      return await install('download', (workFolder) => downloadBinary({ archive, workFolder, limits, signal }));
     } catch (error) {
       signal?.throwIfAborted();
       fail(`download from ${host}: ${reasonOf(error)}`);
@@ -148,43 +175,12 @@ async function fetchBinary(input: FetchInput): Promise<TemporalBinary | null> {
     return null;
   }
   try {
-    const build = { go, onProgress, limits, signal };
-    await installBinary(target, (workFolder) => checked(buildBinaryWithGo({ ...build, workFolder })));
-    return await probeExisting(target, 'go');
+    return await install('go', (workFolder) => buildBinaryWithGo({ go, onProgress, limits, signal, workFolder }));
   } catch (error) {
     signal?.throwIfAborted();
     fail(`go install: ${reasonOf(error)}`);
     return null;
   }
-}
-
-/** Nothing enters the cache that was not run once: a truncated or foreign program would block every later start. */
-async function checked(made: Promise<string>): Promise<string> {
-  const path = await made;
-  const probe = await probeBinary(path);
-  if (!probe.usable) throw new Error(probe.reason);
-  return path;
-}
-
-async function useConfigured(path: string): Promise<TemporalBinary> {
-  const probe = await probeBinary(path);
-  if (probe.usable) return { path, step: 'configured', serverVersion: probe.version };
-  throw new TemporalBinaryError(
-    `CARILLON_TEMPORAL_BIN names ${path}, which cannot be used: ${probe.reason}. Correct it or unset it.`,
-  );
-}
-
-async function existing(path: string): Promise<string | null> {
-  return await access(path).then(
-    () => path,
-    () => null,
-  );
-}
-
-async function probeExisting(path: string, step: BinaryStep): Promise<TemporalBinary | null> {
-  if ((await existing(path)) === null) return null;
-  const probe = await probeBinary(path);
-  return probe.usable ? { path, step, serverVersion: probe.version } : null;
 }
 
 function reasonOf(error: unknown): string {

@@ -12,20 +12,35 @@ import type { CampaignInput } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
 import { serviceAddress } from '../convai/base-url.ts';
 import { failureTypes } from '../domain/failure-types.ts';
-import { unsentStates } from '../domain/ledger.ts';
+import { undecidedStates, unsentStates } from '../domain/ledger.ts';
 import { requireHookSecret } from './hook-secret.ts';
 import { isSameService, otherServiceText } from '../domain/service-address.ts';
-import { findCampaign, reviveCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
+import { findCampaign, lastBatchNumber, reviveCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
 import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
+import type { Remedy } from '../ledger/ledger-error.ts';
 import type { LedgerOlderError } from '../ledger/ledger-older.ts';
 import type { Store } from '../ledger/open-ledger.ts';
-import { findBatchState } from '../ledger/batch-moves.ts';
+import { findBatch } from '../ledger/reads.ts';
 import { campaignTimeouts } from './worker.ts';
 
 /** Thrown when Temporal has a workflow of that name that does not run this database's campaign. */
 export class WorkflowConflictError extends Error {
   override readonly name = 'WorkflowConflictError' as const;
   readonly isBadInput = false;
+}
+
+/** Thrown when Temporal does not know the workflow of a round that has dialled: it has lost its data, or is another server. */
+export class LostWorkflowError extends Error {
+  override readonly name = 'LostWorkflowError' as const;
+  readonly isBadInput = false;
+  readonly remedy: Remedy;
+
+  constructor(campaignId: string, workflowId: string) {
+    super(
+      `Temporal does not know the workflow ${workflowId}, although the database says that campaign ${campaignId} has dialled: nothing was started. Check TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE. If Temporal has lost its data, recover the campaign:`,
+    );
+    this.remedy = { kind: 'recover', campaignId };
+  }
 }
 
 /** Thrown when a campaign was started against another service than the one of the settings; nothing was done. */
@@ -41,14 +56,23 @@ export class OtherServiceError extends Error {
   }
 }
 
+interface StartDependencies {
+  config: Config;
+  store: Store;
+  client: Client;
+  now: number;
+  /** A round that has dialled may be started although Temporal does not know its workflow: the ledger was compared with the service. */
+  recovers?: boolean;
+}
+
 /**
  * Starts the workflow of the round that a campaign is to run now, or attaches to the one that runs. Idempotent: a crash between the
  * database and Temporal is mended by running it again. Answers undefined when nothing is left to run. Throws OtherServiceError;
- * WorkflowConflictError when the name is taken by another database's campaign, or by a run that ended without this database; and
- * ConfigError when the campaign has hooks and there is no secret to sign with.
+ * WorkflowConflictError when the name is taken by another database's campaign, or by a run that ended without this database;
+ * LostWorkflowError; and ConfigError when the campaign has hooks and there is no secret to sign with.
  */
 export async function startCampaign(
-  deps: { config: Config; store: Store; client: Client; now: number },
+  deps: StartDependencies,
   campaignId: string,
 ): Promise<{ round: Round; attached: boolean } | undefined> {
   const { config, store, client } = deps;
@@ -66,7 +90,7 @@ export async function startCampaign(
     round: round.round,
     queues,
     timeouts: campaignTimeouts(config),
-    submitted: 0,
+    submitted: await countSubmitted(store, round),
     callersChecked: false,
   };
   await reviveCampaign(store, { campaignId, now: deps.now });
@@ -90,10 +114,10 @@ export async function startCampaign(
 
 /**
  * Throws WorkflowConflictError when Temporal would refuse the next round of a campaign, whether the database has the campaign yet or
- * not. Changes nothing: what is refused is neither imported nor called running.
+ * not, and LostWorkflowError. Changes nothing: what is refused is neither imported nor called running.
  */
 export async function requireStartable(
-  { config, store, client }: { config: Config; store: Store; client: Client },
+  { config, store, client, recovers = false }: Omit<StartDependencies, 'now'>,
   campaignId: string,
 ): Promise<void> {
   const isKnown = (await findCampaign(store.db, campaignId)) !== undefined;
@@ -101,10 +125,25 @@ export async function requireStartable(
   if (round === undefined) return;
   const next = { campaignId, round, workflowId: campaignWorkflowId(campaignId, round) };
   const last = await describeRun(client, next.workflowId);
-  if (last === undefined) return;
+  if (last === undefined) {
+    if (recovers || (await lastBatchNumber(store.db, { campaign_id: campaignId, round })) === 0) return;
+    throw new LostWorkflowError(campaignId, next.workflowId);
+  }
   if (last.status.name === 'FAILED') await requireLedgerCaughtUp(client, store, next);
   else if (last.status.name === 'RUNNING' || last.status.name === 'COMPLETED')
     requireOwnRun(last, next, campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId).campaign);
+}
+
+/** Batches whose submit is over, which a new run need not enter again: before one is planned, the one before it has its verdict. */
+async function countSubmitted({ db }: Store, { campaignId, round }: Round): Promise<number> {
+  const n = await lastBatchNumber(db, { campaign_id: campaignId, round });
+  const batch = n === 0 ? undefined : await findBatch(db, batchIdOf(campaignId, round, n));
+  return batch !== undefined && undecidedStates.includes(batch.state) ? n - 1 : n;
+}
+
+/** Whether Temporal runs the workflow of the campaign's round. */
+export async function isRunning(client: Client, { campaignId, round }: Campaign): Promise<boolean> {
+  return (await describeRun(client, campaignWorkflowId(campaignId, round)))?.status.name === 'RUNNING';
 }
 
 async function describeRun(client: Client, workflowId: string): Promise<LastRun | undefined> {
@@ -130,9 +169,11 @@ async function requireLedgerCaughtUp(client: Client, store: Store, round: NamedR
   const lost = await lostBatchOf(client, round.workflowId);
   if (lost === undefined) return;
   const { missing, submitted } = lost;
+  // It was the round that was missing, and it is this one.
+  if (missing === 0) return;
   const batchId = batchIdOf(round.campaignId, round.round, missing ?? 1);
-  const found = missing === null ? undefined : await findBatchState(store.db, batchId);
-  if (found !== undefined && !(submitted && unsentStates.includes(found))) return;
+  const found = missing === null ? undefined : await findBatch(store.db, batchId);
+  if (found !== undefined && !(submitted && unsentStates.includes(found.state))) return;
   const what = found === undefined ? 'is missing' : 'is still to be sent in it';
   throw new WorkflowConflictError(
     `Campaign ${round.campaignId} has stopped because this database is older than its progress: batch ${missing ?? 1} ${what}. Restore a newer database; going on with this one could call people twice.`,

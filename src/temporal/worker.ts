@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Worker, type NativeConnection } from '@temporalio/worker';
+import { Runtime, Worker, type NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { openWitness } from '../../activities/witness.ts';
@@ -11,6 +11,7 @@ import { createConvaiClient } from '../convai/client.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../ledger/open-ledger.ts';
 import { keepServiceClock } from './clock-keeper.ts';
+import { countRateLimited, showFigures } from './metrics.ts';
 import { loadWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
 export interface WorkerOptions {
@@ -26,6 +27,8 @@ export interface WorkerOptions {
 export interface RunningWorker {
   /** Settles when the worker has stopped; rejects when it failed. */
   finished: Promise<void>;
+  /** Whether it takes work: not before it has begun, nor once it is asked to stop. */
+  isRunning(): boolean;
   /** Takes no new work, lets POSTs that are under way end, and resolves when all is quiet. */
   stop(): Promise<void>;
 }
@@ -69,6 +72,9 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
       bodyMs: config.SVC_BODY_TIMEOUT_MS,
     },
     readsPerSecond: config.SVC_READS_PER_SECOND,
+    ...(config.CARILLON_METRICS_LISTEN === undefined
+      ? {}
+      : { onRequest: countRateLimited(Runtime.instance().metricMeter) }),
   });
   return {
     store,
@@ -140,13 +146,19 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       throw error;
     }),
   );
+  const figures =
+    config.CARILLON_METRICS_LISTEN === undefined
+      ? null
+      : showFigures({ ...deps, meter: Runtime.instance().metricMeter });
   const finished = Promise.allSettled(runs).then(async (results) => {
+    await figures?.stop();
     await deps.client.close();
     const failed = results.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   });
   return {
     finished,
+    isRunning: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     stop: async () => {
       stopAll();
       await finished;

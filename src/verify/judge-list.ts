@@ -41,7 +41,7 @@ export async function judgeList(
     const possible: string[] = [];
     let listed = 0;
     try {
-      for await (const page of pagesOf(service.list(agentId))) {
+      for await (const page of chunksOf(service.list(agentId))) {
         listed += page.length;
         const owners = await readOwners(
           db,
@@ -78,17 +78,6 @@ export async function judgeList(
     );
   }
   return { differences, notes };
-}
-
-async function* pagesOf(list: AsyncIterable<ListedConversation>): AsyncGenerator<ListedConversation[]> {
-  let page: ListedConversation[] = [];
-  for await (const entry of list) {
-    page.push(entry);
-    if (page.length < 500) continue;
-    yield page;
-    page = [];
-  }
-  yield* chunksOf(page);
 }
 
 function campaignOf({ campaigns }: LogJudge, attemptId: string | undefined): string | null {

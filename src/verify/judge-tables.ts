@@ -218,7 +218,7 @@ async function judgeCampaigns(
 async function judgeEntries(db: Queries, { numbers }: LogJudge, ids: readonly string[] | null): Promise<Difference[]> {
   const differences: Difference[] = [];
   if (ids?.length === 0) return differences;
-  for (const chunk of chunksOf(numbers.entries())) {
+  for await (const chunk of chunksOf(numbers.entries())) {
     const entries = await readEntries(
       db,
       chunk.map(({ number }) => number),

@@ -44,7 +44,7 @@ export async function readMeta(db: Queries, key: string): Promise<string | null>
 /** What records tell of calls beside the log: when the phone rang, and when the call was first seen to be over. */
 export async function readCallFacts(db: Queries, attemptIds: readonly string[]): Promise<Map<string, CallFacts>> {
   const facts = new Map<string, CallFacts>();
-  for (const part of chunksOf(attemptIds)) {
+  for await (const part of chunksOf(attemptIds)) {
     const rows = await db
       .selectFrom('attempts')
       .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
@@ -86,7 +86,7 @@ export async function* partsOf<Row>(
   idOf: (row: Row) => string,
 ): AsyncGenerator<{ ids: readonly string[] | null; rows: Row[] }> {
   if (ids !== null) {
-    for (const part of chunksOf(ids)) yield { ids: part, rows: await read({ ids: part }) };
+    for await (const part of chunksOf(ids)) yield { ids: part, rows: await read({ ids: part }) };
     return;
   }
   for (let after = ''; ;) {
@@ -141,7 +141,7 @@ export async function readBatches(db: Queries, scope: Scope) {
     .limit(perPage)
     .execute();
   const posts = new Map<string, { k: number; verdict: string | null; posted_at: number }[]>();
-  for (const part of chunksOf(batches.map((batch) => batch.batch_id))) {
+  for await (const part of chunksOf(batches.map((batch) => batch.batch_id))) {
     const rows = await db
       .selectFrom('posts')
       .select(['batch_id', 'k', 'verdict', 'posted_at'])
@@ -156,7 +156,7 @@ export async function readBatches(db: Queries, scope: Scope) {
 /** Entries of the do-not-call list, by scope and number: until when they hold. */
 export async function readEntries(db: Queries, numbers: readonly string[]): Promise<Map<string, number>> {
   const entries = new Map<string, number>();
-  for (const part of chunksOf(numbers)) {
+  for await (const part of chunksOf(numbers)) {
     const rows = await db
       .selectFrom('suppressions')
       .select(['e164', 'scope', 'expires_at'])
@@ -167,11 +167,12 @@ export async function readEntries(db: Queries, numbers: readonly string[]): Prom
   return entries;
 }
 
-export function* chunksOf<Item>(items: Iterable<Item>, most = perQuery): Generator<Item[]> {
+/** What there is, in parts that one statement can take. */
+export async function* chunksOf<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncGenerator<Item[]> {
   let chunk: Item[] = [];
-  for (const item of items) {
+  for await (const item of items) {
     chunk.push(item);
-    if (chunk.length < most) continue;
+    if (chunk.length < perQuery) continue;
     yield chunk;
     chunk = [];
   }

@@ -76,7 +76,6 @@ async function outcomesOf(store: Store): Promise<Set<string>> {
 
 test.each(Array.from({ length: 8 }, (_, index) => `mood-${index + 1}`))(
   'whatever the hook does, nobody is called without its fresh yes, and all get an outcome (%s)',
-  { timeout: 60_000 },
   async (seed) => {
     const random = new Random(seed);
     const run = await beginScreened({

@@ -163,7 +163,7 @@ export function numberAt(index: number): string {
   return `+1${areas[Math.floor(index / 70) % areas.length]}55501${String(30 + (index % 70)).padStart(2, '0')}`;
 }
 
-export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 100_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 240_000): Promise<void> {
   await vi.waitFor(
     async () => {
       if (!(await holds())) throw new Error('it has not come about');

@@ -29,61 +29,57 @@ async function resultsOf(world: CampaignWorld): Promise<Record<string, string>[]
   return parse<Record<string, string>>(stdout, { columns: true });
 }
 
-test(
-  'a campaign that waits for days calls a row that is added at once, and ends when the others are withdrawn',
-  { timeout: 90_000 },
-  async () => {
-    const world = await createWorld();
-    await world.work();
-    await start(world, [`a,${busy},Row1`, `b,no number,Row2`, `c,${numberAt(3)},Row3`]);
-    await until(async () => (await statusOf(world))['open'] === 0 && world.sandbox.calls().length === 2);
+test('a campaign that waits for days calls a row that is added at once, and ends when the others are withdrawn', async () => {
+  const world = await createWorld();
+  await world.work();
+  await start(world, [`a,${busy},Row1`, `b,no number,Row2`, `c,${numberAt(3)},Row3`]);
+  await until(async () => (await statusOf(world))['open'] === 0 && world.sandbox.calls().length === 2);
 
-    const list = writeList(world, 'more.csv', [
-      `a,${busy},Row1`,
-      `b,${numberAt(4)},Row2`,
-      `d,${numberAt(5)},Row4`,
-      'e,oops,Row5',
-    ]);
-    const dry = await world.run('update', world.id, list, '--dry-run');
-    expect(dry.stdout).toMatch(/4 rows of .*more\.csv read, nothing was changed\. It would be\n {2}accepted +1 /);
-    expect(await statusOf(world)).toMatchObject({ total: 3 });
+  const list = writeList(world, 'more.csv', [
+    `a,${busy},Row1`,
+    `b,${numberAt(4)},Row2`,
+    `d,${numberAt(5)},Row4`,
+    'e,oops,Row5',
+  ]);
+  const dry = await world.run('update', world.id, list, '--dry-run');
+  expect(dry.stdout).toMatch(/4 rows of .*more\.csv read, nothing was changed\. It would be\n {2}accepted +1 /);
+  expect(await statusOf(world)).toMatchObject({ total: 3 });
 
-    const report = world.path('report.csv');
-    const updated = await world.run('update', world.id, list, '--report', report);
-    expect(updated).toMatchObject({ code: 1, stderr: '' });
-    expect(updated.stdout).toMatch(/accepted +1 .*\n +corrected +1 .*\n +unchanged +1 .*\n +failed +1 /);
-    expect(updated.stdout).toMatch(/4 +5 +e +invalid_phone +/);
-    expect(updated.stdout).toContain('were left alone');
-    const lines = parse<Record<string, string>>(world.read('report.csv'), { columns: true });
-    expect(
-      lines.map(({ row, line, id, result, code, campaign_row }) => [row, line, id, result, code, campaign_row]),
-    ).toEqual([
-      ['1', '2', 'a', 'unchanged', '', '1'],
-      ['2', '3', 'b', 'corrected', '', '2'],
-      ['3', '4', 'd', 'accepted', '', '4'],
-      ['4', '5', 'e', 'failed', 'invalid_phone', ''],
-    ]);
-    await until(async () => (await statusOf(world))['open'] === 0 && world.sandbox.calls().length === 4);
+  const report = world.path('report.csv');
+  const updated = await world.run('update', world.id, list, '--report', report);
+  expect(updated).toMatchObject({ code: 1, stderr: '' });
+  expect(updated.stdout).toMatch(/accepted +1 .*\n +corrected +1 .*\n +unchanged +1 .*\n +failed +1 /);
+  expect(updated.stdout).toMatch(/4 +5 +e +invalid_phone +/);
+  expect(updated.stdout).toContain('were left alone');
+  const lines = parse<Record<string, string>>(world.read('report.csv'), { columns: true });
+  expect(
+    lines.map(({ row, line, id, result, code, campaign_row }) => [row, line, id, result, code, campaign_row]),
+  ).toEqual([
+    ['1', '2', 'a', 'unchanged', '', '1'],
+    ['2', '3', 'b', 'corrected', '', '2'],
+    ['3', '4', 'd', 'accepted', '', '4'],
+    ['4', '5', 'e', 'failed', 'invalid_phone', ''],
+  ]);
+  await until(async () => (await statusOf(world))['open'] === 0 && world.sandbox.calls().length === 4);
 
-    const waiting = (await resultsOf(world)).filter((row) => row['outcome'] === 'in_progress').map((row) => row['id']);
-    expect(waiting).toContain('a');
-    const asked = await world.run('withdraw', world.id, '--id', waiting.join(','));
-    expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('run again with --yes') });
-    const withdrawn = await world.run('withdraw', world.id, '--id', waiting.join(','), '--yes', '--reason', 'moved');
-    expect(withdrawn).toMatchObject({ code: 0, stderr: '' });
-    await until(async () => (await statusOf(world))['state'] === 'completed');
-    const results = await resultsOf(world);
-    expect(results.map((row) => row['id'])).toEqual(['a', 'b', 'c', 'd']);
-    expect(results[0]).toMatchObject({ outcome: 'cancelled', reason: 'withdrawn', attempts: '1', disposition: 'busy' });
-    expect(await world.run('verify', world.id)).toMatchObject(proven);
+  const waiting = (await resultsOf(world)).filter((row) => row['outcome'] === 'in_progress').map((row) => row['id']);
+  expect(waiting).toContain('a');
+  const asked = await world.run('withdraw', world.id, '--id', waiting.join(','));
+  expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('run again with --yes') });
+  const withdrawn = await world.run('withdraw', world.id, '--id', waiting.join(','), '--yes', '--reason', 'moved');
+  expect(withdrawn).toMatchObject({ code: 0, stderr: '' });
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  const results = await resultsOf(world);
+  expect(results.map((row) => row['id'])).toEqual(['a', 'b', 'c', 'd']);
+  expect(results[0]).toMatchObject({ outcome: 'cancelled', reason: 'withdrawn', attempts: '1', disposition: 'busy' });
+  expect(await world.run('verify', world.id)).toMatchObject(proven);
 
-    const late = await world.run('update', world.id, list);
-    expect(late).toMatchObject({ code: 2, stderr: expect.stringMatching(/has ended \(completed\).*carillon retry/) });
-    // A retry of those who were cancelled does not bring back whom a person took out.
-    const retry = await world.run('retry', world.id, '--outcome', 'cancelled', '--yes');
-    expect(retry.stdout).toContain('nothing was started');
-  },
-);
+  const late = await world.run('update', world.id, list);
+  expect(late).toMatchObject({ code: 2, stderr: expect.stringMatching(/has ended \(completed\).*carillon retry/) });
+  // A retry of those who were cancelled does not bring back whom a person took out.
+  const retry = await world.run('retry', world.id, '--outcome', 'cancelled', '--yes');
+  expect(retry.stdout).toContain('nothing was started');
+});
 
 test('rows are changed while Temporal is out of reach, and that the campaign was not told is said', async () => {
   const world = await createWorld();

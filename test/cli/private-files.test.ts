@@ -37,7 +37,7 @@ test('ledger, WAL, lock and Temporal data are not 0644, whatever mask the person
   });
   let said = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  await until(() => said.includes('\n'), 60_000);
+  await until(() => said.includes('\n'));
   const names = readdirSync(folder, { recursive: true }) as string[];
   expect(names).toEqual(
     expect.arrayContaining(['carillon.db', 'carillon.db-wal', 'carillon.db.lock', 'state/carillon/temporal.db']),
@@ -45,7 +45,7 @@ test('ledger, WAL, lock and Temporal data are not 0644, whatever mask the person
   expect(opened(folder)).toEqual([]);
   child.kill('SIGTERM');
   await ended;
-}, 90_000);
+});
 
 test('results and the folder of transcripts are for their owner alone', async () => {
   const ledger = await createLedger();

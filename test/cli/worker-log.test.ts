@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
 import { createWorld, until } from './campaign-world.ts';
 
 interface Line {
@@ -55,4 +58,28 @@ test('a campaign that pauses by itself is a warning with the reason', async () =
   expect(lines.filter(({ level }) => level >= warning)).toMatchObject([
     { campaignId: world.id, msg: expect.stringMatching(/^paused: .*agent_nobody/) as string },
   ]);
+});
+
+test('a clock that is an hour off is a warning when the worker starts', async () => {
+  let asked = false;
+  const service = createServer((request, response) => {
+    response.setHeader('date', new Date(Date.now() + 3_600_000).toUTCString());
+    if (request.url?.startsWith('/v1/convai/conversations') !== true) return response.writeHead(404).end();
+    return response.end(JSON.stringify({ conversations: [], has_more: false }), () => (asked = true));
+  }).listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  onTestFinished(() => {
+    service.closeAllConnections();
+    service.close();
+  });
+  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const world = await createWorld({}, { CARILLON_LOG_LEVEL: 'info', SVC_BASE_URL: url });
+  const worker = await world.work();
+  await until(async () => asked);
+  worker.signal('SIGTERM');
+  const { code, stderr } = await worker.ended;
+  expect(code).toBe(0);
+  expect(stderr).toMatch(
+    /this machine's clock is 3(599|60\d)\.\d s from the service's.*Set this machine's clock \(NTP\)/,
+  );
 });

@@ -20,8 +20,6 @@ afterAll(async () => {
   await temporal.stop();
 });
 
-const timeout = 150_000;
-
 async function untilPaused(run: CampaignRun): Promise<string> {
   return until(`${run.id} is paused`, async () => {
     const campaign = await findCampaign(run.store.db, run.id);
@@ -34,7 +32,7 @@ function serviceTimePasses(run: CampaignRun, ms: number): Promise<true> {
   return until('service time has passed', () => run.sandbox.clock.now() >= end);
 }
 
-test.concurrent('a service that is down at the start is waited for', { timeout }, async () => {
+test.concurrent('a service that is down at the start is waited for', async () => {
   await withRun({ id: 'down-at-start', seed: 801, temporal }, async (run) => {
     await run.toService.refuse();
     const worker = run.startWorker();
@@ -52,7 +50,6 @@ test.concurrent.for([
   { dialect: 'spec', seed: 803 },
 ] as const)(
   'a service that is down for ten minutes in the middle is waited for ($dialect)',
-  { timeout },
   async ({ dialect, seed }) => {
     await withRun({ id: `down-${seed}`, seed, temporal, sandbox: { dialect } }, async (run) => {
       run.startWorker();
@@ -80,7 +77,7 @@ async function judgeRunWithLostReplies(run: CampaignRun, dialect: 'spec' | 'exte
   });
 }
 
-test.concurrent('a wrong key pauses the campaign; with the right one it goes on', { timeout }, async () => {
+test.concurrent('a wrong key pauses the campaign; with the right one it goes on', async () => {
   await withRun({ id: 'wrong-key', seed: 804, temporal }, async (run) => {
     const wrong = run.startWorker({ SVC_API_KEY: 'sk_planted_wrong' });
     await run.start();
@@ -95,7 +92,7 @@ test.concurrent('a wrong key pauses the campaign; with the right one it goes on'
   });
 });
 
-test.concurrent('a key that is revoked in the middle pauses the campaign and loses nothing', { timeout }, async () => {
+test.concurrent('a key that is revoked in the middle pauses the campaign and loses nothing', async () => {
   await withRun({ id: 'revoked-key', seed: 805, temporal }, async (run) => {
     run.sandbox.addFaults({ operation: 'batch_calls', nth: 2, effect: { type: 'error', status: 401 } });
     run.startWorker();
@@ -108,7 +105,7 @@ test.concurrent('a key that is revoked in the middle pauses the campaign and los
   });
 });
 
-test.concurrent('an unverified number is refused at the start where the service tells', { timeout }, async () => {
+test.concurrent('an unverified number is refused at the start where the service tells', async () => {
   await withRun({ id: 'unverified', seed: 806, temporal, rules: unverified }, async (run) => {
     run.startWorker();
     await run.start();
@@ -123,7 +120,6 @@ test.concurrent('an unverified number is refused at the start where the service 
 
 test.concurrent(
   'an unverified number of which nothing is told costs one batch of calls, then the campaign pauses',
-  { timeout },
   async () => {
     const options = {
       id: 'canary',
@@ -147,7 +143,7 @@ test.concurrent(
   },
 );
 
-test.concurrent('a database that another process locks for three seconds is waited for', { timeout }, async () => {
+test.concurrent('a database that another process locks for three seconds is waited for', async () => {
   await withRun({ id: 'locked', seed: 808, temporal }, async (run) => {
     run.startWorker();
     await run.start();

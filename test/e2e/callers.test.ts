@@ -18,8 +18,6 @@ afterAll(async () => {
   await temporal.stop();
 });
 
-const timeout = 180_000;
-
 async function campaignOf(run: CampaignRun): Promise<Campaign> {
   const campaign = await findCampaign(run.store.db, run.id);
   if (campaign === undefined) throw new Error('the campaign has gone');
@@ -30,31 +28,27 @@ async function usesOf(run: CampaignRun) {
   return readCallerUse(run.store.db, await campaignOf(run));
 }
 
-test(
-  'of three numbers two may call: they share the list, also when the worker is killed on the way',
-  { timeout },
-  async () => {
-    const callers = { numbers: ['pn_main', 'pn_second', 'pn_unverified'], choice: 'rotation' } as const;
-    await withRun({ id: 'callers', seed: 951, temporal, batchSize: 5, rules: { callers } }, async (run) => {
-      const worker = run.startWorker();
-      await run.start();
-      const gate = run.sandbox.gates.set('batch_work_done', 3);
-      const info = await run.sandbox.gates.waitUntilReached(gate, 60_000);
-      await worker.kill();
-      run.sandbox.gates.release(gate);
-      run.startWorker();
-      await run.untilEnd();
-      await judgeRun(run, { lostReplies: [info?.requestId ?? 'nothing came'] });
-      const [first, second, third] = await usesOf(run);
-      expect(third).toMatchObject({ out: 'not_verified', calls: 0 });
-      expect((first?.calls ?? 0) + (second?.calls ?? 0)).toBe(run.sandbox.calls().length);
-      const given = await run.store.db.selectFrom('callers').select('given').orderBy('position').execute();
-      expect(given).toEqual([{ given: 12 }, { given: 12 }, { given: 0 }]);
-    });
-  },
-);
+test('of three numbers two may call: they share the list, also when the worker is killed on the way', async () => {
+  const callers = { numbers: ['pn_main', 'pn_second', 'pn_unverified'], choice: 'rotation' } as const;
+  await withRun({ id: 'callers', seed: 951, temporal, batchSize: 5, rules: { callers } }, async (run) => {
+    const worker = run.startWorker();
+    await run.start();
+    const gate = run.sandbox.gates.set('batch_work_done', 3);
+    const info = await run.sandbox.gates.waitUntilReached(gate, 60_000);
+    await worker.kill();
+    run.sandbox.gates.release(gate);
+    run.startWorker();
+    await run.untilEnd();
+    await judgeRun(run, { lostReplies: [info?.requestId ?? 'nothing came'] });
+    const [first, second, third] = await usesOf(run);
+    expect(third).toMatchObject({ out: 'not_verified', calls: 0 });
+    expect((first?.calls ?? 0) + (second?.calls ?? 0)).toBe(run.sandbox.calls().length);
+    const given = await run.store.db.selectFrom('callers').select('given').orderBy('position').execute();
+    expect(given).toEqual([{ given: 12 }, { given: 12 }, { given: 0 }]);
+  });
+});
 
-test('no number may call: nothing is dialled until a person has mended one and resumed', { timeout }, async () => {
+test('no number may call: nothing is dialled until a person has mended one and resumed', async () => {
   const callers = { numbers: ['pn_unverified', 'pn_nowhere'], choice: 'region' } as const;
   await withRun({ id: 'no-caller', seed: 952, temporal, recipients: 6, rules: { callers } }, async (run) => {
     run.startWorker();

@@ -20,7 +20,6 @@ afterAll(async () => {
   await temporal.stop();
 });
 
-const timeout = 240_000;
 const secret = 'a-secret-for-tests-only';
 const settings = { CARILLON_HOOK_SECRET: secret };
 
@@ -39,7 +38,7 @@ const isPause = ({ body }: HookCall): boolean => body.event === 'campaign.paused
 const postsOf = (run: CampaignRun): number =>
   run.sandbox.journal().filter((entry) => entry.operation === 'batch_calls').length;
 
-test('both hooks: those it refuses are not called, and the end is told until it is heard', { timeout }, async () => {
+test('both hooks: those it refuses are not called, and the end is told until it is heard', async () => {
   const hook = await startHookServer();
   const preDial = { url: hook.url, timeoutMs: 20_000 };
   const onCompletion = { url: hook.url };
@@ -84,7 +83,7 @@ test('both hooks: those it refuses are not called, and the end is told until it 
   });
 });
 
-test('while the hook is down nobody is called; when it is back the campaign goes on', { timeout }, async () => {
+test('while the hook is down nobody is called; when it is back the campaign goes on', async () => {
   const hook = await startHookServer();
   const rules = { preDial: { url: hook.url, timeoutMs: 20_000 } };
   // The campaign pauses after fifteen minutes of silence: time enough for a worker to start.
@@ -122,45 +121,39 @@ test('while the hook is down nobody is called; when it is back the campaign goes
   });
 });
 
-test(
-  'a hook that stays silent pauses the campaign, which is told when it is back; a person resumes it; one that refuses the end is not told',
-  { timeout },
-  async () => {
-    const hook = await startHookServer((response, call) => {
-      if (isEnd(call)) sendJson(response, {}, 410);
-      else void allowAll(response, call);
+test('a hook that stays silent pauses the campaign, which is told when it is back; a person resumes it; one that refuses the end is not told', async () => {
+  const hook = await startHookServer((response, call) => {
+    if (isEnd(call)) sendJson(response, {}, 410);
+    else void allowAll(response, call);
+  });
+  await hook.stop();
+  const told = { url: hook.url };
+  const rules = { preDial: { ...told, timeoutMs: 20_000 }, onCompletion: told, onPause: told };
+  await withRun({ id: 'hook-silent', seed: 963, temporal, recipients: 8, rules, settings }, async (run) => {
+    run.startWorker();
+    await run.start();
+    await until('the campaign pauses', async () => (await campaignOf(run)).state === 'paused');
+    expect((await campaignOf(run)).stateReason).toMatch(/^The pre-dial hook has given no usable answer .*ECONNREFUSED/);
+    expect(postsOf(run)).toBe(0);
+    await hook.startAgain();
+    await until('the hook has heard of the pause', async () => (await standingOf(run)).pause === 'delivered');
+    const [pause] = hook.calls.filter(isPause);
+    expect(pause?.body).toMatchObject({ campaign: 'hook-silent', reason: (await campaignOf(run)).stateReason });
+    await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(resumeUpdate);
+    await run.untilEnd();
+    expect(hook.calls.filter(isPause)).toHaveLength(1);
+    await until('the end is given up', async () => (await standingOf(run)).completion === 'failed');
+    await judgeRun(run);
+    expect(hook.calls.filter(isEnd)).toHaveLength(1);
+    const noted = await readEvents(run.store.db, run.id, {
+      afterSeq: 0,
+      limit: 1000,
+      types: ['hook.failed', 'hook.delivered'],
     });
-    await hook.stop();
-    const told = { url: hook.url };
-    const rules = { preDial: { ...told, timeoutMs: 20_000 }, onCompletion: told, onPause: told };
-    await withRun({ id: 'hook-silent', seed: 963, temporal, recipients: 8, rules, settings }, async (run) => {
-      run.startWorker();
-      await run.start();
-      await until('the campaign pauses', async () => (await campaignOf(run)).state === 'paused');
-      expect((await campaignOf(run)).stateReason).toMatch(
-        /^The pre-dial hook has given no usable answer .*ECONNREFUSED/,
-      );
-      expect(postsOf(run)).toBe(0);
-      await hook.startAgain();
-      await until('the hook has heard of the pause', async () => (await standingOf(run)).pause === 'delivered');
-      const [pause] = hook.calls.filter(isPause);
-      expect(pause?.body).toMatchObject({ campaign: 'hook-silent', reason: (await campaignOf(run)).stateReason });
-      await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(resumeUpdate);
-      await run.untilEnd();
-      expect(hook.calls.filter(isPause)).toHaveLength(1);
-      await until('the end is given up', async () => (await standingOf(run)).completion === 'failed');
-      await judgeRun(run);
-      expect(hook.calls.filter(isEnd)).toHaveLength(1);
-      const noted = await readEvents(run.store.db, run.id, {
-        afterSeq: 0,
-        limit: 1000,
-        types: ['hook.failed', 'hook.delivered'],
-      });
-      expect(noted.map(({ data }) => data)).toEqual([
-        { hook: 'pre_dial', fault: 'no_connection' },
-        { hook: 'on_pause', round: 1, pausedAt: Date.parse(String(pause?.body['paused_at'])) },
-        { hook: 'on_completion', round: 1, fault: 'status', status: 410 },
-      ]);
-    });
-  },
-);
+    expect(noted.map(({ data }) => data)).toEqual([
+      { hook: 'pre_dial', fault: 'no_connection' },
+      { hook: 'on_pause', round: 1, pausedAt: Date.parse(String(pause?.body['paused_at'])) },
+      { hook: 'on_completion', round: 1, fault: 'status', status: 410 },
+    ]);
+  });
+});

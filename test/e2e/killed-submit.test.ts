@@ -50,22 +50,18 @@ test.concurrent.for([
   { gap: 'work_done', n: 1 },
   { gap: 'work_done', n: 2 },
   { gap: 'request_received', n: 2 },
-] as const)(
-  'dialling goes on within a minute after a worker was killed in submit $n ($gap)',
-  { timeout: 180_000 },
-  async ({ gap, n }) => {
-    const id = `stall-${gap}-${n}`;
-    await withRun(
-      { id, seed: 71 + n, temporal, sandbox: { speed: 1 }, settings: defaults, rules: { timing } },
-      async (run) => {
-        await killInGap(run, gap, n);
-        run.startWorker();
-        const next = `${id}/1/${n + 1}/1`;
-        await until(`${next} is sent`, () => requestsOf(run).includes(next), { limitMs: 60_000 });
-      },
-    );
-  },
-);
+] as const)('dialling goes on within a minute after a worker was killed in submit $n ($gap)', async ({ gap, n }) => {
+  const id = `stall-${gap}-${n}`;
+  await withRun(
+    { id, seed: 71 + n, temporal, sandbox: { speed: 1 }, settings: defaults, rules: { timing } },
+    async (run) => {
+      await killInGap(run, gap, n);
+      run.startWorker();
+      const next = `${id}/1/${n + 1}/1`;
+      await until(`${next} is sent`, () => requestsOf(run).includes(next), { limitMs: 60_000 });
+    },
+  );
+});
 
 test('nobody is called twice when the database is set back to a copy made while a submit was pending', async () => {
   const id = 'set-back';

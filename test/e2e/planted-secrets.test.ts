@@ -47,49 +47,45 @@ async function refusalOf({ sandbox, apiKey, list }: CampaignRun): Promise<string
   return answer.text();
 }
 
-test(
-  'a campaign in trouble keeps key, numbers and fields out of histories, logs, errors and status',
-  { timeout: 180_000 },
-  async () => {
-    // 0120: the service refuses the number and repeats it in its refusal.
-    await withRun(
-      { id: 'secrets', seed: 1101, temporal, recipients: 30, fates: ['0120', '0108', '0104'], settings: patient },
-      async (run) => {
-        expect(await refusalOf(run)).toContain(run.list.rows.find((row) => row.e164?.endsWith('0120'))?.e164);
-        run.sandbox.addFaults([
-          { operation: 'batch_calls', nth: 3, effect: { type: 'rate_limited', retryAfter: 'seconds', seconds: 60 } },
-          { operation: 'batch_calls', nth: 2, effect: { type: 'truncate' } },
-          { operation: 'get_conversation', every: 7, effect: { type: 'error', status: 500 } },
-          { operation: 'get_conversation', nth: 5, effect: { type: 'truncate' } },
-          { operation: 'list_conversations', every: 5, effect: { type: 'html', status: 502 } },
-        ]);
-        const path = join(run.folder, 'campaign.yaml');
-        await writeFile(path, campaignFile(run.id));
-        await writeFile(join(run.folder, 'recipients.csv'), run.list.toCsv());
-        run.startWorker();
-        const said = [
-          await runCommand(['start', path], run.settings),
-          await runCommand(['start', path, '--json'], run.settings),
-        ];
-        await run.untilEnd();
-        said.push(
-          await runCommand(['status', run.id], run.settings),
-          await runCommand(['status', run.id, '--json'], run.settings),
-        );
-        expect(said.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
-        expect(findTokens(textOf(said), [run.apiKey, ...run.list.tokens])).toEqual([]);
+test('a campaign in trouble keeps key, numbers and fields out of histories, logs, errors and status', async () => {
+  // 0120: the service refuses the number and repeats it in its refusal.
+  await withRun(
+    { id: 'secrets', seed: 1101, temporal, recipients: 30, fates: ['0120', '0108', '0104'], settings: patient },
+    async (run) => {
+      expect(await refusalOf(run)).toContain(run.list.rows.find((row) => row.e164?.endsWith('0120'))?.e164);
+      run.sandbox.addFaults([
+        { operation: 'batch_calls', nth: 3, effect: { type: 'rate_limited', retryAfter: 'seconds', seconds: 60 } },
+        { operation: 'batch_calls', nth: 2, effect: { type: 'truncate' } },
+        { operation: 'get_conversation', every: 7, effect: { type: 'error', status: 500 } },
+        { operation: 'get_conversation', nth: 5, effect: { type: 'truncate' } },
+        { operation: 'list_conversations', every: 5, effect: { type: 'html', status: 502 } },
+      ]);
+      const path = join(run.folder, 'campaign.yaml');
+      await writeFile(path, campaignFile(run.id));
+      await writeFile(join(run.folder, 'recipients.csv'), run.list.toCsv());
+      run.startWorker();
+      const said = [
+        await runCommand(['start', path], run.settings),
+        await runCommand(['start', path, '--json'], run.settings),
+      ];
+      await run.untilEnd();
+      said.push(
+        await runCommand(['status', run.id], run.settings),
+        await runCommand(['status', run.id, '--json'], run.settings),
+      );
+      expect(said.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+      expect(findTokens(textOf(said), [run.apiKey, ...run.list.tokens])).toEqual([]);
 
-        const lost = await run.store.db.selectFrom('posts').selectAll().where('verdict', '=', 'unknown').execute();
-        expect(lost.length).toBeGreaterThan(0);
-        const ledger = await judgeRun(run, { lostReplies: lost.map((post) => `${post.batch_id}/${post.k}`) });
-        expect(ledger.recipients.find((row) => row.e164?.endsWith('0120'))).toMatchObject({
-          outcome: 'undialable',
-          reason: 'invalid_number',
-        });
-      },
-    );
-  },
-);
+      const lost = await run.store.db.selectFrom('posts').selectAll().where('verdict', '=', 'unknown').execute();
+      expect(lost.length).toBeGreaterThan(0);
+      const ledger = await judgeRun(run, { lostReplies: lost.map((post) => `${post.batch_id}/${post.k}`) });
+      expect(ledger.recipients.find((row) => row.e164?.endsWith('0120'))).toMatchObject({
+        outcome: 'undialable',
+        reason: 'invalid_number',
+      });
+    },
+  );
+});
 
 test('the scan finds what is planted in a payload, a failure or a reason that Temporal keeps', async () => {
   const { tokens } = plantList(1102, 20);

@@ -12,13 +12,11 @@ let postgres: PostgresServer;
 
 beforeAll(async () => {
   [temporal, postgres] = await Promise.all([connectSharedTemporal(), startPostgresServer()]);
-}, 120_000);
+});
 afterAll(async () => {
   await temporal.stop();
   await postgres.stop();
 });
-
-const timeout = 180_000;
 
 const kills = gaps.map((gap, index) => ({
   gap,
@@ -29,7 +27,6 @@ const kills = gaps.map((gap, index) => ({
 
 test.concurrent.for(kills)(
   'on PostgreSQL, a worker killed in gap $gap at batch $n ($dialect)',
-  { timeout },
   async ({ gap, n, seed, dialect }) => {
     const id = `postgres-${gap}`;
     const databaseUrl = await postgres.createDatabase(`gap_${seed}`);
@@ -58,7 +55,7 @@ async function findSender(run: CampaignRun): Promise<number> {
   });
 }
 
-test.concurrent('of two workers on one database either may die; the other goes on', { timeout }, async () => {
+test.concurrent('of two workers on one database either may die; the other goes on', async () => {
   const databaseUrl = await postgres.createDatabase('two_workers');
   await withRun({ id: 'two-workers', seed: 1011, temporal, databaseUrl, recipients: 40 }, async (run) => {
     const gate = run.sandbox.gates.set('batch_work_done', 2);
@@ -79,7 +76,7 @@ test.concurrent('of two workers on one database either may die; the other goes o
 });
 
 // Not beside the others: it ends their connections too.
-test('PostgreSQL restarted in the middle does not stop the campaign', { timeout }, async () => {
+test('PostgreSQL restarted in the middle does not stop the campaign', async () => {
   const databaseUrl = await postgres.createDatabase('restarted');
   await withRun({ id: 'restarted', seed: 1012, temporal, databaseUrl, settings: patient }, async (run) => {
     const gate = run.sandbox.gates.set('batch_work_done', 2);

@@ -102,65 +102,61 @@ interface Report {
   };
 }
 
-test(
-  'three days in four zones, with a holiday, caps, retries, opt-outs and a pause, pass in a minute',
-  { timeout: 240_000 },
-  async () => {
-    const { folder, asked, io } = await createOffice();
-    const path = writeCampaign(folder, ["ends_at: '2030-01-18T01:00:00Z'"]);
-    const kept = join(folder, 'kept');
-    const flags = [
-      '--speed',
-      '4500',
-      '--start-at',
-      startAt,
-      '--pause-after',
-      '1h',
-      '--pause-for',
-      '2h',
-      '--keep',
-      kept,
-      '--json',
-    ];
-    const code = await runCli(['rehearse', path, ...flags], io);
-    const { stdout, stderr } = io.written();
-    const report = JSON.parse(stdout) as Report;
-    expect(report).toMatchObject({ ok: true, faults: [], verify: { ok: true }, conduct: { ok: true } });
-    expect(code).toBe(0);
+test('three days in four zones, with a holiday, caps, retries, opt-outs and a pause, pass in a minute', async () => {
+  const { folder, asked, io } = await createOffice();
+  const path = writeCampaign(folder, ["ends_at: '2030-01-18T01:00:00Z'"]);
+  const kept = join(folder, 'kept');
+  const flags = [
+    '--speed',
+    '4500',
+    '--start-at',
+    startAt,
+    '--pause-after',
+    '1h',
+    '--pause-for',
+    '2h',
+    '--keep',
+    kept,
+    '--json',
+  ];
+  const code = await runCli(['rehearse', path, ...flags], io);
+  const { stdout, stderr } = io.written();
+  const report = JSON.parse(stdout) as Report;
+  expect(report).toMatchObject({ ok: true, faults: [], verify: { ok: true }, conduct: { ok: true } });
+  expect(code).toBe(0);
 
-    expect(report.rows).toEqual({ inList: rows + 1, rehearsed: rows + 1 });
-    expect(Object.values(report.outcomes).reduce((sum, each) => sum + each, 0)).toBe(rows + 1);
-    expect(report.outcomes['rejected']).toBe(1);
-    expect(report.outcomes['completed']).toBeGreaterThan(rows / 10);
-    expect(report.verify.calls).toBeGreaterThan(report.outcomes['completed'] ?? 0);
+  expect(report.rows).toEqual({ inList: rows + 1, rehearsed: rows + 1 });
+  expect(Object.values(report.outcomes).reduce((sum, each) => sum + each, 0)).toBe(rows + 1);
+  expect(report.outcomes['rejected']).toBe(1);
+  expect(report.outcomes['completed']).toBeGreaterThan(rows / 10);
+  expect(report.verify.calls).toBeGreaterThan(report.outcomes['completed'] ?? 0);
 
-    const { timeline, forecast } = report;
-    expect(forecast.rehearsed.calls).toBe(report.verify.calls);
-    expect(forecast.earliest.calls).toBe(rows);
-    expect(forecast.likely.calls).toBeGreaterThan(rows);
-    expect(forecast.rehearsed.endsAt >= forecast.earliest.endsAt).toBe(true);
-    expect(timeline.hours.reduce((sum, { calls }) => sum + calls, 0)).toBe(report.verify.calls);
-    expect((timeline.callees?.earliest ?? '') >= '09:00').toBe(true);
-    expect((timeline.callees?.latest ?? '') < '17:00').toBe(true);
-    // From midnight in New York until nine in the morning after it.
-    const onHoliday = ({ at }: { at: string }): boolean => at >= '2030-01-16T05' && at < '2030-01-17T14';
-    expect(timeline.hours.filter((hour) => hour.calls > 0 && onHoliday(hour))).toEqual([]);
-    expect(timeline.pauses).toMatchObject([{ reason: 'paused by a person' }]);
-    expect(timeline.waits['outside_hours']).toBeGreaterThan(0);
-    expect(timeline.quiet.some(({ fromAt }) => /^2030-01-1[56]/.test(fromAt))).toBe(true);
+  const { timeline, forecast } = report;
+  expect(forecast.rehearsed.calls).toBe(report.verify.calls);
+  expect(forecast.earliest.calls).toBe(rows);
+  expect(forecast.likely.calls).toBeGreaterThan(rows);
+  expect(forecast.rehearsed.endsAt >= forecast.earliest.endsAt).toBe(true);
+  expect(timeline.hours.reduce((sum, { calls }) => sum + calls, 0)).toBe(report.verify.calls);
+  expect((timeline.callees?.earliest ?? '') >= '09:00').toBe(true);
+  expect((timeline.callees?.latest ?? '') < '17:00').toBe(true);
+  // From midnight in New York until nine in the morning after it.
+  const onHoliday = ({ at }: { at: string }): boolean => at >= '2030-01-16T05' && at < '2030-01-17T14';
+  expect(timeline.hours.filter((hour) => hour.calls > 0 && onHoliday(hour))).toEqual([]);
+  expect(timeline.pauses).toMatchObject([{ reason: 'paused by a person' }]);
+  expect(timeline.waits['outside_hours']).toBeGreaterThan(0);
+  expect(timeline.quiet.some(({ fromAt }) => /^2030-01-1[56]/.test(fromAt))).toBe(true);
 
-    // Nobody outside has been asked, and what is kept names nobody who exists.
-    expect(asked()).toBe(0);
-    expect(existsSync(join(folder, 'real.db'))).toBe(false);
-    expect(readdirSync(kept)).toEqual(expect.arrayContaining(['carillon.db', 'results.csv', 'worker.log']));
-    const texts = [stdout, stderr, ...readdirSync(kept).map((name) => readFileSync(join(kept, name), 'latin1'))];
-    const shown = realNumbers().filter((number) => texts.some((text) => text.includes(number.slice(2))));
-    expect(shown).toEqual([]);
-    expect(`${stdout}${stderr}`).not.toMatch(/Callee \d|\+1\d{10}/);
-  },
-);
+  // Nobody outside has been asked, and what is kept names nobody who exists.
+  expect(asked()).toBe(0);
+  expect(existsSync(join(folder, 'real.db'))).toBe(false);
+  expect(readdirSync(kept)).toEqual(expect.arrayContaining(['carillon.db', 'results.csv', 'worker.log']));
+  const texts = [stdout, stderr, ...readdirSync(kept).map((name) => readFileSync(join(kept, name), 'latin1'))];
+  const shown = realNumbers().filter((number) => texts.some((text) => text.includes(number.slice(2))));
+  expect(shown).toEqual([]);
+  expect(`${stdout}${stderr}`).not.toMatch(/Callee \d|\+1\d{10}/);
+});
 
-test('Ctrl-C ends a rehearsal in order and leaves nothing behind', { timeout: 120_000 }, async () => {
+test('Ctrl-C ends a rehearsal in order and leaves nothing behind', async () => {
   const { folder, io, interrupt } = await createOffice();
   const path = writeCampaign(folder);
   vi.stubEnv('TMPDIR', folder);

@@ -11,7 +11,6 @@ import { createWorld, numberAt, proven, type CampaignWorld } from '../cli/campai
 import { findTokens, textOfWorkflow } from '../support/leak-scan.ts';
 import { until, within } from '../support/until.ts';
 
-const timeout = 180_000;
 const rowCount = 8;
 const names = Array.from({ length: rowCount }, (_, i) => `Planted${i + 1}`);
 const list = `phone,name\n${names.map((name, i) => `${numberAt(i)},${name}`).join('\n')}\n`;
@@ -38,68 +37,64 @@ async function describe(world: CampaignWorld): Promise<ScheduleView> {
   return JSON.parse((await world.run('schedule', 'describe', world.id, '--json')).stdout) as ScheduleView;
 }
 
-test(
-  'a worker that is killed while it fetches the list, and again while it calls, loses nothing and calls nobody twice',
-  { timeout },
-  async () => {
-    const world = await createWorld(
-      {},
-      {
-        CARILLON_HEARTBEAT_TIMEOUT_MS: '6000',
-        CARILLON_STICKY_TIMEOUT_MS: '1000',
-        CARILLON_SHORT_TIMEOUT_MS: '4000',
-        CARILLON_SUBMIT_SLACK_MS: '500',
-      },
-    );
-    const path = world.writeCampaign({
-      yaml: ['pacing: { max_concurrent_calls: 8, batch_size: 2 }', 'retry: { max_attempts: 1 }'],
-    });
-    const served = await serveList();
-    const source = `${served.url}/{{ date }}.csv?key=planted-secret`;
-    const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'America/New_York', '--catch-up', '10m'];
-    expect(await world.run('schedule', 'create', path, ...yearly, '--list', source)).toMatchObject({ code: 0 });
+test('a worker that is killed while it fetches the list, and again while it calls, loses nothing and calls nobody twice', async () => {
+  const world = await createWorld(
+    {},
+    {
+      CARILLON_HEARTBEAT_TIMEOUT_MS: '6000',
+      CARILLON_STICKY_TIMEOUT_MS: '1000',
+      CARILLON_SHORT_TIMEOUT_MS: '4000',
+      CARILLON_SUBMIT_SLACK_MS: '500',
+    },
+  );
+  const path = world.writeCampaign({
+    yaml: ['pacing: { max_concurrent_calls: 8, batch_size: 2 }', 'retry: { max_attempts: 1 }'],
+  });
+  const served = await serveList();
+  const source = `${served.url}/{{ date }}.csv?key=planted-secret`;
+  const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'America/New_York', '--catch-up', '10m'];
+  expect(await world.run('schedule', 'create', path, ...yearly, '--list', source)).toMatchObject({ code: 0 });
 
-    let worker = await world.work();
-    const fired = await world.run('schedule', 'trigger', world.id, '--json');
-    const { campaignId, workflowId } = JSON.parse(fired.stdout) as { campaignId: string; workflowId: string };
-    await within('the list is asked for', served.asked, 60_000);
-    worker.signal('SIGKILL');
-    await worker.ended;
-    expect((await world.run('status')).stdout).toBe('');
-    served.letGo();
+  let worker = await world.work();
+  const fired = await world.run('schedule', 'trigger', world.id, '--json');
+  const { campaignId, workflowId } = JSON.parse(fired.stdout) as { campaignId: string; workflowId: string };
+  await within('the list is asked for', served.asked, 60_000);
+  worker.signal('SIGKILL');
+  await worker.ended;
+  expect((await world.run('status')).stdout).toBe('');
+  served.letGo();
 
-    const gate = world.sandbox.gates.set('batch_work_done', 2);
-    worker = await world.work();
-    expect(await world.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
-    worker.signal('SIGKILL');
-    await worker.ended;
-    world.sandbox.gates.release(gate);
-    await world.work();
+  const gate = world.sandbox.gates.set('batch_work_done', 2);
+  worker = await world.work();
+  expect(await world.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
+  worker.signal('SIGKILL');
+  await worker.ended;
+  world.sandbox.gates.release(gate);
+  await world.work();
 
-    const { client, connection } = await connectTemporal(readConfig(world.env));
-    onTestFinished(() => connection.close());
-    const result = await within('the firing ends', client.workflow.getHandle(workflowId).result(), 120_000);
-    expect(result).toEqual({ campaignId, total: rowCount, done: rowCount });
-    expect((await describe(world)).last).toMatchObject({ campaignId, result: 'completed' });
+  const { client, connection } = await connectTemporal(readConfig(world.env));
+  onTestFinished(() => connection.close());
+  const result = await within('the firing ends', client.workflow.getHandle(workflowId).result(), 120_000);
+  expect(result).toEqual({ campaignId, total: rowCount, done: rowCount });
+  expect((await describe(world)).last).toMatchObject({ campaignId, result: 'completed' });
 
-    const called = world.sandbox.calls().map((call) => call.to);
-    expect(called.length).toBe(new Set(called).size);
-    expect(called.length).toBe(rowCount);
-    expect(await world.run('verify')).toMatchObject(proven);
+  const called = world.sandbox.calls().map((call) => call.to);
+  expect(called.length).toBe(new Set(called).size);
+  expect(called.length).toBe(rowCount);
+  expect(await world.run('verify')).toMatchObject(proven);
 
-    // Nothing of the list or of its URL stands in what Temporal keeps, of the firing as of its campaign.
-    const tokens = [...names, ...names.map((_, i) => numberAt(i)), 'planted-secret', 'sk_sandbox_ok'];
-    for (const id of [workflowId, `campaign/${campaignId}/1`]) {
-      const kept = await textOfWorkflow(client, id, ['__temporal_workflow_metadata']);
-      expect(kept).toContain(campaignId);
-      expect(findTokens(kept, tokens), `in ${id}`).toEqual([]);
-    }
-    const schedule = JSON.stringify(await client.schedule.getHandle((await describe(world)).scheduleId).describe());
-    expect(findTokens(schedule, tokens), 'in the schedule').toEqual([]);
-  },
-);
+  // Nothing of the list or of its URL stands in what Temporal keeps, of the firing as of its campaign.
+  const tokens = [...names, ...names.map((_, i) => numberAt(i)), 'planted-secret', 'sk_sandbox_ok'];
+  for (const id of [workflowId, `campaign/${campaignId}/1`]) {
+    const kept = await textOfWorkflow(client, id, ['__temporal_workflow_metadata']);
+    expect(kept).toContain(campaignId);
+    expect(findTokens(kept, tokens), `in ${id}`).toEqual([]);
+  }
+  const schedule = JSON.stringify(await client.schedule.getHandle((await describe(world)).scheduleId).describe());
+  expect(findTokens(schedule, tokens), 'in the schedule').toEqual([]);
+});
 
-test('a firing whose campaign is ended by hand says so, and the next one comes', { timeout }, async () => {
+test('a firing whose campaign is ended by hand says so, and the next one comes', async () => {
   const world = await createWorld({}, { SVC_HEADERS_TIMEOUT_MS: '60000' });
   const path = world.writeCampaign({ rows: 4, yaml: ['retry: { max_attempts: 1 }'] });
   const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'UTC'];

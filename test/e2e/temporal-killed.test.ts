@@ -24,7 +24,6 @@ test.for([
   { n: 2, dialect: 'extended', seed: 702 },
 ] as const)(
   'Temporal killed while batch $n is on its way does not stop the campaign ($dialect)',
-  { timeout: 150_000 },
   async ({ n, dialect, seed }) => {
     await withRun({ id: `temporal-${seed}`, seed, temporal, sandbox: { dialect }, settings: patient }, async (run) => {
       const gate = run.sandbox.gates.set('batch_work_done', n);

@@ -19,7 +19,7 @@ afterAll(async () => {
 const seed = 4_711;
 const kills = 10;
 const recipients = 120;
-const patienceMs = 60_000;
+const patienceMs = 240_000;
 
 /**
  * Where a worker may die without anybody losing knowledge. Between its last commit and the service there is none: nobody can tell whether

@@ -37,8 +37,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const timeout = 180_000;
-
 async function countRuns(workflowId: string): Promise<number> {
   const handle = temporal.client.workflow.getHandle(workflowId);
   const last = await handle.describe();
@@ -52,7 +50,7 @@ async function countRuns(workflowId: string): Promise<number> {
   }
 }
 
-test.concurrent('a long campaign continues as new, and nothing is lost or doubled', { timeout }, async () => {
+test.concurrent('a long campaign continues as new, and nothing is lost or doubled', async () => {
   await withRun({ id: 'long', seed: 901, temporal, recipients: 60, batchSize: 4, settings: patient }, async (run) => {
     run.startWorker();
     await run.start();
@@ -63,68 +61,59 @@ test.concurrent('a long campaign continues as new, and nothing is lost or double
   });
 });
 
-test.concurrent(
-  'a worker killed again and again while the campaign continues as new loses nothing',
-  { timeout },
-  async () => {
-    await withRun({ id: 'long-killed', seed: 902, temporal, recipients: 40, batchSize: 4 }, async (run) => {
-      const lostReplies: string[] = [];
-      let worker = run.startWorker();
-      await run.start();
-      for (const nth of [3, 4]) {
-        const gate = run.sandbox.gates.set('batch_work_done', nth);
-        const info = await run.sandbox.gates.waitUntilReached(gate, 60_000);
-        lostReplies.push(info?.requestId ?? 'nothing came');
-        await worker.kill();
-        run.sandbox.gates.release(gate);
-        worker = run.startWorker();
-      }
-      await run.untilEnd();
-      await judgeRun(run, { lostReplies });
-      expect(await countRuns(campaignWorkflowId(run.id, 1))).toBeGreaterThan(1);
-    });
-  },
-);
-
-test.concurrent(
-  'pause stops dialling, resume goes on, cancel ends it with an outcome for everyone',
-  { timeout },
-  async () => {
-    await withRun({ id: 'paused', seed: 903, temporal, recipients: 48, settings: patient }, async (run) => {
-      const handle = temporal.client.workflow.getHandle(campaignWorkflowId(run.id, 1));
-      const gate = run.sandbox.gates.set('batch_work_done', 2);
-      run.startWorker();
-      await run.start();
-      expect(await run.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
-      expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
-      expect((await findCampaign(run.store.db, run.id))?.state).toBe('paused');
-      // Again is harmless: it is paused.
-      expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
+test.concurrent('a worker killed again and again while the campaign continues as new loses nothing', async () => {
+  await withRun({ id: 'long-killed', seed: 902, temporal, recipients: 40, batchSize: 4 }, async (run) => {
+    const lostReplies: string[] = [];
+    let worker = run.startWorker();
+    await run.start();
+    for (const nth of [3, 4]) {
+      const gate = run.sandbox.gates.set('batch_work_done', nth);
+      const info = await run.sandbox.gates.waitUntilReached(gate, 60_000);
+      lostReplies.push(info?.requestId ?? 'nothing came');
+      await worker.kill();
       run.sandbox.gates.release(gate);
-      await until('all open calls are collected', async () => (await countOpen(run.store.db, run.id)) === 0);
-      const posts = () => run.sandbox.journal().filter((entry) => entry.operation === 'batch_calls').length;
-      expect(posts()).toBe(2);
+      worker = run.startWorker();
+    }
+    await run.untilEnd();
+    await judgeRun(run, { lostReplies });
+    expect(await countRuns(campaignWorkflowId(run.id, 1))).toBeGreaterThan(1);
+  });
+});
 
-      const next = run.sandbox.gates.set('batch_work_done', 1);
-      expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
-      expect(await run.sandbox.gates.waitUntilReached(next, 60_000)).not.toBeNull();
-      expect(await handle.executeUpdate(cancelUpdate)).toBe(true);
-      run.sandbox.gates.release(next);
-      await run.untilEnd();
-      expect(posts()).toBe(3);
-      const { recipients } = await judgeRun(run);
-      expect((await findCampaign(run.store.db, run.id))?.state).toBe('cancelled');
-      expect(recipients.filter((row) => row.outcome === 'cancelled').length).toBeGreaterThanOrEqual(24);
-    });
-  },
-);
+test.concurrent('pause stops dialling, resume goes on, cancel ends it with an outcome for everyone', async () => {
+  await withRun({ id: 'paused', seed: 903, temporal, recipients: 48, settings: patient }, async (run) => {
+    const handle = temporal.client.workflow.getHandle(campaignWorkflowId(run.id, 1));
+    const gate = run.sandbox.gates.set('batch_work_done', 2);
+    run.startWorker();
+    await run.start();
+    expect(await run.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
+    expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
+    expect((await findCampaign(run.store.db, run.id))?.state).toBe('paused');
+    // Again is harmless: it is paused.
+    expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
+    run.sandbox.gates.release(gate);
+    await until('all open calls are collected', async () => (await countOpen(run.store.db, run.id)) === 0);
+    const posts = () => run.sandbox.journal().filter((entry) => entry.operation === 'batch_calls').length;
+    expect(posts()).toBe(2);
+
+    const next = run.sandbox.gates.set('batch_work_done', 1);
+    expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
+    expect(await run.sandbox.gates.waitUntilReached(next, 60_000)).not.toBeNull();
+    expect(await handle.executeUpdate(cancelUpdate)).toBe(true);
+    run.sandbox.gates.release(next);
+    await run.untilEnd();
+    expect(posts()).toBe(3);
+    const { recipients } = await judgeRun(run);
+    expect((await findCampaign(run.store.db, run.id))?.state).toBe('cancelled');
+    expect(recipients.filter((row) => row.outcome === 'cancelled').length).toBeGreaterThanOrEqual(24);
+  });
+});
 
 test.concurrent.for([
   { dialect: 'extended', seed: 904 },
   { dialect: 'spec', seed: 905 },
 ] as const)(
   'two campaigns call the same people for one agent at the same time, one call at a time ($dialect)',
-  { timeout },
   async ({ dialect, seed }) => {
     await withRun({ id: `first-${seed}`, seed, temporal, sandbox: { dialect }, settings: patient }, async (run) => {
       // 70 seeds further the numbers are the same and the words are others.

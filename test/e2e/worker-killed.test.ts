@@ -27,35 +27,31 @@ const kills = gaps.flatMap((gap, row) =>
   circumstances.map((circumstance, column) => ({ gap, seed: 100 * (row + 1) + column, ...circumstance })),
 );
 
-test.concurrent.for(kills)(
-  'a worker killed in gap $gap at batch $n ($dialect, seed $seed)',
-  { timeout: 150_000 },
-  async (kill) => {
-    const id = `${kill.gap}-${kill.seed}`;
-    const { dialect } = kill;
-    const sandbox = { dialect, ...('listOrder' in kill ? { listOrder: kill.listOrder } : {}) };
-    await withRun({ id, seed: kill.seed, temporal, sandbox }, async (run) => {
-      const posts = await killInGap(run, kill.gap, kill.n);
-      run.startWorker();
-      await run.untilEnd();
+test.concurrent.for(kills)('a worker killed in gap $gap at batch $n ($dialect, seed $seed)', async (kill) => {
+  const id = `${kill.gap}-${kill.seed}`;
+  const { dialect } = kill;
+  const sandbox = { dialect, ...('listOrder' in kill ? { listOrder: kill.listOrder } : {}) };
+  await withRun({ id, seed: kill.seed, temporal, sandbox }, async (run) => {
+    const posts = await killInGap(run, kill.gap, kill.n);
+    run.startWorker();
+    await run.untilEnd();
 
-      const batchId = `${id}/1/${kill.n}`;
-      // In this dialect a call that nobody answered leaves a record that names nobody: with the reply goes the only evidence.
-      const lost = kill.gap !== 'verdict_committed';
-      const neverSent = kill.gap === 'posting_committed';
-      const ledger = await judgeRun(run, {
-        dialect,
-        lostReplies: lost ? [`${batchId}/${posts}`] : [],
-        destroyed: neverSent || (lost && dialect === 'spec') ? [batchId] : [],
-      });
-      const batch = ledger.batches.find((row) => row.batch_id === batchId);
-      if (neverSent) expect(batch).toMatchObject({ state: 'held', posts });
-      else
-        expect(batch).toMatchObject({
-          state: 'confirmed',
-          posts,
-          accepted_by: kill.gap === 'verdict_committed' ? 'reply' : 'evidence',
-        });
+    const batchId = `${id}/1/${kill.n}`;
+    // In this dialect a call that nobody answered leaves a record that names nobody: with the reply goes the only evidence.
+    const lost = kill.gap !== 'verdict_committed';
+    const neverSent = kill.gap === 'posting_committed';
+    const ledger = await judgeRun(run, {
+      dialect,
+      lostReplies: lost ? [`${batchId}/${posts}`] : [],
+      destroyed: neverSent || (lost && dialect === 'spec') ? [batchId] : [],
     });
-  },
-);
+    const batch = ledger.batches.find((row) => row.batch_id === batchId);
+    if (neverSent) expect(batch).toMatchObject({ state: 'held', posts });
+    else
+      expect(batch).toMatchObject({
+        state: 'confirmed',
+        posts,
+        accepted_by: kill.gap === 'verdict_committed' ? 'reply' : 'evidence',
+      });
+  });
+});

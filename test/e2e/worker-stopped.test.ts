@@ -21,7 +21,6 @@ afterAll(async () => {
 
 test.concurrent.for([601, 602])(
   'a worker killed when a batch is planned but not reported leaves it to the next one (seed %d)',
-  { timeout: 150_000 },
   async (seed) => {
     const id = `planned-${seed}`;
     await withRun({ id, seed, temporal, sandbox: { dialect: 'spec' }, settings: patient }, async (run) => {
@@ -63,7 +62,6 @@ test.concurrent.for([
   { point: 'batch_work_done', seed: 612 },
 ] as const)(
   'a worker asked to stop at $point lets the request end and leaves nothing unknown',
-  { timeout: 150_000 },
   async ({ point, seed }) => {
     const id = `sigterm-${seed}`;
     await withRun({ id, seed, temporal, settings: patient }, async (run) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkLayout } from './check-layout.ts';
+import { checkLayout, checkSizes } from './check-layout.ts';
 import { readFolderGraph } from './import-graph.ts';
 
 const allowed = { a: ['b'], b: [], 'c/x': ['c/y'], 'c/y': ['c/z'], 'c/z': ['c/x'], 'room/**': ['a', 'room/**'] };
@@ -33,4 +33,13 @@ test('what may be imported is, and within a room everything', () => {
     'room/y/two.ts': "import '../x/one.ts';",
   });
   expect(faults).toEqual([]);
+});
+
+test('a file of more than 300 lines and a folder of more than 25 files are named', () => {
+  const full = Array.from({ length: 25 }, (_, n): [string, string] => [`a/${n}.ts`, 'x\n'.repeat(300)]);
+  expect(checkSizes(new Map(full))).toEqual([]);
+  expect(checkSizes(new Map([...full, ['a/more.ts', 'x\n'.repeat(301)]]))).toEqual([
+    'a/more.ts has 301 lines, more than 300: split it.',
+    'a has 26 files, more than 25: give some a folder.',
+  ]);
 });

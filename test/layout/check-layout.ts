@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { floors } from './floors.ts';
 import { findRings, type FolderGraph } from './import-graph.ts';
 
@@ -16,6 +17,24 @@ export function checkLayout(graph: FolderGraph, allowed: typeof floors = floors)
           faults.push(`${file} imports ${target}: ${from} may not import ${to} (test/layout/floors.ts).`);
   }
   for (const ring of findRings(byFloor(graph, allowed))) faults.push(`Folders import each other: ${ring.join(', ')}.`);
+  return faults;
+}
+
+const mostFiles = 25;
+const mostLines = 300;
+
+/** Folders and files that have grown too large to be read at one go. Empty: none has. */
+export function checkSizes(sources: ReadonlyMap<string, string>): string[] {
+  const faults: string[] = [];
+  const files = new Map<string, number>();
+  for (const [file, text] of sources) {
+    const folder = dirname(file);
+    files.set(folder, (files.get(folder) ?? 0) + 1);
+    const lines = text.split('\n').length - 1;
+    if (lines > mostLines) faults.push(`${file} has ${lines} lines, more than ${mostLines}: split it.`);
+  }
+  for (const [folder, count] of files)
+    if (count > mostFiles) faults.push(`${folder} has ${count} files, more than ${mostFiles}: give some a folder.`);
   return faults;
 }
 

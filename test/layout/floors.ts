@@ -49,7 +49,15 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/ledger/doubt',
     'src/ledger/rows',
   ],
-  'src/ledger/read': ['src/domain/**', 'src/ledger', 'src/ledger/campaign', 'src/ledger/doubt', 'src/ledger/rows'],
+  'src/ledger/read': [
+    'src/domain/**',
+    'src/ledger',
+    'src/ledger/campaign',
+    'src/ledger/doubt',
+    'src/ledger/limits',
+    'src/ledger/plan',
+    'src/ledger/rows',
+  ],
 
   'src/list/format': ['src/input'],
   'src/list/format/xlsx': ['src/input', 'src/list/format'],

@@ -4,7 +4,7 @@ import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
 import type { ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { verifyLog } from '../../src/verify/log.ts';
-import { buildRules } from '../support/campaign-rules.ts';
+import { buildRow, buildRules } from '../support/campaign-rules.ts';
 import { noon, numbers } from './scenario.ts';
 
 const base = buildRules();
@@ -18,16 +18,7 @@ export const numberOf = (index: number): string => numbers(1, index)[0] ?? '';
 
 /** A row of an upload, as the list reader hands it over. */
 export function uploadRow(row: number, id: string, e164: string, name = `Guest ${id}`): UploadRow {
-  return {
-    row,
-    cells: [e164, name, id],
-    verdict: 'accepted',
-    externalId: id,
-    e164,
-    zones: ['America/New_York'],
-    country: 'US',
-    regions: ['NY'],
-  };
+  return { ...buildRow(row, e164, [e164, name, id]), externalId: id };
 }
 
 /** Rows a, b, c … with a number each. */

@@ -7,7 +7,7 @@ import type { StoreLocation } from '../../src/ledger/open-ledger.ts';
 
 /** Runs this file's sibling in a process of its own; its lines come one by one. */
 function startProcess(
-  what: 'open' | 'lock',
+  what: 'open' | 'lock' | 'write',
   location: StoreLocation,
 ): { child: ChildProcess; lines: AsyncIterator<string> } {
   const script = fileURLToPath(new URL('./store-process.ts', import.meta.url));
@@ -39,6 +39,16 @@ export async function lockInAnotherProcess(sqlitePath: string): Promise<{ said: 
       const gone = once(child, 'exit');
       child.kill('SIGKILL');
       await gone;
+    },
+  };
+}
+
+/** A process that writes to the database until the test ends. `wrote` answers once it has written `times` more. */
+export function writeInAnotherProcess(location: StoreLocation): { wrote: (times: number) => Promise<void> } {
+  const { lines } = startProcess('write', location);
+  return {
+    wrote: async (times) => {
+      for (let time = 0; time < times; time += 1) await nextLine(lines);
     },
   };
 }

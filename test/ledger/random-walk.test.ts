@@ -13,7 +13,6 @@ const walks = dialects.flatMap((dialect) =>
 
 test.for(walks)(
   'whatever happens to two campaigns on their way, each ends with every row accounted for: %s, seed %s',
-  { timeout: 300_000 },
   async ([dialect, seed]) => {
     const store = await openCleanStore(dialect);
     const walk = new Walk(store, String(seed));

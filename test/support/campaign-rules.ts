@@ -84,15 +84,12 @@ export function buildRules({ retry, pacing, timing, ...changes }: RulesChanges =
   };
 }
 
+/** An accepted row of a list: somebody in New York. */
+export function buildRow(row: number, e164: string, cells: string[] = []) {
+  const place = { zones: ['America/New_York'], country: 'US', regions: ['NY'] };
+  return { row, cells, verdict: 'accepted' as const, externalId: null, e164, ...place };
+}
+
 export function buildRows(numbers: readonly string[], nameOf: (index: number) => string): ImportRow[] {
-  return numbers.map((e164, index) => ({
-    row: index + 1,
-    cells: [e164, nameOf(index)],
-    verdict: 'accepted',
-    externalId: null,
-    e164,
-    zones: ['America/New_York'],
-    country: 'US',
-    regions: ['NY'],
-  }));
+  return numbers.map((e164, index) => buildRow(index + 1, e164, [e164, nameOf(index)]));
 }

@@ -7,7 +7,7 @@ import { until, within } from './until.ts';
 export const gaps = ['posting_committed', 'request_received', 'work_done', 'reply_sent', 'verdict_committed'] as const;
 export type Gap = (typeof gaps)[number];
 
-const patienceMs = 60_000;
+const patienceMs = 240_000;
 /** Of a pending activity, in the numbers of Temporal's API. */
 const startedState = 2;
 

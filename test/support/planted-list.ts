@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
+import { buildRow } from './campaign-rules.ts';
 
 /** A recipient list in which every value is unique, so that each can be searched for wherever it must not be. */
 export interface PlantedList {
@@ -36,16 +37,7 @@ export function plantList(seed: number, size: number, fates: readonly string[] =
       `${kind}${createHash('sha256').update(`${seed}/${index}/${kind}`).digest('hex').slice(0, 14)}`;
     const fields = [token('Nm'), token('Ap'), token('Nt')];
     tokens.push(e164.slice(1), ...fields);
-    rows.push({
-      row: rows.length + 1,
-      cells: [e164, ...fields],
-      verdict: 'accepted',
-      externalId: null,
-      e164,
-      zones: ['America/New_York'],
-      country: 'US',
-      regions: null,
-    });
+    rows.push(buildRow(rows.length + 1, e164, [e164, ...fields]));
   }
   return {
     columns,

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { cachedBinaryPath } from '../../src/temporal/binary-cache.ts';
 import { officialArchive } from '../../src/temporal/binary-download.ts';
-import { tryProcessLock } from '../../src/temporal/process-lock.ts';
+import { tryProcessLock } from '../../src/ledger/worker-lock.ts';
 import {
   resolveTemporalBinary,
   TemporalBinaryError,
@@ -246,6 +246,7 @@ test('two that need the program at once build it once: the second waits and uses
 
 test('waiting for another process ends with a sentence when that one does not finish', async () => {
   const machine = await makeMachine();
+  await mkdir(dirname(machine.cached), { recursive: true });
   const lock = tryProcessLock(join(dirname(machine.cached), '.lock'));
   onTestFinished(() => lock?.release());
   const limits = { ...shortLimits, cacheLockTimeoutMs: 100 };

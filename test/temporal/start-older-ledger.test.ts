@@ -45,6 +45,8 @@ const cases: { details: object; state: BatchState | null; starts: boolean; what?
   { details: { missing: 1, submitted: true }, state: 'confirmed', starts: true },
   { details: { missing: 1, submitted: false }, state: null, starts: false, what: 'batch 1 is missing' },
   { details: { missing: 1, submitted: false }, state: 'intent', starts: true },
+  // The round was missing, and is there.
+  { details: { missing: 0, submitted: true }, state: 'confirmed', starts: true },
   { details: { missing: null, submitted: true }, state: 'confirmed', starts: false, what: 'batch 1 is missing' },
 ];
 

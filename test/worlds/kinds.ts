@@ -1,6 +1,6 @@
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import type { Random } from '../../src/sandbox/core/random.ts';
-import type { WorldInput } from '../../src/sandbox/core/world/world-schema.ts';
+import type { WorldInput } from '../../src/sandbox/core/world/schema.ts';
 import type { Mix, WorldEvent } from '../activities/mixes/drive-campaign.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import {

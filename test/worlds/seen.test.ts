@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WorldInput } from '../../src/sandbox/core/world/world-schema.ts';
+import type { WorldInput } from '../../src/sandbox/core/world/schema.ts';
 import { Drive, type Mix } from '../activities/mixes/drive-campaign.ts';
 import { quietMix } from '../activities/mixes/quiet-mix.ts';
 import { buildRows, buildRules } from '../support/campaign-rules.ts';

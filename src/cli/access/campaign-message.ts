@@ -135,7 +135,7 @@ export async function sendUpdate(
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {
       throw new CampaignMessageError(
-        `Temporal at ${address} does not run campaign ${id}: ${unchanged} carillon start with its file starts it again; then repeat this.`,
+        `Temporal at ${address} does not run campaign ${id}: ${unchanged} carillon recover ${id} starts it anew; then repeat this.`,
         { cause: error },
       );
     }

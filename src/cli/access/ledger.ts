@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { nearestName } from '../../input/nearest-name.ts';
+import { didYouMean } from '../../input/nearest-name.ts';
 import { readConfig, requireDatabaseAddress, type Config } from '../../config.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { openStore, type Store } from '../../ledger/open-ledger.ts';
@@ -28,12 +28,16 @@ export async function openLedger(config: Config): Promise<Store> {
 /** The database of the settings, which must be there; its schema is left as it is. Throws NoDatabaseError, ConfigError and StoreError. */
 export async function openExistingLedger(config: Config): Promise<Store> {
   requireDatabaseAddress(config);
-  if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB)) {
-    throw new NoDatabaseError(
-      `There is no database at ${config.CARILLON_DB}. Run this where the campaign was started, or set CARILLON_DB or DATABASE_URL to its database.`,
-    );
-  }
+  if (config.DATABASE_URL === undefined) requireSqliteFile(config);
   return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB }, 'as-is');
+}
+
+/** Throws NoDatabaseError. */
+export function requireSqliteFile({ CARILLON_DB: path }: Config): void {
+  if (existsSync(path)) return;
+  throw new NoDatabaseError(
+    `There is no database at ${path}. Run this where the campaign was started, or set CARILLON_DB or DATABASE_URL to its database.`,
+  );
 }
 
 /** What most commands work with. */
@@ -80,6 +84,8 @@ export async function withCampaign<Result>(
 export async function openWorkerLedger(config: Config): Promise<{ store: Store; close(): Promise<void> }> {
   const store = await openLedger(config);
   try {
+    // A file that may only be read shows now, and not in the first step of a campaign.
+    await store.transaction(async () => {});
     const lock = config.DATABASE_URL === undefined ? lockSqliteFile(config.CARILLON_DB) : null;
     return {
       store,
@@ -101,8 +107,7 @@ export async function requireCampaign(store: Store, campaignId: string): Promise
   const campaign = await findCampaign(store.db, campaignId);
   if (campaign !== undefined) return campaign;
   const ids = (await listCampaigns(store.db)).map((known) => known.campaignId);
-  const nearest = nearestName(campaignId, ids);
-  const guess = nearest === null ? '' : ` Did you mean ${nearest}?`;
+  const guess = didYouMean(campaignId, ids, String);
   const shown = ids.slice(-mostNamed).join(', ');
   const known =
     ids.length === 0

@@ -2,8 +2,10 @@ import type { Config } from '../../config.ts';
 import type { Logger } from '../../logger.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { connectTemporalNative, type TemporalTarget } from '../../temporal/connection.ts';
+import { startHealthServer, type HealthServer } from '../../temporal/health-server.ts';
 import { installRuntime } from '../../temporal/runtime-logger.ts';
 import { startWorker } from '../../temporal/worker.ts';
+import { requireFreePorts } from './listen-ports.ts';
 import { definedOnly } from './temporal.ts';
 import type { Io } from '../terminal/io.ts';
 
@@ -16,21 +18,48 @@ export interface LocalWorker {
   stop(): Promise<void>;
 }
 
-/** Connects to Temporal and works on the campaigns of `store`. Throws TemporalUnreachableError and ConfigError. */
-export async function startLocalWorker(
+interface LocalWorkerInput {
+  config: Config;
+  store: Store;
+  logger: Logger;
+  target?: TemporalTarget | null;
+}
+
+/**
+ * Connects to Temporal and works on the campaigns of `store`; serves metrics and probes where the settings say so. Throws
+ * TemporalUnreachableError, and ConfigError also when a port is taken.
+ */
+export async function startLocalWorker(io: Pick<Io, 'env'>, input: LocalWorkerInput): Promise<LocalWorker> {
+  const { config } = input;
+  await requireFreePorts(config);
+  const health =
+    config.CARILLON_HEALTH_LISTEN === undefined ? null : await startHealthServer(config.CARILLON_HEALTH_LISTEN);
+  try {
+    return await connectAndWork(io, input, health);
+  } catch (error) {
+    await health?.close();
+    throw error;
+  }
+}
+
+async function connectAndWork(
   io: Pick<Io, 'env'>,
-  input: { config: Config; store: Store; logger: Logger; target?: TemporalTarget | null },
+  { config, store, logger, target = null }: LocalWorkerInput,
+  health: HealthServer | null,
 ): Promise<LocalWorker> {
-  const { config, store, logger, target = null } = input;
-  installRuntime(logger);
+  installRuntime(logger, { metrics: config.CARILLON_METRICS_LISTEN });
   const { connection, address, namespace } = await connectTemporalNative(config, {
     ...(target === null ? {} : { target }),
     ...(io.env === undefined ? {} : { env: definedOnly(io.env) }),
   });
-  installRuntime(logger, address);
+  installRuntime(logger, { address });
   try {
     const worker = await startWorker({ config, connection, namespace, store, logger });
-    const finished = closeAfter(worker.finished, connection);
+    health?.watch({ connection, store, isRunning: () => worker.isRunning() });
+    const finished = closeAfter(worker.finished, async () => {
+      await health?.close();
+      await connection.close();
+    });
     // Whoever waits for it is told; nobody waiting is no fault.
     finished.catch(() => {});
     return {
@@ -48,10 +77,10 @@ export async function startLocalWorker(
   }
 }
 
-async function closeAfter(work: Promise<void>, connection: { close(): Promise<void> }): Promise<void> {
+async function closeAfter(work: Promise<void>, close: () => Promise<void>): Promise<void> {
   try {
     await work;
   } finally {
-    await connection.close();
+    await close();
   }
 }

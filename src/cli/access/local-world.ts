@@ -45,7 +45,14 @@ export function privateSettings(
   databasePath: string,
   limits: Readonly<Record<string, string>>,
 ): LocalWorldInput['settings'] {
-  const own = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined, DATABASE_URL: undefined };
+  const own = {
+    TEMPORAL_ADDRESS: undefined,
+    TEMPORAL_NAMESPACE: undefined,
+    DATABASE_URL: undefined,
+    // A worker on this machine may use these.
+    CARILLON_METRICS_LISTEN: undefined,
+    CARILLON_HEALTH_LISTEN: undefined,
+  };
   return { fixed: { ...own, ...limits, CARILLON_DB: databasePath } };
 }
 

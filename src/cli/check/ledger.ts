@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { LedgerFindings } from '../../preflight/funnel.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import type { Config } from '../../config.ts';
-import { partsOf } from '../../domain/parts.ts';
+import { partsOf } from '../../ledger/parts.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
 import { readBudgets } from '../../ledger/limits/attempt-budgets.ts';

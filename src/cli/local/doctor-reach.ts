@@ -5,7 +5,11 @@ import Database from 'libsql';
 import { Client } from 'pg';
 import { campaignQueues } from '../../domain/ids.ts';
 import type { Config } from '../../config.ts';
-import { refuseInTheClear } from '../../ledger/postgres-dialect.ts';
+import { StoreError } from '../../ledger/ledger-error.ts';
+import { createMigrations, type StoreDialect } from '../../ledger/migrations.ts';
+import { grantAdvice, missingRights, refuseInTheClear } from '../../ledger/postgres-dialect.ts';
+import { isLedgerFile, judgeMigrations } from '../../ledger/schema-state.ts';
+import { readSqliteTables } from '../../ledger/sqlite-dialect.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import { countWorkers } from '../../temporal/queue-pollers.ts';
 import { openExistingLedger } from '../access/ledger.ts';
@@ -81,14 +85,37 @@ async function checkSqlite(path: string): Promise<Finding> {
   if (!existsSync(path)) return ok(name, `SQLite ${path}, will be made`);
   try {
     await access(path, constants.R_OK | constants.W_OK);
-    return readSqlite(name, path);
+    const found = readSqlite(name, path);
+    if (!isLedgerFile(path)) return found;
+    return await judgeSchema(found, 'sqlite', readSqliteTables(path).migrations);
   } catch (error) {
+    if (error instanceof StoreError) return fault(name, `SQLite ${path}: ${reasonOf(error)}`, anotherDatabase);
     return fault(
       name,
       `SQLite ${path} cannot be used: ${reasonOf(error)}`,
       `${advice} Is it a Carillon database, and yours?`,
     );
   }
+}
+
+const anotherDatabase = 'Set CARILLON_DB or DATABASE_URL to the database of the campaigns.';
+
+/** The finding, unless the schema is not this program's. */
+async function judgeSchema(found: Finding, dialect: StoreDialect, applied: string[]): Promise<Finding> {
+  const { name, detail } = found;
+  const known = Object.keys(await createMigrations(dialect).getMigrations());
+  try {
+    if (judgeMigrations(applied, known) !== 'older') return found;
+  } catch (error) {
+    return fault(
+      name,
+      `${detail}: ${reasonOf(error)}`,
+      'Install that version of Carillon here, or name another database.',
+    );
+  }
+  const advice =
+    'Stop the workers of the earlier version, then start carillon worker: it brings the database up to date.';
+  return warning(name, `${detail}: an earlier Carillon made it`, advice);
 }
 
 function readSqlite(name: string, path: string): Finding {
@@ -122,17 +149,29 @@ async function checkPostgres(url: string): Promise<Finding> {
   client.on('error', () => {});
   try {
     await client.connect();
-    const { rows } = await client.query<{ version: string; writable: boolean }>(
-      `select current_setting('server_version') as version,
-              has_database_privilege(current_database(), 'create') and not pg_is_in_recovery() as writable`,
+    const { rows } = await client.query<{ version: string; standby: boolean; creates: boolean; made: boolean }>(
+      `select current_setting('server_version') as version, pg_is_in_recovery() as standby,
+              coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates,
+              to_regclass('kysely_migration') is not null as made`,
     );
-    const [row] = rows;
-    const detail = `PostgreSQL ${row?.version ?? '?'} at ${place}`;
-    return row?.writable === true
-      ? ok(name, detail)
-      : fault(name, `${detail} may not be written`, 'Use the primary server, and a user that may create tables.');
+    const { version = '?', standby = false, creates = false, made = false } = rows[0] ?? {};
+    const detail = `PostgreSQL ${version} at ${place}`;
+    if (standby) return fault(name, `${detail} is a standby, which may not be written`, 'Use the primary server.');
+    if (!made)
+      return creates ? ok(name, detail) : fault(name, `${detail}: its user may not create tables`, grantAdvice);
+    const { missing } = (await client.query<{ missing: string }>(missingRights)).rows[0] ?? { missing: '' };
+    if (missing !== '') return fault(name, `${detail}: its user lacks rights (${missing})`, grantAdvice);
+    const applied = await client.query<{ name: string }>('select name from kysely_migration order by name');
+    return await judgeSchema(
+      ok(name, detail),
+      'postgres',
+      applied.rows.map((row) => row.name),
+    );
   } catch (error) {
-    const advice = 'Check that it runs, and host, port, user, password and database in DATABASE_URL.';
+    const advice =
+      codeOf(error) === '42501'
+        ? grantAdvice
+        : 'Check that it runs, and host, port, user, password and database in DATABASE_URL.';
     return fault(name, `PostgreSQL at ${place} cannot be used (${describePostgresError(error)})`, advice);
   } finally {
     await client.end().catch(() => {});

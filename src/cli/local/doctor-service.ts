@@ -66,6 +66,8 @@ async function checkKey(config: Config, apiKey: string, clock: ServiceClock): Pr
 
 /** Beyond this the times of records no longer fit the times of our calls without correction. */
 const offsetLimitMs = 30_000;
+/** Beyond this nobody is dialled, unless a campaign file allows more (`advanced.clock_tolerance`). */
+const toleranceMs = 5 * 60_000;
 
 /** The offset is known to half the round trip, and to the whole second that the header tells. */
 export function checkClock(date: ServiceDate | null): Finding {
@@ -80,6 +82,8 @@ export function checkClock(date: ServiceDate | null): Finding {
   const offsetMs = date.serverMs + 500 - (date.sentAtMs + date.receivedAtMs) / 2;
   const uncertaintyMs = 500 + (date.receivedAtMs - date.sentAtMs) / 2;
   const detail = `${(offsetMs / 1000).toFixed(1)} s from the service's, give or take ${(uncertaintyMs / 1000).toFixed(1)} s`;
-  if (Math.abs(offsetMs) - uncertaintyMs <= offsetLimitMs) return ok(name, detail);
-  return warning(name, detail, "Set this machine's clock (NTP): calling hours follow it.");
+  const surelyMs = Math.abs(offsetMs) - uncertaintyMs;
+  if (surelyMs <= offsetLimitMs) return ok(name, detail);
+  if (surelyMs <= toleranceMs) return warning(name, detail, "Set this machine's clock (NTP): calling hours follow it.");
+  return fault(name, detail, "Set this machine's clock (NTP). Nobody is dialled while the two are so far apart.");
 }

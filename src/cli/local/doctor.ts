@@ -11,6 +11,7 @@ import {
   checkTimeZoneData,
   checkVersions,
 } from './doctor-machine.ts';
+import { checkPorts } from './doctor-ports.ts';
 import { checkDatabase, checkTemporal, checkWorkers } from './doctor-reach.ts';
 import { checkService } from './doctor-service.ts';
 import type { Io } from '../terminal/io.ts';
@@ -46,6 +47,7 @@ async function examine(config: Config, nowMs: number): Promise<Finding[]> {
     checkDatabase(config),
     checkDisk(config),
     checkService(config),
+    checkPorts(config),
     checkWorkers(config, nowMs),
   ]);
   return [...checkVersions(), checkTimeZoneData(nowMs), checkHookSecret(config), ...groups.flat()];

@@ -11,6 +11,7 @@ import type { Io } from '../terminal/io.ts';
 import { openWorkerLedger } from '../access/ledger.ts';
 import { startLocalWorker, type LocalWorker } from '../access/local-worker.ts';
 import { accountIdOf, requireApiKey } from '../access/service.ts';
+import { checkService } from './doctor-service.ts';
 import { moveCommand } from '../terminal/failure.ts';
 import { readVersion } from '../terminal/version.ts';
 
@@ -22,8 +23,11 @@ time: another worker continues where it stopped, and no call is placed twice.
 On Ctrl-C or SIGTERM the worker takes no new work, finishes the request in progress, and exits with code 0. A second signal ends it
 at once. It logs JSON to standard error; CARILLON_LOG_LEVEL=info shows what its campaigns do.
 
+CARILLON_METRICS_LISTEN=9464 serves metrics for Prometheus, CARILLON_HEALTH_LISTEN=9465 the probes /healthz and /readyz.
+
 Examples:
   carillon worker
+  CARILLON_METRICS_LISTEN=9464 CARILLON_HEALTH_LISTEN=9465 carillon worker
   DATABASE_URL=postgres://user:password@host/carillon carillon worker --json`;
 
 export function workerCommand(io: Io): Command {
@@ -48,6 +52,7 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
       if (json) tellReady(io, config, worker, ledger.store.ledgerId);
       announce(logger, config, worker);
       await tellElsewhere(logger, config, ledger.store);
+      void tellClock(logger, config);
       await runUntilStopped(logger, worker, stop);
     } finally {
       await ledger.close();
@@ -74,6 +79,13 @@ async function tellElsewhere(logger: Logger, config: Config, store: Store): Prom
       { campaignId: campaign.campaignId },
       `${otherServiceText(campaign, address)}: ${moveCommand(campaign.accountId)}`,
     );
+}
+
+/** A clock that is wrong shows at once, and not only when the first call is due. */
+async function tellClock(logger: Logger, config: Config): Promise<void> {
+  const clock = (await checkService(config)).find(({ name }) => name === 'Clock');
+  if (clock === undefined || clock.status === 'ok') return;
+  logger.warn(`this machine's clock is ${clock.detail}. ${clock.advice ?? ''}`);
 }
 
 async function runUntilStopped(logger: Logger, worker: LocalWorker, stop: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { parseDuration } from '../../input/duration.ts';
 import { parseInstant } from '../../input/instant.ts';
-import { nearestName } from '../../input/nearest-name.ts';
+import { didYouMean } from '../../input/nearest-name.ts';
 import { resultsFormats, type ResultsFormat } from '../../results/file.ts';
 import { dispositions } from '../../domain/disposition.ts';
 import { outcomes } from '../../domain/outcome.ts';
@@ -84,8 +84,7 @@ export function readNames<Name extends string>(
   if (names.length === 0) throw new UsageError(`${flag} names nothing.${known === null ? '' : ` ${possible(known)}`}`);
   for (const name of names) {
     if (known === null || (known as readonly string[]).includes(name)) continue;
-    const nearest = nearestName(name, known);
-    const guess = nearest === null ? '' : ` Did you mean ${nearest}?`;
+    const guess = didYouMean(name, known, String);
     throw new UsageError(`${flag}: there is no ${JSON.stringify(name)}.${guess} ${possible(known)}`);
   }
   return [...new Set(names)] as Name[];

@@ -1,4 +1,4 @@
-import { partsOf } from '../../domain/parts.ts';
+import { partsOf } from '../../ledger/parts.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import type { RecipientEditor, EditResult } from '../../ledger/people/edit-recipients.ts';
 import type { UploadRow } from '../../ledger/people/edit-verdict.ts';

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { Command } from 'commander';
-import { partsOf } from '../../domain/parts.ts';
+import { partsOf } from '../../ledger/parts.ts';
 import { RowIndex } from '../../list/row-index.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import { openUpload, type UploadFile } from '../../list/upload-file.ts';

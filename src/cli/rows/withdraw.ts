@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readIdList } from '../../list/id-list.ts';
-import { partsOf } from '../../domain/parts.ts';
+import { partsOf } from '../../ledger/parts.ts';
 import { refuseUnlessEditable, EditRefusedError } from '../../ledger/people/edit-refusal.ts';
 import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../../ledger/people/withdraw-recipients.ts';
 import type { Io } from '../terminal/io.ts';

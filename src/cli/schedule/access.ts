@@ -1,4 +1,4 @@
-import { nearestName } from '../../input/nearest-name.ts';
+import { didYouMean } from '../../input/nearest-name.ts';
 import type { Config } from '../../config.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { findSchedule, listSchedules, type Schedule } from '../../ledger/campaign/schedules.ts';
@@ -34,8 +34,7 @@ export async function requireSchedule({ config, store }: Session, campaignId: st
   const schedule = await findSchedule(store.db, scheduleIdOf(config.CARILLON_QUEUE_PREFIX, campaignId));
   if (schedule !== undefined) return schedule;
   const ids = (await listSchedules(store.db)).map((known) => known.campaignId);
-  const nearest = nearestName(campaignId, ids);
-  const guess = nearest === null ? '' : ` Did you mean ${nearest}?`;
+  const guess = didYouMean(campaignId, ids, String);
   const known = ids.length === 0 ? 'It has none: carillon schedule create makes one.' : `It has ${ids.join(', ')}.`;
   throw new UnknownScheduleError(`The database has no schedule of ${JSON.stringify(campaignId)}.${guess} ${known}`);
 }

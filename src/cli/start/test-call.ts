@@ -7,7 +7,7 @@ import { readConfig } from '../../config.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { compileTemplates } from '../../domain/personalisation.ts';
 import { readPhoneNumber } from '../../domain/phone-number.ts';
-import { recipientFields } from '../../domain/recipient-fields.ts';
+import { recipientFields } from '../../domain/columns.ts';
 import { requireHookSecret } from '../../temporal/hook-secret.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { campaignHash } from '../../campaign-file/hash.ts';

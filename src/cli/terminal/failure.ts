@@ -56,6 +56,7 @@ const remedies: Readonly<Record<string, (facts: Facts) => string>> = {
     ` carillon retry ${campaignId} --outcome … calls those again who were not reached; for new or corrected rows start a new campaign, under a new id.`,
   leave_unresolved: ({ campaignId }) =>
     ` carillon results ${campaignId} --outcome unresolved writes them to a list; carillon resolve ${campaignId} --give-up leaves them.`,
+  recover: ({ campaignId }) => ` carillon recover ${campaignId}`,
   await_end: ({ campaignId }) => ` carillon status ${campaignId} shows when.`,
 };
 

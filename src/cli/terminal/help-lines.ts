@@ -18,6 +18,7 @@ export const helpLines = {
     adjust: 'change the speed of a running campaign',
     drain: 'finish open calls, call no waiting recipients, and complete the campaign',
     cancel: 'end a campaign; waiting recipients are not called',
+    recover: 'start a campaign anew from the database after Temporal has lost its data',
     resolve: 'resolve calls whose outcome is unknown',
   },
   'Rows and results:': {
@@ -40,6 +41,7 @@ export const helpLines = {
   },
   'This installation:': {
     worker: 'run campaigns until stopped',
+    backup: 'copy the SQLite database while it is in use',
     doctor: 'diagnose this installation and suggest fixes',
     schema: 'print the JSON Schema of the campaign file, for editors',
     completion: 'print a completion script for bash, zsh or fish',

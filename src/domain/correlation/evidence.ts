@@ -1,4 +1,5 @@
 import type { ConversationFacts } from '../conversation-facts.ts';
+import { groupBy } from '../group-by.ts';
 import { isNearLine, namesSomebodyElse, shapeOf, sharesFewWords, wordingOf } from './line-words.ts';
 
 /** An attempt that was, or may have been, sent to the service. */
@@ -49,13 +50,13 @@ export interface Clue {
   named: readonly CorrelationAttempt[];
 }
 
-/** The attempts by each fact that a record may show; every list is in the order of the POSTs. */
+/** The attempts by each fact that a record may show (null: those without it); every list is in the order of the POSTs. */
 export interface AttemptIndex {
   toleranceMs: number;
-  byReference: ReadonlyMap<string, readonly CorrelationAttempt[]>;
-  byBatch: ReadonlyMap<string, readonly CorrelationAttempt[]>;
-  byNumber: ReadonlyMap<string, readonly CorrelationAttempt[]>;
-  byLine: ReadonlyMap<string, readonly CorrelationAttempt[]>;
+  byReference: ReadonlyMap<string | null, readonly CorrelationAttempt[]>;
+  byBatch: ReadonlyMap<string | null, readonly CorrelationAttempt[]>;
+  byNumber: ReadonlyMap<string | null, readonly CorrelationAttempt[]>;
+  byLine: ReadonlyMap<string | null, readonly CorrelationAttempt[]>;
   /** The lines of all attempts in near form, sorted, each once. */
   nearLines: readonly string[];
   all: readonly CorrelationAttempt[];
@@ -69,8 +70,8 @@ export function indexAttempts(attempts: readonly CorrelationAttempt[], clock: Co
   const byPost = attempts.toSorted((a, b) => a.postedAt - b.postedAt || (a.attemptId < b.attemptId ? -1 : 1));
   return {
     toleranceMs: clockToleranceMs + clock.uncertaintyMs,
-    byReference: groupBy(byPost, (attempt) => attempt.reference),
-    byBatch: groupBy(byPost, (attempt) => attempt.serviceBatchId),
+    byReference: groupBy(byPost, (attempt) => attempt.reference || null),
+    byBatch: groupBy(byPost, (attempt) => attempt.serviceBatchId || null),
     byNumber: groupBy(byPost, (attempt) => attempt.e164),
     byLine: groupBy(byPost, (attempt) => comparableLine(attempt.openingLine)),
     nearLines: [...new Set(byPost.flatMap(({ openingLine }) => wordingOf(openingLine)?.near ?? []))].sort(),
@@ -183,19 +184,4 @@ function mergeClues(left: Clue | null, right: Clue | null): Clue | null {
     (fact) => right[fact] === null || right[fact] === merged[fact],
   );
   return agrees ? merged : null;
-}
-
-function groupBy(
-  attempts: readonly CorrelationAttempt[],
-  keyOf: (attempt: CorrelationAttempt) => string | null,
-): Map<string, CorrelationAttempt[]> {
-  const groups = new Map<string, CorrelationAttempt[]>();
-  for (const attempt of attempts) {
-    const key = keyOf(attempt);
-    if (key === null || key === '') continue;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [attempt]);
-    else group.push(attempt);
-  }
-  return groups;
 }

@@ -1,4 +1,5 @@
 import { editDistance } from '../edit-distance.ts';
+import { firstThat } from '../first-that.ts';
 import { remember } from '../remember.ts';
 import { nearForm, nearWords } from './near-form.ts';
 
@@ -41,13 +42,7 @@ export function hasNearLine({ words, near }: Wording, sorted: readonly string[])
 
 /** The place of the first text that is not before this one. */
 function firstFrom(sorted: readonly string[], text: string): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? '') < text) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstThat((place) => (sorted[place] ?? '') >= text, -1, sorted.length);
 }
 
 /** Whether what was shown shares fewer than half of its words with a line; a word or two may be ours, altered and cut short. */

@@ -1,5 +1,6 @@
 import type { Zone } from 'luxon';
 import { weekdays, type CallingCalendar, type DailyWindow } from '../campaign-rules.ts';
+import { firstThat } from '../first-that.ts';
 import { timeZone } from '../time-zone.ts';
 
 const minuteMs = 60_000;
@@ -181,24 +182,12 @@ function offsetSegments(zone: Zone, from: number, to: number): OffsetSegment[] {
   for (let at = from; at < to; at += dayMs) {
     const offsetMs = offsetAt(at + dayMs);
     if (offsetMs === current.offsetMs) continue;
-    const changesAt = firstInstantOf((instant) => offsetAt(instant) === offsetMs, at, at + dayMs);
+    const changesAt = firstThat((instant) => offsetAt(instant) === offsetMs, at, at + dayMs);
     segments.push({ ...current, to: changesAt });
     current = { from: changesAt, to, offsetMs };
   }
   segments.push(current);
   return segments;
-}
-
-/** Bisects to the millisecond; `holds` is false at `before` and true at `after`. */
-function firstInstantOf(holds: (at: number) => boolean, before: number, after: number): number {
-  let low = before;
-  let high = after;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (holds(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
 }
 
 /** Days since the epoch of a local date such as `2026-12-25`. */

@@ -12,6 +12,13 @@ export interface RecentCalls {
   failed: Readonly<Partial<Record<FailedDisposition, number>>>;
 }
 
+const limitWords = 'and breaker.failure_share is';
+
+/** Whether a campaign that is paused for this reason was paused by its breaker. */
+export function isBreakersReason(reason: string): boolean {
+  return reason.includes(limitWords);
+}
+
 /** What a person is told when the breaker opens, with the figures; null: it stays closed. */
 export function breakerOpens(rules: BreakerRules, { ended, failed }: RecentCalls): string | null {
   const counts = failedDispositions.flatMap((disposition) => {
@@ -23,5 +30,5 @@ export function breakerOpens(rules: BreakerRules, { ended, failed }: RecentCalls
   const kinds = counts.map(({ disposition, count }) => `${count} ${disposition}`).join(', ');
   const minutes = Math.round(rules.windowMs / 60_000);
   const limit = `${Number((rules.failureShare * 100).toFixed(1))}%`;
-  return `${total} of the ${ended} calls that ended in the last ${minutes} min failed (${kinds}), and breaker.failure_share is ${limit}`;
+  return `${total} of the ${ended} calls that ended in the last ${minutes} min failed (${kinds}), ${limitWords} ${limit}`;
 }

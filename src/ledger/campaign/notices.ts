@@ -1,5 +1,5 @@
 import type { NewEvent, NoticeFacts } from '../../domain/events.ts';
-import { appendEvents } from '../events.ts';
+import { appendEvents, newestEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import type { Queries } from '../tx.ts';
 
@@ -20,11 +20,7 @@ export async function findNotice(
   notice: Notice,
   afterSeq?: number,
 ): Promise<'delivered' | 'failed' | null> {
-  const log = db
-    .selectFrom('events')
-    .select(['type', 'data'])
-    .where('campaign_id', '=', notice.campaignId)
-    .orderBy('seq', 'desc');
+  const log = newestEvents(db, notice.campaignId).select(['type', 'data']);
   const rows = await (
     afterSeq === undefined ? log.limit(latestEvents) : log.where('seq', '>', afterSeq).where('type', 'in', toldTypes)
   ).execute();

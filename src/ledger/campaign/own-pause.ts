@@ -1,5 +1,6 @@
 import { pausedByPerson } from '../../domain/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
+import { newestEvents } from '../events.ts';
 import type { Queries } from '../tx.ts';
 
 /** A pause that a campaign made by itself. Instants are service time. */
@@ -21,13 +22,10 @@ export async function findOwnPause(db: Queries, campaign: Campaign): Promise<Own
 
 /** The pause that the campaign made at that instant, whatever came after it, or its latest; null when there is none. */
 export async function readOwnPause(db: Queries, campaignId: string, at?: number): Promise<OwnPause | null> {
-  const row = await db
-    .selectFrom('events')
+  const row = await newestEvents(db, campaignId)
     .select(['seq', 'at', 'data'])
-    .where('campaign_id', '=', campaignId)
     .where('type', '=', 'campaign.state')
     .$if(at !== undefined, (query) => query.where('at', '=', at ?? 0))
-    .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();
   if (row === undefined) return null;

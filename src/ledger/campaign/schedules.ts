@@ -1,9 +1,8 @@
 import { goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import type { Firing } from '../../domain/events.ts';
-import { appendEvents, type CampaignEvent } from '../events.ts';
+import { appendEvents, newestEvents, type CampaignEvent } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import type { Queries } from '../tx.ts';
-import type { Row } from '../schema.ts';
 
 /** A recurring campaign. When it fires is Temporal's to know; what is dialled then stands here, so that Temporal never sees it. */
 export interface Schedule {
@@ -20,17 +19,15 @@ export interface Schedule {
   createdAt: number;
 }
 
-function toSchedule(row: Row<'schedules'>): Schedule {
-  return {
-    scheduleId: row.schedule_id,
-    campaignId: row.campaign_id,
-    filePath: row.file_path,
-    content: row.content,
-    listSource: row.list_source,
-    accountId: row.account_id,
-    createdAt: row.created_at,
-  };
-}
+const columns = [
+  'schedule_id as scheduleId',
+  'campaign_id as campaignId',
+  'file_path as filePath',
+  'content',
+  'list_source as listSource',
+  'account_id as accountId',
+  'created_at as createdAt',
+] as const;
 
 /** Writes a schedule, or writes it anew: it is Temporal that knows whether one runs. */
 export async function putSchedule(store: Store, schedule: Schedule): Promise<void> {
@@ -47,13 +44,11 @@ export async function putSchedule(store: Store, schedule: Schedule): Promise<voi
 }
 
 export async function findSchedule(db: Queries, scheduleId: string): Promise<Schedule | undefined> {
-  const row = await db.selectFrom('schedules').selectAll().where('schedule_id', '=', scheduleId).executeTakeFirst();
-  return row === undefined ? undefined : toSchedule(row);
+  return db.selectFrom('schedules').select(columns).where('schedule_id', '=', scheduleId).executeTakeFirst();
 }
 
 export async function listSchedules(db: Queries): Promise<Schedule[]> {
-  const rows = await db.selectFrom('schedules').selectAll().orderBy('campaign_id').orderBy('schedule_id').execute();
-  return rows.map(toSchedule);
+  return db.selectFrom('schedules').select(columns).orderBy('campaign_id').orderBy('schedule_id').execute();
 }
 
 /** Campaigns that its firings have started stay as they are. */
@@ -110,12 +105,9 @@ export async function lastFiring(db: Queries, parentId: string, scheduleId: stri
 }
 
 async function readFirings(db: Queries, parentId: string, limit: number | null): Promise<Firing[]> {
-  const rows = await db
-    .selectFrom('events')
+  const rows = await newestEvents(db, parentId)
     .select('data')
-    .where('campaign_id', '=', parentId)
     .where('type', 'in', ['schedule.fired', 'schedule.failed'] satisfies CampaignEvent['type'][])
-    .orderBy('seq', 'desc')
     .$if(limit !== null, (query) => query.limit(limit ?? 0))
     .execute();
   return rows.map(({ data }) => JSON.parse(data ?? '{}') as Firing);

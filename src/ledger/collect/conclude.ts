@@ -6,6 +6,7 @@ import { countDialable } from '../limits/counters.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { readDoubts, type Doubt } from '../doubt/doubts.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
+import { countRows } from '../reads.ts';
 import type { Tx } from '../tx.ts';
 import { applyRefusal } from '../dial/refusal.ts';
 import { releaseAttempts } from '../rows/release.ts';
@@ -29,13 +30,8 @@ async function releaseNotQueued(tx: Tx, { batch, missing, now }: Conclusion): Pr
   const { campaign_id: campaignId, batch_id: batchId } = batch;
   const reason = 'not_queued';
   for (const { attempt_id: attemptId, recipient_id: recipientId } of missing) {
-    const earlier = await tx
-      .selectFrom('attempts')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('recipient_id', '=', recipientId)
-      .where('reason', '=', reason)
-      .executeTakeFirstOrThrow();
-    if (earlier.count >= uncountedReturns) {
+    const ofRecipient = tx.selectFrom('attempts').where('recipient_id', '=', recipientId);
+    if ((await countRows(ofRecipient.where('reason', '=', reason))) >= uncountedReturns) {
       const result = { disposition: 'failed', detail: reason, counted: true } as const;
       await settleAttempts(tx, { campaignId, now }, [{ attemptId, result }]);
     } else {

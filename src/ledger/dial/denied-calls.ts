@@ -2,6 +2,7 @@ import { refusalDoubtMs } from '../doubt/open-batches.ts';
 import { readDoubts } from '../doubt/doubts.ts';
 import { readRulesOf } from '../doubt/correlation-rows.ts';
 import { findEvidenceFor } from './evidence.ts';
+import { attemptsOf } from '../reads.ts';
 import type { Queries, Tx } from '../tx.ts';
 import { countAsUnknown } from './verdicts.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
@@ -28,12 +29,7 @@ export type Seen = 'placed' | 'undecided' | 'nothing';
  */
 export async function countAsPlacedIfSeen(tx: Tx, batch: BatchRow, now: number): Promise<Seen> {
   if (batch.posts === 0 || batch.state !== 'not_sent') return 'nothing';
-  const attempts = await tx
-    .selectFrom('attempts')
-    .selectAll()
-    .where('batch_id', '=', batch.batch_id)
-    .where('state', '=', 'planned')
-    .execute();
+  const attempts = await attemptsOf(tx, batch.batch_id, ['planned']);
   const seen = (await findEvidenceFor(tx, batch, attempts))
     ? 'placed'
     : await judgeDoubts(tx, batch, { attempts, now });

@@ -1,4 +1,4 @@
-import { batchStateEvent, findBatchState } from '../batch-moves.ts';
+import { batchStateEvent } from '../batch-moves.ts';
 import { compareAndSetBatch } from '../batch-state.ts';
 import { randomUUID } from 'node:crypto';
 import { unsentStates, type BatchState } from '../../domain/ledger.ts';
@@ -11,6 +11,7 @@ import { appendEvents, lastEventSeq } from '../events.ts';
 import { olderWhileSubmitting } from '../ledger-older.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockBatch, lockToDial } from '../locks.ts';
+import { findBatch } from '../reads.ts';
 import type { Tx } from '../tx.ts';
 import { releaseBatch } from '../rows/release.ts';
 import { lockPeople } from '../limits/placed-calls.ts';
@@ -75,7 +76,7 @@ async function releaseWholeBatch(
 }
 
 async function verdictNow(tx: Tx, batch: BatchRow): Promise<Extract<PostingStep, { kind: 'verdict' }>> {
-  return { kind: 'verdict', state: (await findBatchState(tx, batch.batch_id)) ?? batch.state };
+  return { kind: 'verdict', state: (await findBatch(tx, batch.batch_id))?.state ?? batch.state };
 }
 
 async function enter(tx: Tx, input: PostingInput, entry: string): Promise<PostingStep> {

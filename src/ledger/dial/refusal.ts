@@ -1,6 +1,7 @@
 import { callingAttemptStates } from '../../domain/ledger.ts';
 import { changeCampaignState, lastBatchNumber } from '../rows/campaigns.ts';
 import { createBatch } from '../rows/create-batch.ts';
+import { attemptsOf } from '../reads.ts';
 import type { Tx } from '../tx.ts';
 import { requireRecipient } from '../rows/recipients.ts';
 import { refusedInBatch, releaseBatchAttempts } from '../rows/release.ts';
@@ -67,13 +68,7 @@ export async function pauseForRefusal(
  */
 export async function applyRefusal(tx: Tx, batch: BatchRow, now: number): Promise<void> {
   const at = { campaignId: batch.campaign_id, now };
-  const attempts = await tx
-    .selectFrom('attempts')
-    .selectAll()
-    .where('batch_id', '=', batch.batch_id)
-    .where('state', 'in', callingAttemptStates)
-    .orderBy('position')
-    .execute();
+  const attempts = await attemptsOf(tx, batch.batch_id, callingAttemptStates);
   if (batch.size > 1) return splitBatch(tx, batch, { attempts, now });
   const result = { disposition: 'invalid_number', detail: null, counted: true } as const;
   await settleAttempts(

@@ -4,9 +4,10 @@ import { judgeScreening, needsScreening, writeScreening, type ScreeningVerdict }
 import { changeCampaignState, requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { appendEvents } from '../events.ts';
-import { groupBy } from '../parts.ts';
+import { groupBy } from '../../domain/group-by.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockBatch } from '../locks.ts';
+import { findBatch } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 import { releaseBatch, type Release } from '../rows/release.ts';
 import { updateBatch } from '../updates.ts';
@@ -27,11 +28,7 @@ export interface UnscreenedBatch {
 
 /** The people of a batch about whom the pre-dial hook is to be asked before it may be sent; null when there is nobody to ask about. */
 export async function findUnscreened(db: Queries, batchId: string, now: number): Promise<UnscreenedBatch | null> {
-  const batch = await db
-    .selectFrom('batches')
-    .select(['campaign_id', 'state'])
-    .where('batch_id', '=', batchId)
-    .executeTakeFirst();
+  const batch = await findBatch(db, batchId);
   if (batch === undefined || !unsentStates.includes(batch.state)) return null;
   const campaign = await requireCampaign(db, batch.campaign_id);
   const { preDial } = campaign.rules;

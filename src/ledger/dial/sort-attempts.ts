@@ -4,6 +4,7 @@ import type { RecipientPlace } from '../../domain/hours/legal-hours.ts';
 import { placeOf, readStandings } from '../plan/candidates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { leaveInDoubt, type DoubtAbout } from '../doubt/dial-guard.ts';
+import { attemptsOf } from '../reads.ts';
 import type { At, Tx } from '../tx.ts';
 import { findTalks, reachedEarlier, releaseAttempts, type Release } from '../rows/release.ts';
 import { screeningRelease } from './screening.ts';
@@ -28,13 +29,7 @@ export async function sortAttempts(
 ): Promise<Sorted> {
   const { rules } = campaign;
   const { batchId, now } = input;
-  const attempts = await tx
-    .selectFrom('attempts')
-    .selectAll()
-    .where('batch_id', '=', batchId)
-    .where('state', 'in', unansweredAttemptStates)
-    .orderBy('position')
-    .execute();
+  const attempts = await attemptsOf(tx, batchId, unansweredAttemptStates);
   if (attempts.length === 0) return { dial: [], releases: [], doubtful: new Map() };
   const ids = attempts.map((attempt) => attempt.recipient_id);
   const recipients = await tx.selectFrom('recipients').selectAll().where('recipient_id', 'in', ids).execute();

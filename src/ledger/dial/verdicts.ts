@@ -1,15 +1,15 @@
-import { findBatchState, moveBatch } from '../batch-moves.ts';
+import { batchStateEvent, moveBatch } from '../batch-moves.ts';
 import { compareAndSetBatch } from '../batch-state.ts';
 import { acceptedLate } from '../../domain/disposition.ts';
 import { unansweredAttemptStates, type BatchState } from '../../domain/ledger.ts';
 import { holdAccount, notePace } from '../limits/account-pace.ts';
 import { changeCampaignState, requireCampaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
-import { batchStateEvent } from '../batch-moves.ts';
 import { findEvidenceFor, hasRecord } from './evidence.ts';
 import { olderWhileSubmitting } from '../ledger-older.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockBatch } from '../locks.ts';
+import { attemptsOf, findBatch } from '../reads.ts';
 import type { Tx } from '../tx.ts';
 import { settlePost, type VerdictInput } from './posts.ts';
 import { isAboutCalls, pauseForRefusal } from './refusal.ts';
@@ -106,20 +106,11 @@ async function callOffRedial(tx: Tx, batch: BatchRow, now: number): Promise<void
   await settleAsUnknown(tx, { campaignId: batch.campaign_id, now }, { attemptIds, detail: acceptedLate });
 }
 
-async function isSeen(tx: Tx, batch: BatchRow): Promise<boolean> {
-  const open = await tx
-    .selectFrom('attempts')
-    .selectAll()
-    .where('batch_id', '=', batch.batch_id)
-    .where('state', '=', 'open')
-    .execute();
-  return findEvidenceFor(tx, batch, open);
-}
-
 async function applyNotSent(tx: Tx, batch: BatchRow, input: VerdictInput): Promise<void> {
   const { now, notBefore } = input;
   // A record that shows a call outranks the word that there was none: it stays unknown.
-  const seen = batch.state === 'unknown' && (await isSeen(tx, batch));
+  const seen =
+    batch.state === 'unknown' && (await findEvidenceFor(tx, batch, await attemptsOf(tx, batch.batch_id, ['open'])));
   const move = { from: denialStates, now, changes: { verdict_at: now } };
   if (!seen && !(await moveBatch(tx, batch, { ...move, event: { state: 'not_sent' } }))) return;
   if (notBefore != null) {
@@ -165,7 +156,7 @@ export async function recordVerdict(store: Store, input: VerdictInput): Promise<
       if (input.unwitnessed === true) await pauseUnwitnessed(tx, batch, now);
     } else if (verdict === 'refused') await applyRefused(tx, batch, input);
     else await enterUnknown(tx, batch, now);
-    return (await findBatchState(tx, batchId)) ?? batch.state;
+    return (await findBatch(tx, batchId))?.state ?? batch.state;
   });
 }
 

@@ -1,5 +1,6 @@
 import { budgetAllowsAt, type AttemptBudget } from '../../domain/attempts/attempt-budget.ts';
-import { groupBy, readInParts } from '../parts.ts';
+import { groupBy } from '../../domain/group-by.ts';
+import { readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 import { firstPostedAfter, lastPostedAt } from './placed-calls.ts';
 

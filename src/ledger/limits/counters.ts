@@ -8,6 +8,7 @@ import {
   type BatchState,
 } from '../../domain/ledger.ts';
 import { clockToleranceMs } from '../../domain/correlation/evidence.ts';
+import { countRows } from '../reads.ts';
 import type { At, Queries } from '../tx.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { refusedInBatch } from '../rows/release.ts';
@@ -40,13 +41,7 @@ export async function countPlanned(db: Queries, campaignId: string): Promise<num
 }
 
 async function countAttempts(db: Queries, campaignId: string, states: readonly AttemptState[]): Promise<number> {
-  const row = await db
-    .selectFrom('attempts')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('campaign_id', '=', campaignId)
-    .where('state', 'in', states)
-    .executeTakeFirstOrThrow();
-  return row.count;
+  return countRows(db.selectFrom('attempts').where('campaign_id', '=', campaignId).where('state', 'in', states));
 }
 
 /**
@@ -94,19 +89,15 @@ export async function countOutstanding(db: Queries, campaignId: string): Promise
       select 1 from attempts where attempts.attempt_id = conversations.attempt_id and attempts.campaign_id = ${campaignId})`.execute(
     db,
   );
-  const undecided = await db
-    .selectFrom('batches')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('campaign_id', '=', campaignId)
-    .where('state', 'in', openBatchStates)
-    .executeTakeFirstOrThrow();
+  const ofCampaign = db.selectFrom('batches').where('campaign_id', '=', campaignId);
+  const undecided = await countRows(ofCampaign.where('state', 'in', openBatchStates));
   const awaited = await db
     .selectFrom('campaigns')
     .select('sweep_back_to')
     .where('campaign_id', '=', campaignId)
     .executeTakeFirst();
   const sweeps = awaited?.sweep_back_to == null ? 0 : 1;
-  return { open, unread: unread.rows[0]?.count ?? 0, undecided: undecided.count + sweeps };
+  return { open, unread: unread.rows[0]?.count ?? 0, undecided: undecided + sweeps };
 }
 
 /** Whether the collector still has something to find out. */

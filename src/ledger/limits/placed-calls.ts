@@ -5,7 +5,8 @@ import { capsLookBackMs, type FrequencyCap, type PlacedCall } from '../../domain
 import { callsAllowedAt, capsFor } from '../../domain/attempts/legal-caps.ts';
 import type { RecipientPlace } from '../../domain/hours/legal-hours.ts';
 import { isPostgres, type Queries, type Tx } from '../tx.ts';
-import { groupBy, readInParts } from '../parts.ts';
+import { groupBy } from '../../domain/group-by.ts';
+import { readInParts } from '../parts.ts';
 
 /** Whom a call goes to, as far as frequency caps are concerned. */
 export interface Callee {
@@ -35,14 +36,10 @@ const recordGrainMs = 1_000;
 
 /**
  * When the phone rang, or the last instant at which it may ring: what a record tells is put on the clock of the ledger by what the
- * service's own showed before the POST. `marginMs` stands in for calls of a version that did not write down how long they may ring.
+ * service's own showed before the POST.
  */
-function ringsAt(marginMs: number) {
-  const clockBehindMs = sql`coalesce(
-    (select max(posts.posted_at - posts.service_from) from posts where posts.batch_id = attempts.batch_id), 0)`;
-  return sql<number>`coalesce(attempts.rang_at + ${sql.lit(recordGrainMs)} + ${clockBehindMs},
-    attempts.rings_until, ${lastPostedAt} + ${sql.lit(marginMs)})`;
-}
+const ringsAt = sql<number>`coalesce(attempts.rang_at + ${sql.lit(recordGrainMs)} + coalesce(
+  (select max(posts.posted_at - posts.service_from) from posts where posts.batch_id = attempts.batch_id), 0), attempts.rings_until)`;
 
 /** Names the lock; migrations take another one. */
 const peopleLock = 1;
@@ -68,7 +65,7 @@ export async function lockPeople(tx: Tx, caps: readonly FrequencyCap[], batchId:
  */
 export async function readCaps(
   db: Queries,
-  rules: Pick<CampaignRules, 'caps' | 'law' | 'timing'>,
+  rules: Pick<CampaignRules, 'caps' | 'law'>,
   { callees, now }: { callees: readonly Callee[]; now: number },
 ): Promise<(callee: Callee) => number> {
   const capped = callees.map((callee) => ({ ...callee, caps: capsFor(rules, callee.place) }));
@@ -77,11 +74,10 @@ export async function readCaps(
   const since = now - capsLookBackMs([...held]);
   const cappedBy = (by: FrequencyCap['by']): readonly Callee[] =>
     capped.filter(({ caps }) => caps.some((cap) => cap.by === by));
-  const rings = ringsAt(rules.timing.dispatchMarginMs);
   const numbers = cappedBy('number').map(({ e164 }) => e164);
   const people = cappedBy('person').flatMap(({ person }) => person ?? []);
-  const byNumber = await placedSince(db, { column: 'e164', values: numbers, rings, since });
-  const byPerson = await placedSince(db, { column: 'person', values: people, rings, since });
+  const byNumber = await placedSince(db, { column: 'e164', values: numbers, since });
+  const byPerson = await placedSince(db, { column: 'person', values: people, since });
   return ({ e164, person, place }) => {
     const calls = { number: byNumber.get(e164) ?? [], person: byPerson.get(person) ?? [] };
     return callsAllowedAt(rules, place, calls, now);
@@ -91,19 +87,14 @@ export async function readCaps(
 /** Calls that may have rung after `since`, by the values of a column. */
 async function placedSince(
   db: Queries,
-  {
-    column,
-    values,
-    rings,
-    since,
-  }: { column: 'e164' | 'person'; values: readonly string[]; rings: ReturnType<typeof ringsAt>; since: number },
+  { column, values, since }: { column: 'e164' | 'person'; values: readonly string[]; since: number },
 ): Promise<Map<string | null, PlacedCall[]>> {
   const rows = await readInParts(values, (part) =>
     db
       .selectFrom('attempts')
-      .select([column, rings.as('at'), 'disposition'])
+      .select([column, ringsAt.as('at'), 'disposition'])
       .where(column, 'in', part)
-      .where(rings, '>', since)
+      .where(ringsAt, '>', since)
       .where('state', 'in', requestedAttemptStates)
       .execute(),
   );

@@ -2,6 +2,7 @@ import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
 import { readAccount } from './account-pace.ts';
 import { countOpen } from './counters.ts';
+import { countRows } from '../reads.ts';
 import type { Queries, Tx } from '../tx.ts';
 
 /** Calls that may be made before the service has shown one record of the campaign. */
@@ -52,17 +53,17 @@ export async function blockedUntil(db: Queries, campaign: Campaign, now: number)
  */
 export async function canaryAllowance(db: Queries, campaign: Campaign): Promise<number | null> {
   if (campaign.recordShown) return null;
-  const row = await db
-    .selectFrom('attempts')
-    .innerJoin('batches', 'batches.batch_id', 'attempts.batch_id')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('batches.campaign_id', '=', campaign.campaignId)
-    .where('batches.round', '=', campaign.round)
-    .where('batches.n', '>', campaign.canaryFrom)
-    .where('attempts.state', '!=', 'released')
-    .executeTakeFirstOrThrow();
-  if (!campaign.callerProven && row.count > 0 && (await countOpen(db, campaign.campaignId)) > 0) return 0;
-  return Math.max(0, canaryCalls - row.count);
+  const made = await countRows(
+    db
+      .selectFrom('attempts')
+      .innerJoin('batches', 'batches.batch_id', 'attempts.batch_id')
+      .where('batches.campaign_id', '=', campaign.campaignId)
+      .where('batches.round', '=', campaign.round)
+      .where('batches.n', '>', campaign.canaryFrom)
+      .where('attempts.state', '!=', 'released'),
+  );
+  if (!campaign.callerProven && made > 0 && (await countOpen(db, campaign.campaignId)) > 0) return 0;
+  return Math.max(0, canaryCalls - made);
 }
 
 /** Pauses a campaign whose first calls have all ended without one conversation. Answers false while some are still open. */

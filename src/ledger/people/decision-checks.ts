@@ -50,59 +50,30 @@ export function findProblems(named: Named, lines: readonly DecisionLine[]): Deci
   return [...lines.flatMap((line) => checkLine(named, line)), ...checkAssignments(decided), ...checkRows(decided)];
 }
 
-function refusal(
-  { place }: DecisionLine,
-  { column, value, problem }: { column: DecisionProblem['column']; value: string | null; problem: string },
-): Found {
-  return [{ place, column, value: value ?? '', problem }];
+function refusal(line: DecisionLine, column: DecisionProblem['column'], problem: string): Found {
+  const { place, row, attemptId: attempt, conversationId: conversation, decision } = line;
+  const value = { row: String(row), attempt, conversation, decision }[column] ?? '';
+  return [{ place, column, value, problem }];
 }
 
 function checkLine(named: Named, line: DecisionLine): Found {
   const { row, attemptId, conversationId, decision } = line;
   const recipient = named.recipients.get(row);
   if (recipient === undefined)
-    return refusal(line, {
-      column: 'row',
-      value: String(row),
-      problem: 'the list has no such row: leave the column as it was written',
-    });
+    return refusal(line, 'row', 'the list has no such row: leave the column as it was written');
   const attempt = attemptId === null ? undefined : named.attempts.get(attemptId);
   if (attemptId !== null && attempt?.e164 !== recipient.e164)
-    return refusal(line, {
-      column: 'attempt',
-      value: attemptId,
-      problem: `this is no call to row ${row}: leave the column as it was written`,
-    });
+    return refusal(line, 'attempt', `this is no call to row ${row}: leave the column as it was written`);
   if (decision !== 'theirs' && decision !== 'not_theirs') return [];
   if (attempt === undefined || conversationId === null)
-    return refusal(line, {
-      column: 'decision',
-      value: decision,
-      problem: 'the line shows no record: write redial or give_up, or nothing',
-    });
+    return refusal(line, 'decision', 'the line shows no record: write redial or give_up, or nothing');
   const record = named.records.get(conversationId);
-  if (record === undefined)
-    return refusal(line, {
-      column: 'conversation',
-      value: conversationId,
-      problem: 'the database has no such record: check the id',
-    });
+  if (record === undefined) return refusal(line, 'conversation', 'the database has no such record: check the id');
+  const isOwn = record.attempt_id === attemptId;
   if (decision === 'not_theirs')
-    return record.attempt_id === attemptId
-      ? refusal(line, {
-          column: 'decision',
-          value: decision,
-          problem: `${conversationId} is the record of this call already`,
-        })
-      : [];
-  if (record.attempt_id === attemptId) return [];
-  const against = contradictionOf(named.ledgerId, attempt, record);
-  if (against === null) return [];
-  return refusal(line, {
-    column: 'conversation',
-    value: conversationId,
-    problem: `it cannot be given to call ${attemptId}: ${against}`,
-  });
+    return isOwn ? refusal(line, 'decision', `${conversationId} is the record of this call already`) : [];
+  const against = isOwn ? null : contradictionOf(named.ledgerId, attempt, record);
+  return against === null ? [] : refusal(line, 'conversation', `it cannot be given to call ${attemptId}: ${against}`);
 }
 
 /** Why a record cannot be a call's, whatever a person says; null: nothing that it shows speaks against it. */
@@ -131,17 +102,9 @@ function checkAssignments(lines: readonly DecisionLine[]): Found {
     records.set(conversationId, line);
     calls.set(attemptId, line);
     if (sameRecord !== undefined && sameRecord.attemptId !== attemptId)
-      return refusal(line, {
-        column: 'decision',
-        value: 'theirs',
-        problem: `${sameRecord.place} gives the record to another call: keep one`,
-      });
+      return refusal(line, 'decision', `${sameRecord.place} gives the record to another call: keep one`);
     if (sameCall !== undefined && sameCall.conversationId !== conversationId)
-      return refusal(line, {
-        column: 'decision',
-        value: 'theirs',
-        problem: `${sameCall.place} gives the call another record: keep one`,
-      });
+      return refusal(line, 'decision', `${sameCall.place} gives the call another record: keep one`);
     return [];
   });
 }
@@ -154,10 +117,6 @@ function checkRows(lines: readonly DecisionLine[]): Found {
     const known = ends.get(line.row);
     ends.set(line.row, line);
     if (known === undefined || known.decision === line.decision) return [];
-    return refusal(line, {
-      column: 'decision',
-      value: line.decision,
-      problem: `${known.place} says ${known.decision} for the row: keep one of them`,
-    });
+    return refusal(line, 'decision', `${known.place} says ${known.decision} for the row: keep one of them`);
   });
 }

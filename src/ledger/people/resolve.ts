@@ -7,6 +7,7 @@ import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
+import { countRows } from '../reads.ts';
 import type { At, Tx } from '../tx.ts';
 import { finishRecipients, takeBackOutcome } from '../rows/recipients.ts';
 import type { RecipientRow } from '../schema.ts';
@@ -81,10 +82,7 @@ export async function resolveUnresolved(
       .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.max('hold_after').as('until')])
       .where('state', 'in', ['posting', 'unknown'])
       .executeTakeFirstOrThrow();
-    const { apart } = await unresolved
-      .select((eb) => eb.fn.countAll<number>().as('apart'))
-      .where('reason', '=', notToldApart)
-      .executeTakeFirstOrThrow();
+    const apart = await countRows(unresolved.where('reason', '=', notToldApart));
     return { recipients: recipients.length, apart, tooEarly: young.count, decidableAt: young.until };
   });
 }

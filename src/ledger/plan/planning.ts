@@ -1,4 +1,3 @@
-import { findBatchState } from '../batch-moves.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import { CallerSorting } from '../../domain/caller-choice.ts';
 import { unsentStates, type BatchState } from '../../domain/ledger.ts';
@@ -23,10 +22,11 @@ import {
 } from '../limits/counters.ts';
 import { createBatch, type RenderRecipient } from '../rows/create-batch.ts';
 import { leaveInDoubt } from '../doubt/dial-guard.ts';
-import { olderBeforePlanning, olderThanCampaign } from '../ledger-older.ts';
+import { olderBeforePlanning, olderThanCampaign, olderThanRound } from '../ledger-older.ts';
 import { slotsNow } from '../limits/line-limits.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockCampaign } from '../locks.ts';
+import { findBatch } from '../reads.ts';
 import type { Tx } from '../tx.ts';
 import { finishRecipients } from '../rows/recipients.ts';
 import { blockedUntil, canaryAllowance, pauseUnproven } from '../limits/safety.ts';
@@ -55,18 +55,13 @@ interface Look extends PlanInput {
 const lookAgainMs = 30_000;
 
 async function findPlanned(tx: Tx, input: PlanInput): Promise<Plan | undefined> {
-  const id = batchIdOf(input.campaignId, input.round, input.n);
-  const stored = await tx
-    .selectFrom('batches')
-    .select(['batch_id', 'state', 'size'])
-    .where('batch_id', '=', id)
-    .executeTakeFirst();
+  const stored = await findBatch(tx, batchIdOf(input.campaignId, input.round, input.n));
   if (stored !== undefined) return { kind: 'batch', batchId: stored.batch_id, state: stored.state, size: stored.size };
   if (input.n === 1) return undefined;
-  const previous = await findBatchState(tx, batchIdOf(input.campaignId, input.round, input.n - 1));
+  const previous = await findBatch(tx, batchIdOf(input.campaignId, input.round, input.n - 1));
   if (previous === undefined) throw olderBeforePlanning(input.campaignId, input.n - 1, 'missing');
   // Whoever asks for a batch has submitted the one before it, and knows its verdict.
-  if (previous === 'posting' || unsentStates.includes(previous))
+  if (previous.state === 'posting' || unsentStates.includes(previous.state))
     throw olderBeforePlanning(input.campaignId, input.n - 1, 'undecided');
   return undefined;
 }
@@ -101,6 +96,7 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
   if (planned !== undefined) return planned;
   const campaign = await findCampaign(tx, input.campaignId);
   if (campaign === undefined) throw olderThanCampaign(input.campaignId);
+  if (campaign.round < input.round) throw olderThanRound(input.campaignId, input.round);
   const { rules } = campaign;
   const ended = rules.endsAt !== null && input.now >= rules.endsAt;
   if (campaign.state === 'paused' && !ended) {
@@ -225,7 +221,8 @@ async function finishOrWait(tx: Tx, input: PlanInput, rules: CampaignRules): Pro
 
 /**
  * The next batch of a round, or why there is none. Idempotent in `n`. A batch and its attempts are written all or nothing,
- * in state `intent`: nothing has been dialled. Throws `LedgerOlderError` when the database lost batch n−1, or its verdict.
+ * in state `intent`: nothing has been dialled. Throws `LedgerOlderError` when the database lost the round, batch n−1, or
+ * its verdict.
  */
 export async function planBatch(store: Store, input: PlanInput): Promise<Plan> {
   for (;;) {

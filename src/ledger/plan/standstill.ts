@@ -5,7 +5,7 @@ import { hasEnded } from '../../domain/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countDialable, countOutstanding, isAnyoneDue, isOutstanding, nextDueAt } from '../limits/counters.ts';
 import { readAccount } from '../limits/account-pace.ts';
-import { lastEventSeq } from '../events.ts';
+import { lastEventSeq, newestEvents } from '../events.ts';
 import { slotsNow } from '../limits/line-limits.ts';
 import type { Queries } from '../tx.ts';
 import { blockedUntil, canaryAllowance, unwitnessedWords } from '../limits/safety.ts';
@@ -27,13 +27,21 @@ export interface Standstill {
 /** Events in which the reason of a wait is looked for, and how many deferrals of these. */
 const lookBack = 50_000;
 const deferralsRead = 200;
+/** What is looked up: `reason` leaves out the rule, which is looked for in the log. */
+type Depth = 'all' | 'reason';
+
 const nothingMore = { since: null, until: null, calls: null, rule: null };
 
 /**
  * What the planner would wait for if it were asked now, looked up without a change, in its own order. Null: it would plan a batch, or the
  * campaign is over.
  */
-export async function readStandstill(db: Queries, campaign: Campaign, now: number): Promise<Standstill | null> {
+export async function readStandstill(
+  db: Queries,
+  campaign: Campaign,
+  now: number,
+  depth: Depth = 'all',
+): Promise<Standstill | null> {
   if (hasEnded(campaign) || campaign.round === 0) return null;
   const { startsAt } = campaign.rules;
   const { state } = campaign;
@@ -46,18 +54,15 @@ export async function readStandstill(db: Queries, campaign: Campaign, now: numbe
   return (
     (await readUnsentBatch(db, campaign, now)) ??
     (await readBlock(db, campaign, now)) ??
-    (await readWait(db, campaign, now))
+    (await readWait(db, campaign, { now, depth }))
   );
 }
 
 /** When anything last happened in the campaign, or something of one type. */
 export async function lastMoveAt(db: Queries, { campaignId }: Campaign, type?: EventType): Promise<number | null> {
-  const row = await db
-    .selectFrom('events')
+  const row = await newestEvents(db, campaignId)
     .select('at')
-    .where('campaign_id', '=', campaignId)
     .$if(type !== undefined, (query) => query.where('type', '=', type ?? ''))
-    .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();
   return row?.at ?? null;
@@ -108,7 +113,11 @@ async function readBlock(db: Queries, campaign: Campaign, now: number): Promise<
   return { ...nothingMore, reason: 'rate_limited', since, until: blocked };
 }
 
-async function readWait(db: Queries, campaign: Campaign, now: number): Promise<Standstill | null> {
+async function readWait(
+  db: Queries,
+  campaign: Campaign,
+  { now, depth }: { now: number; depth: Depth },
+): Promise<Standstill | null> {
   const { campaignId, rules } = campaign;
   const since = await lastPost(db, campaign);
   const canary = await canaryAllowance(db, campaign);
@@ -122,7 +131,8 @@ async function readWait(db: Queries, campaign: Campaign, now: number): Promise<S
   const next = await nextDueAt(db, campaignId);
   if (next !== null) {
     const until = Math.min(next, rules.endsAt ?? next);
-    return { ...nothingMore, reason: 'due', since, until, rule: await ruleOf(db, campaignId, next) };
+    const rule = depth === 'all' ? await ruleOf(db, campaignId, next) : null;
+    return { ...nothingMore, reason: 'due', since, until, rule };
   }
   const outstanding = await countOutstanding(db, campaignId);
   return isOutstanding(outstanding) ? { ...nothingMore, reason: 'collecting', since } : null;
@@ -140,13 +150,10 @@ async function lastPost(db: Queries, { campaignId, dialsSince }: Campaign): Prom
 
 /** Why those who are due next were put off until then; null where it is the delay of a retry. */
 async function ruleOf(db: Queries, campaignId: string, until: number): Promise<string | null> {
-  const rows = await db
-    .selectFrom('events')
+  const rows = await newestEvents(db, campaignId)
     .select('data')
-    .where('campaign_id', '=', campaignId)
     .where('type', '=', 'recipient.deferred')
     .where('seq', '>', (await lastEventSeq(db, campaignId)) - lookBack)
-    .orderBy('seq', 'desc')
     .limit(deferralsRead)
     .execute();
   for (const { data } of rows) {

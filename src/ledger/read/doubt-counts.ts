@@ -5,6 +5,8 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { CampaignStatus } from '../campaign/campaign-status.ts';
 import { acceptedLate, notToldApart } from '../../domain/disposition.ts';
 import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import { countRows } from '../reads.ts';
+import { newestEvents } from '../events.ts';
 import type { Queries } from '../tx.ts';
 import { readWordsKept } from '../doubt/shared-words.ts';
 
@@ -23,7 +25,7 @@ export interface DoubtCounts {
 
 const mostCounted = 1000;
 /** So many lines of the log are looked through for rows that were deferred. */
-const newestEvents = 2000;
+const mostEvents = 2000;
 const tellingReasons: readonly (string | null)[] = [notToldApart, acceptedLate, givenUp];
 
 export async function countDoubt(
@@ -63,14 +65,8 @@ export async function countUnresolved(db: Queries, campaignId: string): Promise<
 }
 
 async function countWordsBusy(db: Queries, campaignId: string): Promise<number> {
-  const row = await db
-    .selectFrom('recipients')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('campaign_id', '=', campaignId)
-    .where('state', '=', 'done')
-    .where('reason', '=', 'words_busy')
-    .executeTakeFirstOrThrow();
-  return row.count;
+  const ended = db.selectFrom('recipients').where('campaign_id', '=', campaignId).where('state', '=', 'done');
+  return countRows(ended.where('reason', '=', 'words_busy'));
 }
 
 /** Rows that are due while an open call of the agent begins with their words: from the few open calls to the rows. */
@@ -92,14 +88,12 @@ async function countDeferred(
   now: number,
 ): Promise<{ words: number; evidence: number }> {
   const counts = { words: 0, evidence: 0 };
-  const newest = db
-    .selectFrom('events')
-    .select(['type', 'data'])
-    .where('campaign_id', '=', campaignId)
-    .orderBy('seq', 'desc')
-    .limit(newestEvents)
-    .as('newest');
-  const events = await db.selectFrom(newest).select('data').where('type', '=', 'recipient.deferred').execute();
+  const newest = newestEvents(db, campaignId).select(['type', 'data']).limit(mostEvents);
+  const events = await db
+    .selectFrom(newest.as('newest'))
+    .select('data')
+    .where('type', '=', 'recipient.deferred')
+    .execute();
   for (const { data } of events) {
     const { until, reason, count } = JSON.parse(data ?? '{}') as { until?: number; reason?: string; count?: number };
     if ((reason === 'words' || reason === 'evidence') && (until ?? 0) > now) counts[reason] += count ?? 0;

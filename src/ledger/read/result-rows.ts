@@ -2,7 +2,8 @@ import { requestedAttemptStates } from '../../domain/ledger.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { readAggregates } from '../aggregates.ts';
-import { groupBy, readInParts } from '../parts.ts';
+import { groupBy } from '../../domain/group-by.ts';
+import { readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 
 /** One data row of the list with what came of it. Instants are epoch milliseconds of service time. */

@@ -3,6 +3,7 @@ import { openAttemptStates, unsentStates } from '../../domain/ledger.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { appendEvents } from '../events.ts';
 import { batchStateEvent } from '../batch-moves.ts';
+import { attemptsOf } from '../reads.ts';
 import type { At, Tx } from '../tx.ts';
 import { finishRecipients, requeueRecipient, requireRecipient, type Finish } from './recipients.ts';
 import type { Outcome } from '../../domain/outcome.ts';
@@ -76,13 +77,7 @@ export async function releaseBatchAttempts(
   { campaign_id: campaignId, batch_id: batchId }: BatchRow,
   { reason, now }: { reason: string; now: number },
 ): Promise<void> {
-  const attempts = await tx
-    .selectFrom('attempts')
-    .select(['attempt_id', 'recipient_id'])
-    .where('batch_id', '=', batchId)
-    .where('state', 'in', openAttemptStates)
-    .orderBy('position')
-    .execute();
+  const attempts = await attemptsOf(tx, batchId, openAttemptStates);
   const releases = attempts.map((attempt) => ({
     attemptId: attempt.attempt_id,
     recipientId: attempt.recipient_id,

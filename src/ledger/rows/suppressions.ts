@@ -3,6 +3,7 @@ import { lockToWrite, requireDoNotCallLock } from '../locks.ts';
 import { appendEvents } from '../events.ts';
 import { partsOf } from '../parts.ts';
 import type { Store } from '../open-ledger.ts';
+import { countRows } from '../reads.ts';
 import type { At, Queries, Tx } from '../tx.ts';
 import type { Row } from '../schema.ts';
 
@@ -154,15 +155,9 @@ export async function countImportedEndings(
   campaignId: string,
   { from, to }: { from: number; to: number },
 ): Promise<number> {
-  const { ending } = await db
-    .selectFrom('suppressions')
-    .select((eb) => eb.fn.countAll().as('ending'))
-    .where('scope', 'in', [accountScope, campaignId])
-    .where('source', 'like', 'import:%')
-    .where('expires_at', '>', from)
-    .where('expires_at', '<=', to)
-    .executeTakeFirstOrThrow();
-  return Number(ending);
+  const imported = db.selectFrom('suppressions').where('source', 'like', 'import:%');
+  const ending = imported.where('expires_at', '>', from).where('expires_at', '<=', to);
+  return countRows(ending.where('scope', 'in', [accountScope, campaignId]));
 }
 
 function toSuppression(row: Row<'suppressions'>): StoredSuppression {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isRecorded, type Call } from '../core/state/call.ts';
-import { AudioLinks } from './audio-links.ts';
+import { AudioLinks } from './links.ts';
 import { Recordings, type Recording } from './recordings.ts';
 import { createSpeech, type Speech } from './speak.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';

@@ -6,7 +6,7 @@ import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 import { addNumber, defaultProvider } from '../core/state/add-number.ts';
 import { takesInbound, type PhoneNumber } from '../core/state/agent.ts';
-import { voiceWebhookPath } from '../core/telephony/telephony-webhook.ts';
+import { voiceWebhookPath } from '../core/telephony/webhook.ts';
 
 /** Numbers as the telephony provider has them: which are owned, which only verified, and where the provider reports calls. */
 export function controlNumbers(app: FastifyInstance, service: Service): void {

@@ -11,7 +11,7 @@ import {
   voiceReport,
   voiceWebhookPath,
   writeInstruction,
-} from '../core/telephony/telephony-webhook.ts';
+} from '../core/telephony/webhook.ts';
 
 /** The webhook that import configures for a number: the provider reports a call, and is told to connect or to reject it. */
 export function controlTelephony(app: FastifyInstance, service: Service): void {

@@ -9,7 +9,7 @@ import type { Service } from '../core/service/service.ts';
 import type { PhoneNumber } from '../core/state/agent.ts';
 import { callIn } from '../core/telephony/call-in.ts';
 import { doubledNumbers } from '../core/world/read-world.ts';
-import { worldSchema } from '../core/world/world-schema.ts';
+import { worldSchema } from '../core/world/schema.ts';
 
 const inboundBody = z.strictObject({
   phone_number_id: z.string().min(1).optional(),

@@ -4,7 +4,7 @@ import { validate } from '../schemas/validate.ts';
 import { conflict } from '../core/service-error.ts';
 import { numberTypes, type Agent } from '../core/state/agent.ts';
 import { sandboxVersion } from '../core/version.ts';
-import { worldSchema } from '../core/world/world-schema.ts';
+import { worldSchema } from '../core/world/schema.ts';
 import { agentKey, callDocument, readCall, writeCall } from './call-document.ts';
 import type { ServiceImage } from './service-image.ts';
 

@@ -56,4 +56,4 @@ test('a plan that refuses a batch with 429 slows the campaign down, which comes 
   const paces = events.flatMap(({ type, data }) => (type === 'account.pace' ? [data.to] : []));
   expect(paces[0]).toBe(fullPace / 2);
   expect(paces.at(-1)).toBe(fullPace);
-}, 120_000);
+});

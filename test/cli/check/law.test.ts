@@ -8,7 +8,7 @@ import { readConfig } from '../../../src/config.ts';
 import { minimalCampaign, writeCampaign } from '../../list/campaign-folder.ts';
 import { beginProven, noon, numbers } from '../../ledger/scenario.ts';
 import { dialects, emptyDatabase, openAt } from '../../ledger/test-stores.ts';
-import { buildRules, hourMs } from '../../support/campaign-rules.ts';
+import { buildRow, buildRules, hourMs } from '../../support/campaign-rules.ts';
 import { createTerminal } from '../terminal.ts';
 
 const monday = Date.UTC(2026, 0, 5, 15);
@@ -100,14 +100,8 @@ test.each(dialects)(
     onTestFinished(() => ledger.close());
     const regions = [['FL'], ['GA'], null];
     const rows = numbers(3).map((e164, index) => ({
-      row: index + 1,
+      ...buildRow(index + 1, e164),
       line: index + 2,
-      cells: [],
-      verdict: 'accepted' as const,
-      externalId: null,
-      e164,
-      zones: ['America/New_York'],
-      country: 'US',
       regions: regions[index] ?? null,
       notBefore: null,
       expiresAt: null,

@@ -3,24 +3,13 @@ import type { ListRow } from '../../../src/list/recipients.ts';
 import { openCheckedLedger } from '../../../src/cli/check/ledger.ts';
 import { readConfig } from '../../../src/config.ts';
 import { accountScope, addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
-import { buildRules, hourMs } from '../../support/campaign-rules.ts';
+import { buildRow, buildRules, hourMs } from '../../support/campaign-rules.ts';
 import { answered, beginProven, noon, numbers } from '../../ledger/scenario.ts';
 import { dialects, emptyDatabase, openAt, type TestDialect } from '../../ledger/test-stores.ts';
 
 function rowsOf(list: readonly string[]): ListRow[] {
-  return list.map((e164, index) => ({
-    row: index + 1,
-    line: index + 2,
-    cells: [],
-    verdict: 'accepted',
-    externalId: null,
-    e164,
-    zones: ['America/New_York'],
-    country: 'US',
-    regions: null,
-    notBefore: null,
-    expiresAt: null,
-  }));
+  const always = { notBefore: null, expiresAt: null };
+  return list.map((e164, index) => ({ ...buildRow(index + 1, e164), line: index + 2, ...always }));
 }
 
 /** A database in which one campaign has called six numbers at noon, and what a check of another one finds in it. */

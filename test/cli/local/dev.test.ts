@@ -55,7 +55,7 @@ test('dev brings everything up, says how to use it, and Ctrl-C takes everything 
   dev.interrupt();
   expect(await dev.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/Stopped\. Campaigns/) });
   expect(await Promise.all(addresses.map(isListening))).toEqual([false, false]);
-}, 90_000);
+});
 
 test('dev ends with the reason when Temporal dies', async () => {
   const { dev, ready } = await beginDev();
@@ -63,7 +63,7 @@ test('dev ends with the reason when Temporal dies', async () => {
   const { code, stderr } = await dev.ended;
   expect(code).toBe(1);
   expect(stderr).toMatch(/The Temporal dev server ended \(signal SIGKILL\).*Everything else is stopped/s);
-}, 90_000);
+});
 
 test('dev leaves alone a database whose campaigns or schedules belong to another service', async () => {
   const world = await createDevWorld();
@@ -89,4 +89,4 @@ test('dev leaves alone a database whose campaigns or schedules belong to another
     code: 2,
     stderr: expect.stringMatching(/has a schedule, daily, of the service at https:\/\/voice\.example/),
   });
-}, 120_000);
+});

@@ -96,7 +96,8 @@ test('a service that is not a sandbox is said to be real, and its clock is compa
   const { findings } = await examine({ SVC_BASE_URL: url, SVC_API_KEY: key });
   expect(findings['Service']?.detail).toContain('a real service: calls reach people');
   expect(findings['Clock']).toMatchObject({
-    status: 'warning',
+    status: 'fault',
+    advice: expect.stringContaining('Nobody is dialled'),
     detail: expect.stringMatching(/^3(599|60\d)\.\d s from/),
   });
 });
@@ -105,7 +106,8 @@ test.each([
   [1_000, 'ok'],
   [-29_000, 'ok'],
   [40_000, 'warning'],
-  [-3_600_000, 'warning'],
+  [299_000, 'warning'],
+  [-3_600_000, 'fault'],
 ])('a clock that is %d ms apart from the service is %s', (offsetMs, status) => {
   const sentAtMs = 1_000_000;
   const finding = checkClock({ serverMs: sentAtMs + offsetMs, sentAtMs, receivedAtMs: sentAtMs + 100 });

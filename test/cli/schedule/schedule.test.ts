@@ -10,7 +10,6 @@ import { until } from '../../support/until.ts';
 import { createWorld, numberAt, proven, type CampaignWorld } from '../campaign-world.ts';
 
 /** A worker process starts, and whole campaigns run. */
-const timeout = 90_000;
 
 /** Each look is a command of its own, which takes its time. */
 const often = { everyMs: 250 };
@@ -58,7 +57,7 @@ async function serve(answer: (path: string) => { status: number; body: string; h
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
 }
 
-test('a schedule is created, listed, paused, resumed and deleted', { timeout }, async () => {
+test('a schedule is created, listed, paused, resumed and deleted', async () => {
   const world = await createWorld();
   const path = world.writeCampaign({});
   const created = await world.run('schedule', 'create', path, ...yearly, '--list', 'lists/{{ date }}.csv');
@@ -116,42 +115,38 @@ test('a schedule is created, listed, paused, resumed and deleted', { timeout }, 
   expect(await world.run('schedule', 'create', path, ...yearly)).toMatchObject({ code: 0 });
 });
 
-test(
-  'each firing dials a list of its own, under an id of its own; what the file says later does not matter',
-  { timeout },
-  async () => {
-    const world = await createWorld();
-    mkdirSync(world.path('lists'));
-    const path = world.writeCampaign({ yaml: ['retry: { max_attempts: 1 }'] });
-    const list = ['--list', 'lists/{{ year }}.csv'];
-    expect(await world.run('schedule', 'create', path, ...yearly, ...list)).toMatchObject({ code: 0 });
-    writeFileSync(path, 'id: [this is no campaign file any more\n');
-    // The time of a firing is that of the zone, where the year begins hours later.
-    const years = [new Date().getUTCFullYear() - 1, new Date().getUTCFullYear(), new Date().getUTCFullYear() + 1];
-    const writeLists = (text: string) => years.forEach((year) => writeFileSync(world.path(`lists/${year}.csv`), text));
-    await world.work();
+test('each firing dials a list of its own, under an id of its own; what the file says later does not matter', async () => {
+  const world = await createWorld();
+  mkdirSync(world.path('lists'));
+  const path = world.writeCampaign({ yaml: ['retry: { max_attempts: 1 }'] });
+  const list = ['--list', 'lists/{{ year }}.csv'];
+  expect(await world.run('schedule', 'create', path, ...yearly, ...list)).toMatchObject({ code: 0 });
+  writeFileSync(path, 'id: [this is no campaign file any more\n');
+  // The time of a firing is that of the zone, where the year begins hours later.
+  const years = [new Date().getUTCFullYear() - 1, new Date().getUTCFullYear(), new Date().getUTCFullYear() + 1];
+  const writeLists = (text: string) => years.forEach((year) => writeFileSync(world.path(`lists/${year}.csv`), text));
+  await world.work();
 
-    writeLists(rows(5));
-    const first = await trigger(world);
-    expect(first).toMatch(new RegExp(`^${world.id}-\\d{4}-\\d\\d-\\d\\dt\\d{4,6}b?$`));
-    expect(await untilEnd(world, first)).toMatchObject({ result: 'completed' });
+  writeLists(rows(5));
+  const first = await trigger(world);
+  expect(first).toMatch(new RegExp(`^${world.id}-\\d{4}-\\d\\d-\\d\\dt\\d{4,6}b?$`));
+  expect(await untilEnd(world, first)).toMatchObject({ result: 'completed' });
 
-    writeLists(rows(3, 40));
-    const second = await trigger(world);
-    expect(await untilEnd(world, second)).toMatchObject({ result: 'completed' });
-    expect((await viewOf(world)).fired).toBe(2);
-    const { campaigns: status } = JSON.parse((await world.run('status', '--json')).stdout) as {
-      campaigns: { campaignId: string; total: number }[];
-    };
-    expect(status.map(({ campaignId, total }) => [campaignId, total])).toEqual([
-      [first, 5],
-      [second, 3],
-    ]);
-    expect(await world.run('verify')).toMatchObject(proven);
-  },
-);
+  writeLists(rows(3, 40));
+  const second = await trigger(world);
+  expect(await untilEnd(world, second)).toMatchObject({ result: 'completed' });
+  expect((await viewOf(world)).fired).toBe(2);
+  const { campaigns: status } = JSON.parse((await world.run('status', '--json')).stdout) as {
+    campaigns: { campaignId: string; total: number }[];
+  };
+  expect(status.map(({ campaignId, total }) => [campaignId, total])).toEqual([
+    [first, 5],
+    [second, 3],
+  ]);
+  expect(await world.run('verify')).toMatchObject(proven);
+});
 
-test('a firing is skipped while the campaign of the one before still runs', { timeout }, async () => {
+test('a firing is skipped while the campaign of the one before still runs', async () => {
   const world = await createWorld({}, { SVC_HEADERS_TIMEOUT_MS: '60000' });
   const path = world.writeCampaign({ rows: 4 });
   await world.run('schedule', 'create', path, ...yearly);
@@ -178,63 +173,55 @@ test('a firing is skipped while the campaign of the one before still runs', { ti
   expect(await world.run('verify')).toMatchObject(proven);
 });
 
-test(
-  'beside a campaign of an earlier firing nothing is fired, also when its workflow is gone',
-  { timeout },
-  async () => {
-    const world = await createWorld();
-    const path = world.writeCampaign({ rows: 2, yaml: ['retry: { max_attempts: 1 }'] });
-    await world.run('schedule', 'create', path, ...yearly);
-    await world.work();
-    const id = await trigger(world);
-    await untilEnd(world, id);
-    // As `carillon retry` leaves it, and as one whose workflow was terminated: it runs, and no firing is under way.
-    const store = await openStore({ sqlitePath: world.path('carillon.db') });
-    await store.db.updateTable('campaigns').set({ state: 'running' }).execute();
-    await store.db.updateTable('rounds').set({ ended_at: null }).execute();
-    await until('the firing is over', async () => !(await viewOf(world)).isRunning, often);
-    expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(
-        new RegExp(
-          `Campaign ${id} of an earlier run is running\\. .*schedule continue ${world.id}; to end it: carillon cancel ${id}`,
-        ),
+test('beside a campaign of an earlier firing nothing is fired, also when its workflow is gone', async () => {
+  const world = await createWorld();
+  const path = world.writeCampaign({ rows: 2, yaml: ['retry: { max_attempts: 1 }'] });
+  await world.run('schedule', 'create', path, ...yearly);
+  await world.work();
+  const id = await trigger(world);
+  await untilEnd(world, id);
+  // As `carillon retry` leaves it, and as one whose workflow was terminated: it runs, and no firing is under way.
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  await store.db.updateTable('campaigns').set({ state: 'running' }).execute();
+  await store.db.updateTable('rounds').set({ ended_at: null }).execute();
+  await until('the firing is over', async () => !(await viewOf(world)).isRunning, often);
+  expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      new RegExp(
+        `Campaign ${id} of an earlier run is running\\. .*schedule continue ${world.id}; to end it: carillon cancel ${id}`,
       ),
-    });
+    ),
+  });
 
-    // What comes by itself is skipped by the worker, which says why; and then there still is something to go on with.
-    const { client, connection } = await connectTemporal(readConfig(world.env));
-    onTestFinished(() => connection.close());
-    await client.schedule.getHandle((await viewOf(world)).scheduleId).trigger('SKIP');
-    const reason = `Skipped: campaign ${id} of an earlier run is running. If it does not progress, continue it from the schedule.`;
-    await until('it is skipped', async () => (await viewOf(world)).last?.reason === reason, often);
-    const continued = await world.run('schedule', 'continue', world.id);
-    expect(continued.stdout + continued.stderr).toContain(`campaign/${id}/1`);
+  // What comes by itself is skipped by the worker, which says why; and then there still is something to go on with.
+  const { client, connection } = await connectTemporal(readConfig(world.env));
+  onTestFinished(() => connection.close());
+  await client.schedule.getHandle((await viewOf(world)).scheduleId).trigger('SKIP');
+  const reason = `Skipped: campaign ${id} of an earlier run is running. If it does not progress, continue it from the schedule.`;
+  await until('it is skipped', async () => (await viewOf(world)).last?.reason === reason, often);
+  const continued = await world.run('schedule', 'continue', world.id);
+  expect(continued.stdout + continued.stderr).toContain(`campaign/${id}/1`);
 
-    await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
-    await store.close();
-    expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
-  },
-);
+  await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
+  await store.close();
+  expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
+});
 
-test(
-  'a firing without its list fails with the reason, and the next one is made all the same',
-  { timeout },
-  async () => {
-    const world = await createWorld();
-    const path = world.writeCampaign({});
-    await world.run('schedule', 'create', path, ...yearly, '--list', 'lists/today.csv');
-    await world.work();
-    const id = await trigger(world);
-    expect(await untilEnd(world, id)).toMatchObject({ result: 'failed', reason: 'There is no list lists/today.csv.' });
-    expect((await world.run('schedule', 'list')).stdout).toMatch(/failed: There is no list lists\/today\.csv\.\n/);
-    expect(await world.run('verify')).toMatchObject(proven);
+test('a firing without its list fails with the reason, and the next one is made all the same', async () => {
+  const world = await createWorld();
+  const path = world.writeCampaign({});
+  await world.run('schedule', 'create', path, ...yearly, '--list', 'lists/today.csv');
+  await world.work();
+  const id = await trigger(world);
+  expect(await untilEnd(world, id)).toMatchObject({ result: 'failed', reason: 'There is no list lists/today.csv.' });
+  expect((await world.run('schedule', 'list')).stdout).toMatch(/failed: There is no list lists\/today\.csv\.\n/);
+  expect(await world.run('verify')).toMatchObject(proven);
 
-    mkdirSync(world.path('lists'));
-    writeFileSync(world.path('lists/today.csv'), rows(2));
-    expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
-  },
-);
+  mkdirSync(world.path('lists'));
+  writeFileSync(world.path('lists/today.csv'), rows(2));
+  expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
+});
 
 test.each([
   {
@@ -253,7 +240,7 @@ test.each([
     columns: ', expires_at: until',
     says: /^list: none of the rows of here\.csv would be called \(row_expired 2\)/,
   },
-])('a firing with $what fails, and no number of it is told', { timeout }, async ({ list, columns = '', says }) => {
+])('a firing with $what fails, and no number of it is told', async ({ list, columns = '', says }) => {
   const world = await createWorld();
   const path = world.writeCampaign({});
   writeFileSync(path, world.read('campaign.yaml').replace('phone: phone', `phone: phone${columns}`));
@@ -274,34 +261,30 @@ test.each([
   for (const number of [numberAt(1), numberAt(2), '2125550100']) expect(kept).not.toContain(number);
 });
 
-test(
-  'a list comes from a URL, of which only the host is shown; an answer other than 200 fails the firing',
-  { timeout },
-  async () => {
-    const world = await createWorld();
-    const path = world.writeCampaign({});
-    const asked: string[] = [];
-    let status = 200;
-    const url = await serve((target) => {
-      asked.push(target);
-      return { status, body: status === 200 ? rows(3) : 'no such list' };
-    });
-    const source = `${url}/{{ weekday }}.csv?key=planted-secret`;
-    const created = await world.run('schedule', 'create', path, ...yearly, '--list', source, '--json');
-    expect(created.code).toBe(0);
-    expect(created.stdout).toContain('{{ weekday }}.csv?…');
-    await world.work();
-    expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
-    expect(asked).toEqual([expect.stringMatching(/^\/(mon|tue|wed|thu|fri|sat|sun)\.csv\?key=planted-secret$/)]);
+test('a list comes from a URL, of which only the host is shown; an answer other than 200 fails the firing', async () => {
+  const world = await createWorld();
+  const path = world.writeCampaign({});
+  const asked: string[] = [];
+  let status = 200;
+  const url = await serve((target) => {
+    asked.push(target);
+    return { status, body: status === 200 ? rows(3) : 'no such list' };
+  });
+  const source = `${url}/{{ weekday }}.csv?key=planted-secret`;
+  const created = await world.run('schedule', 'create', path, ...yearly, '--list', source, '--json');
+  expect(created.code).toBe(0);
+  expect(created.stdout).toContain('{{ weekday }}.csv?…');
+  await world.work();
+  expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
+  expect(asked).toEqual([expect.stringMatching(/^\/(mon|tue|wed|thu|fri|sat|sun)\.csv\?key=planted-secret$/)]);
 
-    status = 404;
-    const failed = await untilEnd(world, await trigger(world));
-    expect(failed?.reason).toMatch(/^The list could not be fetched: 127\.0\.0\.1:\d+ answered 404\.$/);
-    expect((await world.run('schedule', 'describe', world.id)).stdout).not.toContain('planted-secret');
-  },
-);
+  status = 404;
+  const failed = await untilEnd(world, await trigger(world));
+  expect(failed?.reason).toMatch(/^The list could not be fetched: 127\.0\.0\.1:\d+ answered 404\.$/);
+  expect((await world.run('schedule', 'describe', world.id)).stdout).not.toContain('planted-secret');
+});
 
-test('a firing that could not begin in time is left out', { timeout }, async () => {
+test('a firing that could not begin in time is left out', async () => {
   const world = await createWorld();
   const path = world.writeCampaign({});
   await world.run('schedule', 'create', path, '--cron', '0 9 5 1 *', '--timezone', 'America/New_York');
@@ -322,7 +305,7 @@ test('a firing that could not begin in time is left out', { timeout }, async () 
   expect((await world.run('status')).stdout).toBe('');
 });
 
-test('a schedule of another database is not taken for this one', { timeout }, async () => {
+test('a schedule of another database is not taken for this one', async () => {
   const [one, other] = [await createWorld(), await createWorld()];
   const path = one.writeCampaign({ id: 'shared-calls' });
   expect(await one.run('schedule', 'create', path, ...yearly)).toMatchObject({ code: 0 });

@@ -45,7 +45,7 @@ test('a campaign is made faster while it runs, at once, and the file holds again
   expect(reset.stdout).toMatch(/Changed: concurrent calls from 20 to 1, starts per minute from no limit to 1,/);
   expect(reset.stdout).not.toContain('the file says');
   expect(await world.run('verify', world.id)).toMatchObject(proven);
-}, 90_000);
+});
 
 test('without Temporal the change is written all the same, and holds from the next look on', async () => {
   const world = await createWorld();
@@ -93,7 +93,7 @@ test('two campaigns that share one line both come to their ends', async () => {
   await store.transaction((tx) => writeAccount(tx, world.sandbox.url, { max_concurrent_calls: 1 }));
   await world.work();
   const states = async () => (await listCampaigns(store.db)).map(({ state }) => state);
-  await until(async () => (await states()).every((state) => state === 'completed'), 80_000);
+  await until(async () => (await states()).every((state) => state === 'completed'));
   await store.close();
   const { stdout } = await world.run('verify', ids[0] ?? '', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ ok: true });
@@ -102,7 +102,7 @@ test('two campaigns that share one line both come to their ends', async () => {
   expect(calls).toHaveLength(8);
   for (const [index, call] of calls.slice(1).entries())
     expect(call.queuedAt).toBeGreaterThanOrEqual(calls[index]?.endedAt ?? Infinity);
-}, 120_000);
+});
 
 async function setState(world: CampaignWorld, state: 'completed' | 'failed'): Promise<void> {
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
@@ -194,7 +194,7 @@ test('a campaign waits for its own service, and goes with it when a person says 
   expect(await world.run('start', path)).toMatchObject({ code: 2, stderr: expect.stringContaining(says) });
 
   const worker = await world.work();
-  await until(async () => (await failuresOf(world)).some((message) => message.startsWith(says)), 60_000);
+  await until(async () => (await failuresOf(world)).some((message) => message.startsWith(says)));
   expect(world.sandbox.calls()).toEqual([]);
 
   const move = ['adjust', '--account', '--moved-from'];
@@ -226,7 +226,7 @@ test('a campaign waits for its own service, and goes with it when a person says 
   expect(await world.run('verify', world.id)).toMatchObject(proven);
   worker.signal('SIGTERM');
   expect((await worker.ended).stderr).toContain(says);
-}, 120_000);
+});
 
 /** What the activities of the campaign that are tried again last failed with. */
 async function failuresOf(world: CampaignWorld): Promise<string[]> {

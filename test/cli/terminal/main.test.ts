@@ -72,6 +72,7 @@ test('the commands are those that the documentation names', () => {
   expect(commands.map(({ name }) => name).sort()).toEqual([
     'adjust',
     'agents',
+    'backup',
     'cancel',
     'check',
     'completion',
@@ -84,6 +85,7 @@ test('the commands are those that the documentation names', () => {
     'init',
     'numbers',
     'pause',
+    'recover',
     'rehearse',
     'report',
     'resolve',

@@ -392,17 +392,13 @@ async function play(scenario: Scenario, script: readonly Step[]): Promise<void> 
   expect(await violations(store)).toEqual([]);
 }
 
-test.for(dialects)(
-  'whatever is uploaded and withdrawn, nobody is changed whose call is open: %s',
-  { timeout: 120_000 },
-  async (dialect) => {
-    const runs = { numRuns: dialect === 'sqlite' ? 40 : 15, seed: 20_300_115 };
-    await fc.assert(
-      fc.asyncProperty(steps, async (script) => {
-        const scenario = await begin(dialect, { rules: { ...idRules, ...small } });
-        await play(scenario, script);
-      }),
-      runs,
-    );
-  },
-);
+test.for(dialects)('whatever is uploaded and withdrawn, nobody is changed whose call is open: %s', async (dialect) => {
+  const runs = { numRuns: dialect === 'sqlite' ? 40 : 15, seed: 20_300_115 };
+  await fc.assert(
+    fc.asyncProperty(steps, async (script) => {
+      const scenario = await begin(dialect, { rules: { ...idRules, ...small } });
+      await play(scenario, script);
+    }),
+    runs,
+  );
+});

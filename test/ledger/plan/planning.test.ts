@@ -76,6 +76,15 @@ test.for(dialects)('a campaign that is not in the database is refused: %s', asyn
   await expect(scenario.plan(1)).rejects.toThrow(LedgerOlderError);
 });
 
+test.for(dialects)('a ledger that lost the round is refused, and plans for no earlier one: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const scenario = await beginProven(store, { rules: { pacing } });
+  await scenario.dial(1);
+  scenario.round = 2;
+  await expect(scenario.plan(1)).rejects.toThrow(/round 2 of spring is missing/);
+  expect(await scenario.attempts()).toHaveLength(2);
+});
+
 test.for(dialects)('two campaigns never have a call to one number open at once: %s', async (dialect) => {
   const store = await openTestStore(dialect);
   const shared = buildRows(numbers(2), (index) => `Guest ${index}`);

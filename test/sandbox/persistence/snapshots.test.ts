@@ -196,7 +196,7 @@ test('what follows a restored snapshot is what followed it the first time', asyn
     }),
     { seed: 11, numRuns: 25, interruptAfterTimeLimit: 60_000 },
   );
-}, 120_000);
+});
 
 test('a snapshot has a name, is listed, can be restored again and again, and outlives a reset', async () => {
   const sandbox = await startTestSandbox(onHold);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { WorldError } from '../../../src/sandbox/core/world/read-world.ts';
-import type { WorldInput } from '../../../src/sandbox/core/world/world-schema.ts';
+import type { WorldInput } from '../../../src/sandbox/core/world/schema.ts';
 import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 
 const onHold = { clock: 'manual', epochMs: noon } as const;

@@ -1,7 +1,7 @@
 import { ListFileError } from '../../../input/errors.ts';
 import type { ListDescription, ListLayout, SheetLayout } from '../layout.ts';
 import { fullChunk, longestCell, type ListRecord } from '../record.ts';
-import { nearestName } from '../../../input/nearest-name.ts';
+import { didYouMean } from '../../../input/nearest-name.ts';
 import { explainArchiveFault, WorkbookArchive } from './archive.ts';
 import { lettersOf, readSheetRows, type SheetRow } from './sheet.ts';
 import { readSharedStrings } from './strings.ts';
@@ -110,8 +110,7 @@ function findSheet(
   if (found?.part != null) return { name: found.name, part: found.part };
   if (wanted === undefined) throw new ListFileError(path, 'this workbook has no sheet with cells');
   const names = withCells.map(({ name }) => name);
-  const nearest = nearestName(wanted, names);
-  const guess = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+  const guess = didYouMean(wanted, names);
   const known = names.map((name) => JSON.stringify(name)).join(', ');
   throw new ListFileError(path, `there is no sheet ${JSON.stringify(wanted)}.${guess} The sheets are ${known}`);
 }

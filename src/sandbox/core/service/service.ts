@@ -1,5 +1,5 @@
 import { type Clock, ClockSteps } from '../clock/clock.ts';
-import { ClockMover } from '../clock/clock-mover.ts';
+import { ClockMover } from '../clock/mover.ts';
 import { ServiceEvents } from '../clock/service-events.ts';
 import { followCalls } from './follow-calls.ts';
 import { FaultBook } from '../../faults/book.ts';

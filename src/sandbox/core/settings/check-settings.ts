@@ -1,4 +1,4 @@
-import { isTimeOfDay } from '../world/world-schema.ts';
+import { isTimeOfDay } from '../world/schema.ts';
 import { isLoopbackAddress } from '../allowed-host.ts';
 import { retryAfterStyles } from './retry-after.ts';
 import type { SandboxSettings } from './settings.ts';

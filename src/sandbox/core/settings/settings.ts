@@ -17,7 +17,7 @@ import { defaultPlan, isPlanName, planNames, plans, type PlanName } from '../pla
 import type { Dialect } from '../../schemas/building-blocks.ts';
 import { SandboxStartError } from '../start-error.ts';
 import { checkWorld } from '../world/read-world.ts';
-import type { WorldInput } from '../world/world-schema.ts';
+import type { WorldInput } from '../world/schema.ts';
 import { refuseAddress, webhookInput, type WebhookFacts, type WebhookInput } from '../../schemas/webhook.ts';
 import type { OutcomeMix } from '../telephony/callee.ts';
 import type { ConductLimits } from '../../judge/conduct-limits.ts';

@@ -5,7 +5,7 @@ import {
   telephonySignatureHeader,
   type VoiceInstruction,
   type VoiceReport,
-} from './telephony-webhook.ts';
+} from './webhook.ts';
 import { deriveId } from '../random.ts';
 import type { PhoneNumber } from '../state/agent.ts';
 import type { Switchboard } from './phone-network.ts';

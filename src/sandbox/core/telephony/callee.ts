@@ -2,7 +2,7 @@ import { Random } from '../random.ts';
 import { magicBehaviour, type Behaviour } from './magic-numbers.ts';
 import type { Inhabitant, People } from '../world/people.ts';
 import { goodwill, type Person } from '../world/person.ts';
-import type { Reach } from '../world/world-schema.ts';
+import type { Reach } from '../world/schema.ts';
 import { openCourse, type CallCourse, type CallResult } from '../state/call.ts';
 import { asksToStop } from '../conversation/hearing.ts';
 import type { Talk } from '../state/talk.ts';

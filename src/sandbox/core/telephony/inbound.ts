@@ -3,7 +3,7 @@ import { takesInbound, type PhoneNumber } from '../state/agent.ts';
 import { newCall } from '../state/call.ts';
 import { decideInbound } from './callee.ts';
 import { renderOpeningLine } from '../conversation/variables.ts';
-import type { VoiceInstruction } from './telephony-webhook.ts';
+import type { VoiceInstruction } from './webhook.ts';
 import type { Switchboard } from './phone-network.ts';
 
 /** A call comes in on an imported number: its agent answers at once, if it has one and a line is free. */

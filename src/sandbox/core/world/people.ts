@@ -3,7 +3,7 @@ import { personLines } from './person-lines.ts';
 import { NumberZones } from './number-zones.ts';
 import { stranger, type Person } from './person.ts';
 import { plainHabits, type Lateness, type RecordHabits } from './record-habits.ts';
-import type { KindInput, Reach, SomebodyInput, World, Period } from './world-schema.ts';
+import type { KindInput, Reach, SomebodyInput, World, Period } from './schema.ts';
 import { localTime } from '../zone-time.ts';
 
 /** Somebody together with when they can be reached. */

@@ -1,5 +1,5 @@
 import { describeIssue } from '../../schemas/describe-issue.ts';
-import { worldSchema, type World } from './world-schema.ts';
+import { worldSchema, type World } from './schema.ts';
 import { createRequire } from 'node:module';
 
 /** Thrown when a world cannot be used; names each path, the value found there, and what is allowed. */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ServiceClock } from '../../../../src/sandbox/core/clock/clock.ts';
-import { ClockMover } from '../../../../src/sandbox/core/clock/clock-mover.ts';
+import { ClockMover } from '../../../../src/sandbox/core/clock/mover.ts';
 import { ServiceEvents } from '../../../../src/sandbox/core/clock/service-events.ts';
 import { Scheduler } from '../../../../src/sandbox/core/clock/scheduler.ts';
 import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../../harness.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runSandbox } from '../../../../src/cli/sandbox/sandbox.ts';
 import { periodAt } from '../../../../src/sandbox/core/world/people.ts';
 import { readWorld, WorldError } from '../../../../src/sandbox/core/world/read-world.ts';
-import type { WorldInput } from '../../../../src/sandbox/core/world/world-schema.ts';
+import type { WorldInput } from '../../../../src/sandbox/core/world/schema.ts';
 import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../../harness.ts';
 
 const hour = 3_600_000;

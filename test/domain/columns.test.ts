@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findColumn } from '../../src/domain/column-name.ts';
+import { findColumn, recipientFields } from '../../src/domain/columns.ts';
 
 test.each<[string, string[]]>([
   ['first_name', ['phone', 'First Name']],
@@ -34,4 +34,17 @@ test.each([
 
 test('a blank name is found where a column is called exactly so', () => {
   expect(findColumn('', ['phone', ''])).toEqual({ column: '' });
+});
+
+test('every column has its cell, and a row that is too short has empty ones', () => {
+  expect({ ...recipientFields(['phone', 'name', 'note'], ['+12125550101', 'Ana']) }).toEqual({
+    phone: '+12125550101',
+    name: 'Ana',
+    note: '',
+  });
+});
+
+test('a column may be called like something that every object has', () => {
+  const fields = recipientFields(['__proto__', 'constructor'], ['a', 'b']);
+  expect([fields['__proto__'], fields['constructor'], fields['toString']]).toEqual(['a', 'b', undefined]);
 });

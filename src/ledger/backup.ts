@@ -1,0 +1,47 @@
+import { statSync } from 'node:fs';
+import { StoreError } from './ledger-error.ts';
+import { isLedgerFile, notReadable } from './schema-state.ts';
+import { openSqliteFile, readSqliteTables } from './sqlite-dialect.ts';
+
+/** What a copy of a ledger holds. */
+export interface LedgerCopy {
+  bytes: number;
+  campaigns: number;
+  /** Name of the newest change of schema in it. */
+  schema: string;
+}
+
+/**
+ * Copies the ledger of a SQLite file, as it is at one instant, into the file `to`, which is empty or missing. Others may write
+ * meanwhile; neither waits for the other. Works with the schema of any version. The copy is opened and checked, but is not yet forced to
+ * disk. Throws StoreError when `from` is no ledger, or the copy is not sound.
+ */
+export function copySqliteLedger(from: string, to: string): LedgerCopy {
+  if (!isLedgerFile(from)) throw notReadable('empty');
+  const source = openSqliteFile(from);
+  try {
+    source.prepare('vacuum into ?').run([to]);
+  } finally {
+    source.close();
+  }
+  return inspectCopy(to);
+}
+
+/** Throws StoreError. */
+function inspectCopy(path: string): LedgerCopy {
+  const { migrations } = readSqliteTables(path);
+  // A journal beside the copy would be a second file to keep.
+  const copy = openSqliteFile(path, { journal: 'delete' });
+  try {
+    const faults = copy.prepare('pragma integrity_check').all([]) as { integrity_check: string }[];
+    if (faults[0]?.integrity_check !== 'ok') {
+      throw new StoreError(
+        `The copy is damaged (integrity_check: ${faults[0]?.integrity_check ?? 'no answer'}) and was removed. The database itself is probably damaged, too: check its disk, and restore the last good backup.`,
+      );
+    }
+    const [row] = copy.prepare('select count(*) as campaigns from campaigns').all([]) as { campaigns: number }[];
+    return { bytes: statSync(path).size, campaigns: row?.campaigns ?? 0, schema: migrations.at(-1) ?? 'unknown' };
+  } finally {
+    copy.close();
+  }
+}

@@ -1,0 +1,145 @@
+import { sql } from 'kysely';
+import { clockToleranceMs } from '../../domain/correlation/evidence.ts';
+import { callingAttemptStates } from '../../domain/ledger.ts';
+import { hasEnded, pausedByPerson, type CampaignState } from '../../domain/lifecycle.ts';
+import { isBreakersReason } from '../../domain/pacing/breaker.ts';
+import { readStatus } from '../campaign/campaign-status.ts';
+import { readAgent } from '../doubt/correlation-rows.ts';
+import { readLineLimits } from '../limits/line-limits.ts';
+import { readStandstill, type StandstillReason } from '../plan/standstill.ts';
+import { goingStates, type Campaign } from '../rows/campaigns.ts';
+import type { Queries } from '../tx.ts';
+
+/** Of one campaign, what an operator watches from outside. Times are milliseconds of service time, never negative. */
+export interface CampaignFigures {
+  campaignId: string;
+  state: CampaignState;
+  /** Calls that have ended, by disposition. */
+  calls: Record<string, number>;
+  /** Recipients that are done, by outcome. */
+  outcomes: Record<string, number>;
+  waiting: number;
+  open: number;
+  /** Calls that may be on the line now; 0 while nothing is dialled. */
+  allowed: number;
+  /** By state. */
+  batches: Record<string, number>;
+  /** What the planner would wait for; `ready`: it would plan a batch; null: the campaign has ended, or was not started. */
+  reason: StandstillReason | 'ready' | null;
+  pausedByItself: boolean;
+  breakerOpen: boolean;
+  /** Since the oldest request began, or became doubtful, of which it is not known whether it was taken; 0: there is none. */
+  oldestUnknownMs: number;
+  /** For how long an open call has waited for a complete sweep; 0: no call is open. */
+  sweepLagMs: number;
+  /** Records of the agent since the round began, read to their end, that are no call's and may hold a talk; at most `mostRecords`. */
+  unownedRecords: number;
+  /** Since the service last accepted a batch of the round, or since the round began; 0 once the campaign has ended. */
+  sinceAcceptedMs: number;
+}
+
+const mostRecords = 1000;
+
+/** Ids of the campaigns for which somebody works, or should, and of those of which a round has ended after `endedSince`. */
+export async function listWatched(db: Queries, endedSince: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('campaigns')
+    .select('campaign_id')
+    .where((eb) =>
+      eb.or([
+        eb('state', 'in', [...goingStates, 'failed']),
+        eb.exists(
+          eb
+            .selectFrom('rounds')
+            .select('rounds.round')
+            .whereRef('rounds.campaign_id', '=', 'campaigns.campaign_id')
+            .where('rounds.ended_at', '>', endedSince),
+        ),
+      ]),
+    )
+    .execute();
+  return rows.map((row) => row.campaign_id);
+}
+
+/** Reads aggregates and the small ends of indexes: as cheap at a million rows as at ten. */
+export async function readFigures(db: Queries, campaign: Campaign, now: number): Promise<CampaignFigures> {
+  const { campaignId, state, stateReason } = campaign;
+  const status = await readStatus(db, campaign);
+  const paused = state === 'paused' ? stateReason : null;
+  const ended = hasEnded(campaign);
+  const since = (at: number | null): number => (at === null ? 0 : Math.max(0, now - at));
+  return {
+    campaignId,
+    state,
+    calls: status.dispositions,
+    outcomes: status.outcomes,
+    waiting: status.waiting,
+    open: status.open,
+    allowed: state === 'running' ? (await readLineLimits(db, campaign, { now })).allowed : 0,
+    batches: status.batches,
+    reason:
+      ended || campaign.round === 0 ? null : ((await readStandstill(db, campaign, now, 'reason'))?.reason ?? 'ready'),
+    pausedByItself: paused !== null && paused !== pausedByPerson,
+    breakerOpen: paused !== null && isBreakersReason(paused),
+    oldestUnknownMs: since(ended ? null : await readOldestUnknown(db, campaignId)),
+    sweepLagMs: since(ended ? null : await readUnsweptSince(db, campaign)),
+    unownedRecords: ended ? 0 : await countUnowned(db, campaign),
+    sinceAcceptedMs: since(ended ? null : await readLastAccepted(db, campaign)),
+  };
+}
+
+async function readOldestUnknown(db: Queries, campaignId: string): Promise<number | null> {
+  const row = await db
+    .selectFrom('batches')
+    .select((eb) => eb.fn.min(eb.fn.coalesce('unknown_since', 'first_posted_at')).as('at'))
+    .where('campaign_id', '=', campaignId)
+    .where('state', 'in', ['unknown', 'posting'])
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+/** The end of the last complete sweep, or the oldest open call where that is younger; null: no call is open. */
+async function readUnsweptSince(db: Queries, { campaignId, rules }: Campaign): Promise<number | null> {
+  const row = await db
+    .selectFrom('attempts')
+    .select((eb) => eb.fn.min('posted_at').as('at'))
+    .where('campaign_id', '=', campaignId)
+    .where('state', 'in', callingAttemptStates)
+    .executeTakeFirst();
+  if (row?.at == null) return null;
+  return Math.max(row.at, (await readAgent(db, rules.agentId))?.complete_sweep_at ?? 0);
+}
+
+async function countUnowned(db: Queries, campaign: Campaign): Promise<number> {
+  const from = (await readRoundStart(db, campaign)) - clockToleranceMs;
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (
+      select conversation_id from conversations
+      where agent_id = ${campaign.rules.agentId} and attempt_id is null and talk > 0 and started_at >= ${from} and caller is null
+        and (final = 1 or gone = 1)
+      limit ${sql.lit(mostRecords)}) unowned`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+async function readLastAccepted(db: Queries, campaign: Campaign): Promise<number> {
+  const row = await db
+    .selectFrom('batches')
+    .select(['verdict_at', 'first_posted_at'])
+    .where('campaign_id', '=', campaign.campaignId)
+    .where('round', '=', campaign.round)
+    .where('state', '=', 'confirmed')
+    .orderBy('n', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.verdict_at ?? row?.first_posted_at ?? (await readRoundStart(db, campaign));
+}
+
+async function readRoundStart(db: Queries, { campaignId, round, createdAt }: Campaign): Promise<number> {
+  const row = await db
+    .selectFrom('rounds')
+    .select('started_at')
+    .where('campaign_id', '=', campaignId)
+    .where('round', '=', round)
+    .executeTakeFirst();
+  return row?.started_at ?? createdAt;
+}

@@ -1,0 +1,23 @@
+import type { SelectQueryBuilder } from 'kysely';
+import type { AttemptState } from '../domain/ledger.ts';
+import type { AttemptRow, BatchRow, Database } from './schema.ts';
+import type { Queries } from './tx.ts';
+
+/** How many rows a query finds. */
+export async function countRows<Tables extends keyof Database>(
+  query: SelectQueryBuilder<Database, Tables, object>,
+): Promise<number> {
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
+  return count;
+}
+
+/** The batch, or undefined when the database has none of that id. */
+export async function findBatch(db: Queries, batchId: string): Promise<BatchRow | undefined> {
+  return db.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirst();
+}
+
+/** The attempts of a batch that are in one of these states, in the order of its calls. */
+export async function attemptsOf(db: Queries, batchId: string, states: readonly AttemptState[]): Promise<AttemptRow[]> {
+  const ofBatch = db.selectFrom('attempts').selectAll().where('batch_id', '=', batchId);
+  return ofBatch.where('state', 'in', states).orderBy('position').execute();
+}

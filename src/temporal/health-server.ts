@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { NativeConnection } from '@temporalio/worker';
+import type { ListenAddress } from '../config.ts';
+import type { Store } from '../ledger/open-ledger.ts';
+
+/** What a worker needs to do its work. */
+interface Watched {
+  connection: Pick<NativeConnection, 'withDeadline' | 'workflowService'>;
+  store: Pick<Store, 'db'>;
+  isRunning: () => boolean;
+}
+
+/** Answers `/healthz` and `/readyz`. */
+export interface HealthServer {
+  /** From here on the worker may be ready; before, it is starting. */
+  watch(watched: Watched): void;
+  close(): Promise<void>;
+}
+
+/** In words, without addresses: whoever may ask is anybody. */
+type Readiness = Record<'temporal' | 'database' | 'worker', string>;
+
+const good: readonly string[] = ['reachable', 'running'];
+const limitMs = 2_000;
+const starting: Readiness = { temporal: 'starting', database: 'starting', worker: 'starting' };
+
+/**
+ * Answers probes: `/healthz` as long as the process does anything at all, `/readyz` with 200 only while Temporal and the database answer
+ * and the worker takes work. Everything else is refused. Throws when the port is taken.
+ */
+export async function startHealthServer({ host, port }: ListenAddress): Promise<HealthServer> {
+  let watched: Watched | null = null;
+  let looking: Promise<Readiness> | null = null;
+  /** Whoever asks meanwhile is told the same. */
+  const look = (): Promise<Readiness> => {
+    if (watched === null) return Promise.resolve(starting);
+    looking ??= readReadiness(watched).finally(() => {
+      looking = null;
+    });
+    return looking;
+  };
+  const server = createServer((request, response) => {
+    const [path = ''] = (request.url ?? '').split('?');
+    if (path !== '/healthz' && path !== '/readyz')
+      return answer(response, 404, { error: 'There are /healthz and /readyz.' });
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD');
+      return answer(response, 405, { error: 'Ask with GET or HEAD.' });
+    }
+    if (path === '/healthz') return answer(response, 200, { healthy: true });
+    void look().then((parts) => {
+      const ready = Object.values(parts).every((word) => good.includes(word));
+      answer(response, ready ? 200 : 503, { ready, ...parts });
+    });
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  return {
+    watch: (parts) => {
+      watched = parts;
+    },
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', connection: 'close' });
+  response.end(`${JSON.stringify(body)}\n`);
+}
+
+async function readReadiness({ connection, store, isRunning }: Watched): Promise<Readiness> {
+  const [temporal, database] = await Promise.all([
+    answers(() => connection.withDeadline(Date.now() + limitMs, () => connection.workflowService.getSystemInfo({}))),
+    answers(() => store.db.selectFrom('meta').select('key').limit(1).execute()),
+  ]);
+  return { temporal, database, worker: isRunning() ? 'running' : 'not running' };
+}
+
+/** Whether `ask` succeeds within the limit. */
+async function answers(ask: () => Promise<unknown>): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('The time is over.')), limitMs);
+  });
+  return Promise.race([ask(), late])
+    .then(
+      () => 'reachable',
+      () => 'not reachable',
+    )
+    .finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MetricMeter, MetricTags } from '@temporalio/common';
+import { realClock, type ServiceClock } from '../convai/service-clock.ts';
+import { findCampaign } from '../ledger/rows/campaigns.ts';
+import { listWatched, readFigures, type CampaignFigures } from '../ledger/read/figures.ts';
+import type { Store } from '../ledger/open-ledger.ts';
+import type { Logger } from '../logger.ts';
+
+/** Shortest pause between two readings of the ledger, in real milliseconds. */
+const readEveryMs = 15_000;
+/** And so many times what the last reading took: figures of many campaigns never slow down the calls that they tell of. */
+const restPerWork = 20;
+/** Service time by which a campaign may have ended before the last reading, or before the first, and still be shown. */
+const lookBackMs = 10 * 60_000;
+
+export interface MetricsInput {
+  meter: MetricMeter;
+  store: Pick<Store, 'db'>;
+  serviceClock: () => Promise<ServiceClock>;
+  logger: Logger;
+}
+
+/** A gauge whose series go to 0 where a label that they had is not there any more. */
+class Gauge {
+  readonly #set: (value: number, tags: MetricTags) => void;
+  readonly #shown = new Map<string, Set<string>>();
+
+  constructor(meter: MetricMeter, name: string, description: string) {
+    const gauge = meter.createGauge(name, 'float', undefined, description);
+    this.#set = (value, tags) => gauge.set(value, tags);
+  }
+
+  set(campaign: string, value: number): void {
+    this.#set(value, { campaign });
+  }
+
+  /** One series per value of `label`; those of this campaign that are not among `values` become 0. */
+  setEach(campaign: string, label: string, values: Readonly<Record<string, number>>): void {
+    const shown = this.#shown.get(campaign) ?? new Set();
+    this.#shown.set(campaign, shown);
+    for (const name of Object.keys(values)) shown.add(name);
+    for (const name of shown) this.#set(values[name] ?? 0, { campaign, [label]: name });
+  }
+}
+
+function createGauges(meter: MetricMeter): (figures: CampaignFigures) => void {
+  const gauge = (name: string, description: string) => new Gauge(meter, `carillon_${name}`, description);
+  const state = gauge('campaign_state', 'Whether the campaign is in this state: 1 or 0.');
+  const reason = gauge('planner_reason', 'Whether the planner waits for this: 1 or 0. ready: it would plan a batch.');
+  const calls = gauge('calls', 'Calls that have ended, by disposition.');
+  const outcomes = gauge('recipients', 'Recipients that are done, by outcome.');
+  const batches = gauge('batches', 'Batches by state.');
+  const waiting = gauge('recipients_waiting', 'Recipients that wait for a call.');
+  const open = gauge('calls_open', 'Calls that were requested and have no result yet.');
+  const allowed = gauge('calls_allowed', 'Calls that may be on the line now; 0 while nothing is dialled.');
+  const unknown = gauge('oldest_unknown_seconds', 'Age of the oldest request whose fate is unknown; 0: there is none.');
+  const lag = gauge('sweep_lag_seconds', 'For how long an open call has waited for a complete sweep.');
+  const unowned = gauge('unowned_records', 'Records since the round began that belong to no call and may hold a talk.');
+  const accepted = gauge('last_accepted_seconds', 'Since the service last accepted a batch, or the round began.');
+  const breaker = gauge('breaker_open', 'Whether the breaker has paused the campaign: 1 or 0.');
+  const paused = gauge('paused_by_itself', 'Whether the campaign has paused by itself, for whatever reason: 1 or 0.');
+  return (figures) => {
+    const id = figures.campaignId;
+    state.setEach(id, 'state', { [figures.state]: 1 });
+    reason.setEach(id, 'reason', figures.reason === null ? {} : { [figures.reason]: 1 });
+    calls.setEach(id, 'disposition', figures.calls);
+    outcomes.setEach(id, 'outcome', figures.outcomes);
+    batches.setEach(id, 'state', figures.batches);
+    waiting.set(id, figures.waiting);
+    open.set(id, figures.open);
+    allowed.set(id, figures.allowed);
+    unknown.set(id, figures.oldestUnknownMs / 1000);
+    lag.set(id, figures.sweepLagMs / 1000);
+    unowned.set(id, figures.unownedRecords);
+    accepted.set(id, figures.sinceAcceptedMs / 1000);
+    breaker.set(id, figures.breakerOpen ? 1 : 0);
+    paused.set(id, figures.pausedByItself ? 1 : 0);
+  };
+}
+
+/**
+ * Shows what the ledger says of its campaigns, read again and again until `stop`. A campaign that ends is shown at its end, and then left
+ * as it is. A reading that fails leaves the figures as they are; `carillon_figures_read_timestamp_seconds` tells how old they are.
+ */
+export function showFigures({ meter, store, serviceClock, logger }: MetricsInput): { stop(): Promise<void> } {
+  const show = createGauges(meter);
+  const readAt = meter.createGauge(
+    'carillon_figures_read_timestamp_seconds',
+    'float',
+    undefined,
+    'When the figures of all campaigns were last read, by the clock of the worker.',
+  );
+  let lastAt: number | null = null;
+  const read = async (): Promise<void> => {
+    // Ages are told all the same while the service does not answer.
+    const clock = await serviceClock().catch(() => realClock());
+    const now = Math.round(clock.now());
+    for (const id of await listWatched(store.db, (lastAt ?? now) - lookBackMs)) {
+      const campaign = await findCampaign(store.db, id);
+      if (campaign !== undefined) show(await readFigures(store.db, campaign, now));
+    }
+    lastAt = now;
+    readAt.set(Date.now() / 1000);
+  };
+  const stopping = new AbortController();
+  const work = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const begunAt = performance.now();
+      await read().catch((error: unknown) => {
+        const { name, code = '' } = error as { name?: string; code?: string };
+        logger.warn({ error: `${name ?? 'error'} ${code}`.trim() }, 'the figures for the metrics could not be read');
+      });
+      const restMs = Math.max(readEveryMs, restPerWork * (performance.now() - begunAt));
+      await sleep(restMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+  const done = work();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await done;
+    },
+  };
+}
+
+/** Counts answers by which the service asks to be left alone; what it is given is told of each request of the client. */
+export function countRateLimited(meter: MetricMeter): (request: { method: string; status: number | null }) => void {
+  const counter = meter.createCounter('carillon_rate_limited', undefined, 'Answers of the service with status 429.');
+  for (const request of ['dial', 'read']) counter.add(0, { request });
+  return ({ method, status }) => {
+    if (status === 429) counter.add(1, { request: method === 'GET' ? 'read' : 'dial' });
+  };
+}

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { pausedByPerson, type CampaignState } from '../../../src/domain/lifecycle.ts';
+import { breakerOpens } from '../../../src/domain/pacing/breaker.ts';
+import { listWatched, readFigures } from '../../../src/ledger/read/figures.ts';
+import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { updateCampaign } from '../../../src/ledger/updates.ts';
+import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { dialects, type TestDialect } from '../test-stores.ts';
+
+async function begin(dialect: TestDialect): Promise<Scenario> {
+  const rows = buildRows(numbers(6), (index) => `Guest ${index}`);
+  return beginProven(await openCleanStore(dialect), { rows, rules: { pacing: { batchSize: 2 } } });
+}
+
+const setState = (spring: Scenario, state: CampaignState) =>
+  spring.store.transaction((tx) => updateCampaign(tx, 'spring', { state }));
+
+const at = async (spring: Scenario, now: number) => readFigures(spring.store.db, await spring.campaign(), now);
+
+test.for(dialects)('figures follow a campaign from its first batch to its last: %s', async (dialect) => {
+  const spring = await begin(dialect);
+  expect(await at(spring, noon)).toMatchObject({
+    campaignId: 'spring',
+    state: 'running',
+    reason: 'ready',
+    waiting: 6,
+    open: 0,
+    allowed: 50,
+    oldestUnknownMs: 0,
+    sweepLagMs: 0,
+    sinceAcceptedMs: 0,
+  });
+  await spring.dial(1, noon + minuteMs);
+  expect(await at(spring, noon + 3 * minuteMs)).toMatchObject({
+    waiting: 4,
+    open: 2,
+    batches: { confirmed: 1 },
+    sweepLagMs: 2 * minuteMs,
+    sinceAcceptedMs: 2 * minuteMs,
+    oldestUnknownMs: 0,
+  });
+  await spring.plan(2, noon + 3 * minuteMs);
+  await spring.post(2, noon + 3 * minuteMs);
+  // Whoever was to tell what became of it may have died.
+  expect(await at(spring, noon + 4 * minuteMs)).toMatchObject({ batches: { posting: 1 }, oldestUnknownMs: minuteMs });
+  await spring.verdict(2, 'unknown', { now: noon + 4 * minuteMs });
+  expect(await at(spring, noon + 6 * minuteMs)).toMatchObject({
+    batches: { confirmed: 1, unknown: 1 },
+    oldestUnknownMs: 2 * minuteMs,
+    reason: 'unknown',
+  });
+  const [first = ''] = numbers(1);
+  const [stranger = ''] = numbers(1, 40);
+  await spring.sweep(noon + 5 * minuteMs, [
+    answered('conv_1', first, noon + minuteMs),
+    answered('conv_of_nobody', stranger, noon + minuteMs),
+    // It may still turn out to be a call of ours.
+    { ...answered('conv_unread', numbers(1, 41)[0] ?? '', noon + minuteMs), status: 'processing' },
+  ]);
+  expect(await at(spring, noon + 6 * minuteMs)).toMatchObject({
+    calls: { answered: 1 },
+    outcomes: { completed: 1 },
+    unownedRecords: 1,
+    sweepLagMs: minuteMs,
+  });
+  await setState(spring, 'completed');
+  expect(await at(spring, noon + 60 * minuteMs)).toMatchObject({
+    reason: null,
+    allowed: 0,
+    batches: { confirmed: 1, unknown: 1 },
+    oldestUnknownMs: 0,
+    sweepLagMs: 0,
+    unownedRecords: 0,
+    sinceAcceptedMs: 0,
+    calls: { answered: 1 },
+  });
+});
+
+test.for(dialects)('a pause tells who made it: %s', async (dialect) => {
+  const spring = await begin(dialect);
+  const pausedFor = async (reason: string) => {
+    await setState(spring, 'running');
+    await pauseCampaign(spring.store, { campaignId: 'spring', now: noon }, { reason });
+    return at(spring, noon);
+  };
+  const broken = breakerOpens(
+    { windowMs: minuteMs, minCalls: 2, failureShare: 0.5, coolDownMs: null },
+    { ended: 2, failed: { failed: 2 } },
+  );
+  expect(broken).not.toBeNull();
+  expect(await pausedFor(`${broken}. Find the cause, then resume.`)).toMatchObject({
+    reason: 'paused',
+    pausedByItself: true,
+    breakerOpen: true,
+  });
+  expect(await pausedFor('The key is refused.')).toMatchObject({ pausedByItself: true, breakerOpen: false });
+  expect(await pausedFor(pausedByPerson)).toMatchObject({ pausedByItself: false, breakerOpen: false });
+});
+
+test.for(dialects)('campaigns are watched while somebody works for them, or should: %s', async (dialect) => {
+  const spring = await begin(dialect);
+  const watchedIn = async (state: CampaignState) => {
+    await setState(spring, state);
+    return listWatched(spring.store.db, noon);
+  };
+  expect([await watchedIn('running'), await watchedIn('paused'), await watchedIn('failed')]).toEqual([
+    ['spring'],
+    ['spring'],
+    ['spring'],
+  ]);
+  expect([await watchedIn('draft'), await watchedIn('completed')]).toEqual([[], []]);
+  // One that ended between two readings is shown all the same.
+  await spring.store.db.updateTable('rounds').set({ ended_at: noon }).execute();
+  expect(await listWatched(spring.store.db, noon - 1)).toEqual(['spring']);
+  expect(await listWatched(spring.store.db, noon)).toEqual([]);
+});
