@@ -8,6 +8,8 @@ import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
 import { RedialRefusedError, resolveUnresolved } from '../../src/ledger/people/resolve.ts';
 import { withdrawRecipients } from '../../src/ledger/people/withdraw-recipients.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
+import { asActivity } from '../support/activity-context.ts';
+import { minuteMs } from '../support/campaign-rules.ts';
 import { editOf, rulesOf, type Scenario } from './scenarios.ts';
 
 /** What a worker or a person may do at any moment, beside what another one does. */
@@ -24,6 +26,9 @@ export const acts = [
 ] as const;
 export type Act = (typeof acts)[number];
 
+/** Long enough that the campaign would go on meanwhile. */
+const pauseMs = 3 * minuteMs;
+
 /** Those of persons. */
 export const actsOfPersons: readonly Act[] = ['suppress', 'resolve', 'update', 'withdraw', 'pause'];
 
@@ -37,7 +42,11 @@ export interface Standing {
   submitting: string | null;
   /** Numbers that nobody may dial from an effect on. */
   stopped: Map<string, number>;
-  paused: number | null;
+  /** How often persons have wished for a pause or its end, as the workflow counts them. */
+  wishes: number;
+  /** The wish that is still to be granted; one that comes again is the same. */
+  pausing: number | null;
+  paused: { from: number; resumeAt: number } | null;
   pauses: { from: number; to: number }[];
   redials: number;
   /** Why it had paused by itself, each time. */
@@ -59,8 +68,8 @@ const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
     activities.plan({ campaignId, round, batchNumber: submitted + 1 }),
 
   /** The batch that is being submitted, or the last one once more, as a worker does that was thought dead. */
-  async submit({ activities, standing: { campaignId, round, submitted, submitting } }) {
-    const batchId = submitting ?? (submitted === 0 ? null : `${campaignId}/${round}/${submitted}`);
+  async submit({ activities, standing }) {
+    const batchId = batchOf(standing);
     return batchId === null ? undefined : activities.submit({ batchId });
   },
 
@@ -132,11 +141,29 @@ const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
     if (results?.[0]?.result === 'withdrawn') standing.stopped.set(last.e164, mark());
   },
 
-  async pause({ activities, standing, mark }) {
-    const { changed } = await activities.changeState({ campaignId: standing.campaignId, change: 'pause' });
-    if (changed) standing.paused = mark();
+  async pause({ deps, activities, standing, mark }) {
+    standing.pausing ??= standing.wishes += 1;
+    const changed = await wish(activities, standing, { change: 'pause', number: standing.pausing });
+    standing.pausing = null;
+    if (changed) standing.paused ??= { from: mark(), resumeAt: deps.nowReal() + pauseMs };
   },
 };
+
+/** The batch that is being submitted, or else the one that was last. */
+export function batchOf({ campaignId, round, submitted, submitting }: Standing): string | null {
+  return submitting ?? (submitted === 0 ? null : `${campaignId}/${round}/${submitted}`);
+}
+
+/** As the workflow passes on what it is told; answers whether it was granted. */
+export async function wish(
+  activities: Activities,
+  { campaignId }: Standing,
+  { change, number }: { change: 'pause' | 'resume'; number: number },
+): Promise<boolean> {
+  const told = { campaignId, change, wish: { id: `run/${number}`, run: 'run', number } };
+  const { changed } = await asActivity(() => activities.changeState(told), { info: { attempt: 1 } });
+  return changed;
+}
 
 /** Runs one act from beginning to end. */
 export function actOf(act: Act, context: ActContext): Promise<unknown> {

@@ -2,9 +2,9 @@ import { Random } from '../../src/sandbox/core/random.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { acts } from './acts.ts';
-import { strikes } from './effects.ts';
+import { strikes } from './effect-log.ts';
 import { manners, type Scenario } from './scenarios.ts';
-import type { Intervention, Plan } from './small-campaign.ts';
+import type { Intervention, Plan } from './intervention.ts';
 
 const mostInterventions = 4;
 

@@ -1,46 +1,55 @@
 /** Disturbs campaigns in every way and judges them by the service's own call log: npm run chaos -- --help */
 import { parseArgs } from 'node:util';
-import { startPostgresServer } from '../support/postgres-server.ts';
-import { drawMix, drawTangledMix } from '../activities/mixes/draw-mix.ts';
-import { Coverage, runMixes } from '../activities/mixes/run-mixes.ts';
-import { designOf } from './design.ts';
-import { Place } from './places.ts';
-import { emptyWeaves, formatWeaves, runCase, runSeed, type Weaves } from './run-weaves.ts';
+import { runActivitiesLevel } from './activities-level.ts';
+import { runLedgerLevel, type DatabaseKind, type LevelResult } from './ledger-level.ts';
+import type { Matrix } from './matrix.ts';
+import { Progress } from './progress.ts';
+import { writeMatrix, writeSection } from './proof-section.ts';
 import { scenarios } from './scenarios.ts';
-import { writeSection } from './proof-section.ts';
 
 const help = `Disturbs campaigns and judges them by the service's own call log.
 
-  npm run chaos -- --level ledger                      every interleaving by design, on SQLite and PostgreSQL
-  npm run chaos -- --level ledger --every 20           one in twenty of them
-  npm run chaos -- --level ledger --seeds 1000         small campaigns disturbed up to four times each, seeds 1 to 1000
-  npm run chaos -- --level ledger --seeds 1 --seed 42  seed 42 alone
-  npm run chaos -- --level activities --seeds 100      mixes of faults of the service, of clocks and of processes
+Usage:
+  npm run chaos -- [--level ledger] [--every N] [--scenario NAME]   every interleaving by design
+  npm run chaos -- [--level ledger] --seeds N [--seed K]            small campaigns, disturbed up to four times each
+  npm run chaos -- --level activities [--seeds N] [--seed K]        larger campaigns under drawn faults and worlds
 
-  --level ledger|activities   what is disturbed (default ledger)
-  --seeds N                   how many seeds; without it, level ledger runs the design
-  --seed K                    the first seed (default 1)
-  --every N                   of the design, one case in so many (default 1)
-  --scenario NAME             of the design, one scenario (${scenarios.map(({ name }) => `"${name}"`).join(', ')})
-  --database sqlite|postgres  one of them (default both)
-  --write                     writes counts and coverage into docs/proof.md
+Options:
+  --level ledger|activities   what is disturbed: single effects of small campaigns, or whole campaigns (default: ledger)
+  --seeds N                   how many seeds (level ledger: without it, the design; level activities: 100)
+  --seed K                    the first seed (default: 1)
+  --every N                   of the design, one case in N (default: 1, all of them)
+  --scenario NAME             of the design, one scenario:
+${scenarios.map(({ name }) => `                                "${name}"`).join('\n')}
+  --database sqlite|postgres  one of them (default: both; level activities: sqlite)
+  --write                     writes what the run came to into docs/proof.md
+  --help                      prints this
 
-Exits with 1 when a promise was broken, and with 2 on wrong usage.
+Examples:
+  npm run chaos -- --every 50                                 the design in a few minutes
+  npm run chaos -- --scenario "answer lost" --database sqlite
+  npm run chaos -- --seeds 1000
+  npm run chaos -- --seeds 1 --seed 42                        seed 42 again, shrunk and told if it breaks a promise
+  npm run chaos -- --level activities --seeds 300
+
+Exits with 0 if no promise was broken, with 1 if one was, and with 2 on wrong usage.
 `;
+
+const shownStories = 5;
 
 function refuse(problem: string): never {
   process.stderr.write(`${problem} See npm run chaos -- --help.\n`);
   process.exit(2);
 }
 
-function read() {
+function readFlags() {
   try {
     return parseArgs({
       options: {
         level: { type: 'string', default: 'ledger' },
         seeds: { type: 'string' },
-        seed: { type: 'string', default: '1' },
-        every: { type: 'string', default: '1' },
+        seed: { type: 'string' },
+        every: { type: 'string' },
         scenario: { type: 'string' },
         database: { type: 'string' },
         write: { type: 'boolean', default: false },
@@ -48,84 +57,62 @@ function read() {
       },
     }).values;
   } catch (error) {
-    return refuse((error as Error).message);
+    return refuse(`${(error as Error).message.split('. ')[0]}.`);
   }
 }
 
-function wholeNumber(flag: string, text: string): number {
-  if (!/^[1-9]\d*$/.test(text)) refuse(`--${flag} takes a whole number from 1, not "${text}".`);
-  return Number(text);
+const flags = readFlags();
+
+function wholeNumber(flag: 'seeds' | 'seed' | 'every'): number | undefined {
+  const text = flags[flag];
+  if (text !== undefined && !/^[1-9]\d{0,8}$/.test(text))
+    refuse(`--${flag} takes a whole number from 1, not "${text}".`);
+  return text === undefined ? undefined : Number(text);
 }
 
 /** What a killed process left waiting would keep this one. */
-function end(text: string, broken: number): void {
-  process.stdout.write(`${text}\n`, () => process.exit(broken > 0 ? 1 : 0));
+function end(text: string, code: number): void {
+  process.stdout.write(`${text}\n`, () => process.exit(code));
 }
 
-const shownStories = 5;
-const values = read();
-const [seed, every] = [wholeNumber('seed', values.seed), wholeNumber('every', values.every)];
-const seeds = values.seeds === undefined ? null : wholeNumber('seeds', values.seeds);
+function forbid(flag: 'every' | 'scenario', why: string): void {
+  if (flags[flag] !== undefined) refuse(`--${flag} belongs to the design${why}.`);
+}
 
-async function runLedger(): Promise<void> {
-  const chosen = scenarios.filter(({ name }) => values.scenario === undefined || name === values.scenario);
-  if (chosen.length === 0) refuse(`There is no scenario "${values.scenario}".`);
-  const databases = values.database === undefined ? ['sqlite', 'postgres'] : [values.database];
-  const weaves = emptyWeaves();
-  const kinds = new Map<string, number>();
-  for (const database of databases) {
-    const server = database === 'postgres' ? await startPostgresServer() : undefined;
-    const place = await Place.open(await server?.createDatabase('chaos'));
-    if (seeds !== null)
-      for (let each = seed; each < seed + seeds; each += 1) {
-        await runSeed(place, each, weaves);
-        tellProgress(weaves);
-      }
-    else
-      for (const scenario of chosen) {
-        const cases = await designOf(place, scenario);
-        for (const [index, each] of cases.entries()) {
-          if (index % every !== 0) continue;
-          kinds.set(each.kind, (kinds.get(each.kind) ?? 0) + 1);
-          await runCase(place, each, weaves);
-          tellProgress(weaves);
-        }
-        process.stderr.write(
-          `${database}, ${scenario.name}: ${Math.ceil(cases.length / every)} of ${cases.length} cases\n`,
-        );
-      }
-    await place.close();
-    await server?.stop();
+async function run(): Promise<void> {
+  const { level, scenario, database } = flags;
+  if (level !== 'ledger' && level !== 'activities') return refuse(`--level is ledger or activities, not "${level}".`);
+  if (database !== undefined && database !== 'sqlite' && database !== 'postgres')
+    return refuse(`--database is sqlite or postgres, not "${database}".`);
+  const [count, from, every] = [wholeNumber('seeds'), wholeNumber('seed'), wholeNumber('every')];
+  const isDesign = level === 'ledger' && count === undefined;
+  for (const flag of ['every', 'scenario'] as const)
+    if (!isDesign) forbid(flag, level === 'ledger' ? ', and --seeds runs seeds' : ' of level ledger');
+  if (isDesign && from !== undefined) refuse('--seed goes with --seeds.');
+  const chosen = scenarios.filter(({ name }) => scenario === undefined || name === scenario);
+  if (chosen.length === 0) refuse(`There is no scenario "${scenario}".`);
+  const seeds = { from: from ?? 1, count: count ?? 100 };
+  const progress = new Progress();
+  let result: LevelResult & { matrix?: Matrix };
+  if (level === 'activities') result = await runActivitiesLevel({ database: database ?? 'sqlite', seeds }, progress);
+  else {
+    const databases: readonly DatabaseKind[] = database === undefined ? ['sqlite', 'postgres'] : [database];
+    const options = { databases, seeds: isDesign ? null : seeds, scenarios: chosen, every: every ?? 1 };
+    result = await runLedgerLevel(options, progress);
   }
-  const design = [...kinds].map(([kind, count]) => `${kind} ${count}`).join(', ');
-  const figures = `${formatWeaves(weaves)}${design === '' ? '' : `\nBy kind: ${design}`}`;
-  if (values.write)
-    writeSection({ figures, command: `npm run chaos -- ${process.argv.slice(2).join(' ')}`, matrix: weaves.matrix });
-  end([figures, weaves.matrix.format(), ...weaves.broken.slice(0, shownStories)].join('\n\n'), weaves.broken.length);
-}
-
-function tellProgress({ cases, broken }: Weaves): void {
-  if (cases % 500 === 0) process.stderr.write(`${cases} cases, ${broken.length} broken\n`);
-}
-
-async function runActivities(): Promise<void> {
-  const coverage = new Coverage();
-  const broken: string[] = [];
-  const count = seeds ?? 100;
-  for (let each = seed; each < seed + count; each += 1)
-    broken.push(...(await runMixes([each % 5 === 0 ? drawTangledMix(each) : drawMix(each)], coverage)));
-  const seen = [...coverage.seen].sort(([a], [b]) => (a < b ? -1 : 1)).map(([word, times]) => `${word} ${times}`);
+  progress.end();
+  const { figures, broken, matrix } = result;
+  if (flags.write) {
+    await writeSection(level === 'activities' ? 'activities' : isDesign ? 'design' : 'seeds', figures);
+    if (isDesign && matrix !== undefined) await writeMatrix(matrix);
+  }
+  const more = broken.length > shownStories ? [`and ${broken.length - shownStories} more`] : [];
+  const told = [...broken.slice(0, shownStories), ...more];
   end(
-    [`${count} seeds from ${seed}, ${broken.length} broken`, seen.join(', '), ...broken.slice(0, shownStories)].join(
-      '\n\n',
-    ),
-    broken.length,
+    [figures, ...(isDesign && matrix !== undefined ? [matrix.format()] : []), ...told].join('\n\n'),
+    broken.length > 0 ? 1 : 0,
   );
 }
 
-if (values.help) end(help, 0);
-else if (values.database !== undefined && !['sqlite', 'postgres'].includes(values.database))
-  refuse(`--database is sqlite or postgres, not "${values.database}".`);
-else if (values.level === 'ledger') await runLedger();
-else if (values.level === 'activities') await runActivities();
-else refuse(`--level is ledger or activities, not "${values.level}".`);
+if (flags.help) end(help, 0);
+else await run();

@@ -1,6 +1,6 @@
 import { batchTransitions, type BatchState } from '../../src/domain/ledger.ts';
 import { acts } from './acts.ts';
-import { strikes, type Transition } from './effects.ts';
+import { strikes, type Transition } from './effect-log.ts';
 import type { Ending } from './small-campaign.ts';
 
 /** What can befall the effect that makes a transition. */
@@ -27,16 +27,17 @@ export const possible: readonly Transition[] = [
 export class Matrix {
   readonly #cells = new Map<string, number>();
 
-  note({ effects, done }: Pick<Ending, 'effects' | 'done'>): void {
-    for (const intervention of done) {
-      const { step, nth, strike, beside } = intervention;
-      const struck = effects.find(
+  /** `aimed`: what the disturbed effect makes when nothing disturbs it; whoever came before it may have made it instead. */
+  note({ effects, done }: Pick<Ending, 'effects' | 'done'>, aimed: readonly Transition[]): void {
+    for (const { strike, transitions } of effects)
+      if (strike !== null) for (const transition of transitions) this.#add(transition, strike);
+    for (const { step, nth, beside } of done) {
+      if (beside === undefined) continue;
+      const met = effects.find(
         (each) => each.step === step && each.nth === nth && !each.operation.endsWith('(beside)'),
       );
-      for (const transition of struck?.transitions ?? []) {
-        if (strike !== undefined) this.#add(transition, strike);
-        if (beside !== undefined) this.#add(transition, `beside: ${beside.act}`);
-      }
+      for (const transition of new Set([...aimed, ...(met?.transitions ?? [])]))
+        this.#add(transition, `beside: ${beside.act}`);
     }
   }
 

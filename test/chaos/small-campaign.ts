@@ -1,10 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import { createActivities, type Activities } from '../../activities/index.ts';
-import { createConvaiClient } from '../../src/convai/client.ts';
+import type { Activities } from '../../activities/index.ts';
 import { undecidedStates } from '../../src/domain/ledger.ts';
 import { nextStep } from '../../src/domain/next-step.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { VerdictInput } from '../../src/ledger/dial/posts.ts';
@@ -14,37 +11,14 @@ import { ProcessDied } from '../activities/mixes/chaos.ts';
 import type { WaitableClock } from '../activities/service-world.ts';
 import { readLedger, type Ledger } from '../judge/ledger.ts';
 import { asActivity } from '../support/activity-context.ts';
-import { buildDependencies } from '../support/activity-dependencies.ts';
-import { overtake } from './overtake.ts';
-import { EffectLog, WovenProcess, type BeforeCommit, type Disturb, type Effect, type Strike } from './effects.ts';
-import { actOf, type Act, type ActContext, type Standing } from './acts.ts';
+import { wish, type Standing } from './acts.ts';
+import { Crew, type Worker } from './crew.ts';
+import type { Effect } from './effect-log.ts';
+import type { Intervention, Plan } from './intervention.ts';
 import type { Place } from './places.ts';
 import { rowOf, rulesOf, type Scenario } from './scenarios.ts';
 
 export const campaignId = 'small';
-
-/** What is done to a campaign at one effect of one of its operations. */
-export interface Intervention {
-  /** Which operation of the campaign, from 1. */
-  step: number;
-  /** Which effect of it, from 0. */
-  nth: number;
-  /** What befalls the process. */
-  strike?: Strike;
-  /** What a second process does first, from beginning to end. */
-  beside?: {
-    act: Act;
-    /** For how long the first one has stood still by then. */
-    lateMs?: number;
-    /** It comes when the first one has all but committed, and holds its locks. */
-    inside?: boolean;
-    /** What befalls the second one, at which of its effects; somebody then begins again. */
-    struck?: { nth: number; strike: Strike };
-  };
-}
-
-/** Says what happens at an effect. */
-export type Plan = (at: { step: number; operation: string; nth: number }) => Intervention | null;
 
 export interface Ending {
   scenario: Scenario;
@@ -54,21 +28,11 @@ export interface Ending {
   standing: Standing;
   /** What was done, in order. */
   done: readonly Intervention[];
-  /** How many effects the process beside had, where one came. */
-  besideEffects: number;
   /** What the campaign itself could not cope with. */
   faults: string[];
 }
 
-interface Worker {
-  woven: WovenProcess;
-  deps: ActivityDependencies;
-  activities: Activities;
-}
-
 const mostSteps = 200;
-/** Of whoever comes beside. */
-const mostTries = 3;
 
 /** One campaign of a few people, driven as its workflow does, by one worker after the other. */
 export class SmallCampaign {
@@ -77,15 +41,10 @@ export class SmallCampaign {
   readonly #plan: Plan;
   #sandbox!: RunningSandbox;
   #clock!: WaitableClock;
-  #log!: EffectLog;
+  #crew!: Crew;
   #worker!: Worker;
-  readonly #closing: (() => Promise<void>)[] = [];
-  readonly #done: Intervention[] = [];
-  readonly #faults: string[] = [];
   #standing!: Standing;
-  #processes = 0;
   #step = 0;
-  #besideEffects = 0;
   #phase: 'checking' | 'dialling' | 'closing' | 'ended' = 'checking';
   #submitAt: number | null = null;
   #unrecorded: VerdictInput | null = null;
@@ -102,35 +61,37 @@ export class SmallCampaign {
   async run(): Promise<Ending> {
     const { sandbox, clock } = await this.#place.begin(this.#scenario);
     [this.#sandbox, this.#clock] = [sandbox, clock];
-    this.#log = new EffectLog(() => clock.now());
     const rows = this.#scenario.people.map((manner, index) => rowOf(index, manner));
     this.#standing = {
-      campaignId, rows, round: 1, submitted: 0, submitting: null, stopped: new Map(), paused: null, pauses: [], redials: 0,
-      presses: [],
+      campaignId, rows, round: 1, submitted: 0, submitting: null, stopped: new Map(), wishes: 0, pausing: null, paused: null,
+      pauses: [], redials: 0, presses: [],
     }; // prettier-ignore
+    const campaign = { place: this.#place, scenario: this.#scenario, plan: this.#plan, standing: this.#standing };
+    this.#crew = new Crew(campaign, { sandbox, clock });
     try {
       await this.#import(rows);
-      this.#worker = this.#startWorker();
+      this.#worker = this.#crew.startWorker();
       while (this.#phase !== 'ended') {
         if (this.#step >= mostSteps) {
-          this.#faults.push('it never ends');
+          this.#crew.faults.push('it never ends');
           break;
         }
         await this.#resumeIfPaused();
         await this.#advance();
       }
+      const { paused, pauses } = this.#standing;
+      if (paused !== null) pauses.push({ from: paused.from, to: Infinity });
       return {
         scenario: this.#scenario,
         sandbox,
-        effects: this.#log.effects,
+        effects: this.#crew.log.effects,
         ledger: await readLedger(this.#place.stores[0].db),
         standing: this.#standing,
-        done: this.#done,
-        besideEffects: this.#besideEffects,
-        faults: this.#faults,
+        done: this.#crew.done,
+        faults: this.#crew.faults,
       };
     } finally {
-      for (const close of this.#closing) await close();
+      await this.#crew.close();
     }
   }
 
@@ -150,93 +111,6 @@ export class SmallCampaign {
     await openRound(store, campaignId, this.#clock.now());
   }
 
-  #startWorker(): Worker {
-    const beforeCommit: BeforeCommit = async (at) => {
-      const found = this.#plan(at);
-      if (found?.beside?.inside !== true) return undefined;
-      return overtake(this.#place.stores[1], () => this.#comeBeside(found));
-    };
-    return this.#start(this.#place.stores[0], (at) => this.#disturb(at), beforeCommit);
-  }
-
-  #start(store: Store, disturb: Disturb, beforeCommit?: BeforeCommit): Worker {
-    this.#processes += 1;
-    const who = `process ${this.#processes}`;
-    const now = () => this.#clock.now();
-    const woven = new WovenProcess(who, {
-      log: this.#log,
-      disturb,
-      ...(beforeCommit === undefined ? {} : { beforeCommit }),
-    });
-    const client = createConvaiClient({
-      baseUrl: this.#sandbox.url,
-      apiKey: 'sk_sandbox_ok',
-      timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
-      readsPerSecond: 1_000_000,
-      nowReal: now,
-      monotonicMs: now,
-    });
-    this.#closing.push(() => client.close());
-    const deps = buildDependencies({
-      store: woven.store({ ...store, now: async () => now() }),
-      client: woven.client(client),
-      now,
-      serviceClock: { dialect: this.#scenario.dialect },
-      accountId: this.#sandbox.url,
-      workerId: who,
-      limits: { collectMaxMs: 0, heartbeatEveryMs: 600_000 },
-    });
-    return { woven, deps, activities: createActivities(deps) };
-  }
-
-  async #disturb(at: Parameters<Disturb>[0]): Promise<Strike | null> {
-    const found = this.#plan(at);
-    if (found === null) return null;
-    this.#done.push(found);
-    if (found.beside !== undefined && found.beside.inside !== true) await this.#comeBeside(found);
-    return found.strike ?? null;
-  }
-
-  /** A second process does its work from beginning to end; where it is struck, somebody does it again. */
-  async #comeBeside({ step, beside }: Intervention): Promise<void> {
-    if (beside === undefined) return;
-    if (beside.lateMs !== undefined) await this.#clock.pass(beside.lateMs);
-    for (let tries = 1; tries <= mostTries; tries += 1) {
-      const { struck } = beside;
-      const strikes: Disturb = async ({ nth }) => (tries === 1 && struck?.nth === nth ? struck.strike : null);
-      const worker = this.#start(this.#place.stores[1], strikes);
-      try {
-        await worker.woven.run(step, `${beside.act} (beside)`, () => this.#act(worker, beside.act));
-        this.#besideEffects = Math.max(this.#besideEffects, worker.woven.count);
-        return;
-      } catch (error) {
-        this.#besideEffects = Math.max(this.#besideEffects, worker.woven.count);
-        if (error instanceof ApplicationFailure && error.nonRetryable === true)
-          this.#faults.push(`${beside.act} beside failed for good: ${error.type} ${error.message}`);
-        // What was asked for a second time and cannot be done now, waits.
-        if (error instanceof ApplicationFailure && struck === undefined) return;
-        if (tries === mostTries) this.#faults.push(`${beside.act} beside: ${String(error)}`);
-        await this.#clock.pass(1_000);
-      }
-    }
-  }
-
-  #act(worker: Worker, act: Act): Promise<unknown> {
-    return actOf(act, this.#contextOf(worker));
-  }
-
-  #contextOf({ deps, activities }: Worker): ActContext {
-    const { effects } = this.#log;
-    return {
-      deps,
-      activities,
-      sandbox: this.#sandbox,
-      standing: this.#standing,
-      scenario: this.#scenario,
-      mark: () => effects.length,
-    };
-  }
-
   /** One operation as Temporal would run it: an answer, or the time of the next try. */
   async #operate<Result>(
     operation: string,
@@ -250,17 +124,18 @@ export class SmallCampaign {
     } catch (error) {
       this.#tries += 1;
       if (error instanceof ProcessDied) {
-        this.#worker = this.#startWorker();
+        this.#worker = this.#crew.startWorker();
         await this.#clock.pass(2_000);
         return { retryAt: this.#clock.now() };
       }
       if (error instanceof ApplicationFailure && error.nonRetryable === true) {
-        this.#faults.push(`${operation} failed for good: ${error.type} ${error.message}`);
+        this.#crew.faults.push(`${operation} failed for good: ${error.type} ${error.message}`);
         this.#phase = 'ended';
       }
       const delay = error instanceof ApplicationFailure ? error.nextRetryDelay : undefined;
       return { retryAt: this.#clock.now() + Number(delay ?? Math.min(1_000 * 2 ** this.#tries, 60_000)) };
     } finally {
+      await this.#crew.letGo();
       await this.#clock.pass(500);
     }
   }
@@ -273,9 +148,10 @@ export class SmallCampaign {
     if (this.#submitAt === null && this.#planAt !== null && this.#planAt <= now)
       return this.#phase === 'checking' ? this.#check() : this.#planNext();
     if (this.#collectAt !== null && this.#collectAt <= now) return this.#collect();
-    const next = Math.min(this.#submitAt ?? this.#planAt ?? Infinity, this.#collectAt ?? Infinity);
+    const { resumeAt = Infinity } = this.#standing.paused ?? {};
+    const next = Math.min(this.#submitAt ?? this.#planAt ?? Infinity, this.#collectAt ?? Infinity, resumeAt);
     if (next === Infinity) {
-      this.#faults.push('nothing wakes it any more');
+      this.#crew.faults.push('nothing wakes it any more');
       this.#phase = 'ended';
       return;
     }
@@ -290,7 +166,10 @@ export class SmallCampaign {
   }
 
   async #planNext(): Promise<void> {
-    const answer = await this.#operate('plan', (worker) => this.#act(worker, 'plan') as ReturnType<Activities['plan']>);
+    const answer = await this.#operate(
+      'plan',
+      (worker) => this.#crew.act(worker, 'plan') as ReturnType<Activities['plan']>,
+    );
     if ('retryAt' in answer) {
       this.#planAt = answer.retryAt;
       return;
@@ -309,7 +188,7 @@ export class SmallCampaign {
   async #submit(): Promise<void> {
     const answer = await this.#operate(
       'submit',
-      (worker) => this.#act(worker, 'submit') as ReturnType<Activities['submit']>,
+      (worker) => this.#crew.act(worker, 'submit') as ReturnType<Activities['submit']>,
     );
     if ('retryAt' in answer) this.#submitAt = answer.retryAt;
     else if (answer.result.kind === 'unrecorded') this.#unrecorded = answer.result.verdict;
@@ -354,7 +233,7 @@ export class SmallCampaign {
   async #close(): Promise<void> {
     const answer = await this.#operate(
       'close round',
-      (worker) => this.#act(worker, 'close round') as ReturnType<Activities['closeRound']>,
+      (worker) => this.#crew.act(worker, 'close round') as ReturnType<Activities['closeRound']>,
     );
     if ('retryAt' in answer) {
       await this.#clock.pass(Math.max(1, answer.retryAt - this.#clock.now()));
@@ -371,7 +250,7 @@ export class SmallCampaign {
     }
     for (;;) {
       const said = await this.#operate('resolve', async (worker) => {
-        await this.#act(worker, 'resolve');
+        await this.#crew.act(worker, 'resolve');
         return openRound(worker.deps.store, campaignId, this.#clock.now());
       });
       if ('retryAt' in said) continue;
@@ -386,16 +265,21 @@ export class SmallCampaign {
     }
   }
 
-  /** Whoever paused it lets it go on; a campaign that has paused by itself needs a hand, which is counted. */
+  /** Whoever paused it lets it go on after a while; a campaign that has paused by itself needs a hand, which is counted. */
   async #resumeIfPaused(): Promise<void> {
-    const stored = await findCampaign(this.#place.stores[0].db, campaignId);
-    if (stored?.state !== 'paused') return;
     const standing = this.#standing;
-    if (standing.paused === null) standing.presses.push(stored.stateReason ?? 'no reason');
-    const worker = this.#start(this.#place.stores[1], async () => null);
-    await worker.woven.run(this.#step, 'resume', () => worker.activities.changeState({ campaignId, change: 'resume' }));
-    if (standing.paused !== null) standing.pauses.push({ from: standing.paused, to: this.#log.effects.length - 1 });
+    if (standing.paused !== null && this.#clock.now() < standing.paused.resumeAt) return;
+    const stored = await findCampaign(this.#place.stores[0].db, campaignId);
+    if (stored?.state === 'paused') {
+      if (standing.paused === null) standing.presses.push(stored.stateReason ?? 'no reason');
+      const worker = this.#crew.startUndisturbed();
+      standing.wishes += 1;
+      const resume = { change: 'resume', number: standing.wishes } as const;
+      await worker.woven.run(this.#step, 'resume', () => wish(worker.activities, standing, resume));
+      this.#planAt = Math.min(this.#planAt ?? Infinity, this.#clock.now());
+    }
+    if (standing.paused === null) return;
+    standing.pauses.push({ from: standing.paused.from, to: this.#crew.log.effects.length - 1 });
     standing.paused = null;
-    this.#planAt = Math.min(this.#planAt ?? Infinity, this.#clock.now());
   }
 }

@@ -1,6 +1,7 @@
 import type { Breach } from './judge-ending.ts';
-import type { Effect } from './effects.ts';
-import type { Ending, Intervention } from './small-campaign.ts';
+import type { Effect } from './effect-log.ts';
+import type { Intervention } from './intervention.ts';
+import type { Ending } from './small-campaign.ts';
 
 /** Of a whole story. */
 export const mostLines = 20;

@@ -1,43 +1,11 @@
 import { TableNode, type KyselyPlugin, type RootOperationNode } from 'kysely';
+import type { Witness } from '../../activities/witness.ts';
 import type { ConvaiClient } from '../../src/convai/client.ts';
 import { NotSentError, OutcomeUnknownError } from '../../src/convai/errors.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { Tx } from '../../src/ledger/tx.ts';
-import type { BatchState, AttemptState } from '../../src/domain/ledger.ts';
 import { brokenConnection, createMortality, ProcessDied } from '../activities/mixes/chaos.ts';
-
-/** What can befall a process at one of its effects: a transaction, a write of its own, or a request to the service. */
-export const strikes = [
-  /** The process is gone; a transaction had done all but its commit. */
-  'dies before',
-  /** The effect stands, and the process is gone before it hears of it. */
-  'dies after',
-  /** The effect does not happen, and the process is told so. */
-  'fails',
-  /** The effect stands, and the process is told that it failed. */
-  'unheard',
-] as const;
-export type Strike = (typeof strikes)[number];
-
-/** A change of state that an effect made, or was about to make: `batch intent → posting`. */
-export type Transition = `${'batch' | 'attempt'} ${string}`;
-
-/** One effect as it went. */
-export interface Effect {
-  /** Which process. */
-  who: string;
-  /** Which operation of the campaign, from 1, and its name. */
-  step: number;
-  operation: string;
-  /** Which effect of the operation, from 0. */
-  nth: number;
-  what: string;
-  transitions: readonly Transition[];
-  /** The request that a commit allowed, as it names itself to the service. */
-  posting: string | null;
-  strike: Strike | null;
-  at: number;
-}
+import type { Effect, EffectLog, Looked, Strike } from './effect-log.ts';
 
 /** Asked before each effect; may do something first, and says what befalls the process there. */
 export type Disturb = (at: { step: number; operation: string; nth: number }) => Promise<Strike | null>;
@@ -50,72 +18,6 @@ export type BeforeCommit = (at: {
 }) => Promise<(() => Promise<void>) | undefined>;
 
 class RolledBack extends Error {}
-
-/** What a transaction changes. */
-interface Looked {
-  what: string;
-  transitions: Transition[];
-  posting: string | null;
-  /** Makes it what later ones are compared with. */
-  keep: () => void;
-}
-
-type LedgerStates = { batches: Map<string, BatchState>; attempts: Map<string, AttemptState> };
-
-/** Of all processes of one campaign, in the order in which they happened. */
-export class EffectLog {
-  readonly effects: Effect[] = [];
-  readonly now: () => number;
-  #states: LedgerStates = { batches: new Map(), attempts: new Map() };
-  #seq = 0;
-
-  constructor(now: () => number) {
-    this.now = now;
-  }
-
-  /** What this transaction has changed so far. */
-  async look(tx: Tx): Promise<Looked> {
-    const events = await tx
-      .selectFrom('events')
-      .select(['seq', 'type', 'batch_id', 'data'])
-      .where('seq', '>', this.#seq)
-      .orderBy('seq')
-      .execute();
-    const stored = await tx.selectFrom('attempts').select(['attempt_id', 'state']).execute();
-    const batches = new Map(this.#states.batches);
-    const transitions: Transition[] = [];
-    for (const { type, batch_id: id, data } of events) {
-      const to = stateTold(type, data);
-      if (id === null || to === null || batches.get(id) === to) continue;
-      transitions.push(`batch ${batches.get(id) ?? '·'} → ${to}`);
-      batches.set(id, to);
-    }
-    const attempts = new Map(stored.map((row) => [row.attempt_id, row.state] as const));
-    for (const [id, to] of attempts) {
-      const from = this.#states.attempts.get(id);
-      if (from !== to) transitions.push(`attempt ${from ?? '·'} → ${to}`);
-    }
-    const types = [...new Set(events.map(({ type }) => type))];
-    const seq = events.at(-1)?.seq ?? this.#seq;
-    const posted = events.find(({ type }) => type === 'batch.posting');
-    return {
-      what: types.length === 0 ? 'commit' : `commit ${types.join(', ')}`,
-      transitions,
-      posting:
-        posted === undefined ? null : `${posted.batch_id}/${(JSON.parse(posted.data ?? '{}') as { k: number }).k}`,
-      keep: () => {
-        this.#states = { batches, attempts };
-        this.#seq = Math.max(this.#seq, seq);
-      },
-    };
-  }
-}
-
-function stateTold(type: string, data: string | null): BatchState | null {
-  if (type === 'batch.planned') return 'intent';
-  if (type === 'batch.posting') return 'posting';
-  return type === 'batch.state' ? (JSON.parse(data ?? '{}') as { state: BatchState }).state : null;
-}
 
 /** One process as its effects see it: they happen one at a time, and stop when it is gone. */
 export class WovenProcess {
@@ -138,11 +40,6 @@ export class WovenProcess {
     this.#log = log;
     this.#disturb = disturb;
     this.#beforeCommit = beforeCommit;
-  }
-
-  /** How many effects the operation has had so far. */
-  get count(): number {
-    return this.#nth;
   }
 
   /** Runs one operation; throws `ProcessDied` when the process does not survive it. */
@@ -213,6 +110,24 @@ export class WovenProcess {
     if (strike === 'dies before' || strike === 'dies after') return this.#die();
     if (strike !== null || result === undefined) throw brokenConnection();
     return result.value;
+  }
+
+  /** What the Temporal server keeps of the submits, by batch: the number of the POST that was noted last. */
+  witness(noted: Map<string, number>, batchId: string): Witness {
+    return {
+      earlier: noted.get(batchId) ?? 0,
+      note: (k) =>
+        this.#inTurn(async () => {
+          const nth = this.#nth++;
+          const strike = await this.#ask(nth);
+          if (strike !== 'dies before' && strike !== 'fails') noted.set(batchId, k);
+          this.#note({ nth, what: 'note with Temporal', strike });
+          if (strike === 'dies before' || strike === 'dies after') return this.#die();
+          if (strike !== null) throw brokenConnection();
+        }),
+      beat: () => {},
+      close: () => {},
+    };
   }
 
   client(client: ConvaiClient): ConvaiClient {
