@@ -84,6 +84,16 @@ export async function designOf(place: Place, scenario: Scenario): Promise<Case[]
   return cases;
 }
 
+/** One case in so many of each scenario, counted across all of them. */
+export async function* sampleDesign(
+  place: Place,
+  scenarios: readonly Scenario[],
+  every: number,
+): AsyncGenerator<Case[]> {
+  let index = 0;
+  for (const scenario of scenarios) yield (await designOf(place, scenario)).filter(() => index++ % every === 0);
+}
+
 /** A statement that commits by itself is struck once it stands: before it there is nothing but the end of the effect before it. */
 function strikesOf(effect: Effect): readonly Strike[] {
   return isWrite(effect) ? ['dies after', 'unheard'] : strikes;

@@ -1,5 +1,5 @@
 import { startPostgresServer } from '../support/postgres-server.ts';
-import { designOf } from './design.ts';
+import { sampleDesign } from './design.ts';
 import { Matrix } from './matrix.ts';
 import { Place } from './places.ts';
 import type { Progress } from './progress.ts';
@@ -55,11 +55,10 @@ interface Run {
 }
 
 async function runDesign(place: Place, { scenarios, every }: LedgerLevel, { weaves, progress }: Run): Promise<void> {
-  for (const scenario of scenarios) {
-    const cases = (await designOf(place, scenario)).filter((_, index) => index % every === 0);
+  for await (const cases of sampleDesign(place, scenarios, every)) {
     for (const [index, each] of cases.entries()) {
       await runCase(place, each, weaves);
-      progress.update(`${place.dialect}, ${scenario.name}`, {
+      progress.update(`${place.dialect}, ${each.scenario.name}`, {
         done: index + 1,
         of: cases.length,
         broken: weaves.broken.length,

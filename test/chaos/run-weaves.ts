@@ -31,8 +31,16 @@ export interface Weaves {
 
 export function emptyWeaves(): Weaves {
   return {
-    ...{ cases: 0, missed: 0, calls: 0, rows: 0, unresolved: 0, paused: 0 },
-    ...{ design: new Map(), faults: new Map(), matrix: new Matrix(), broken: [] },
+    cases: 0,
+    missed: 0,
+    calls: 0,
+    rows: 0,
+    unresolved: 0,
+    paused: 0,
+    design: new Map(),
+    faults: new Map(),
+    matrix: new Matrix(),
+    broken: [],
   };
 }
 

@@ -25,12 +25,8 @@ export async function shrink<Thing, Result>(
   }
 }
 
-/** The list without its first half, its second half, and each of its entries. */
+/** The list without one of its halves, then without a quarter, and so on down to single entries. */
 export function* without<Entry>(list: readonly Entry[]): Generator<Entry[]> {
-  const half = Math.floor(list.length / 2);
-  if (half > 1) {
-    yield list.slice(half);
-    yield list.slice(0, half);
-  }
-  for (const left of list) yield list.filter((entry) => entry !== left);
+  for (let size = Math.ceil(list.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
+    for (let from = 0; from < list.length; from += size) yield [...list.slice(0, from), ...list.slice(from + size)];
 }

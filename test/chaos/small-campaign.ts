@@ -11,6 +11,7 @@ import { ProcessDied } from '../activities/mixes/chaos.ts';
 import type { WaitableClock } from '../activities/service-world.ts';
 import { readLedger, type Ledger } from '../judge/ledger.ts';
 import { asActivity } from '../support/activity-context.ts';
+import { minuteMs } from '../support/campaign-rules.ts';
 import { wish, type Standing } from './acts.ts';
 import { Crew, type Worker } from './crew.ts';
 import type { Effect } from './effect-log.ts';
@@ -33,6 +34,7 @@ export interface Ending {
 }
 
 const mostSteps = 200;
+const collectMs = 5 * minuteMs;
 
 /** One campaign of a few people, driven as its workflow does, by one worker after the other. */
 export class SmallCampaign {
@@ -49,6 +51,7 @@ export class SmallCampaign {
   #submitAt: number | null = null;
   #unrecorded: VerdictInput | null = null;
   #planAt: number | null = 0;
+  #plannedAt = 0;
   #collectAt: number | null = null;
   #tries = 0;
 
@@ -174,6 +177,7 @@ export class SmallCampaign {
       this.#planAt = answer.retryAt;
       return;
     }
+    this.#plannedAt = this.#clock.now();
     const next = nextStep(answer.result);
     if (next.kind === 'dial') {
       this.#standing.submitting = next.batchId;
@@ -226,8 +230,9 @@ export class SmallCampaign {
     // While only deadlines are waited for nobody needs to look often; further apart, time would not count as watched.
     const running = this.#sandbox.calls().some((call) => call.endedAt === null);
     this.#collectAt = outstanding ? this.#clock.now() + (running ? 41_000 : 119_000) : null;
-    if (reason !== 'time') this.#planAt = Math.min(this.#planAt ?? Infinity, this.#clock.now());
-    else this.#planAt ??= outstanding ? null : this.#clock.now();
+    // A collect that nothing ends goes on for five minutes; the planner is asked after each.
+    const isOver = reason !== 'time' || this.#clock.now() >= this.#plannedAt + collectMs;
+    if (isOver || !outstanding) this.#planAt = Math.min(this.#planAt ?? Infinity, this.#clock.now());
   }
 
   async #close(): Promise<void> {
