@@ -7,8 +7,7 @@ test.each([
   { args: ['--seeds', 'many'], says: '--seeds takes a whole number from 1, not "many".' },
   { args: ['--seeds', '3', '--seed', '0'], says: '--seed takes a whole number from 1, not "0".' },
   { args: ['--seed', '42'], says: '--seed goes with --seeds.' },
-  { args: ['--seeds', '3', '--every', '5'], says: '--every is for the design' },
-  { args: ['--level', 'activities', '--scenario', 'calm'], says: '--scenario is for the design' },
+  { args: ['--level', 'activities', '--scenario', 'calm'], says: '--every and --scenario are for the design' },
   { args: ['--scenario', 'stormy'], says: 'There is no scenario "stormy".' },
   { args: ['--database', 'oracle'], says: '--database is sqlite or postgres, not "oracle".' },
   { args: ['--sedes', '3'], says: "Unknown option '--sedes'." },
@@ -19,11 +18,14 @@ test.each([
 test('chaos runs the whole design on both databases unless it is told otherwise', () => {
   expect(parseFlags([])).toEqual({
     kind: 'ledger',
-    options: { databases: ['sqlite', 'postgres'], seeds: null, scenarios, every: 1 },
+    options: { databases: ['sqlite', 'postgres'], design: { scenarios, every: 1 }, seeds: null },
     write: false,
   });
   expect(parseFlags(['--seeds', '7', '--seed', '42', '--database', 'postgres'])).toMatchObject({
-    options: { databases: ['postgres'], seeds: { from: 42, count: 7 } },
+    options: { databases: ['postgres'], design: null, seeds: { from: 42, count: 7 } },
+  });
+  expect(parseFlags(['--seeds', '7', '--every', '20'])).toMatchObject({
+    options: { design: { scenarios, every: 20 }, seeds: { from: 1, count: 7 } },
   });
   expect(parseFlags(['--level', 'activities'])).toEqual({
     kind: 'activities',

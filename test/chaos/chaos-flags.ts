@@ -7,12 +7,13 @@ export const help = `Disturbs campaigns and judges them by the service's own cal
 
 Usage:
   npm run chaos -- [--level ledger] [--every N] [--scenario NAME]   every interleaving by design
-  npm run chaos -- [--level ledger] --seeds N [--seed K]            small campaigns, disturbed up to four times each
+  npm run chaos -- [--level ledger] --seeds N [--seed K]            small campaigns, disturbed up to four times each;
+                                                                    with --every N, after a part of the design
   npm run chaos -- --level activities [--seeds N] [--seed K]        larger campaigns under drawn faults and worlds
 
 Options:
   --level ledger|activities   what is disturbed: single effects of small campaigns, or whole campaigns (default: ledger)
-  --seeds N                   how many seeds (level ledger: without it, the design; level activities: 100)
+  --seeds N                   how many seeds (level ledger: without it, the design alone; level activities: 100)
   --seed K                    the first seed (default: 1)
   --every N                   of the design, one case in N (default: 1, all of them)
   --scenario NAME             of the design, one scenario:
@@ -25,6 +26,7 @@ Examples:
   npm run chaos -- --every 100                                a part of the design, in minutes
   npm run chaos -- --scenario "answer lost" --database sqlite
   npm run chaos -- --seeds 1000
+  npm run chaos -- --every 20 --seeds 1000 --write            both, and their figures and table into docs/proof.md
   npm run chaos -- --seeds 1 --seed 42                        seed 42 again, shrunk and told if it breaks a promise
   npm run chaos -- --level activities --seeds 300
 
@@ -52,16 +54,18 @@ export function parseFlags(args: readonly string[]): ChaosFlags {
     throw new WrongUsageError(`--database is sqlite or postgres, not "${database}".`);
   const seeds = { from: wholeNumber('seed', flags.seed) ?? 1, count: wholeNumber('seeds', flags.seeds) ?? 100 };
   const every = wholeNumber('every', flags.every) ?? 1;
-  const isDesign = level === 'ledger' && flags.seeds === undefined;
-  for (const flag of ['every', 'scenario'] as const)
-    if (!isDesign && flags[flag] !== undefined)
-      throw new WrongUsageError(`--${flag} is for the design, which level ledger runs without --seeds.`);
-  if (isDesign && flags.seed !== undefined) throw new WrongUsageError('--seed goes with --seeds.');
-  if (level === 'activities') return { kind: level, options: { database: database ?? 'sqlite', seeds }, write };
+  const asksForDesign = flags.every !== undefined || scenario !== undefined;
+  if (level === 'activities') {
+    if (asksForDesign) throw new WrongUsageError('--every and --scenario are for the design, which level ledger runs.');
+    return { kind: level, options: { database: database ?? 'sqlite', seeds }, write };
+  }
+  const drawn = flags.seeds === undefined ? null : seeds;
+  if (drawn === null && flags.seed !== undefined) throw new WrongUsageError('--seed goes with --seeds.');
   const chosen = scenarios.filter(({ name }) => scenario === undefined || name === scenario);
   if (chosen.length === 0) throw new WrongUsageError(`There is no scenario "${scenario}".`);
   const databases: readonly DatabaseKind[] = database === undefined ? ['sqlite', 'postgres'] : [database];
-  return { kind: level, options: { databases, seeds: isDesign ? null : seeds, scenarios: chosen, every }, write };
+  const design = drawn === null || asksForDesign ? { scenarios: chosen, every } : null;
+  return { kind: level, options: { databases, design, seeds: drawn }, write };
 }
 
 function splitFlags(args: readonly string[]) {

@@ -159,8 +159,9 @@ export class Crew {
       } catch (error) {
         if (error instanceof ApplicationFailure && error.nonRetryable === true)
           this.faults.push(`${act} beside failed for good: ${error.type} ${error.message}`);
-        // What was asked for a second time and cannot be done now, waits.
-        if (error instanceof ApplicationFailure && struck === undefined) return;
+        // What cannot be done now waits: only what was struck is done again.
+        const isStruck = tries === 1 && struck !== undefined;
+        if (error instanceof ApplicationFailure && !isStruck) return;
         if (tries === mostTries) this.faults.push(`${act} beside: ${String(error)}`);
         await this.#clock.pass(1_000);
       }

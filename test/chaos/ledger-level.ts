@@ -10,10 +10,9 @@ export type DatabaseKind = 'sqlite' | 'postgres';
 
 export interface LedgerLevel {
   databases: readonly DatabaseKind[];
-  /** Seeds to run; null: the design of these scenarios, one case in so many. */
+  /** Scenarios, and of their cases one in so many. */
+  design: { scenarios: readonly Scenario[]; every: number } | null;
   seeds: { from: number; count: number } | null;
-  scenarios: readonly Scenario[];
-  every: number;
 }
 
 export interface LevelResult {
@@ -22,7 +21,7 @@ export interface LevelResult {
   broken: string[];
 }
 
-/** Disturbs small campaigns at their effects, by design or by seed, on one database after the other. */
+/** Disturbs small campaigns at their effects, by design and by seed, on one database after the other. */
 export async function runLedgerLevel(
   level: LedgerLevel,
   progress: Progress,
@@ -33,18 +32,29 @@ export async function runLedgerLevel(
   for (const database of level.databases) {
     const server = database === 'postgres' ? await startPostgresServer() : undefined;
     const place = await Place.open(await server?.createDatabase('chaos'));
-    const begunAt = performance.now();
-    const weaves = { ...emptyWeaves(), matrix };
+    const name = database === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+    const measure = async (what: string, run: (weaves: Weaves) => Promise<void>): Promise<void> => {
+      const weaves = { ...emptyWeaves(), matrix };
+      const begunAt = performance.now();
+      await run(weaves);
+      const seconds = Math.round((performance.now() - begunAt) / 1000);
+      figures.push(`${what} on ${name}, ${seconds} s: ${formatWeaves(weaves)}`);
+      broken.push(...weaves.broken.map((story) => `${name}, ${story}`));
+    };
+    const { design, seeds } = level;
     try {
-      if (level.seeds === null) await runDesign(place, level, { weaves, progress });
-      else await runSeeds(place, level.seeds, { weaves, progress });
+      if (design !== null) {
+        const part = design.every === 1 ? 'the design' : `one case in ${design.every} of the design`;
+        await measure(part, (weaves) => runDesign(place, design, { weaves, progress }));
+      }
+      if (seeds !== null) {
+        const range = `seeds ${seeds.from} to ${seeds.from + seeds.count - 1}`;
+        await measure(range, (weaves) => runSeeds(place, seeds, { weaves, progress }));
+      }
     } finally {
       await place.close();
       await server?.stop();
     }
-    const seconds = Math.round((performance.now() - begunAt) / 1000);
-    figures.push(`${database === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${seconds} s: ${formatWeaves(weaves)}`);
-    broken.push(...weaves.broken.map((story) => `${database}, ${story}`));
   }
   return { figures: figures.join('\n'), matrix, broken };
 }
@@ -54,7 +64,11 @@ interface Run {
   progress: Progress;
 }
 
-async function runDesign(place: Place, { scenarios, every }: LedgerLevel, { weaves, progress }: Run): Promise<void> {
+async function runDesign(
+  place: Place,
+  { scenarios, every }: { scenarios: readonly Scenario[]; every: number },
+  { weaves, progress }: Run,
+): Promise<void> {
   for await (const cases of sampleDesign(place, scenarios, every)) {
     for (const [index, each] of cases.entries()) {
       await runCase(place, each, weaves);

@@ -43,10 +43,11 @@ switch (flags.kind) {
   case 'ledger': {
     const { figures, broken, matrix } = await runLedgerLevel(flags.options, progress);
     progress.end();
-    const isDesign = flags.options.seeds === null;
-    if (flags.write) await writeSection(isDesign ? 'design' : 'seeds', figures);
-    if (flags.write && isDesign) await writeMatrix(matrix);
-    endWith(isDesign ? [figures, matrix.format()] : [figures], broken);
+    if (flags.write) {
+      await writeSection('ledger', figures);
+      await writeMatrix(matrix);
+    }
+    endWith([figures, matrix.format()], broken);
     break;
   }
 }

@@ -93,6 +93,20 @@ export const scenarios: readonly Scenario[] = [
     dialect: 'spec',
     troubles: [{ operation: 'batch_calls', nth: 1, effect: { type: 'hide', ms: 2 * minuteMs } }],
   },
+  {
+    name: 'limited for long',
+    people: ['answers', 'busy'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [{ operation: 'batch_calls', nth: 1, effect: { type: 'rate_limited', seconds: 3_600 } }],
+  },
+  {
+    name: 'answer lost, and listed after it was held',
+    people: ['answers', 'silent', 'busy'],
+    batchSize: 1,
+    dialect: 'extended',
+    troubles: [error(503, 'after'), { operation: 'batch_calls', nth: 1, effect: { type: 'hide', ms: 4 * minuteMs } }],
+  },
   { name: 'one person', people: ['opts_out'], batchSize: 1, dialect: 'spec', troubles: [] },
 ];
 

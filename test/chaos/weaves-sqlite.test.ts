@@ -1,3 +1,3 @@
 import { testWeaves } from './weaves-suite.ts';
 
-testWeaves('sqlite', { every: 359, seeds: 30 });
+testWeaves('sqlite', { every: 499, seeds: 20 });
