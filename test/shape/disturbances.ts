@@ -59,7 +59,7 @@ interface Struck {
   what: string;
   /** From here on dialling has to go on by itself. */
   at: number;
-  afterwards(): Promise<void>;
+  afterwards: () => Promise<void>;
 }
 
 const nothing = async (): Promise<void> => {};
@@ -117,7 +117,7 @@ export async function strike(world: World, { kind, which }: Disturbance): Promis
       await world.crashService();
       return { at, what: 'the sandbox', afterwards: nothing };
     default:
-      throw new Error(`Nobody knows how: ${kind satisfies never}`);
+      throw new Error(kind satisfies never);
   }
 }
 
@@ -139,7 +139,7 @@ async function pending({ client }: World, activity: 'submit' | 'collect') {
 async function findBusy(world: World, activity: 'submit' | 'collect'): Promise<number> {
   const { place } = await until(`a worker does ${activity}`, async () => {
     const busy = await pending(world, activity);
-    const place = world.workers.findIndex(({ pid, hasEnded }) => busy.some((each) => each.pid === pid) && !hasEnded());
+    const place = world.workers.findIndex((worker) => busy.some(({ pid }) => pid === worker.pid) && !worker.hasEnded());
     return place !== -1 && { place };
   });
   return place;
