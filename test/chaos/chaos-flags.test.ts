@@ -3,11 +3,13 @@ import { help, parseFlags } from './chaos-flags.ts';
 import { scenarios } from './scenarios.ts';
 
 test.each([
-  { args: ['--level', 'planet'], says: '--level is ledger or activities, not "planet".' },
+  { args: ['--level', 'planet'], says: '--level is ledger, activities or system, not "planet".' },
   { args: ['--seeds', 'many'], says: '--seeds takes a whole number from 1, not "many".' },
   { args: ['--seeds', '3', '--seed', '0'], says: '--seed takes a whole number from 1, not "0".' },
   { args: ['--seed', '42'], says: '--seed goes with --seeds.' },
   { args: ['--level', 'activities', '--scenario', 'calm'], says: '--every and --scenario are for the design' },
+  { args: ['--level', 'system', '--every', '5'], says: '--every and --scenario are for the design' },
+  { args: ['--level', 'system', '--database', 'sqlite'], says: '--level system runs on PostgreSQL' },
   { args: ['--scenario', 'stormy'], says: 'There is no scenario "stormy".' },
   { args: ['--database', 'oracle'], says: '--database is sqlite or postgres, not "oracle".' },
   { args: ['--sedes', '3'], says: "Unknown option '--sedes'." },
@@ -30,6 +32,11 @@ test('chaos runs the whole design on both databases unless it is told otherwise'
   expect(parseFlags(['--level', 'activities'])).toEqual({
     kind: 'activities',
     options: { database: 'sqlite', seeds: { from: 1, count: 100 } },
+    write: false,
+  });
+  expect(parseFlags(['--level', 'system', '--seed', '7'])).toEqual({
+    kind: 'system',
+    options: { seeds: { from: 7, count: 10 }, rows: 300 },
     write: false,
   });
 });

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import type { ActivitiesLevel } from './activities-level.ts';
 import type { DatabaseKind, LedgerLevel } from './ledger-level.ts';
 import { scenarios } from './scenarios.ts';
+import type { SystemLevel } from './system-level.ts';
 
 export const help = `Disturbs campaigns and judges them by the service's own call log.
 
@@ -10,15 +11,19 @@ Usage:
   npm run chaos -- [--level ledger] --seeds N [--seed K]            small campaigns, disturbed up to four times each;
                                                                     with --every N, after a part of the design
   npm run chaos -- --level activities [--seeds N] [--seed K]        larger campaigns under drawn faults and worlds
+  npm run chaos -- --level system [--seeds N] [--seed K]            the production shape, while its processes are killed;
+                                                                    from the build: npm run build first
 
 Options:
-  --level ledger|activities   what is disturbed: single effects of small campaigns, or whole campaigns (default: ledger)
-  --seeds N                   how many seeds (level ledger: without it, the design alone; level activities: 100)
+  --level ledger|activities|system
+                              what is disturbed: single effects of small campaigns, whole campaigns, or the processes of
+                              two Temporal servers, three workers, database and service (default: ledger)
+  --seeds N                   how many seeds (level ledger: without it, the design alone; activities: 100; system: 10)
   --seed K                    the first seed (default: 1)
   --every N                   of the design, one case in N (default: 1, all of them)
   --scenario NAME             of the design, one scenario:
 ${scenarios.map(({ name }) => `                                "${name}"`).join('\n')}
-  --database sqlite|postgres  one of them (default: both; level activities: sqlite)
+  --database sqlite|postgres  one of them (default: both; level activities: sqlite; system: always postgres)
   --write                     writes what the run came to into docs/proof.md
   --help                      prints this
 
@@ -29,6 +34,7 @@ Examples:
   npm run chaos -- --every 20 --seeds 1000 --write            both, and their figures and table into docs/proof.md
   npm run chaos -- --seeds 1 --seed 42                        seed 42 again, shrunk and told if it breaks a promise
   npm run chaos -- --level activities --seeds 300
+  npm run chaos -- --level system --seeds 1 --seed 7          about two minutes
 
 Exits with 0 if no promise was broken, with 1 if one was, and with 2 on wrong usage.
 `;
@@ -41,22 +47,32 @@ export class WrongUsageError extends Error {
 export type ChaosFlags =
   | { kind: 'help' }
   | { kind: 'ledger'; options: LedgerLevel; write: boolean }
-  | { kind: 'activities'; options: ActivitiesLevel; write: boolean };
+  | { kind: 'activities'; options: ActivitiesLevel; write: boolean }
+  | { kind: 'system'; options: SystemLevel; write: boolean };
+
+/** Of each list of level system: some are still to be called when the last process is killed. */
+const systemRows = 300;
 
 /** What the command is to do. Throws `WrongUsageError`. */
 export function parseFlags(args: readonly string[]): ChaosFlags {
   const flags = splitFlags(args);
   if (flags.help) return { kind: 'help' };
   const { level, scenario, database, write } = flags;
-  if (level !== 'ledger' && level !== 'activities')
-    throw new WrongUsageError(`--level is ledger or activities, not "${level}".`);
+  if (level !== 'ledger' && level !== 'activities' && level !== 'system')
+    throw new WrongUsageError(`--level is ledger, activities or system, not "${level}".`);
   if (database !== undefined && database !== 'sqlite' && database !== 'postgres')
     throw new WrongUsageError(`--database is sqlite or postgres, not "${database}".`);
   const seeds = { from: wholeNumber('seed', flags.seed) ?? 1, count: wholeNumber('seeds', flags.seeds) ?? 100 };
   const every = wholeNumber('every', flags.every) ?? 1;
   const asksForDesign = flags.every !== undefined || scenario !== undefined;
+  if (level !== 'ledger' && asksForDesign)
+    throw new WrongUsageError('--every and --scenario are for the design, which level ledger runs.');
+  if (level === 'system') {
+    if (database === 'sqlite') throw new WrongUsageError('--level system runs on PostgreSQL: leave --database out.');
+    const tenAtFirst = flags.seeds === undefined ? { ...seeds, count: 10 } : seeds;
+    return { kind: level, options: { seeds: tenAtFirst, rows: systemRows }, write };
+  }
   if (level === 'activities') {
-    if (asksForDesign) throw new WrongUsageError('--every and --scenario are for the design, which level ledger runs.');
     return { kind: level, options: { database: database ?? 'sqlite', seeds }, write };
   }
   const drawn = flags.seeds === undefined ? null : seeds;

@@ -4,6 +4,7 @@ import { help, parseFlags, WrongUsageError, type ChaosFlags } from './chaos-flag
 import { runLedgerLevel } from './ledger-level.ts';
 import { Progress } from './progress.ts';
 import { writeMatrix, writeSection } from './proof-section.ts';
+import { runSystemLevel } from './system-level.ts';
 
 const shownStories = 5;
 
@@ -37,6 +38,13 @@ switch (flags.kind) {
     const { figures, broken } = await runActivitiesLevel(flags.options, progress);
     progress.end();
     if (flags.write) await writeSection('activities', figures);
+    endWith([figures], broken);
+    break;
+  }
+  case 'system': {
+    const { figures, broken } = await runSystemLevel(flags.options, progress);
+    progress.end();
+    if (flags.write) await writeSection('system', figures);
     endWith([figures], broken);
     break;
   }

@@ -24,7 +24,7 @@ export function madeNow(): string {
 }
 
 /** Writes what a run came to, and the command that made it. */
-export async function writeSection(name: 'ledger' | 'activities', figures: string): Promise<void> {
+export async function writeSection(name: 'ledger' | 'activities' | 'system', figures: string): Promise<void> {
   const flags = process.argv.slice(2).filter((flag) => flag !== '--write');
   const command = ['npm run chaos', ...(flags.length === 0 ? [] : ['--', ...flags])].join(' ');
   const lines = figures.split('\n').map((line) => `- ${line}`);

@@ -1,6 +1,6 @@
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { until, within } from '../support/until.ts';
-import { drawDisturbances, strike } from './disturbances.ts';
+import { drawDisturbances, strike, type Kind } from './disturbances.ts';
 import { judgeShape } from './judge-shape.ts';
 import { drawPeople } from './people.ts';
 import type { ServerPrograms } from './server-programs.ts';
@@ -11,14 +11,16 @@ const standstillLimitMs = 60_000;
 /** Batches that the service takes after a kill, before dialling counts as going on: one may have been on its way. */
 const batchesOfProof = 2;
 /** How long after the last kill the campaign may take to its end. */
-const endLimitMs = 150_000;
+const endLimitMs = 300_000;
 
 /** What became of one seed. */
 export interface ShapeEnd {
   calls: number;
   rows: number;
   unresolved: number;
-  /** Each disturbance, and how long dialling stood still. */
+  /** Each kind of disturbance, and the milliseconds until dialling went on. */
+  standstills: [Kind, number][];
+  /** The same in words, in order. */
   story: string[];
   /** Promises that were broken. */
   broken: string[];
@@ -56,6 +58,7 @@ export async function runShape(input: { seed: number; rows: number; programs: Se
   return withWorld({ ...input, people }, async (world) => {
     const begun = Date.now();
     const story: string[] = [];
+    const standstills: [Kind, number][] = [];
     const tell = (last: string) => (error: Error) => tellStory(world, [...story, last], error);
     let gotOver = begun;
     for (const disturbance of disturbances) {
@@ -63,6 +66,7 @@ export async function runShape(input: { seed: number; rows: number; programs: Se
       const { what, at, afterwards } = await strike(world, disturbance);
       await untilTaken(world, at, batchesOfProof).catch(tell(`after: ${disturbance.kind}`));
       gotOver = Date.now();
+      standstills.push([disturbance.kind, gotOver - at]);
       const seconds = ((gotOver - at) / 1000).toFixed(1);
       story.push(`${Math.round((at - begun) / 1000)} s ${disturbance.kind} (${what}): ${seconds} s`);
       await afterwards();
@@ -78,6 +82,6 @@ export async function runShape(input: { seed: number; rows: number; programs: Se
     if (status.state !== 'completed') broken.push(`The campaign is ${status.state}: it needs a hand`);
     const unresolved = results.filter(({ outcome }) => outcome === 'unresolved').length;
     story.push(`${Math.round((Date.now() - begun) / 1000)} s judged`);
-    return { calls: calls.length, rows: people.length, unresolved, story, broken };
+    return { calls: calls.length, rows: people.length, unresolved, standstills, story, broken };
   });
 }
