@@ -21,15 +21,18 @@ export interface LevelResult {
   broken: string[];
 }
 
+export interface LedgerResult extends LevelResult {
+  database: DatabaseKind;
+  matrix: Matrix;
+}
+
 /** Disturbs small campaigns at their effects, by design and by seed, on one database after the other. */
-export async function runLedgerLevel(
-  level: LedgerLevel,
-  progress: Progress,
-): Promise<LevelResult & { matrix: Matrix }> {
-  const matrix = new Matrix();
-  const figures: string[] = [];
-  const broken: string[] = [];
+export async function runLedgerLevel(level: LedgerLevel, progress: Progress): Promise<LedgerResult[]> {
+  const results: LedgerResult[] = [];
   for (const database of level.databases) {
+    const matrix = new Matrix();
+    const figures: string[] = [];
+    const broken: string[] = [];
     const server = database === 'postgres' ? await startPostgresServer() : undefined;
     const place = await Place.open(await server?.createDatabase('chaos'));
     const name = database === 'sqlite' ? 'SQLite' : 'PostgreSQL';
@@ -55,8 +58,9 @@ export async function runLedgerLevel(
       await place.close();
       await server?.stop();
     }
+    results.push({ database, figures: figures.join('\n'), matrix, broken });
   }
-  return { figures: figures.join('\n'), matrix, broken };
+  return results;
 }
 
 interface Run {

@@ -3,7 +3,7 @@ import { runActivitiesLevel } from './activities-level.ts';
 import { help, parseFlags, WrongUsageError, type ChaosFlags } from './chaos-flags.ts';
 import { runLedgerLevel } from './ledger-level.ts';
 import { Progress } from './progress.ts';
-import { writeMatrix, writeSection } from './proof-section.ts';
+import { writeBetweenMarks, writeSection } from './proof-section.ts';
 
 const shownStories = 5;
 
@@ -41,13 +41,16 @@ switch (flags.kind) {
     break;
   }
   case 'ledger': {
-    const { figures, broken, matrix } = await runLedgerLevel(flags.options, progress);
+    const results = await runLedgerLevel(flags.options, progress);
     progress.end();
-    if (flags.write) {
-      await writeSection('ledger', figures);
-      await writeMatrix(matrix);
+    for (const { database, figures, matrix } of flags.write ? results : []) {
+      await writeSection(database, figures);
+      await writeBetweenMarks(`matrix on ${database}`, matrix.format());
     }
-    endWith([figures, matrix.format()], broken);
+    endWith(
+      results.flatMap(({ figures, matrix }) => [figures, matrix.format()]),
+      results.flatMap(({ broken }) => broken),
+    );
     break;
   }
 }
