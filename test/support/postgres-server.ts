@@ -21,6 +21,11 @@ export interface PostgresServer {
   backUp(): Promise<() => Promise<void>>;
   /** Ends every connection and starts again on the same port and data. */
   restart(whileDown?: () => Promise<void>): Promise<void>;
+  /**
+   * SIGKILL; then it recovers on the same port and data. What a transaction without `synchronous_commit` has committed at last is lost,
+   * as the server is started without it.
+   */
+  crash(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -196,6 +201,20 @@ export async function startPostgresServer({ hasArchive = false } = {}): Promise<
       await end();
       await whileDown();
       await start();
+    },
+    crash: async () => {
+      const child = server;
+      if (child === undefined) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+      // Its own processes end by themselves when they miss it; until then the data is taken.
+      await until('PostgreSQL recovers', () =>
+        start().then(
+          () => true,
+          () => false,
+        ),
+      );
     },
     stop: async () => {
       await end();
