@@ -1,7 +1,6 @@
 import { runShape } from '../shape/run-shape.ts';
 import { resolveServerPrograms } from '../shape/server-programs.ts';
-import type { LevelResult } from './ledger-level.ts';
-import type { Progress } from './progress.ts';
+import type { LevelResult, Watch } from './ledger-level.ts';
 import { mostLines } from './story.ts';
 
 export interface SystemLevel {
@@ -13,22 +12,26 @@ export interface SystemLevel {
 /** Plays campaigns in the production shape, from the build, and kills its processes and ways one after the other. Not shrunk. */
 export async function runSystemLevel(
   { seeds: { from, count }, rows }: SystemLevel,
-  progress: Progress,
+  { progress, stop }: Watch,
 ): Promise<LevelResult> {
   const programs = await resolveServerPrograms((line) => process.stderr.write(`${line}\n`));
   const begunAt = performance.now();
   const standstills = new Map<string, number[]>();
   const broken: string[] = [];
   const totals = { rows: 0, calls: 0, unresolved: 0 };
-  for (let seed = from; seed < from + count; seed += 1) {
-    const story = (lines: readonly string[]): string => [`seed ${seed}`, ...lines].slice(0, mostLines).join('\n');
+  for (let seed = from; seed < from + count && !stop.aborted; seed += 1) {
+    const tell = (lines: readonly string[]): void => {
+      const story = [`seed ${seed}`, ...lines].slice(0, mostLines).join('\n');
+      broken.push(story);
+      progress.tell(story);
+    };
     try {
       const end = await runShape({ seed, rows, programs });
       for (const [kind, ms] of end.standstills) standstills.set(kind, [...(standstills.get(kind) ?? []), ms]);
       for (const key of ['rows', 'calls', 'unresolved'] as const) totals[key] += end[key];
-      if (end.broken.length > 0) broken.push(story([...end.broken, ...end.story]));
+      if (end.broken.length > 0) tell([...end.broken, ...end.story]);
     } catch (error) {
-      broken.push(story((error as Error).message.split('\n')));
+      tell((error as Error).message.split('\n'));
     }
     progress.update('system', { done: seed - from + 1, of: count, broken: broken.length });
   }
