@@ -17,6 +17,8 @@ import { conclusionDueSince } from '../src/ledger/doubt/open-batches.ts';
 import { matchRecords, oldestOpenPost } from '../src/ledger/collect/matching.ts';
 import { settleRead } from '../src/ledger/collect/record-results.ts';
 import { lockCampaignsOf } from '../src/ledger/locks.ts';
+import type { Store } from '../src/ledger/open-ledger.ts';
+import { shareCommits } from '../src/ledger/shared-commit.ts';
 import type { Tx } from '../src/ledger/tx.ts';
 import { followPossibleOptOuts } from '../src/ledger/doubt/possible-opt-outs.ts';
 import { readAgentRecords } from '../src/ledger/doubt/agent-records.ts';
@@ -51,10 +53,14 @@ function patienceWith(error: unknown): number | null {
   return error.status === 404 ? missingPatienceMs : 24 * 3_600_000;
 }
 
-async function readOne(sweep: Sweep, conversationId: string, offsetMs: number): Promise<void> {
+async function readOne(
+  sweep: Sweep,
+  conversationId: string,
+  { offsetMs, transaction }: { offsetMs: number; transaction: Store['transaction'] },
+): Promise<void> {
   const { deps, clock, agentId, pointers, optOut, timing } = sweep;
   const settle = (write: (tx: Tx, now: number) => Promise<ReadRow | undefined>) =>
-    deps.store.transaction((tx) =>
+    transaction((tx) =>
       settleRead(tx, conversationId, { clock: () => serviceNow(clock), write: (now) => write(tx, now) }),
     );
   let row: ReadRow | undefined;
@@ -87,11 +93,12 @@ async function readDue(
   let ok = due.length < readsPerSweep;
   let failure: unknown;
   const queue = due.values();
+  const transaction = shareCommits(deps.store);
   const work = async () => {
     for (const conversationId of queue) {
       if (failure !== undefined) return;
       try {
-        await readOne(sweep, conversationId, offsetMs);
+        await readOne(sweep, conversationId, { offsetMs, transaction });
         sweep.onStep();
       } catch (error) {
         ok = false;
