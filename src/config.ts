@@ -65,6 +65,8 @@ const environment = z.object({
   CARILLON_TEMPORAL_BIN: z.string().min(1).optional(),
   TEMPORAL_ADDRESS: z.string().min(1).optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).optional(),
+  TEMPORAL_DEPLOYMENT_NAME: z.string().min(1).optional(),
+  TEMPORAL_WORKER_BUILD_ID: z.string().min(1).optional(),
   XDG_CACHE_HOME: z.string().min(1).optional(),
   XDG_STATE_HOME: z.string().min(1).optional(),
   HOME: z.string().min(1).optional(),

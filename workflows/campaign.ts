@@ -105,7 +105,9 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
     const id = `${firstExecutionRunId}/${currentUpdateInfo()?.id ?? `${run}/${wishes}`}`;
     const wish = { ...known, id, run, number: wishes };
     const { changed } = await CancellationScope.nonCancellable(() =>
-      short.changeState.executeWithOptions({ summary: wished.change }, [{ campaignId, ...wished, wish }]),
+      short.changeState.executeWithOptions({ summary: wished.change, priority: { priorityKey: 1 } }, [
+        { campaignId, ...wished, wish },
+      ]),
     );
     changes += 1;
     return changed;

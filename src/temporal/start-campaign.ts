@@ -63,6 +63,8 @@ interface StartDependencies {
   now: number;
   /** A round that has dialled may be started although Temporal does not know its workflow: the ledger was compared with the service. */
   recovers?: boolean;
+  /** Its steps are taken before those of other campaigns that wait for a worker. */
+  isUrgent?: boolean;
 }
 
 /**
@@ -102,6 +104,7 @@ export async function startCampaign(
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
       workflowIdConflictPolicy: 'FAIL',
       args: [input],
+      ...(deps.isUrgent === true ? { priority: { priorityKey: 1 } } : {}),
       staticSummary: `campaign ${campaignId}, round ${round.round}`.slice(0, 200),
     });
     return { round, attached: false };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Runtime, Worker, type NativeConnection } from '@temporalio/worker';
+import type { WorkerDeploymentVersion } from '@temporalio/common';
+import { Runtime, Worker, type NativeConnection, type WorkerDeploymentOptions } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { openWitness } from '../../activities/witness.ts';
@@ -22,6 +23,8 @@ export interface WorkerOptions {
   logger: Logger;
   /** Default: the bundle of the build, or one made now. */
   bundle?: WorkflowBundle;
+  /** With it, Temporal hands work to this worker only while it calls this version current. Default: whatever comes. */
+  version?: WorkerDeploymentVersion;
 }
 
 export interface RunningWorker {
@@ -99,6 +102,11 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
   };
 }
 
+/** Campaigns move on to the version that Temporal calls current, at their next step: each version replays the histories of the last. */
+function versioned(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
+  return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };
+}
+
 /**
  * Starts the workers of one process: campaigns and planning, submits, and collecting, each on its own task queue of this
  * database. Any number of processes may do so on PostgreSQL; a SQLite file takes one.
@@ -109,7 +117,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const deps = createDependencies(options, stopping.signal);
   const { submit, collect, ...planning } = createActivities(deps);
   const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, options.store.ledgerId);
-  const shared = { connection, namespace, shutdownGraceTime: httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS };
+  const shared = {
+    connection,
+    namespace,
+    shutdownGraceTime: httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
+    ...(options.version === undefined ? {} : { workerDeploymentOptions: versioned(options.version) }),
+  };
   const workers = await Promise.all([
     Worker.create({
       ...shared,

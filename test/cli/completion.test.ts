@@ -24,7 +24,7 @@ function complete(...words: string[]): string[] {
 
 test.each([
   [['stat'], ['status']],
-  [['re'], ['rehearse', 'resume', 'resolve', 'results', 'report', 'retry']],
+  [['re'], ['rehearse', 'resume', 'recover', 'resolve', 'results', 'report', 'retry']],
   [['status', '--j'], ['--json']],
   [
     ['status', 'reminders', '--'],

@@ -57,7 +57,6 @@ test.for([
   { dialect: 'extended', seed: 712 },
 ] as const)(
   'a campaign whose workflow Temporal has lost goes on from the ledger ($dialect)',
-  { timeout: 180_000 },
   async ({ dialect, seed }) => {
     const id = `lost-${seed}`;
     await withRun({ id, seed, temporal, sandbox: { dialect }, settings: patient }, async (run) => {
@@ -73,11 +72,14 @@ test.for([
       const started = startCampaign({ config: run.config, store: run.store, client: run.client, now }, id);
       await expect(started).rejects.toThrow(LostWorkflowError);
 
+      // It does not end before that is looked at.
+      const next = run.sandbox.gates.set('batch_received');
       const recovered = await recover(run);
       expect(recovered).toMatchObject({ code: 0, stderr: '' });
       expect(JSON.parse(recovered.stdout)).toMatchObject({ campaignId: id, workflowId: campaignWorkflowId(id, 1) });
       const again = await recover(run);
       expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining(`Campaign ${id} runs at Temporal`) });
+      run.sandbox.gates.release(next);
 
       await run.untilEnd();
       const ledger = await judgeRun(run, { dialect });
@@ -120,7 +122,6 @@ test.for([
   { dialect: 'extended', seed: 722 },
 ] as const)(
   'nobody is called twice when the database is set back under a running Temporal ($dialect)',
-  { timeout: 180_000 },
   async ({ dialect, seed }) => {
     const id = `back-${seed}`;
     await withRun({ id, seed, temporal, sandbox: { dialect }, settings: patient, rules: once }, async (run) => {
@@ -145,7 +146,6 @@ test.for([
   { dialect: 'extended', seed: 732 },
 ] as const)(
   'a database that was set back is not recovered when Temporal is lost, too: the service shows what it does not know ($dialect)',
-  { timeout: 180_000 },
   async ({ dialect, seed }) => {
     const id = `both-${seed}`;
     await withRun({ id, seed, temporal, sandbox: { dialect }, settings: patient, rules: once }, async (run) => {

@@ -1,7 +1,7 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import type { Activities } from '../../activities/index.ts';
-import { lookAgainUpdate } from '../../workflows/messages.ts';
+import { lookAgainUpdate, pauseUpdate } from '../../workflows/messages.ts';
 import { withCampaign } from './one-campaign.ts';
 
 interface Metadata {
@@ -9,7 +9,7 @@ interface Metadata {
   definition?: Record<string, { name: string; description?: string }[]>;
 }
 
-test("Temporal's UI shows state, reason and counters while a campaign waits, each batch with its verdict, and nothing to wait for at its end", async () => {
+test("Temporal's UI shows state, reason and counters while a campaign waits, each batch with its verdict, and nothing to wait for at its end; what a person wishes goes first", async () => {
   const progress = { total: 5, done: 2, open: 3, waiting: 0, unresolved: 0 };
   let mayEnd = false;
   const activities: Partial<Activities> = {
@@ -21,6 +21,7 @@ test("Temporal's UI shows state, reason and counters while a campaign waits, eac
     submit: async () => ({ kind: 'verdict', state: 'confirmed' }),
     collect: async () => ({ outstanding: false, progress, reason: 'nothing_outstanding', state: 'running' }),
     closeRound: async () => ({ closed: true, progress, end: null }),
+    changeState: async () => ({ changed: true }),
   };
   await withCampaign(activities, async (_client, handle) => {
     const ask = () => handle.query<Metadata>('__temporal_workflow_metadata');
@@ -38,6 +39,7 @@ test("Temporal's UI shows state, reason and counters while a campaign waits, eac
       expect.arrayContaining(['pause', 'resume', 'drain', 'cancel', 'status']),
     );
     expect(undescribed).toEqual([]);
+    expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
     mayEnd = true;
     await handle.executeUpdate(lookAgainUpdate);
     expect(await handle.result()).toMatchObject({ state: 'closed', waitingFor: null, done: 2 });
@@ -53,5 +55,8 @@ test("Temporal's UI shows state, reason and counters while a campaign waits, eac
         'waits: due',
       ]),
     );
+    const scheduled = (events ?? []).flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
+    const urgent = scheduled.filter(({ priority }) => priority?.priorityKey === 1);
+    expect(urgent.map(({ activityType }) => activityType?.name)).toEqual(['changeState']);
   });
 });

@@ -1,3 +1,4 @@
+import type { WorkerDeploymentVersion } from '@temporalio/common';
 import type { Config } from '../../config.ts';
 import type { Logger } from '../../logger.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
@@ -23,6 +24,7 @@ interface LocalWorkerInput {
   store: Store;
   logger: Logger;
   target?: TemporalTarget | null;
+  version?: WorkerDeploymentVersion;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function startLocalWorker(io: Pick<Io, 'env'>, input: LocalWorkerIn
 
 async function connectAndWork(
   io: Pick<Io, 'env'>,
-  { config, store, logger, target = null }: LocalWorkerInput,
+  { config, store, logger, target = null, version }: LocalWorkerInput,
   health: HealthServer | null,
 ): Promise<LocalWorker> {
   installRuntime(logger, { metrics: config.CARILLON_METRICS_LISTEN });
@@ -54,7 +56,14 @@ async function connectAndWork(
   });
   installRuntime(logger, { address });
   try {
-    const worker = await startWorker({ config, connection, namespace, store, logger });
+    const worker = await startWorker({
+      config,
+      connection,
+      namespace,
+      store,
+      logger,
+      ...(version === undefined ? {} : { version }),
+    });
     health?.watch({ connection, store, isRunning: () => worker.isRunning() });
     const finished = closeAfter(worker.finished, async () => {
       await health?.close();

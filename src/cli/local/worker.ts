@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { jsonText } from '../../input/json-text.ts';
-import { readConfig, type Config } from '../../config.ts';
+import type { WorkerDeploymentVersion } from '@temporalio/common';
+import { ConfigError, readConfig, type Config } from '../../config.ts';
 import { createLogger, type Logger } from '../../logger.ts';
 import { otherServiceText } from '../../domain/service-address.ts';
 import { describeLocation, type Store } from '../../ledger/open-ledger.ts';
@@ -28,7 +29,8 @@ CARILLON_METRICS_LISTEN=9464 serves metrics for Prometheus, CARILLON_HEALTH_LIST
 Examples:
   carillon worker
   CARILLON_METRICS_LISTEN=9464 CARILLON_HEALTH_LISTEN=9465 carillon worker
-  DATABASE_URL=postgres://user:password@host/carillon carillon worker --json`;
+  DATABASE_URL=postgres://user:password@host/carillon carillon worker --json
+  TEMPORAL_DEPLOYMENT_NAME=carillon TEMPORAL_WORKER_BUILD_ID=0.2.0 carillon worker`;
 
 export function workerCommand(io: Io): Command {
   return new Command('worker')
@@ -43,13 +45,16 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
   const config = readConfig(io.env);
   requireApiKey(config);
   accountIdOf(config);
+  const version = versionOf(config);
   await untilInterrupted(io, async ({ signal: stop }) => {
     const ledger = await openWorkerLedger(config);
     try {
       const logger = createLogger(config.CARILLON_LOG_LEVEL);
       ledger.store.onEvents = (events) => logEvents(logger, events);
-      const worker = await startLocalWorker(io, { config, store: ledger.store, logger });
+      const input = { config, store: ledger.store, logger, ...(version === null ? {} : { version }) };
+      const worker = await startLocalWorker(io, input);
       if (json) tellReady(io, config, worker, ledger.store.ledgerId);
+      if (version !== null) logger.info(version, routedText(version));
       announce(logger, config, worker);
       await tellElsewhere(logger, config, ledger.store);
       void tellClock(logger, config);
@@ -58,6 +63,21 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
       await ledger.close();
     }
   });
+}
+
+/** Throws ConfigError when only one of the two is set. */
+function versionOf(config: Config): WorkerDeploymentVersion | null {
+  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
+  if (deploymentName === undefined && buildId === undefined) return null;
+  if (deploymentName === undefined || buildId === undefined)
+    throw new ConfigError(
+      'TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID name the version of a worker together: set both, or neither.',
+    );
+  return { deploymentName, buildId };
+}
+
+function routedText({ deploymentName, buildId }: WorkerDeploymentVersion): string {
+  return `Temporal gives work to this worker only while its version is current: temporal worker deployment set-current-version --deployment-name ${deploymentName} --build-id ${buildId}`;
 }
 
 function tellReady(io: Io, config: Config, { address, namespace }: LocalWorker, ledgerId: string): void {

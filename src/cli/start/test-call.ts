@@ -88,7 +88,7 @@ export async function runTestCall(io: Io, options: TestCallOptions): Promise<voi
     if (!(await mayBegin(io, options.yes, question))) return;
     await withTemporal(io, access, async (session) => {
       const campaignId = await importTestCall(access, { file, header, rules: testRules, row, now });
-      await startCampaign({ ...access, client: session.temporal.client, now }, campaignId);
+      await startCampaign({ ...access, client: session.temporal.client, now, isUrgent: true }, campaignId);
       io.stderr.write(`Test call ${campaignId} has been started.\n`);
       await followTestCall(io, session, { campaignId, json: options.json });
     });
