@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Minutes each, most of it waiting: they begin first, so that nothing waits for them at the end. */
 const longest = [
+  'e2e/production-shape',
   'activities/mixes/mixes',
   'e2e/worker-killed',
   'e2e/ten-kills',

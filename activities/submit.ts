@@ -158,13 +158,19 @@ async function findUnwitnessed({ deps, clock, witness, batchId }: Submitting, k:
 
 /**
  * Reads the agent's list before a batch is sent again that the service answered, and is said not to have taken (429): a record of one
- * of its calls shows that it did. A list that cannot be read holds nobody up: what is stored is asked in any case.
+ * of its calls shows that it did. Answers when that began, or null where it could not be read, or another process was just reading it;
+ * undefined: there is nothing to look for.
  */
-async function lookBeforeRepost({ deps, clock, batchId }: Submitting, onProgress: () => void): Promise<void> {
+async function lookBeforeRepost(
+  { deps, clock, batchId }: Submitting,
+  onProgress: () => void,
+): Promise<number | null | undefined> {
   const denied = await findDeniedBatch(deps.store.db, batchId);
-  if (denied === undefined) return;
+  if (denied === undefined) return undefined;
   const { agentId, timing } = await readRulesOf(deps.store.db, denied.campaign_id);
-  await sweepAgent(deps, clock, { agentId, timing, onProgress });
+  const begunAt = serviceNow(clock);
+  const { listed } = await sweepAgent(deps, clock, { agentId, timing, onProgress });
+  return listed ? begunAt : null;
 }
 
 /** How long a submit that sent nothing waits before it is tried again; undefined leaves it to the retry policy. */
@@ -211,7 +217,7 @@ async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
   const beat = () => witness.beat();
   await requireOwnBatch(deps, batchId);
   await screen(deps, clock, { batchId, beat });
-  await lookBeforeRepost(submitting, beat);
+  const listReadAt = await lookBeforeRepost(submitting, beat);
   const time = await readServiceTime(deps, clock, batchId);
   const { postingWindowMs, httpTimeoutMs } = deps.limits;
   // Taken before the ledger is asked: a wall clock that is set back meanwhile must not move this one.
@@ -225,6 +231,7 @@ async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
     speed: clock.speed,
     ...time,
     witnessed: witness.earlier,
+    listReadAt,
   });
   if (step.kind === 'verdict') return step;
   if (step.kind === 'blocked') {

@@ -36,6 +36,8 @@ const readsPerSweep = 400;
 export interface SweepResult {
   /** `busy`: another process sweeps this agent. `failed`: nothing could be read. */
   kind: 'complete' | 'incomplete' | 'failed' | 'busy';
+  /** Whether the list was read as far back as it was to be, whatever became of the reads of single records. */
+  listed: boolean;
   /** Real milliseconds that the service asked to be left alone. */
   waitMs: number;
 }
@@ -123,12 +125,12 @@ export async function sweepAgent(
   { agentId, timing, onProgress }: { agentId: string; timing: CampaignRules['timing']; onProgress: () => void },
 ): Promise<SweepResult> {
   const quietMs = quietTime(deps);
-  if (quietMs > 0) return { kind: 'failed', waitMs: quietMs };
+  if (quietMs > 0) return { kind: 'failed', listed: false, waitMs: quietMs };
   const { leaseMs } = deps.limits;
   // Not the worker's name alone: campaigns of one worker may have the same agent.
   const owner = `${deps.workerId}/${randomUUID()}`;
   const lease = { agentId, owner, forMs: leaseMs };
-  if (!(await leaseAgent(deps.store, lease))) return { kind: 'busy', waitMs: 0 };
+  if (!(await leaseAgent(deps.store, lease))) return { kind: 'busy', listed: false, waitMs: 0 };
   const keep = (tx: Tx) => keepLease(tx, deps.store, lease);
   const beat = () => void deps.store.transaction(keep).catch(() => {});
   const renewal = startPulse(beat, { everyMs: leaseMs / 3, longestStepMs: longestSweepStepMs(deps.limits) });
@@ -175,12 +177,12 @@ export async function sweepAgent(
       await followPossibleOptOuts(tx, agentId, { timing, now });
       if (complete) await concludeSweep(tx, agentId, { begunAt, deepFrom: walk.deepFrom, now });
     });
-    return { kind: complete ? 'complete' : 'incomplete', waitMs: 0 };
+    return { kind: complete ? 'complete' : 'incomplete', listed: walk.coveredFrom !== null, waitMs: 0 };
   } catch (error) {
     const waitMs = keepQuiet(deps, clock, error);
     deps.logger.warn({ agentId, error: codeOf(error) }, 'the list of conversations could not be read');
     if (!(error instanceof ConvaiError)) throw error;
-    return { kind: 'failed', waitMs };
+    return { kind: 'failed', listed: false, waitMs };
   } finally {
     renewal.stop();
     await releaseLease(deps.store, agentId, owner).catch(() => {});

@@ -67,6 +67,8 @@ const environment = z.object({
   TEMPORAL_NAMESPACE: z.string().min(1).optional(),
   TEMPORAL_DEPLOYMENT_NAME: z.string().min(1).optional(),
   TEMPORAL_WORKER_BUILD_ID: z.string().min(1).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().min(1).optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().min(1).optional(),
   XDG_CACHE_HOME: z.string().min(1).optional(),
   XDG_STATE_HOME: z.string().min(1).optional(),
   HOME: z.string().min(1).optional(),
@@ -119,13 +121,15 @@ export function readVariable(name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** Variables that no child process needs: they carry credentials of the service, the database, hooks or a media server. */
+/** Variables that no child process needs: they carry credentials of the service, the database, hooks, a media server or a collector. */
 const secretVariables = [
   'SVC_API_KEY',
   'DATABASE_URL',
   'CARILLON_HOOK_SECRET',
   'CARILLON_SANDBOX_TOKEN',
   'LIVEKIT_API_SECRET',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
 ];
 
 /** The environment for a command that the person gave: this process's own whole, with `changes`. */

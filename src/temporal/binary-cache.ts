@@ -11,11 +11,18 @@ export const temporalCliVersion = '1.5.1';
 
 const workFolderPrefix = '.work-';
 
-/** Where the program is kept: shared by all clones of one user. `XDG_CACHE_HOME` counts only when absolute, as its standard says. */
-export function cachedBinaryPath(config: Pick<Config, 'XDG_CACHE_HOME' | 'HOME'>): string {
+type CacheConfig = Pick<Config, 'XDG_CACHE_HOME' | 'HOME'>;
+
+/** Where Temporal's programs are kept: shared by all clones of one user. `XDG_CACHE_HOME` counts only when absolute, as its standard says. */
+export function temporalCache(config: CacheConfig): string {
   const xdg = config.XDG_CACHE_HOME;
   const cache = xdg !== undefined && isAbsolute(xdg) ? xdg : join(config.HOME ?? homedir(), '.cache');
-  return join(cache, 'carillon', 'temporal', `v${temporalCliVersion}`, programFile('temporal'));
+  return join(cache, 'carillon', 'temporal');
+}
+
+/** Where the CLI is kept. */
+export function cachedBinaryPath(config: CacheConfig): string {
+  return join(temporalCache(config), `v${temporalCliVersion}`, programFile('temporal'));
 }
 
 export interface CacheLockInput {

@@ -10,7 +10,7 @@ import {
   type DownloadLimits,
 } from './binary-download.ts';
 import { findOnPath, probeBinary } from './binary-probe.ts';
-import { buildBinaryWithGo, type GoLimits } from './go-build.ts';
+import { buildWithGo, goLimits, temporalCli, type GoLimits } from './go-build.ts';
 
 /** How the program was come by: set by `CARILLON_TEMPORAL_BIN`, on PATH, in the cache, downloaded now, built now. */
 export type BinaryStep = 'configured' | 'path' | 'cache' | 'download' | 'go';
@@ -41,9 +41,7 @@ interface FetchLimits extends DownloadLimits, GoLimits {
 
 const fetchLimits: FetchLimits = {
   ...downloadLimits,
-  goProbeTimeoutMs: 45_000,
-  goBuildTimeoutMs: 900_000,
-  progressEveryMs: 10_000,
+  ...goLimits,
   cacheLockTimeoutMs: 1_200_000,
 };
 
@@ -175,7 +173,9 @@ async function fetchBinary(input: FetchInput): Promise<TemporalBinary | null> {
     return null;
   }
   try {
-    return await install('go', (workFolder) => buildBinaryWithGo({ go, onProgress, limits, signal, workFolder }));
+    return await install('go', (workFolder) =>
+      buildWithGo(temporalCli, { go, onProgress, limits, signal, workFolder }),
+    );
   } catch (error) {
     signal?.throwIfAborted();
     fail(`go install: ${reasonOf(error)}`);

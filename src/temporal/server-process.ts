@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { childEnvironment } from '../config.ts';
 
-/** A started `temporal server start-dev`. */
+/** A started Temporal server. */
 export interface ServerProcess {
   pid: number;
   /** The last lines it wrote, newest last. */
@@ -28,11 +28,14 @@ export async function spawnServer(
   program: string,
   args: readonly string[],
   onLine: (line: string) => void,
+  settings: Record<string, string> = {},
 ): Promise<ServerProcess> {
   // Variables for Temporal's clients are not for its server, whose CLI would read them too.
-  const env = Object.fromEntries(Object.entries(childEnvironment()).filter(([key]) => !key.startsWith('TEMPORAL_')));
+  const inherited = Object.fromEntries(
+    Object.entries(childEnvironment()).filter(([key]) => !key.startsWith('TEMPORAL_')),
+  );
   const child = spawn(program, [...args], {
-    env,
+    env: { ...inherited, ...settings },
     detached: process.platform !== 'win32',
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -60,6 +60,12 @@ export function campaignTimeouts(config: Config): CampaignTimeouts {
   };
 }
 
+/**
+ * Campaigns that one process collects for at the same time. A collect holds its slot for minutes, most of them in a timer, and a campaign
+ * beyond the last slot would wait as long: there are more slots than one process ever has campaigns.
+ */
+const collectSlots = 1_000;
+
 /** Pause between two heartbeats of an activity with this heartbeat timeout. */
 function beatEveryMs(timeoutMs: number): number {
   return Math.max(200, Math.floor(timeoutMs / 4));
@@ -143,7 +149,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       ...shared,
       taskQueue: queues.collect,
       activities: { collect },
-      maxConcurrentActivityTaskExecutions: 50,
+      maxConcurrentActivityTaskExecutions: collectSlots,
     }),
   ]);
   let stopped = false;

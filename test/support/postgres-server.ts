@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, chown, cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,8 +17,15 @@ export interface PostgresServer {
   createDatabase(name: string): Promise<string>;
   /** Connection string of the database that is there from the beginning. */
   url: string;
+  /** Copies the data while the server goes on; answers what puts that copy in their place, and all that the archive has beside it. */
+  backUp(): Promise<() => Promise<void>>;
   /** Ends every connection and starts again on the same port and data. */
   restart(whileDown?: () => Promise<void>): Promise<void>;
+  /**
+   * SIGKILL; then it recovers on the same port and data. What a transaction without `synchronous_commit` has committed at last is lost,
+   * as the server is started without it.
+   */
+  crash(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -61,6 +68,22 @@ async function canConnect(connectionString: string): Promise<boolean> {
   }
 }
 
+async function isRecovering(connectionString: string): Promise<boolean> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  const { rows } = await client.query<{ recovering: boolean }>('select pg_is_in_recovery() as recovering');
+  await client.end();
+  return rows[0]?.recovering ?? true;
+}
+
+/** As pg_basebackup does: without the write-ahead log, and without what belongs to the process. */
+async function copyData(from: string, to: string): Promise<void> {
+  const left = [join(from, 'pg_wal'), join(from, 'postmaster.pid'), join(from, 'postmaster.opts')];
+  await cp(from, to, { recursive: true, filter: (path) => !left.includes(path) });
+  await chmod(to, 0o700);
+  await mkdir(join(to, 'pg_wal', 'archive_status'), { recursive: true });
+}
+
 /** Makes a database on the server of this connection string and answers its own connection string. */
 export async function createDatabase(serverUrl: string, name: string): Promise<string> {
   const client = new Client({ connectionString: serverUrl });
@@ -70,8 +93,8 @@ export async function createDatabase(serverUrl: string, name: string): Promise<s
   return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
 }
 
-/** A server of this file's own, for tests that stop it. The rest share one (see test-stores.ts). */
-export async function startPostgresServer(): Promise<PostgresServer> {
+/** A server of this file's own, for tests that stop it. The rest share one (see test-stores.ts). Only with an archive can it be backed up. */
+export async function startPostgresServer({ hasArchive = false } = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-postgres-'));
   const user = await findUser();
   let programs = findPrograms();
@@ -90,6 +113,9 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   await writeFile(passwordFile, password);
   if (user !== null) await chown(passwordFile, user.uid, user.gid);
   const data = join(folder, 'data');
+  const wal = join(folder, 'wal');
+  await mkdir(wal);
+  if (user !== null) await chown(wal, user.uid, user.gid);
   const cluster = [
     '-D',
     data,
@@ -117,6 +143,8 @@ export async function startPostgresServer(): Promise<PostgresServer> {
       '-c',
       'max_connections=400',
     ];
+    const archive = ['archive_mode=on', `archive_command=cp %p ${wal}/%f`, `restore_command=cp ${wal}/%f %p`];
+    if (hasArchive) settings.push(...archive.flatMap((setting) => ['-c', setting]));
     const child = spawn(join(programs, 'bin', 'postgres'), ['-D', data, '-p', String(port), ...settings, ...swift], {
       ...asUser,
       stdio: 'ignore',
@@ -149,11 +177,44 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   }
   return {
     url: urlOf('postgres'),
+    backUp: async () => {
+      const base = join(folder, 'base');
+      const client = new Client({ connectionString: urlOf('postgres') });
+      await client.connect();
+      await client.query(`select pg_backup_start('base', true)`);
+      await copyData(data, base);
+      const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop()');
+      await client.end();
+      await writeFile(join(base, 'backup_label'), rows[0]?.labelfile ?? '');
+      return async () => {
+        await end();
+        await rm(data, { recursive: true });
+        await copyData(base, data);
+        await writeFile(join(data, 'recovery.signal'), '');
+        if (user !== null) await run('chown', ['-R', `${user.uid}:${user.gid}`, data]);
+        await start();
+        await until('the archive is played to its end', async () => !(await isRecovering(urlOf('postgres'))));
+      };
+    },
     createDatabase: (name) => createDatabase(urlOf('postgres'), name),
     restart: async (whileDown = async () => {}) => {
       await end();
       await whileDown();
       await start();
+    },
+    crash: async () => {
+      const child = server;
+      if (child === undefined) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+      // Its own processes end by themselves when they miss it; until then the data is taken.
+      await until('PostgreSQL recovers', () =>
+        start().then(
+          () => true,
+          () => false,
+        ),
+      );
     },
     stop: async () => {
       await end();

@@ -5,6 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { readConfig } from '../../src/config.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { resolveTemporalBinary } from '../../src/temporal/server-binary.ts';
+import { mustHaveServer, resolveServerPrograms } from '../shape/server-programs.ts';
 import { startPostgresServer, type PostgresServer } from './postgres-server.ts';
 
 declare module 'vitest' {
@@ -23,6 +24,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     process.stderr.write(`${line}\n`);
   };
   await resolveTemporalBinary({ config: readConfig(), onProgress });
+  // Where it cannot be built, the test that needs it says so.
+  if (mustHaveServer) await resolveServerPrograms(onProgress).catch(() => {});
 
   let temporal: Promise<DevServer> | undefined;
   let postgres: Promise<PostgresServer> | undefined;

@@ -20,8 +20,10 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+/** Of several servers each connection gets the next one that takes it. */
+export async function startTcpProxy(...targetPorts: number[]): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  let turn = 0;
   let frozen = false;
   let wanted: { bytes: string; left: number; tell: () => void } | undefined;
 
@@ -31,11 +33,26 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     socket.once('close', () => sockets.delete(socket));
   };
   const serve = (client: Socket): void => {
-    const upstream = connect(targetPort, '127.0.0.1');
-    for (const socket of [client, upstream]) {
-      keep(socket);
-      socket.setNoDelay(true);
-    }
+    keep(client);
+    client.pause();
+    tryNext(client, targetPorts.length);
+  };
+  const tryNext = (client: Socket, left: number): void => {
+    const upstream = connect(targetPorts[turn++ % targetPorts.length] ?? 0, '127.0.0.1');
+    keep(upstream);
+    const passOver = (): void => {
+      if (left > 1 && !client.destroyed) tryNext(client, left - 1);
+      else client.destroy();
+    };
+    upstream.once('close', passOver);
+    upstream.once('connect', () => {
+      upstream.off('close', passOver);
+      join(client, upstream);
+    });
+  };
+  const join = (client: Socket, upstream: Socket): void => {
+    for (const socket of [client, upstream]) socket.setNoDelay(true);
+    if (client.destroyed) upstream.destroy();
     client.once('close', () => upstream.destroy());
     upstream.once('close', () => client.destroy());
     upstream.on('data', (chunk) => client.write(chunk));
@@ -53,6 +70,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       first = false;
       if (!held && !frozen) upstream.write(chunk);
     });
+    client.resume();
   };
   const listen = async (port: number): Promise<Server> => {
     const server = createServer(serve);

@@ -5,7 +5,7 @@ import { until } from './until.ts';
 
 const run = promisify(execFile);
 
-/** A worker in a process of its own, from the build. */
+/** A command in a process of its own, from the build: a worker, or a sandbox. */
 export interface WorkerProcess {
   readonly pid: number;
   /** Everything that it has written so far. */
@@ -15,8 +15,10 @@ export interface WorkerProcess {
   hasEnded(): boolean;
   /** SIGKILL, and waits until it is gone. */
   kill(): Promise<void>;
-  /** SIGSTOP, and waits until it stands still: it does nothing more until it is killed. */
+  /** SIGSTOP, and waits until it stands still: it does nothing more until it is thawed or killed. */
   freeze(): Promise<void>;
+  /** SIGCONT. */
+  thaw(): void;
   terminate(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
@@ -40,9 +42,9 @@ export async function runCommand(
   }
 }
 
-/** Starts `carillon worker` with these settings and no others. */
-export function spawnWorker(settings: Record<string, string>): WorkerProcess {
-  const child = spawn(process.execPath, [program, 'worker'], {
+/** Starts `carillon worker`, or another command that runs on, with these settings and no others. */
+export function spawnWorker(settings: Record<string, string>, args: readonly string[] = ['worker']): WorkerProcess {
+  const child = spawn(process.execPath, [program, ...args], {
     env: environmentWith(settings),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -80,6 +82,9 @@ export function spawnWorker(settings: Record<string, string>): WorkerProcess {
         const { stdout } = await run('ps', ['-o', 'state=', '-p', String(child.pid)]);
         return stdout.trim().startsWith('T');
       });
+    },
+    thaw: () => {
+      child.kill('SIGCONT');
     },
     terminate: () => {
       child.kill('SIGTERM');

@@ -55,7 +55,7 @@ export const guardsOfClaims: readonly Guard[] = [
   {
     name: 'rule 8: reading the list before a second POST',
     keeps: 'The list is read before a batch that the service claims to have refused (429) is sent again.',
-    edits: [edit('activities/submit.ts', 'await lookBeforeRepost(submitting, beat);')],
+    edits: [edit('activities/submit.ts', 'await lookBeforeRepost(submitting, beat)', 'undefined')],
     worlds: ['refused', 'mixed'],
     test: { file: 'test/worlds/seen.test.ts', name: 'sent again after a second' },
   },

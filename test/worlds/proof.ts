@@ -1,19 +1,10 @@
 /** Takes each guard out of a copy of the code and looks for what breaks: npm run proof [-- --guard NAME] [--seeds 200] */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { copyWithout } from './copy-without.ts';
 import type { Edit, Guard } from './guard.ts';
 import { guards } from './guards.ts';
 import { readRows, writeRows, type Row } from './proof-table.ts';
@@ -27,17 +18,6 @@ const { values } = parseArgs({
   },
 });
 const root = join(import.meta.dirname, '../..');
-const parts = [
-  'src',
-  'activities',
-  'workflows',
-  'test',
-  'rules',
-  'examples',
-  'package.json',
-  'tsconfig.json',
-  'vitest.config.ts',
-];
 /** A seed takes about a second. */
 const longestSeedMs = 90_000;
 const longestTestMs = 300_000;
@@ -51,18 +31,9 @@ function cleanUp(): void {
 process.on('exit', cleanUp);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
 
-function copyWithout(edits: readonly Edit[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-proof-'));
+function copyKept(edits: readonly Edit[]): string {
+  const folder = copyWithout(edits);
   folders.push(folder);
-  for (const part of parts) cpSync(join(root, part), join(folder, part), { recursive: true });
-  symlinkSync(realpathSync(join(root, 'node_modules')), join(folder, 'node_modules'));
-  for (const { file, text, without } of edits) {
-    const path = join(folder, file);
-    const [before = '', after, ...more] = readFileSync(path, 'utf8').split(text);
-    if (after === undefined || more.length > 0)
-      throw new Error(`${file} holds this ${after === undefined ? 'no more' : 'more than once'}: ${text}`);
-    writeFileSync(path, before + without + after);
-  }
   return folder;
 }
 
@@ -129,11 +100,11 @@ const path = join(root, 'docs/proof.md');
 const date = new Date().toISOString().slice(0, 10);
 const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout.trim();
 
-const whole = copyWithout([]);
+const whole = copyKept([]);
 
 async function prove(guard: Guard): Promise<Row & { seed: Seed | null }> {
   const { worlds, test } = guard;
-  const folder = copyWithout(guard.edits);
+  const folder = copyKept(guard.edits);
   try {
     const seeds = Number(values.seeds);
     const seed = worlds.length === 0 || seeds === 0 ? null : await findBroken(folder, worlds, seeds);

@@ -13,6 +13,7 @@ import { openWorkerLedger } from '../access/ledger.ts';
 import { startLocalWorker, type LocalWorker } from '../access/local-worker.ts';
 import { accountIdOf, requireApiKey } from '../access/service.ts';
 import { checkService } from './doctor-service.ts';
+import type { Traces } from '../../temporal/traces.ts';
 import { moveCommand } from '../terminal/failure.ts';
 import { readVersion } from '../terminal/version.ts';
 
@@ -25,11 +26,13 @@ On Ctrl-C or SIGTERM the worker takes no new work, finishes the request in progr
 at once. It logs JSON to standard error; CARILLON_LOG_LEVEL=info shows what its campaigns do.
 
 CARILLON_METRICS_LISTEN=9464 serves metrics for Prometheus, CARILLON_HEALTH_LISTEN=9465 the probes /healthz and /readyz.
+OTEL_EXPORTER_OTLP_ENDPOINT sends each round of a campaign as a trace to an OpenTelemetry collector (OTLP over HTTP).
 
 Examples:
   carillon worker
   CARILLON_METRICS_LISTEN=9464 CARILLON_HEALTH_LISTEN=9465 carillon worker
   DATABASE_URL=postgres://user:password@host/carillon carillon worker --json
+  OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 carillon worker
   TEMPORAL_DEPLOYMENT_NAME=carillon TEMPORAL_WORKER_BUILD_ID=0.2.0 carillon worker`;
 
 export function workerCommand(io: Io): Command {
@@ -50,7 +53,11 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
     const ledger = await openWorkerLedger(config);
     try {
       const logger = createLogger(config.CARILLON_LOG_LEVEL);
-      ledger.store.onEvents = (events) => logEvents(logger, events);
+      const traces = await openTraces(config, ledger.store, logger);
+      ledger.store.onEvents = (events) => {
+        logEvents(logger, events);
+        traces?.tell(events);
+      };
       const input = { config, store: ledger.store, logger, ...(version === null ? {} : { version }) };
       const worker = await startLocalWorker(io, input);
       if (json) tellReady(io, config, worker, ledger.store.ledgerId);
@@ -59,10 +66,19 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
       await tellElsewhere(logger, config, ledger.store);
       void tellClock(logger, config);
       await runUntilStopped(logger, worker, stop);
+      await traces?.stop();
     } finally {
       await ledger.close();
     }
   });
+}
+
+/** Loaded only where it is wanted: its modules take their time. */
+async function openTraces(config: Config, store: Store, logger: Logger): Promise<Traces | null> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = config;
+  if (all === undefined && own === undefined) return null;
+  const { traceCampaigns } = await import('../../temporal/traces.ts');
+  return traceCampaigns({ store, logger });
 }
 
 /** Throws ConfigError when only one of the two is set. */

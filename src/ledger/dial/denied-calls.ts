@@ -19,6 +19,12 @@ export async function findDeniedBatch(db: Queries, batchId: string): Promise<{ c
     .executeTakeFirst();
 }
 
+/** When records are asked, and as of when the list is known (see `PostingInput`). */
+interface Look {
+  now: number;
+  listReadAt?: number | null | undefined;
+}
+
 /** What stored records say of the word that nothing of a batch was queued. */
 export type Seen = 'placed' | 'undecided' | 'nothing';
 
@@ -27,12 +33,13 @@ export type Seen = 'placed' | 'undecided' | 'nothing';
  * with one: the promise is worth neither a second POST nor giving the people back to the planner. The batch counts as placed and becomes
  * `unknown`, for records to settle. Ask before a batch that was posted is sent again or given back.
  */
-export async function countAsPlacedIfSeen(tx: Tx, batch: BatchRow, now: number): Promise<Seen> {
+export async function countAsPlacedIfSeen(tx: Tx, batch: BatchRow, look: Look): Promise<Seen> {
+  const { now } = look;
   if (batch.posts === 0 || batch.state !== 'not_sent') return 'nothing';
   const attempts = await attemptsOf(tx, batch.batch_id, ['planned']);
   const seen = (await findEvidenceFor(tx, batch, attempts))
     ? 'placed'
-    : await judgeDoubts(tx, batch, { attempts, now });
+    : await judgeDoubts(tx, batch, { attempts, ...look });
   if (seen !== 'placed') return seen;
   return (await countAsUnknown(tx, batch, { from: ['not_sent'], now })) ? 'placed' : 'nothing';
 }
@@ -41,14 +48,14 @@ export async function countAsPlacedIfSeen(tx: Tx, batch: BatchRow, now: number):
 async function judgeDoubts(
   tx: Tx,
   batch: BatchRow,
-  { attempts, now }: { attempts: readonly AttemptRow[]; now: number },
+  { attempts, now, listReadAt = now }: Look & { attempts: readonly AttemptRow[] },
 ): Promise<Seen> {
   const [first] = attempts;
   if (first === undefined || (await findDeniedBatch(tx, batch.batch_id)) === undefined) return 'nothing';
   const { timing } = await readRulesOf(tx, batch.campaign_id);
   const doubts = [...(await readDoubts(tx, first.agent_id, { attempts, timing, now })).values()];
   if (doubts.some(({ candidates }) => candidates.length > 0)) return 'placed';
-  // The records of calls that were made all the same are not listed at once.
-  const isEarly = now < (batch.verdict_at ?? 0) + refusalDoubtMs;
+  // The records of calls that were made all the same are not listed at once, and tell nothing unless the list is read.
+  const isEarly = (listReadAt ?? -Infinity) < (batch.verdict_at ?? 0) + refusalDoubtMs;
   return isEarly || doubts.some(({ undecided }) => undecided) ? 'undecided' : 'nothing';
 }

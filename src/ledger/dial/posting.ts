@@ -54,6 +54,11 @@ export interface PostingInput extends Partial<ServiceTime> {
   speed: number;
   /** An earlier try was about to make this POST: a ledger without it is an older one. */
   witnessed?: number;
+  /**
+   * When the agent's list was last begun to be read for a batch that the service denied; null: it could not be, and the batch waits.
+   * Undefined: now.
+   */
+  listReadAt?: number | null | undefined;
 }
 
 /** A batch that could not be sent for this long, in service time, is given back to the planner. */
@@ -87,7 +92,7 @@ async function enter(tx: Tx, input: PostingInput, entry: string): Promise<Postin
   const campaign = await requireCampaign(tx, batch.campaign_id);
   // The last lock: what is read from here on is true when this commits.
   await lockPeople(tx, campaign.rules.caps, batchId);
-  const seen = await countAsPlacedIfSeen(tx, batch, now);
+  const seen = await countAsPlacedIfSeen(tx, batch, { now, listReadAt: input.listReadAt });
   if (seen === 'placed') return verdictNow(tx, batch);
   if (campaign.state !== 'running') return releaseWholeBatch(tx, batch, { reason: `campaign_${campaign.state}`, now });
   const firstSubmitAt = batch.first_submit_at ?? now;

@@ -105,7 +105,7 @@ export async function noteSilentHook(
       return false;
     }
     if (now - since < longestSilenceMs) return false;
-    if ((await countAsPlacedIfSeen(tx, batch, now)) === 'placed') return true;
+    if ((await countAsPlacedIfSeen(tx, batch, { now })) === 'placed') return true;
     await releaseBatch(tx, batch, { reason: 'pre_dial_silent', now });
     const minutes = Math.floor((now - since) / 60_000);
     const reason = `The pre-dial hook has given no usable answer for ${minutes} min (${place}; the last time: ${evidence}). Without one nobody is called. Fix it, then resume.`;

@@ -1,0 +1,121 @@
+import { drawMix, drawTangledMix } from '../activities/mixes/draw-mix.ts';
+import type { CampaignPlan, Mix } from '../activities/mixes/drive-campaign.ts';
+import { Coverage, runMixes } from '../activities/mixes/run-mixes.ts';
+import { startPostgresServer } from '../support/postgres-server.ts';
+import { drawWorld, type World } from '../worlds/draw-world.ts';
+import { runWorlds } from '../worlds/run-worlds.ts';
+import type { DatabaseKind, LevelResult } from './ledger-level.ts';
+import type { Progress } from './progress.ts';
+import { shrink, without } from './shrink.ts';
+import { mostLines } from './story.ts';
+
+export interface ActivitiesLevel {
+  database: DatabaseKind;
+  seeds: { from: number; count: number };
+}
+
+/** A campaign under faults, and the world that it happens in, where it has one. */
+interface Disturbed {
+  mix: Mix;
+  world: World | null;
+}
+
+interface Broken {
+  rule: string;
+  lines: string[];
+}
+
+/** In turn: a mix of faults; one in which records are hard to tell apart as well; a world in which records say too little. */
+function drawDisturbed(seed: number, databaseUrl: string | undefined): Disturbed {
+  if (seed % 3 === 0) {
+    const world = drawWorld(seed, undefined, databaseUrl);
+    return { mix: world.mix, world };
+  }
+  const mix = seed % 3 === 1 ? drawMix(seed) : drawTangledMix(seed);
+  return { mix: databaseUrl === undefined ? mix : { ...mix, databaseUrl }, world: null };
+}
+
+async function runOne({ mix, world }: Disturbed): Promise<Broken | null> {
+  const { broken } =
+    world === null ? { broken: await runMixes([mix], new Coverage()) } : await runWorlds([{ ...world, mix }]);
+  const [text] = broken;
+  if (text === undefined) return null;
+  const lines = text.split('\n');
+  return { rule: (lines[1] ?? '').trim().split(':')[0] ?? '', lines };
+}
+
+/** Each list of what happens, with less in it; then fewer rows. */
+function* smallerMixes({ mix, world }: Disturbed): Generator<Disturbed> {
+  const lists = ['strikes', 'faults', 'hangs', 'sweepDuring', 'inbound', 'wishes', 'events', 'campaigns'] as const;
+  for (const key of lists)
+    for (const less of without<unknown>(mix[key] ?? []))
+      if (key !== 'campaigns' || less.length > 0) yield { world, mix: { ...mix, [key]: less } };
+  if (mix.readOutage !== null) yield { world, mix: { ...mix, readOutage: null } };
+  for (const campaign of mix.campaigns)
+    for (const rows of without(campaign.rows)) {
+      if (rows.length === 0) continue;
+      const fewer: CampaignPlan = { ...campaign, rows: rows.map((row, index) => ({ ...row, row: index + 1 })) };
+      yield { world, mix: { ...mix, campaigns: mix.campaigns.map((each) => (each === campaign ? fewer : each)) } };
+    }
+}
+
+/** What happens in it, as counts by kind. */
+function* kindsOf({ strikes, faults, hangs, readOutage, events, inbound, wishes }: Mix): Generator<string> {
+  for (const { point } of strikes) yield point;
+  for (const { operation, effect } of faults) yield `${effect.type} of ${operation}`;
+  for (const { work } of hangs) yield `POST hangs, works ${work}`;
+  if (readOutage !== null) yield 'every read fails for an hour or more';
+  for (const _ of events ?? []) yield 'event around the service';
+  for (const _ of inbound) yield 'call by somebody else';
+  for (const { change } of wishes) yield change;
+}
+
+function tell(seed: number, { mix, world }: Disturbed, { lines }: Broken): string {
+  const kind = world === null ? 'mix' : `world ${world.name}`;
+  const rows = mix.campaigns.map((campaign) => campaign.rows.length).join(' and ');
+  const left = [...kindsOf(mix)].join(', ');
+  return [`seed ${seed}, ${kind}, ${rows} rows; what is left of it: ${left === '' ? 'no fault' : left}`, ...lines]
+    .slice(0, mostLines)
+    .join('\n');
+}
+
+/** Runs whole campaigns through the activities under drawn faults. */
+export async function runActivitiesLevel(
+  { database, seeds: { from, count } }: ActivitiesLevel,
+  progress: Progress,
+): Promise<LevelResult> {
+  const server = database === 'postgres' ? await startPostgresServer() : undefined;
+  let databases = 0;
+  const newDatabase = async (): Promise<string | undefined> => server?.createDatabase(`seed_${(databases += 1)}`);
+  const kinds = new Map<string, number>();
+  const broken: string[] = [];
+  const begunAt = performance.now();
+  try {
+    for (let seed = from; seed < from + count; seed += 1) {
+      const thing = drawDisturbed(seed, await newDatabase());
+      for (const kind of kindsOf(thing.mix)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+      const result = await runOne(thing);
+      if (result !== null) {
+        const smallest = await shrink({ thing, result }, smallerMixes, async ({ mix, world }) => {
+          const databaseUrl = await newDatabase();
+          const again = await runOne({ world, mix: databaseUrl === undefined ? mix : { ...mix, databaseUrl } });
+          return again?.rule === result.rule ? again : null;
+        });
+        broken.push(tell(seed, smallest.thing, smallest.result));
+      }
+      progress.update(database, { done: seed - from + 1, of: count, broken: broken.length });
+    }
+  } finally {
+    await server?.stop();
+  }
+  const drawn = [...kinds].toSorted(([, a], [, b]) => b - a).map(([kind, times]) => `${kind} ${times}`);
+  const name = database === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+  const seconds = Math.round((performance.now() - begunAt) / 1000);
+  return {
+    figures: [
+      `${name}, ${seconds} s: seeds ${from} to ${from + count - 1}, ${broken.length} broken`,
+      `Drawn: ${drawn.join(', ')}`,
+    ].join('\n'),
+    broken,
+  };
+}

@@ -1,0 +1,180 @@
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import type { Activities } from '../../activities/index.ts';
+import { sweepAgent } from '../../activities/sweep.ts';
+import { addSuppressions } from '../../src/ledger/rows/suppressions.ts';
+import { EditRefusedError } from '../../src/ledger/people/edit-refusal.ts';
+import { RecipientEditor } from '../../src/ledger/people/edit-recipients.ts';
+import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
+import { RedialRefusedError, resolveUnresolved } from '../../src/ledger/people/resolve.ts';
+import { withdrawRecipients } from '../../src/ledger/people/withdraw-recipients.ts';
+import type { RunningSandbox } from '../../src/sandbox/start.ts';
+import { asActivity } from '../support/activity-context.ts';
+import { minuteMs } from '../support/campaign-rules.ts';
+import { editOf, rulesOf, type Scenario } from './scenarios.ts';
+
+/** What a worker or a person may do at any moment, beside what another one does. */
+export const acts = [
+  'plan',
+  'submit',
+  'sweep',
+  'close round',
+  'suppress',
+  'resolve',
+  'update',
+  'withdraw',
+  'pause',
+] as const;
+export type Act = (typeof acts)[number];
+
+/** Long enough that the campaign would go on meanwhile. */
+const pauseMs = 3 * minuteMs;
+
+/** Those of persons. */
+export const actsOfPersons: readonly Act[] = ['suppress', 'resolve', 'update', 'withdraw', 'pause'];
+
+/** How far a campaign has come for those who drive it, and what persons have done. Indexes are of the effect log. */
+export interface Standing {
+  campaignId: string;
+  /** The list as it is now. */
+  rows: UploadRow[];
+  round: number;
+  submitted: number;
+  submitting: string | null;
+  /** Numbers that nobody may dial from an effect on. */
+  stopped: Map<string, number>;
+  /** How often persons have wished for a pause or its end, as the workflow counts them. */
+  wishes: number;
+  /** The wish that is still to be granted; one that comes again is the same. */
+  pausing: number | null;
+  paused: { from: number; resumeAt: number } | null;
+  pauses: { from: number; to: number }[];
+  redials: number;
+  /** Why it had paused by itself, each time. */
+  presses: string[];
+}
+
+export interface ActContext {
+  deps: ActivityDependencies;
+  activities: Activities;
+  sandbox: RunningSandbox;
+  standing: Standing;
+  scenario: Scenario;
+  /** How many effects there have been. */
+  mark: () => number;
+}
+
+const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
+  plan: ({ activities, standing: { campaignId, round, submitted } }) =>
+    activities.plan({ campaignId, round, batchNumber: submitted + 1 }),
+
+  /** The batch that is being submitted, or the last one once more, as a worker does that was thought dead. */
+  async submit({ activities, standing }) {
+    const batchId = batchOf(standing);
+    return batchId === null ? undefined : activities.submit({ batchId });
+  },
+
+  async sweep({ deps, scenario }) {
+    const { agentId, timing } = rulesOf(scenario);
+    return sweepAgent(deps, await deps.serviceClock(), { agentId, timing, onProgress: () => {} });
+  },
+
+  'close round': ({ activities, standing: { campaignId, round } }) => activities.closeRound({ campaignId, round }),
+
+  /** The second person, or the only one, is never to be called again. */
+  async suppress({ deps, standing, mark }) {
+    const e164 = (standing.rows[1] ?? standing.rows[0])?.e164 ?? '';
+    const entry = { e164, scope: 'account', source: 'person', reason: null, expiresAt: null };
+    await addSuppressions(deps.store, [entry], deps.nowReal());
+    if (!standing.stopped.has(e164)) standing.stopped.set(e164, mark());
+  },
+
+  /** An operator who knows whom the service has called has nobody called again who was. */
+  async resolve({ deps, sandbox, standing }) {
+    const { campaignId } = standing;
+    const unresolved = await deps.store.db
+      .selectFrom('recipients')
+      .select('e164')
+      .where('campaign_id', '=', campaignId)
+      .where('outcome', '=', 'unresolved')
+      .execute();
+    const called = new Set(sandbox.calls().map(({ to }) => to));
+    const redial = standing.redials === 0 && unresolved.every(({ e164 }) => !called.has(e164 ?? ''));
+    try {
+      const said = await resolveUnresolved(
+        deps.store,
+        { campaignId, now: deps.nowReal() },
+        redial ? 'redial' : 'give_up',
+      );
+      if (redial && said.recipients > 0) standing.redials += 1;
+    } catch (error) {
+      if (!(error instanceof RedialRefusedError)) throw error;
+    }
+  },
+
+  async update({ deps, scenario, standing, mark }) {
+    const { campaignId, rows } = standing;
+    const options = { campaignId, restore: false, dryRun: false };
+    const upload = editOf(scenario);
+    const editor = new RecipientEditor(deps.store, options);
+    const results = await unlessEnded(async () => [
+      ...(await editor.apply(upload, deps.nowReal())),
+      ...(await editor.finish(deps.nowReal())),
+    ]);
+    // Whoever has it done again because the answer was lost is told that nothing had to be changed.
+    for (const { row, result, campaignRow } of results ?? []) {
+      const given = upload.find((each) => each.row === row);
+      if (given === undefined || result === 'failed') continue;
+      const listed = rows.some(({ externalId, e164 }) => externalId === given.externalId && e164 === given.e164);
+      if (listed) continue;
+      const before = rows.find(({ externalId }) => externalId === given.externalId);
+      if (before !== undefined) standing.stopped.set(before.e164, mark());
+      rows.push({ ...given, row: campaignRow ?? row });
+    }
+  },
+
+  async withdraw({ deps, standing, mark }) {
+    const { campaignId, rows } = standing;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    const options = { campaignId, note: null, dryRun: false, now: deps.nowReal() };
+    const results = await unlessEnded(() => withdrawRecipients(deps.store, options, { ids: [last.externalId] }));
+    if (results?.[0]?.result === 'withdrawn') standing.stopped.set(last.e164, mark());
+  },
+
+  async pause({ deps, activities, standing, mark }) {
+    standing.pausing ??= standing.wishes += 1;
+    const changed = await wish(activities, standing, { change: 'pause', number: standing.pausing });
+    standing.pausing = null;
+    if (changed) standing.paused ??= { from: mark(), resumeAt: deps.nowReal() + pauseMs };
+  },
+};
+
+/** The batch that is being submitted, or else the one that was last. */
+export function batchOf({ campaignId, round, submitted, submitting }: Standing): string | null {
+  return submitting ?? (submitted === 0 ? null : `${campaignId}/${round}/${submitted}`);
+}
+
+/** As the workflow passes on what it is told; answers whether it was granted. */
+export async function wish(
+  activities: Activities,
+  { campaignId }: Standing,
+  { change, number }: { change: 'pause' | 'resume'; number: number },
+): Promise<boolean> {
+  const told = { campaignId, change, wish: { id: `run/${number}`, run: 'run', number } };
+  const { changed } = await asActivity(() => activities.changeState(told), { info: { attempt: 1 } });
+  return changed;
+}
+
+/** Runs one act from beginning to end. */
+export function actOf(act: Act, context: ActContext): Promise<unknown> {
+  return work[act](context);
+}
+
+async function unlessEnded<Result>(edit: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await edit();
+  } catch (error) {
+    if (error instanceof EditRefusedError) return undefined;
+    throw error;
+  }
+}

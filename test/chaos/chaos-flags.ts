@@ -1,0 +1,95 @@
+import { parseArgs } from 'node:util';
+import type { ActivitiesLevel } from './activities-level.ts';
+import type { DatabaseKind, LedgerLevel } from './ledger-level.ts';
+import { scenarios } from './scenarios.ts';
+
+export const help = `Disturbs campaigns and judges them by the service's own call log.
+
+Usage:
+  npm run chaos -- [--level ledger] [--every N] [--scenario NAME]   every interleaving by design
+  npm run chaos -- [--level ledger] --seeds N [--seed K]            small campaigns, disturbed up to four times each;
+                                                                    with --every N, after a part of the design
+  npm run chaos -- --level activities [--seeds N] [--seed K]        larger campaigns under drawn faults and worlds
+
+Options:
+  --level ledger|activities   what is disturbed: single effects of small campaigns, or whole campaigns (default: ledger)
+  --seeds N                   how many seeds (level ledger: without it, the design alone; level activities: 100)
+  --seed K                    the first seed (default: 1)
+  --every N                   of the design, one case in N (default: 1, all of them)
+  --scenario NAME             of the design, one scenario:
+${scenarios.map(({ name }) => `                                "${name}"`).join('\n')}
+  --database sqlite|postgres  one of them (default: both; level activities: sqlite)
+  --write                     writes what the run came to into docs/proof.md
+  --help                      prints this
+
+Examples:
+  npm run chaos -- --every 100                                a part of the design, in minutes
+  npm run chaos -- --scenario "answer lost" --database sqlite
+  npm run chaos -- --seeds 1000
+  npm run chaos -- --every 20 --seeds 1000 --write            both, and their figures and table into docs/proof.md
+  npm run chaos -- --seeds 1 --seed 42                        seed 42 again, shrunk and told if it breaks a promise
+  npm run chaos -- --level activities --seeds 300
+
+Exits with 0 if no promise was broken, with 1 if one was, and with 2 on wrong usage.
+`;
+
+/** Thrown when the flags do not say what to run. */
+export class WrongUsageError extends Error {
+  override readonly name = 'WrongUsageError' as const;
+}
+
+export type ChaosFlags =
+  | { kind: 'help' }
+  | { kind: 'ledger'; options: LedgerLevel; write: boolean }
+  | { kind: 'activities'; options: ActivitiesLevel; write: boolean };
+
+/** What the command is to do. Throws `WrongUsageError`. */
+export function parseFlags(args: readonly string[]): ChaosFlags {
+  const flags = splitFlags(args);
+  if (flags.help) return { kind: 'help' };
+  const { level, scenario, database, write } = flags;
+  if (level !== 'ledger' && level !== 'activities')
+    throw new WrongUsageError(`--level is ledger or activities, not "${level}".`);
+  if (database !== undefined && database !== 'sqlite' && database !== 'postgres')
+    throw new WrongUsageError(`--database is sqlite or postgres, not "${database}".`);
+  const seeds = { from: wholeNumber('seed', flags.seed) ?? 1, count: wholeNumber('seeds', flags.seeds) ?? 100 };
+  const every = wholeNumber('every', flags.every) ?? 1;
+  const asksForDesign = flags.every !== undefined || scenario !== undefined;
+  if (level === 'activities') {
+    if (asksForDesign) throw new WrongUsageError('--every and --scenario are for the design, which level ledger runs.');
+    return { kind: level, options: { database: database ?? 'sqlite', seeds }, write };
+  }
+  const drawn = flags.seeds === undefined ? null : seeds;
+  if (drawn === null && flags.seed !== undefined) throw new WrongUsageError('--seed goes with --seeds.');
+  const chosen = scenarios.filter(({ name }) => scenario === undefined || name === scenario);
+  if (chosen.length === 0) throw new WrongUsageError(`There is no scenario "${scenario}".`);
+  const databases: readonly DatabaseKind[] = database === undefined ? ['sqlite', 'postgres'] : [database];
+  const design = drawn === null || asksForDesign ? { scenarios: chosen, every } : null;
+  return { kind: level, options: { databases, design, seeds: drawn }, write };
+}
+
+function splitFlags(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        level: { type: 'string', default: 'ledger' },
+        seeds: { type: 'string' },
+        seed: { type: 'string' },
+        every: { type: 'string' },
+        scenario: { type: 'string' },
+        database: { type: 'string' },
+        write: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new WrongUsageError(`${(error as Error).message.split('. ')[0]}.`);
+  }
+}
+
+function wholeNumber(flag: string, text: string | undefined): number | undefined {
+  if (text !== undefined && !/^[1-9]\d{0,8}$/.test(text))
+    throw new WrongUsageError(`--${flag} takes a whole number from 1, not "${text}".`);
+  return text === undefined ? undefined : Number(text);
+}

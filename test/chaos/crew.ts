@@ -1,0 +1,170 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { createActivities, type Activities } from '../../activities/index.ts';
+import { createConvaiClient } from '../../src/convai/client.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import type { RunningSandbox } from '../../src/sandbox/start.ts';
+import type { WaitableClock } from '../activities/service-world.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
+import { actOf, batchOf, type Act, type Standing } from './acts.ts';
+import { EffectLog, type Strike } from './effect-log.ts';
+import { WovenProcess, type BeforeCommit, type Disturb } from './woven-process.ts';
+import type { Intervention, Plan } from './intervention.ts';
+import { overtake } from './overtake.ts';
+import type { Place } from './places.ts';
+import type { Scenario } from './scenarios.ts';
+
+export interface Worker {
+  woven: WovenProcess;
+  deps: ActivityDependencies;
+  activities: Activities;
+}
+
+interface CampaignAsDriven {
+  place: Place;
+  scenario: Scenario;
+  plan: Plan;
+  standing: Standing;
+}
+
+/** Of whoever comes beside. */
+const mostTries = 3;
+
+/** The processes of one campaign: one that drives it, and those that come beside it, as the plan says. */
+export class Crew {
+  readonly log: EffectLog;
+  /** What was done, in order. */
+  readonly done: Intervention[] = [];
+  /** What none of them could cope with. */
+  readonly faults: string[] = [];
+  readonly #campaign: CampaignAsDriven;
+  readonly #sandbox: RunningSandbox;
+  readonly #clock: WaitableClock;
+  readonly #closing: (() => Promise<void>)[] = [];
+  readonly #noted = new Map<string, number>();
+  /** Each lets one that stands still go on, and waits for its end. */
+  readonly #stalled: (() => Promise<void>)[] = [];
+  #processes = 0;
+
+  constructor(campaign: CampaignAsDriven, { sandbox, clock }: { sandbox: RunningSandbox; clock: WaitableClock }) {
+    this.#campaign = campaign;
+    [this.#sandbox, this.#clock] = [sandbox, clock];
+    this.log = new EffectLog(() => clock.now());
+  }
+
+  /** One that drives the campaign, and that the plan disturbs. */
+  startWorker(): Worker {
+    const { place, plan } = this.#campaign;
+    const beforeCommit: BeforeCommit = async (at) => {
+      const found = plan(at);
+      if (found?.beside?.inside !== true) return undefined;
+      return overtake(place.stores[1], () => this.#actBeside(found));
+    };
+    return this.#start(place.stores[0], (at) => this.#disturb(at), beforeCommit);
+  }
+
+  /** One that nothing disturbs. */
+  startUndisturbed(): Worker {
+    return this.#start(this.#campaign.place.stores[1], async () => null);
+  }
+
+  act(worker: Worker, act: Act): Promise<unknown> {
+    const { scenario, standing } = this.#campaign;
+    const { effects } = this.log;
+    const { deps, activities } = worker;
+    return actOf(act, { deps, activities, sandbox: this.#sandbox, standing, scenario, mark: () => effects.length });
+  }
+
+  /** The operation of the first process is over: whoever stands still goes on. */
+  async letGo(): Promise<void> {
+    for (const goOn of this.#stalled.splice(0)) await goOn();
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closing) await close();
+  }
+
+  #start(store: Store, disturb: Disturb, beforeCommit?: BeforeCommit): Worker {
+    this.#processes += 1;
+    const who = `process ${this.#processes}`;
+    const now = () => this.#clock.now();
+    const woven = new WovenProcess(who, {
+      log: this.log,
+      disturb,
+      ...(beforeCommit === undefined ? {} : { beforeCommit }),
+    });
+    const client = createConvaiClient({
+      baseUrl: this.#sandbox.url,
+      apiKey: 'sk_sandbox_ok',
+      timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
+      readsPerSecond: 1_000_000,
+      nowReal: now,
+      monotonicMs: now,
+    });
+    this.#closing.push(() => client.close());
+    const deps = buildDependencies({
+      store: woven.store({ ...store, now: async () => now() }),
+      client: woven.client(client),
+      now,
+      serviceClock: { dialect: this.#campaign.scenario.dialect },
+      accountId: this.#sandbox.url,
+      workerId: who,
+      openWitness: () => woven.witness(this.#noted, batchOf(this.#campaign.standing) ?? ''),
+      limits: { collectMaxMs: 0, heartbeatEveryMs: 600_000 },
+    });
+    return { woven, deps, activities: createActivities(deps) };
+  }
+
+  async #disturb(at: Parameters<Disturb>[0]): Promise<Strike | null> {
+    const found = this.#campaign.plan(at);
+    if (found === null) return null;
+    this.done.push(found);
+    if (found.beside !== undefined && found.beside.inside !== true) await this.#comeBeside(found);
+    return found.strike ?? null;
+  }
+
+  async #comeBeside(found: Intervention): Promise<void> {
+    const { lateMs, stallsAt } = found.beside ?? {};
+    if (lateMs !== undefined) await this.#clock.pass(lateMs);
+    if (stallsAt === undefined) return this.#actBeside(found);
+    let goOn = (): void => {};
+    const released = new Promise<void>((resolve) => (goOn = resolve));
+    let stand = (): void => {};
+    const stands = new Promise<void>((resolve) => (stand = resolve));
+    const over = this.#actBeside(found, async (nth) => {
+      if (nth !== stallsAt) return;
+      stand();
+      await released;
+    });
+    this.#stalled.push(async () => {
+      goOn();
+      await over;
+    });
+    await Promise.race([stands, over]);
+  }
+
+  /** A second process does its work from beginning to end; where it is struck, somebody does it again. */
+  async #actBeside({ step, beside }: Intervention, at?: (nth: number) => Promise<void>): Promise<void> {
+    if (beside === undefined) return;
+    const { act, struck } = beside;
+    for (let tries = 1; tries <= mostTries; tries += 1) {
+      const disturb: Disturb = async ({ nth }) => {
+        if (tries === 1) await at?.(nth);
+        return tries === 1 && struck?.nth === nth ? struck.strike : null;
+      };
+      const worker = this.#start(this.#campaign.place.stores[1], disturb);
+      try {
+        await worker.woven.run(step, `${act} (beside)`, () => this.act(worker, act));
+        return;
+      } catch (error) {
+        if (error instanceof ApplicationFailure && error.nonRetryable === true)
+          this.faults.push(`${act} beside failed for good: ${error.type} ${error.message}`);
+        // What cannot be done now waits: only what was struck is done again.
+        const isStruck = tries === 1 && struck !== undefined;
+        if (error instanceof ApplicationFailure && !isStruck) return;
+        if (tries === mostTries) this.faults.push(`${act} beside: ${String(error)}`);
+        await this.#clock.pass(1_000);
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { acts, actsOfPersons, type Act } from './acts.ts';
+import { strikes, type Effect, type Strike, type Transition } from './effect-log.ts';
+import type { Place } from './places.ts';
+import type { Scenario } from './scenarios.ts';
+import type { Intervention } from './intervention.ts';
+import { SmallCampaign } from './small-campaign.ts';
+
+/** One way to disturb one scenario: at one effect of one operation. */
+export interface Case {
+  scenario: Scenario;
+  kind: 'struck' | 'beside' | 'stalled' | 'inside' | 'person struck';
+  /** The operation that it happens to, and what its effect is when nothing disturbs it. */
+  operation: string;
+  what: string;
+  transitions: readonly Transition[];
+  intervention: Intervention;
+}
+
+/** In words. */
+export function describeCase({ scenario, operation, what, intervention }: Case): string {
+  const { step, nth, strike, beside } = intervention;
+  const { act, lateMs, inside, stallsAt, struck } = beside ?? {};
+  const late = lateMs === undefined ? '' : ` ${lateMs / 1000} s later`;
+  const second =
+    act === undefined
+      ? []
+      : [
+          `${act} ${inside === true ? 'within it' : 'before it'}${late}${struck === undefined ? '' : `, ${struck.strike}`}${stallsAt === undefined ? '' : `, at its effect ${stallsAt + 1} stands still until the operation is over`}`,
+        ];
+  return `${scenario.name}, operation ${step} (${operation}), effect ${nth + 1} (${what}): ${[...second, ...(strike === undefined ? [] : [strike])].join(', then it ')}`;
+}
+
+/** Longer than a POST may begin late, and than a sweep keeps its lease. */
+const lateMs = 90_000;
+
+/** What a worker does beside another one that stands still for long. */
+const lateActs: readonly Act[] = ['plan', 'submit', 'sweep'];
+
+/** How many effects what a person does has; each of the others has one. */
+const effectsOfPersons: Readonly<Partial<Record<Act, number>>> = { update: 2 };
+
+/** The operation of the campaign that does the same. */
+const operationOf: Readonly<Partial<Record<Act, string>>> = { sweep: 'collect' };
+
+/** At most so many effects the act has, as the undisturbed campaign shows. */
+function mostEffects(act: Act, effects: readonly Effect[]): number {
+  if (actsOfPersons.includes(act)) return effectsOfPersons[act] ?? 1;
+  const operation = operationOf[act] ?? act;
+  return Math.max(0, ...effects.flatMap((effect) => (effect.operation === operation ? [effect.nth + 1] : [])));
+}
+
+/**
+ * Every case of a scenario, in the order of its effects: each effect of each operation struck in each way; each act of a second process
+ * at each effect, after which the first one goes on, or is gone; the same act that stands still at each of its own effects until the first
+ * one's operation is over; on PostgreSQL also while the first one holds its locks; and each act of a person at each operation, struck at
+ * each of its own effects. The operations are those of the campaign when nothing disturbs it.
+ */
+export async function designOf(place: Place, scenario: Scenario): Promise<Case[]> {
+  const { effects } = await new SmallCampaign(place, scenario).run();
+  const cases: Case[] = [];
+  for (const effect of effects) {
+    const { step, nth, operation, what, transitions } = effect;
+    const add = (kind: Case['kind'], intervention: Intervention): void => {
+      cases.push({ scenario, kind, operation, what, transitions, intervention });
+    };
+    for (const strike of strikesOf(effect)) add('struck', { step, nth, strike });
+    for (const act of acts)
+      for (const late of lateActs.includes(act) ? [null, lateMs] : [null]) {
+        const beside = { act, ...(late === null ? {} : { lateMs: late }) };
+        add('beside', { step, nth, beside });
+        add('beside', { step, nth, beside, strike: isWrite(effect) ? 'dies after' : 'dies before' });
+      }
+    for (const act of acts)
+      for (let own = 0; own < mostEffects(act, effects); own += 1)
+        add('stalled', { step, nth, beside: { act, stallsAt: own } });
+    if (place.dialect === 'postgres' && effect.what.startsWith('commit'))
+      for (const act of acts) add('inside', { step, nth, beside: { act, inside: true } });
+    if (nth !== 0) continue;
+    for (const act of actsOfPersons)
+      for (let own = 0; own < mostEffects(act, effects); own += 1)
+        for (const strike of strikes)
+          add('person struck', { step, nth, beside: { act, struck: { nth: own, strike } } });
+  }
+  return cases;
+}
+
+/** One case in so many of each scenario, counted across all of them. */
+export async function* sampleDesign(
+  place: Place,
+  scenarios: readonly Scenario[],
+  every: number,
+): AsyncGenerator<Case[]> {
+  let index = 0;
+  for (const scenario of scenarios) yield (await designOf(place, scenario)).filter(() => index++ % every === 0);
+}
+
+/** A statement that commits by itself is struck once it stands: before it there is nothing but the end of the effect before it. */
+function strikesOf(effect: Effect): readonly Strike[] {
+  return isWrite(effect) ? ['dies after', 'unheard'] : strikes;
+}
+
+function isWrite({ what }: Effect): boolean {
+  return what.startsWith('write');
+}

@@ -1,0 +1,101 @@
+import type { AttemptState, BatchState } from '../../src/domain/ledger.ts';
+import type { Tx } from '../../src/ledger/tx.ts';
+
+/** What can befall a process at one of its effects: a transaction, a write of its own, or a request to the service. */
+export const strikes = [
+  /** The process is gone; a transaction had done all but its commit. */
+  'dies before',
+  /** The effect stands, and the process is gone before it hears of it. */
+  'dies after',
+  /** The effect does not happen, and the process is told so. */
+  'fails',
+  /** The effect stands, and the process is told that it failed. */
+  'unheard',
+] as const;
+export type Strike = (typeof strikes)[number];
+
+/** A change of state that an effect made, or was about to make: `batch intent → posting`. */
+export type Transition = `${'batch' | 'attempt'} ${string}`;
+
+/** One effect as it went. */
+export interface Effect {
+  /** Which process. */
+  who: string;
+  /** Which operation of the campaign, from 1, and its name. */
+  step: number;
+  operation: string;
+  /** Which effect of the operation, from 0. */
+  nth: number;
+  what: string;
+  transitions: readonly Transition[];
+  /** The request that a commit allowed, as it names itself to the service. */
+  posting: string | null;
+  strike: Strike | null;
+  at: number;
+}
+
+/** What a transaction changes. */
+export interface Looked {
+  what: string;
+  transitions: Transition[];
+  posting: string | null;
+  /** Makes it what later ones are compared with. */
+  keep: () => void;
+}
+
+type LedgerStates = { batches: Map<string, BatchState>; attempts: Map<string, AttemptState> };
+
+/** Of all processes of one campaign, in the order in which they happened. */
+export class EffectLog {
+  readonly effects: Effect[] = [];
+  readonly now: () => number;
+  #states: LedgerStates = { batches: new Map(), attempts: new Map() };
+  #seq = 0;
+
+  constructor(now: () => number) {
+    this.now = now;
+  }
+
+  /** What this transaction has changed so far. */
+  async look(tx: Tx): Promise<Looked> {
+    const events = await tx
+      .selectFrom('events')
+      .select(['seq', 'type', 'batch_id', 'data'])
+      .where('seq', '>', this.#seq)
+      .orderBy('seq')
+      .execute();
+    const stored = await tx.selectFrom('attempts').select(['attempt_id', 'state']).execute();
+    const batches = new Map(this.#states.batches);
+    const transitions: Transition[] = [];
+    for (const { type, batch_id: id, data } of events) {
+      const to = stateTold(type, data);
+      if (id === null || to === null || batches.get(id) === to) continue;
+      transitions.push(`batch ${batches.get(id) ?? '·'} → ${to}`);
+      batches.set(id, to);
+    }
+    const attempts = new Map(stored.map((row) => [row.attempt_id, row.state] as const));
+    for (const [id, to] of attempts) {
+      const from = this.#states.attempts.get(id);
+      if (from !== to) transitions.push(`attempt ${from ?? '·'} → ${to}`);
+    }
+    const types = [...new Set(events.map(({ type }) => type))];
+    const seq = events.at(-1)?.seq ?? this.#seq;
+    const posted = events.find(({ type }) => type === 'batch.posting');
+    return {
+      what: types.length === 0 ? 'commit' : `commit ${types.join(', ')}`,
+      transitions,
+      posting:
+        posted === undefined ? null : `${posted.batch_id}/${(JSON.parse(posted.data ?? '{}') as { k: number }).k}`,
+      keep: () => {
+        this.#states = { batches, attempts };
+        this.#seq = Math.max(this.#seq, seq);
+      },
+    };
+  }
+}
+
+function stateTold(type: string, data: string | null): BatchState | null {
+  if (type === 'batch.planned') return 'intent';
+  if (type === 'batch.posting') return 'posting';
+  return type === 'batch.state' ? (JSON.parse(data ?? '{}') as { state: BatchState }).state : null;
+}

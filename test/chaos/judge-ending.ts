@@ -1,0 +1,144 @@
+import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { Ending } from './small-campaign.ts';
+import { rulesOf } from './scenarios.ts';
+
+/** A promise that was broken, and whom it befell. */
+export interface Breach {
+  rule:
+    | 'two calls at once'
+    | 'called after an answer'
+    | 'called after an opt-out'
+    | 'called though stopped by a person'
+    | 'dialled while paused'
+    | 'called too often'
+    | 'called though on no list'
+    | 'a request sent twice'
+    | 'not one outcome'
+    | 'wrong outcome'
+    | 'no end'
+    | 'needs a hand';
+  /** A number of the list, or null. */
+  to: string | null;
+  what: string;
+}
+
+/**
+ * What the service knows of its calls and requests, joined with the numbers of the list, and what persons had said by then. What the
+ * product took a record for is not asked; of its tables only the rows' outcomes are read.
+ */
+export function judgeEnding(ending: Ending): Breach[] {
+  const calls = ending.sandbox.calls().filter(({ batchId }) => batchId !== null);
+  return [
+    ...judgePeople(ending, calls),
+    ...judgeRequests(ending),
+    ...judgeOrders(ending, calls),
+    ...judgeRows(ending, calls),
+  ];
+}
+
+/** Numbers that belong to one person: a row whose number was corrected has two. */
+function peopleOf({ standing: { rows } }: Ending): string[][] {
+  const byId = new Map<string, string[]>();
+  for (const { externalId, e164 } of rows) byId.set(externalId, [...(byId.get(externalId) ?? []), e164]);
+  return [...byId.values()];
+}
+
+function* judgePeople(ending: Ending, calls: readonly CallTruth[]): Generator<Breach> {
+  const people = peopleOf(ending);
+  const most = rulesOf(ending.scenario).retry.maxAttempts;
+  for (const call of calls)
+    if (!people.flat().includes(call.to)) yield { rule: 'called though on no list', to: call.to, what: tell(call) };
+  for (const numbers of people) {
+    const own = calls.filter(({ to }) => numbers.includes(to)).sort((a, b) => a.acceptedAt - b.acceptedAt);
+    // The number that was called before a correction has attempts of its own.
+    const allowed = most * numbers.length + ending.standing.redials + countDenied(ending);
+    if (own.length > allowed) yield { rule: 'called too often', to: own[0]?.to ?? null, what: `${own.length} calls` };
+    for (const [index, later] of own.entries())
+      for (const earlier of own.slice(0, index)) {
+        const rule = ruleBroken(earlier, later);
+        if (rule !== null) yield { rule, to: later.to, what: `${tell(later)} after ${tell(earlier)}` };
+      }
+  }
+}
+
+/** Calls that the service said it would not make, and of which it may show no record: a stated remainder. */
+function countDenied({ scenario }: Ending): number {
+  return scenario.troubles.filter(({ effect }) => {
+    if (!('when' in effect) || effect.when !== 'after') return false;
+    return effect.type === 'rate_limited' || (effect.type === 'error' && (effect.status ?? 500) < 500);
+  }).length;
+}
+
+function ruleBroken(earlier: CallTruth, later: CallTruth): Breach['rule'] | null {
+  if (later.acceptedAt < (earlier.endedAt ?? Infinity)) return 'two calls at once';
+  if (earlier.optedOut) return 'called after an opt-out';
+  return earlier.result === 'answered' ? 'called after an answer' : null;
+}
+
+function* judgeRequests({ sandbox }: Ending): Generator<Breach> {
+  const seen = new Set<string>();
+  for (const { operation, requestId } of sandbox.journal()) {
+    if (operation !== 'batch_calls' || requestId === null) continue;
+    if (seen.has(requestId)) yield { rule: 'a request sent twice', to: null, what: requestId };
+    seen.add(requestId);
+  }
+}
+
+/** What persons said before the transaction that let a call be made. */
+function* judgeOrders({ effects, standing }: Ending, calls: readonly CallTruth[]): Generator<Breach> {
+  const dialled = new Map(
+    effects.flatMap(({ posting }, index) => (posting === null ? [] : [[posting, index] as const])),
+  );
+  for (const call of calls) {
+    const at = dialled.get(call.requestId ?? '');
+    if (at === undefined) {
+      yield {
+        rule: 'called though on no list',
+        to: call.to,
+        what: `${tell(call)} of a request that nothing in the ledger allowed`,
+      };
+      continue;
+    }
+    const stoppedAt = standing.stopped.get(call.to);
+    if (stoppedAt !== undefined && at >= stoppedAt)
+      yield { rule: 'called though stopped by a person', to: call.to, what: tell(call) };
+    if (standing.pauses.some(({ from, to }) => at >= from && at < to))
+      yield { rule: 'dialled while paused', to: call.to, what: tell(call) };
+  }
+}
+
+function* judgeRows(ending: Ending, calls: readonly CallTruth[]): Generator<Breach> {
+  const { ledger, standing, faults } = ending;
+  for (const what of new Set(faults)) yield { rule: 'no end', to: null, what };
+  for (const what of standing.presses) yield { rule: 'needs a hand', to: null, what };
+  const ids = new Set(standing.rows.map(({ externalId }) => externalId));
+  if (ledger.recipients.length !== ids.size)
+    yield { rule: 'not one outcome', to: null, what: `${ledger.recipients.length} rows, ${ids.size} on the list` };
+  for (const id of ids) {
+    const rows = ledger.recipients.filter((row) => row.external_id === id);
+    const [row] = rows;
+    if (rows.length !== 1 || row?.state !== 'done' || row.outcome === null) {
+      yield {
+        rule: 'not one outcome',
+        to: row?.e164 ?? null,
+        what: `${id}: ${rows.length} rows, ${row?.state}, ${row?.outcome}`,
+      };
+      continue;
+    }
+    const numbers = standing.rows.flatMap((each) => (each.externalId === id ? [each.e164] : []));
+    const own = calls.filter(({ to }) => numbers.includes(to));
+    const reached = own.some(({ result }) => result === 'answered');
+    const optedOut = own.some((call) => call.optedOut);
+    const fits =
+      row.outcome === 'completed'
+        ? reached && !optedOut
+        : row.outcome === 'opted_out'
+          ? optedOut
+          : row.outcome === 'unresolved' || !reached;
+    if (!fits) yield { rule: 'wrong outcome', to: row.e164, what: `${row.outcome}, ${reached ? '' : 'not '}reached` };
+  }
+}
+
+function tell({ requestId, result, acceptedAt }: CallTruth): string {
+  return `call of ${requestId} at ${new Date(acceptedAt).toISOString().slice(11, 19)} (${result ?? 'under way'})`;
+}

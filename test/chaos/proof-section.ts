@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import type { Matrix } from './matrix.ts';
+
+const root = join(import.meta.dirname, '../..');
+const path = join(root, 'docs/proof.md');
+
+/** Writes a text between the marks of this name in docs/proof.md, laid out as the rest of it. */
+export async function writeBetweenMarks(name: string, text: string): Promise<void> {
+  const [from, to] = [`<!-- chaos: ${name} -->`, `<!-- end of chaos: ${name} -->`];
+  const old = readFileSync(path, 'utf8');
+  if (!old.includes(from) || !old.includes(to)) throw new Error(`${path} has no marks ${from} and ${to}.`);
+  const written = `${old.slice(0, old.indexOf(from))}${from}\n\n${text}\n\n${old.slice(old.indexOf(to))}`;
+  writeFileSync(path, await format(written, { ...(await resolveConfig(path)), filepath: path }));
+}
+
+/** When and from what it was made. */
+export function madeNow(): string {
+  const date = new Date().toISOString().slice(0, 10);
+  const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout.trim();
+  return `${date}, ${commit}`;
+}
+
+/** Writes what a run came to, and the command that made it. */
+export async function writeSection(name: 'ledger' | 'activities', figures: string): Promise<void> {
+  const flags = process.argv.slice(2).filter((flag) => flag !== '--write');
+  const command = ['npm run chaos', ...(flags.length === 0 ? [] : ['--', ...flags])].join(' ');
+  const lines = figures.split('\n').map((line) => `- ${line}`);
+  await writeBetweenMarks(name, [`\`${command}\` (${madeNow()}):`, '', ...lines].join('\n'));
+}
+
+export async function writeMatrix(matrix: Matrix): Promise<void> {
+  await writeBetweenMarks('matrix', matrix.format());
+}

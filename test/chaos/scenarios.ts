@@ -1,0 +1,149 @@
+import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
+import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
+import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
+import { idRules, uploadRow } from '../ledger/edit-world.ts';
+import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
+import { buildRules, minuteMs } from '../support/campaign-rules.ts';
+
+/** People by what they do when their phone rings; the ends of their numbers decide. */
+const endings = {
+  answers: '0100',
+  busy: '0101',
+  silent: '0102',
+  hasty: '0105',
+  opts_out: '0108',
+  busy_first: '0110',
+} as const;
+export type Manner = keyof typeof endings;
+export const manners = Object.keys(endings) as [Manner, ...Manner[]];
+
+/** A small campaign, and what the service does wrong. */
+export interface Scenario {
+  name: string;
+  people: readonly Manner[];
+  batchSize: number;
+  dialect: 'spec' | 'extended';
+  /** By the nth POST, or for every read. */
+  troubles: readonly FaultRuleInput[];
+}
+
+const error = (status: number, when: 'before' | 'after', nth: number | number[] = 1): FaultRuleInput => ({
+  operation: 'batch_calls',
+  nth,
+  effect: { type: 'error', status, when },
+});
+
+/** Each reaches states of the ledger that the others do not. */
+export const scenarios: readonly Scenario[] = [
+  { name: 'calm', people: ['answers', 'busy_first'], batchSize: 2, dialect: 'extended', troubles: [] },
+  { name: 'one by one', people: ['opts_out', 'silent', 'answers'], batchSize: 1, dialect: 'extended', troubles: [] },
+  {
+    name: 'limited',
+    people: ['answers', 'busy'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [{ operation: 'batch_calls', nth: 1, effect: { type: 'rate_limited', seconds: 70 } }],
+  },
+  {
+    name: 'limited, and yet called',
+    people: ['answers', 'opts_out'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [{ operation: 'batch_calls', nth: 1, effect: { type: 'rate_limited', seconds: 70, when: 'after' } }],
+  },
+  {
+    name: 'refused',
+    people: ['answers', 'busy_first'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [error(422, 'before')],
+  },
+  {
+    name: 'refused, and yet called',
+    people: ['answers', 'opts_out'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [error(400, 'after')],
+  },
+  {
+    name: 'answer lost',
+    people: ['answers', 'busy_first'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [error(503, 'after')],
+  },
+  {
+    name: 'request lost',
+    people: ['answers', 'busy'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [error(503, 'before')],
+  },
+  {
+    name: 'answer lost, by words alone',
+    people: ['answers', 'opts_out'],
+    batchSize: 1,
+    dialect: 'spec',
+    troubles: [error(503, 'after')],
+  },
+  {
+    name: 'listed late',
+    people: ['answers', 'hasty'],
+    batchSize: 1,
+    dialect: 'spec',
+    troubles: [{ operation: 'batch_calls', nth: 1, effect: { type: 'hide', ms: 2 * minuteMs } }],
+  },
+  {
+    name: 'limited for long',
+    people: ['answers', 'busy'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [{ operation: 'batch_calls', nth: 1, effect: { type: 'rate_limited', seconds: 3_600 } }],
+  },
+  {
+    name: 'answer lost, and listed after it was held',
+    people: ['answers', 'silent', 'busy'],
+    batchSize: 1,
+    dialect: 'extended',
+    troubles: [error(503, 'after'), { operation: 'batch_calls', nth: 1, effect: { type: 'hide', ms: 4 * minuteMs } }],
+  },
+  { name: 'one person', people: ['opts_out'], batchSize: 1, dialect: 'spec', troubles: [] },
+];
+
+const names = ['Ada Abernathy', 'Bartholomew Brix', 'Cordelia Castellanos', 'Dmitri Dunworth', 'Esmeralda Eklund'];
+
+/** Row `index` of a list, from 0. */
+export function rowOf(index: number, manner: Manner): UploadRow {
+  return uploadRow(index + 1, `id${index}`, `+1${201 + index}555${endings[manner]}`, names[index]);
+}
+
+/** What a person uploads while the campaign runs: the first row has another number, and there is one more. */
+export function editOf({ people }: Scenario): UploadRow[] {
+  const first = rowOf(0, people[0] ?? 'answers');
+  const e164 = '+13125550110';
+  const corrected = { ...first, e164, cells: [e164, ...first.cells.slice(1)] };
+  return [corrected, rowOf(people.length, 'busy_first')];
+}
+
+export function rulesOf({ batchSize }: Scenario): CampaignRules {
+  const { retry } = buildRules();
+  const delays = { ...retry.delays, busy: [2 * minuteMs], no_answer: [2 * minuteMs], unreached: [2 * minuteMs] };
+  return buildRules({
+    ...idRules,
+    firstMessage: 'Hello {{ name }}, this is the clinic about your visit.',
+    pacing: { batchSize, refillThreshold: 1 },
+    retry: { maxAttempts: 2, delays },
+    timing: {
+      pollMs: 40_000,
+      settleMs: 3 * minuteMs,
+      lateDeliveryMs: 2 * minuteMs,
+      lateLookbackMs: 6 * minuteMs,
+      dispatchMarginMs: minuteMs,
+      analysisWaitMs: 3 * minuteMs,
+    },
+  });
+}
+
+export function sandboxOf({ dialect }: Scenario): SandboxOptions {
+  return { dialect, concurrency: 30, meanTalkSeconds: 20, speech: false, seed: 'chaos' };
+}

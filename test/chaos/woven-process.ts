@@ -1,0 +1,205 @@
+import { TableNode, type KyselyPlugin, type RootOperationNode } from 'kysely';
+import type { Witness } from '../../activities/witness.ts';
+import type { ConvaiClient } from '../../src/convai/client.ts';
+import { NotSentError, OutcomeUnknownError } from '../../src/convai/errors.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import type { Tx } from '../../src/ledger/tx.ts';
+import { brokenConnection, createMortality, ProcessDied } from '../activities/mixes/chaos.ts';
+import type { Effect, EffectLog, Looked, Strike } from './effect-log.ts';
+
+/** Asked before each effect; may do something first, and says what befalls the process there. */
+export type Disturb = (at: { step: number; operation: string; nth: number }) => Promise<Strike | null>;
+
+/** Whoever wants a transaction to be overtaken while it holds its locks. */
+export type BeforeCommit = (at: {
+  step: number;
+  operation: string;
+  nth: number;
+}) => Promise<(() => Promise<void>) | undefined>;
+
+class RolledBack extends Error {}
+
+/** One process as its effects see it: they happen one at a time, and stop when it is gone. */
+export class WovenProcess {
+  readonly who: string;
+  readonly #log: EffectLog;
+  readonly #disturb: Disturb;
+  readonly #beforeCommit: BeforeCommit | undefined;
+  readonly #mortality = createMortality();
+  #turn: Promise<unknown> = Promise.resolve();
+  #dead = false;
+  #step = 0;
+  #operation = '';
+  #nth = 0;
+
+  constructor(
+    who: string,
+    { log, disturb, beforeCommit }: { log: EffectLog; disturb: Disturb; beforeCommit?: BeforeCommit },
+  ) {
+    this.who = who;
+    this.#log = log;
+    this.#disturb = disturb;
+    this.#beforeCommit = beforeCommit;
+  }
+
+  /** Runs one operation; throws `ProcessDied` when the process does not survive it. */
+  async run<Result>(step: number, operation: string, work: () => Promise<Result>): Promise<Result> {
+    [this.#step, this.#operation, this.#nth] = [step, operation, 0];
+    return Promise.race([work(), this.#mortality.died]);
+  }
+
+  #die(): Promise<never> {
+    this.#dead = true;
+    return this.#mortality.die();
+  }
+
+  /** One effect at a time, in the order in which the code asks for them. */
+  #inTurn<Result>(effect: () => Promise<Result>): Promise<Result> {
+    const mine = this.#turn.then(() => (this.#dead ? this.#mortality.die() : effect()));
+    this.#turn = mine.catch(() => {});
+    return mine;
+  }
+
+  #note(effect: Pick<Effect, 'nth' | 'what' | 'strike'> & Partial<Pick<Effect, 'transitions' | 'posting'>>): void {
+    const { who } = this;
+    this.#log.effects.push({
+      transitions: [],
+      posting: null,
+      ...effect,
+      who,
+      step: this.#step,
+      operation: this.#operation,
+      at: this.#log.now(),
+    });
+  }
+
+  async #ask(nth: number): Promise<Strike | null> {
+    return this.#disturb({ step: this.#step, operation: this.#operation, nth });
+  }
+
+  store(store: Store): Store {
+    const db = store.db.withPlugin(this.#writes());
+    return { ...store, db, transaction: (work) => this.#inTurn(() => this.#transaction(store, work)) };
+  }
+
+  async #transaction<Result>(store: Store, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+    const nth = this.#nth++;
+    const strike = await this.#ask(nth);
+    const undone = strike === 'dies before' || strike === 'fails';
+    let looked: Looked | undefined;
+    let overtaken: (() => Promise<void>) | undefined;
+    let result: { value: Result } | undefined;
+    try {
+      await store.transaction(async (tx) => {
+        const value = await work(tx);
+        looked = await this.#log.look(tx);
+        if (undone) throw new RolledBack();
+        overtaken ??= await this.#beforeCommit?.({ step: this.#step, operation: this.#operation, nth });
+        result = { value };
+      });
+    } catch (error) {
+      if (!(error instanceof RolledBack)) {
+        await overtaken?.();
+        throw error;
+      }
+    }
+    if (!undone) looked?.keep();
+    const { what = 'commit', transitions = [], posting = null } = looked ?? {};
+    this.#note({ nth, what, transitions, posting: undone ? null : posting, strike });
+    await overtaken?.();
+    if (strike === 'dies before' || strike === 'dies after') return this.#die();
+    if (strike !== null || result === undefined) throw brokenConnection();
+    return result.value;
+  }
+
+  /** What the Temporal server keeps of the submits, by batch: the number of the POST that was noted last. */
+  witness(noted: Map<string, number>, batchId: string): Witness {
+    return {
+      earlier: noted.get(batchId) ?? 0,
+      note: (k) =>
+        this.#inTurn(async () => {
+          const nth = this.#nth++;
+          const strike = await this.#ask(nth);
+          if (strike !== 'dies before' && strike !== 'fails') noted.set(batchId, k);
+          this.#note({ nth, what: 'note with Temporal', strike });
+          if (strike === 'dies before' || strike === 'dies after') return this.#die();
+          if (strike !== null) throw brokenConnection();
+        }),
+      beat: () => {},
+      close: () => {},
+    };
+  }
+
+  client(client: ConvaiClient): ConvaiClient {
+    const request = <Result>(what: string, send: () => Promise<Result>): Promise<Result> =>
+      this.#inTurn(async () => {
+        const facts = { method: what.split(' ')[0] ?? '', path: '/', requestId: null };
+        const nth = this.#nth++;
+        const strike = await this.#ask(nth);
+        if (strike === 'dies before') {
+          this.#note({ nth, what, strike });
+          return this.#die();
+        }
+        const sent =
+          strike === 'fails'
+            ? null
+            : await send().then(
+                (value) => ({ value }),
+                (error: unknown) => ({ error }),
+              );
+        this.#note({ nth, what: sent !== null && 'error' in sent ? `${what}: ${nameOf(sent.error)}` : what, strike });
+        if (strike === 'dies after') return this.#die();
+        if (sent === null) throw new NotSentError(facts, 'no_connection', 'no connection.');
+        if (strike === 'unheard')
+          throw new OutcomeUnknownError(facts, { status: null, phase: 'awaiting_response' }, 'the connection broke.');
+        if ('error' in sent) throw sent.error;
+        return sent.value;
+      });
+    return {
+      ...client,
+      placeBatchCalls: (body, options) =>
+        request(`POST ${body.calls.length} calls`, () => client.placeBatchCalls(body, options)),
+      listConversationsPage: (filter) => request('GET the list', () => client.listConversationsPage(filter)),
+      getConversation: (id) => request('GET a record', () => client.getConversation(id)),
+    };
+  }
+
+  /**
+   * Writes outside of a transaction commit by themselves. They hold a connection until their result is handed on, so that a process
+   * that is gone fails here, and does nothing more, where elsewhere it waits for ever.
+   */
+  #writes(): KyselyPlugin {
+    const tables = new WeakMap<object, string>();
+    return {
+      transformQuery: ({ node, queryId }) => {
+        const table = writtenTable(node);
+        if (table !== null && this.#dead) throw new ProcessDied('the process is gone');
+        if (table !== null) tables.set(queryId, table);
+        return node;
+      },
+      transformResult: async ({ result, queryId }) => {
+        const table = tables.get(queryId);
+        if (table === undefined) return result;
+        const nth = this.#nth++;
+        const strike = await this.#ask(nth);
+        const heard = strike === 'dies before' ? 'dies after' : strike === 'fails' ? 'unheard' : strike;
+        this.#note({ nth, what: `write ${table}`, strike: heard });
+        if (heard === null) return result;
+        if (heard === 'unheard') throw brokenConnection();
+        void this.#die();
+        throw new ProcessDied('the process is gone');
+      },
+    };
+  }
+}
+
+function writtenTable(node: RootOperationNode): string | null {
+  if (node.kind === 'InsertQueryNode') return node.into?.table.identifier.name ?? null;
+  if (node.kind === 'UpdateQueryNode')
+    return node.table !== undefined && TableNode.is(node.table) ? node.table.table.identifier.name : 'a table';
+  return null;
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'failed';
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { runShape } from '../shape/run-shape.ts';
+import { mustHaveServer, resolveServerPrograms } from '../shape/server-programs.ts';
+
+const onProgress = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+// From empty caches the build takes minutes.
+test(
+  'two Temporal servers, three workers, database and service are killed in turn, and dialling goes on by itself within a minute',
+  { timeout: 1_500_000 },
+  async ({ skip }) => {
+    const programs = await resolveServerPrograms(onProgress).catch((error: Error) => {
+      if (mustHaveServer) throw error;
+      return skip(`Temporal's server is not here and cannot be built: ${error.message}`);
+    });
+    const { broken, story, rows, calls } = await runShape({ seed: 6, rows: 300, programs });
+    onProgress([...story, `${rows} rows, ${calls} calls`].join('\n'));
+    expect(broken, story.join('\n')).toEqual([]);
+  },
+);

@@ -1,0 +1,146 @@
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { Random } from '../../src/sandbox/core/random.ts';
+import { until } from '../support/until.ts';
+import { campaignId, type World } from './world.ts';
+
+/** What can be done to the production shape while it dials. */
+export const kinds = [
+  'sending worker killed',
+  'collecting worker killed',
+  'sending worker stands still',
+  'collecting worker stands still',
+  'worker replaced',
+  'Temporal server killed',
+  'Temporal cut off',
+  'database of Temporal restarted',
+  'ledger killed',
+  'service killed',
+] as const;
+export type Kind = (typeof kinds)[number];
+
+/** Kills of each process, in turn; a run has all of them. */
+const always: readonly Kind[] = [
+  'sending worker killed',
+  'collecting worker killed',
+  'Temporal server killed',
+  'ledger killed',
+  'service killed',
+];
+
+export interface Disturbance {
+  kind: Kind;
+  /** Batches that the service takes before, since the last one was got over. */
+  after: number;
+  /** Which of the processes, where the kind leaves it open. */
+  which: number;
+}
+
+/** The kills of each process and one more disturbance, in an order and at moments that are drawn from the seed. */
+export function drawDisturbances(seed: number): Disturbance[] {
+  const random = new Random(seed, 'disturbances');
+  const others = kinds.filter((kind) => !always.includes(kind));
+  const chosen = shuffle<Kind>(random, [...always, random.pick(others as [Kind, ...Kind[]])]);
+  return chosen.map((kind) => ({
+    kind,
+    after: 1 + Math.floor(random.next() * 3),
+    which: Math.floor(random.next() * 6),
+  }));
+}
+
+function shuffle<Value>(random: Random, values: readonly Value[]): Value[] {
+  return values
+    .map((value) => ({ value, place: random.next() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ value }) => value);
+}
+
+/** What was struck, and what remains to be done when dialling has gone on. */
+interface Struck {
+  what: string;
+  /** From here on dialling has to go on by itself. */
+  at: number;
+  afterwards: () => Promise<void>;
+}
+
+const nothing = async (): Promise<void> => {};
+
+/** Does it at once. A worker, a database and a service that were killed start again, as whatever watches over them would do. */
+export async function strike(world: World, { kind, which }: Disturbance): Promise<Struck> {
+  const { workers, cluster, toTemporal, ledger, temporalDatabase } = world;
+  let at = Date.now();
+  switch (kind) {
+    case 'sending worker killed':
+    case 'collecting worker killed': {
+      const place = await findBusy(world, kind === 'sending worker killed' ? 'submit' : 'collect');
+      at = Date.now();
+      await workers[place]?.kill();
+      world.replaceWorker(place);
+      return { at, what: `worker ${place + 1}`, afterwards: nothing };
+    }
+    case 'sending worker stands still':
+    case 'collecting worker stands still': {
+      const activity = kind === 'sending worker stands still' ? 'submit' : 'collect';
+      const place = await findBusy(world, activity);
+      await workers[place]?.freeze();
+      // Its connections stand, and it is given tasks all the same: each is taken from it only when its time is up.
+      await until(`${activity} is begun again elsewhere, or is over`, async () => {
+        const [first] = await pending(world, activity);
+        return first === undefined || first.attempt > 1;
+      });
+      at = Date.now();
+      workers[place]?.thaw();
+      return { at, what: `worker ${place + 1}`, afterwards: nothing };
+    }
+    case 'worker replaced': {
+      const place = which % workers.length;
+      const leaving = workers[place];
+      world.replaceWorker(place);
+      const end = await leaving?.terminate();
+      return { at, what: `worker ${place + 1}, exit code ${end?.code}`, afterwards: nothing };
+    }
+    case 'Temporal server killed': {
+      const place = which % cluster.nodes.length;
+      await cluster.nodes[place]?.kill();
+      return { at, what: `server ${place + 1}`, afterwards: async () => cluster.nodes[place]?.start() };
+    }
+    case 'Temporal cut off':
+      await toTemporal.refuse();
+      await toTemporal.accept();
+      return { at, what: 'every connection', afterwards: nothing };
+    case 'database of Temporal restarted':
+      await temporalDatabase.restart();
+      return { at, what: 'PostgreSQL', afterwards: nothing };
+    case 'ledger killed':
+      await ledger.crash();
+      return { at, what: 'PostgreSQL', afterwards: nothing };
+    case 'service killed':
+      await world.crashService();
+      return { at, what: 'the sandbox', afterwards: nothing };
+    default:
+      throw new Error(kind satisfies never);
+  }
+}
+
+/** Pending and started, in the numbers of Temporal's API. */
+const startedState = 2;
+
+/** The campaign's activities of this name that have not ended, with the process that has begun each. */
+async function pending({ client }: World, activity: 'submit' | 'collect') {
+  const { raw } = await client.workflow.getHandle(campaignWorkflowId(campaignId, 1)).describe();
+  return (raw.pendingActivities ?? [])
+    .filter(({ activityType }) => activityType?.name === activity)
+    .map(({ attempt, state, lastWorkerIdentity }) => ({
+      attempt: attempt ?? 1,
+      pid: Number(state) === startedState ? Number(lastWorkerIdentity?.split('@')[0]) : null,
+    }));
+}
+
+/** The place of the worker that does this activity now. */
+async function findBusy(world: World, activity: 'submit' | 'collect'): Promise<number> {
+  const { place } = await until(`a worker does ${activity}`, async () => {
+    const busy = await pending(world, activity);
+    const place = world.workers.findIndex((worker) => busy.some(({ pid }) => pid === worker.pid) && !worker.hasEnded());
+    return place !== -1 && { place };
+  });
+  return place;
+}

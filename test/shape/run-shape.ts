@@ -1,0 +1,83 @@
+import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { until, within } from '../support/until.ts';
+import { drawDisturbances, strike } from './disturbances.ts';
+import { judgeShape } from './judge-shape.ts';
+import { drawPeople } from './people.ts';
+import type { ServerPrograms } from './server-programs.ts';
+import { batchSize, budget, campaignId, withWorld, type World } from './world.ts';
+
+/** How long after a kill dialling may stand still. */
+const standstillLimitMs = 60_000;
+/** Batches that the service takes after a kill, before dialling counts as going on: one may have been on its way. */
+const batchesOfProof = 2;
+/** How long after the last kill the campaign may take to its end. */
+const endLimitMs = 150_000;
+
+/** What became of one seed. */
+export interface ShapeEnd {
+  calls: number;
+  rows: number;
+  unresolved: number;
+  /** Each disturbance, and how long dialling stood still. */
+  story: string[];
+  /** Promises that were broken. */
+  broken: string[];
+}
+
+/** Requests that the service has taken since, by its own clock of real time. */
+async function takenSince(world: World, since: number): Promise<number> {
+  const calls = await world.calls(200).catch(() => []);
+  return new Set(calls.filter(({ realAcceptedAt }) => realAcceptedAt > since).map(({ requestId }) => requestId)).size;
+}
+
+async function untilTaken(world: World, since: number, batches: number): Promise<void> {
+  const what = `the service has taken ${batches} more batches`;
+  const limits = { limitMs: since + standstillLimitMs - Date.now(), everyMs: 100 };
+  await until(what, async () => (await takenSince(world, since)) >= batches, limits);
+}
+
+async function untilEnd(world: World): Promise<void> {
+  const ended = world.client.workflow.getHandle(campaignWorkflowId(campaignId, 1)).result();
+  await within('the campaign ends', ended, endLimitMs);
+}
+
+async function tellStory(world: World, story: readonly string[], error: Error): Promise<never> {
+  const { stdout, stderr } = await world.carillon('status', campaignId);
+  throw new Error(`${error.message}\n${story.join('\n')}\n${stdout}${stderr}`, { cause: error });
+}
+
+/**
+ * Plays a campaign in the production shape, kills each process in turn at moments drawn from the seed, and judges by the service's
+ * own calls, the list and the results. Throws when dialling does not go on by itself.
+ */
+export async function runShape(input: { seed: number; rows: number; programs: ServerPrograms }): Promise<ShapeEnd> {
+  const people = drawPeople(input.seed, input.rows);
+  const disturbances = drawDisturbances(input.seed);
+  return withWorld({ ...input, people }, async (world) => {
+    const begun = Date.now();
+    const story: string[] = [];
+    const tell = (last: string) => (error: Error) => tellStory(world, [...story, last], error);
+    let gotOver = begun;
+    for (const disturbance of disturbances) {
+      await untilTaken(world, gotOver, disturbance.after).catch(tell(`before: ${disturbance.kind}`));
+      const { what, at, afterwards } = await strike(world, disturbance);
+      await untilTaken(world, at, batchesOfProof).catch(tell(`after: ${disturbance.kind}`));
+      gotOver = Date.now();
+      const seconds = ((gotOver - at) / 1000).toFixed(1);
+      story.push(`${Math.round((at - begun) / 1000)} s ${disturbance.kind} (${what}): ${seconds} s`);
+      await afterwards();
+    }
+    await untilEnd(world).catch(tell('at the end'));
+    const calls = await world.calls();
+    const results = await world.results();
+    const mostUnresolved = batchSize * disturbances.length;
+    const broken = judgeShape({ calls, people, results, ...budget, mostUnresolved });
+    const verified = await world.carillon('verify', campaignId);
+    if (verified.code !== 0) broken.push(`carillon verify: ${verified.stdout}${verified.stderr}`);
+    const status = JSON.parse(await world.must('status', campaignId, '--json')) as { state: string };
+    if (status.state !== 'completed') broken.push(`The campaign is ${status.state}: it needs a hand`);
+    const unresolved = results.filter(({ outcome }) => outcome === 'unresolved').length;
+    story.push(`${Math.round((Date.now() - begun) / 1000)} s judged`);
+    return { calls: calls.length, rows: people.length, unresolved, story, broken };
+  });
+}
