@@ -17,7 +17,7 @@ import { conclusionDueSince } from '../src/ledger/doubt/open-batches.ts';
 import { matchRecords, oldestOpenPost } from '../src/ledger/collect/matching.ts';
 import { settleRead } from '../src/ledger/collect/record-results.ts';
 import { lockCampaignsOf } from '../src/ledger/locks.ts';
-import { gatherWrites } from '../src/ledger/gathered-writes.ts';
+import { gatherWrites } from '../src/ledger/collect/gathered-writes.ts';
 import type { Tx } from '../src/ledger/tx.ts';
 import { followPossibleOptOuts } from '../src/ledger/doubt/possible-opt-outs.ts';
 import { readAgentRecords } from '../src/ledger/doubt/agent-records.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { gatherWrites } from '../../src/ledger/gathered-writes.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
-import { updateAgent } from '../../src/ledger/updates.ts';
-import { openCleanStore } from './clean-store.ts';
-import { dialects } from './test-stores.ts';
+import { gatherWrites } from '../../../src/ledger/collect/gathered-writes.ts';
+import type { Store } from '../../../src/ledger/open-ledger.ts';
+import { updateAgent } from '../../../src/ledger/updates.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { dialects } from '../test-stores.ts';
 
 const agents = Array.from({ length: 30 }, (_, n) => `agent_${String(n).padStart(2, '0')}`);
 
