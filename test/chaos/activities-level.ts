@@ -4,8 +4,7 @@ import { Coverage, runMixes } from '../activities/mixes/run-mixes.ts';
 import { startPostgresServer } from '../support/postgres-server.ts';
 import { drawWorld, type World } from '../worlds/draw-world.ts';
 import { runWorlds } from '../worlds/run-worlds.ts';
-import type { DatabaseKind, LevelResult } from './ledger-level.ts';
-import type { Progress } from './progress.ts';
+import type { DatabaseKind, LevelResult, Watch } from './ledger-level.ts';
 import { shrink, without } from './shrink.ts';
 import { mostLines } from './story.ts';
 
@@ -82,16 +81,17 @@ function tell(seed: number, { mix, world }: Disturbed, { lines }: Broken): strin
 /** Runs whole campaigns through the activities under drawn faults. */
 export async function runActivitiesLevel(
   { database, seeds: { from, count } }: ActivitiesLevel,
-  progress: Progress,
+  { progress, stop }: Watch,
 ): Promise<LevelResult> {
   const server = database === 'postgres' ? await startPostgresServer() : undefined;
   let databases = 0;
+  let run = 0;
   const newDatabase = async (): Promise<string | undefined> => server?.createDatabase(`seed_${(databases += 1)}`);
   const kinds = new Map<string, number>();
   const broken: string[] = [];
   const begunAt = performance.now();
   try {
-    for (let seed = from; seed < from + count; seed += 1) {
+    for (let seed = from; seed < from + count && !stop.aborted; seed += 1, run += 1) {
       const thing = drawDisturbed(seed, await newDatabase());
       for (const kind of kindsOf(thing.mix)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       const result = await runOne(thing);
@@ -101,7 +101,9 @@ export async function runActivitiesLevel(
           const again = await runOne({ world, mix: databaseUrl === undefined ? mix : { ...mix, databaseUrl } });
           return again?.rule === result.rule ? again : null;
         });
-        broken.push(tell(seed, smallest.thing, smallest.result));
+        const story = tell(seed, smallest.thing, smallest.result);
+        progress.tell(story);
+        broken.push(story);
       }
       progress.update(database, { done: seed - from + 1, of: count, broken: broken.length });
     }
@@ -113,7 +115,7 @@ export async function runActivitiesLevel(
   const seconds = Math.round((performance.now() - begunAt) / 1000);
   return {
     figures: [
-      `${name}, ${seconds} s: seeds ${from} to ${from + count - 1}, ${broken.length} broken`,
+      `${name}, ${seconds} s: seeds ${from} to ${from + run - 1}, ${broken.length} broken`,
       `Drawn: ${drawn.join(', ')}`,
     ].join('\n'),
     broken,

@@ -30,6 +30,7 @@ Examples:
   npm run chaos -- --seeds 1 --seed 42                        seed 42 again, shrunk and told if it breaks a promise
   npm run chaos -- --level activities --seeds 300
 
+What breaks a promise is told on stderr at once. Ctrl-C ends a run with the figures so far; a second one ends it at once.
 Exits with 0 if no promise was broken, with 1 if one was, and with 2 on wrong usage.
 `;
 

@@ -18,9 +18,6 @@ const chosen: readonly { name: string; options: readonly string[] }[] = [
     name: 'the lock of the do-not-call list',
     options: ['--kind', 'inside', '--act', 'suppress', '--database', 'postgres'],
   },
-  { name: 'a lost answer to the commit', options: ['--kind', 'struck'] },
-  { name: 'the wait of an unknown batch', options: ['--kind', 'struck'] },
-  { name: 'the settle deadline', options: ['--kind', 'struck'] },
   { name: 'wishes by id', options: ['--kind', 'person struck', '--act', 'pause'] },
 ];
 

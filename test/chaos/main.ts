@@ -3,9 +3,7 @@ import { runActivitiesLevel } from './activities-level.ts';
 import { help, parseFlags, WrongUsageError, type ChaosFlags } from './chaos-flags.ts';
 import { runLedgerLevel } from './ledger-level.ts';
 import { Progress } from './progress.ts';
-import { writeMatrix, writeSection } from './proof-section.ts';
-
-const shownStories = 5;
+import { writeBetweenMarks, writeSection } from './proof-section.ts';
 
 /** What a killed process left waiting would keep this one. */
 function end(text: string, code: 0 | 1): void {
@@ -23,31 +21,36 @@ function readFlags(): ChaosFlags {
 }
 
 function endWith(parts: readonly string[], broken: readonly string[]): void {
-  const more = broken.length > shownStories ? [`and ${broken.length - shownStories} more`] : [];
-  end([...parts, ...broken.slice(0, shownStories), ...more].join('\n\n'), broken.length > 0 ? 1 : 0);
+  end(parts.join('\n\n'), broken.length > 0 ? 1 : 0);
 }
 
 const flags = readFlags();
 const progress = new Progress();
+const stopping = new AbortController();
+const watch = { progress, stop: stopping.signal };
+process.once('SIGINT', () => stopping.abort());
 switch (flags.kind) {
   case 'help':
     end(help, 0);
     break;
   case 'activities': {
-    const { figures, broken } = await runActivitiesLevel(flags.options, progress);
+    const { figures, broken } = await runActivitiesLevel(flags.options, watch);
     progress.end();
     if (flags.write) await writeSection('activities', figures);
     endWith([figures], broken);
     break;
   }
   case 'ledger': {
-    const { figures, broken, matrix } = await runLedgerLevel(flags.options, progress);
+    const results = await runLedgerLevel(flags.options, watch);
     progress.end();
-    if (flags.write) {
-      await writeSection('ledger', figures);
-      await writeMatrix(matrix);
+    for (const { database, figures, matrix } of flags.write ? results : []) {
+      await writeSection(database, figures);
+      await writeBetweenMarks(`matrix on ${database}`, matrix.format());
     }
-    endWith([figures, matrix.format()], broken);
+    endWith(
+      results.flatMap(({ figures, matrix }) => [figures, matrix.format()]),
+      results.flatMap(({ broken }) => broken),
+    );
     break;
   }
 }

@@ -12,7 +12,7 @@ const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const tables = [
   'accounts', 'campaigns', 'rounds', 'recipients', 'attempts', 'batches', 'posts', 'conversations', 'agents',
-  'suppressions', 'events', 'aggregates', 'callers', 'schedules', 'wishes', 'staged_suppressions', 'dismissals',
+  'suppressions', 'aggregates', 'callers', 'schedules', 'wishes', 'staged_suppressions', 'dismissals',
 ]; // prettier-ignore
 
 /** A database that two processes have open, and a service for each dialect; both begin anew with every campaign. */
@@ -51,8 +51,9 @@ export class Place {
 
   async #empty(): Promise<void> {
     if (this.dialect === 'postgres') {
-      const names = tables.map((table) => sql.table(table));
-      await sql`truncate ${sql.join(names)} restart identity`.execute(this.#stores[0].db);
+      // To truncate makes new files, and takes ten times as long; of the log nothing is ever deleted.
+      const statements = ['truncate events restart identity', ...tables.map((table) => `delete from ${table}`)];
+      await sql.raw(statements.join('; ')).execute(this.#stores[0].db);
       return;
     }
     for (const store of this.#stores) await store.close();

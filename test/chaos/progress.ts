@@ -12,6 +12,12 @@ export class Progress {
     this.#stderr = stderr;
   }
 
+  /** A story is told as soon as it is known: the run may go on for hours. */
+  tell(story: string): void {
+    this.end();
+    this.#stderr.write(`${story}\n\n`);
+  }
+
   update(what: string, { done, of, broken }: { done: number; of: number; broken: number }): void {
     const now = performance.now();
     const isTerminal = this.#stderr.isTTY;

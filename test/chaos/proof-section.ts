@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import type { Matrix } from './matrix.ts';
 
 const root = join(import.meta.dirname, '../..');
 const path = join(root, 'docs/proof.md');
@@ -24,13 +23,9 @@ export function madeNow(): string {
 }
 
 /** Writes what a run came to, and the command that made it. */
-export async function writeSection(name: 'ledger' | 'activities', figures: string): Promise<void> {
+export async function writeSection(name: 'sqlite' | 'postgres' | 'activities', figures: string): Promise<void> {
   const flags = process.argv.slice(2).filter((flag) => flag !== '--write');
   const command = ['npm run chaos', ...(flags.length === 0 ? [] : ['--', ...flags])].join(' ');
   const lines = figures.split('\n').map((line) => `- ${line}`);
   await writeBetweenMarks(name, [`\`${command}\` (${madeNow()}):`, '', ...lines].join('\n'));
-}
-
-export async function writeMatrix(matrix: Matrix): Promise<void> {
-  await writeBetweenMarks('matrix', matrix.format());
 }

@@ -1,5 +1,5 @@
 /** Of one failure; each runs a whole campaign. */
-const mostTries = 200;
+const mostTries = 60;
 
 /**
  * The smallest that still breaks: takes the first of the smaller ones that does, and goes on from it. `smaller` answers them largest step

@@ -82,8 +82,6 @@ export class SmallCampaign {
         await this.#resumeIfPaused();
         await this.#advance();
       }
-      const { paused, pauses } = this.#standing;
-      if (paused !== null) pauses.push({ from: paused.from, to: Infinity });
       return {
         scenario: this.#scenario,
         sandbox,
@@ -249,6 +247,8 @@ export class SmallCampaign {
       this.#planAt = this.#clock.now();
       return;
     }
+    // A pause is over with its round.
+    this.#endPause();
     if (answer.result.progress.unresolved === 0) {
       this.#phase = 'ended';
       return;
@@ -283,8 +283,13 @@ export class SmallCampaign {
       await worker.woven.run(this.#step, 'resume', () => wish(worker.activities, standing, resume));
       this.#planAt = Math.min(this.#planAt ?? Infinity, this.#clock.now());
     }
-    if (standing.paused === null) return;
-    standing.pauses.push({ from: standing.paused.from, to: this.#crew.log.effects.length - 1 });
-    standing.paused = null;
+    this.#endPause();
+  }
+
+  #endPause(): void {
+    const { paused, pauses } = this.#standing;
+    if (paused === null) return;
+    pauses.push({ from: paused.from, to: this.#crew.log.effects.length - 1 });
+    this.#standing.paused = null;
   }
 }

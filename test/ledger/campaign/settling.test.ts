@@ -150,6 +150,8 @@ test.for(dialects)(
     expect(await scenario.campaign()).toMatchObject({ state: 'completed', round: 1 });
     expect(await openRound(store, 'spring', end)).toBeUndefined();
     await resolveUnresolved(store, { campaignId: 'spring', now: end }, 'redial');
+    // A worker that stood still while the round ended plans nothing in it any more.
+    expect(await scenario.plan(2, end)).toEqual({ kind: 'done' });
     const next = await openRound(store, 'spring', end);
     expect(next).toMatchObject({ round: 2, workflowId: 'campaign/spring/2', endedAt: null });
     expect(await openRound(store, 'spring', end)).toEqual(next);
