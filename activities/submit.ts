@@ -21,13 +21,21 @@ import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf, expectedWait } from './failures.ts';
 import { requireOwnBatch } from './own-service.ts';
+import { plan, type PlanActivityInput, type PlanActivityResult } from './plan.ts';
 import { screen } from './screen.ts';
 import { sweepAgent } from './sweep.ts';
 import { readServiceTime } from './watch-clocks.ts';
 import type { Witness } from './witness.ts';
 
+export interface SubmitInput {
+  batchId: string;
+  /** What is to be planned once the batch has its verdict: it saves the workflow asking for each batch by itself. */
+  thenPlan?: PlanActivityInput;
+}
+
 export type SubmitResult =
-  | { kind: 'verdict'; state: BatchState }
+  /** `planned`: what the planner then said. Absent where it was not asked, or could not answer: it is to be asked again. */
+  | { kind: 'verdict'; state: BatchState; planned?: PlanActivityResult }
   /** The database did not take the verdict: it goes through the workflow, and holds ids and codes only. */
   | { kind: 'unrecorded'; verdict: VerdictInput };
 
@@ -178,16 +186,29 @@ function retryInMs(verdict: VerdictInput, clock: ServiceClock): number | undefin
  * one that another run was about to send becomes `unknown`. Throws a retryable failure while nothing has been sent, and one that is not
  * retried when the ledger has lost the batch.
  */
-export async function submit(deps: ActivityDependencies, { batchId }: { batchId: string }): Promise<SubmitResult> {
+export async function submit(deps: ActivityDependencies, { batchId, thenPlan }: SubmitInput): Promise<SubmitResult> {
   const witness = deps.openWitness();
   try {
-    return await submitOnce({ deps, clock: await deps.serviceClock(), witness, batchId });
+    const result = await submitOnce({ deps, clock: await deps.serviceClock(), witness, batchId });
+    if (result.kind !== 'verdict' || thenPlan === undefined) return result;
+    const planned = await planNext(deps, thenPlan);
+    return planned === undefined ? result : { ...result, planned };
   } catch (error) {
     if (error instanceof NotSentError)
       throw expectedWait({ type: failureTypes.notSent, message: 'The service could not be reached' });
     throw error;
   } finally {
     witness.close();
+  }
+}
+
+/** A verdict is not held up by a planner that fails: the workflow asks it again, and hears why. */
+async function planNext(deps: ActivityDependencies, next: PlanActivityInput): Promise<PlanActivityResult | undefined> {
+  try {
+    return await plan(deps, next);
+  } catch (error) {
+    deps.logger.warn({ campaignId: next.campaignId, error: codeOf(error) }, 'the next batch could not be planned yet');
+    return undefined;
   }
 }
 

@@ -17,6 +17,7 @@ import { conclusionDueSince } from '../src/ledger/doubt/open-batches.ts';
 import { matchRecords, oldestOpenPost } from '../src/ledger/collect/matching.ts';
 import { settleRead } from '../src/ledger/collect/record-results.ts';
 import { lockCampaignsOf } from '../src/ledger/locks.ts';
+import { gatherWrites } from '../src/ledger/collect/gathered-writes.ts';
 import type { Tx } from '../src/ledger/tx.ts';
 import { followPossibleOptOuts } from '../src/ledger/doubt/possible-opt-outs.ts';
 import { readAgentRecords } from '../src/ledger/doubt/agent-records.ts';
@@ -53,29 +54,31 @@ function patienceWith(error: unknown): number | null {
   return error.status === 404 ? missingPatienceMs : 24 * 3_600_000;
 }
 
-async function readOne(sweep: Sweep, conversationId: string, offsetMs: number): Promise<void> {
+/** Reads one record, and answers how what it shows is written. Throws where the fault is not the record's own. */
+async function readOne(sweep: Sweep, conversationId: string, offsetMs: number): Promise<(tx: Tx) => Promise<void>> {
   const { deps, clock, agentId, pointers, optOut, timing } = sweep;
-  const settle = (write: (tx: Tx, now: number) => Promise<ReadRow | undefined>) =>
-    deps.store.transaction((tx) =>
-      settleRead(tx, conversationId, { clock: () => serviceNow(clock), write: (now) => write(tx, now) }),
-    );
-  let row: ReadRow | undefined;
+  const settle = (write: (tx: Tx, now: number) => Promise<ReadRow | undefined>) => async (tx: Tx) => {
+    const row = await settleRead(tx, conversationId, {
+      clock: () => serviceNow(clock),
+      write: (now) => write(tx, now),
+    });
+    if (row !== undefined)
+      deps.logger.debug({ conversationId, attemptId: row.attempt_id, final: row.final }, 'conversation read');
+  };
   try {
     const record = await deps.client.getConversation(conversationId);
     const facts = factsFromRecord(record, agentId, pointers);
     const { analysisWaitMs, ringLimitMs } = timing;
-    row = await settle((tx, now) =>
+    return settle((tx, now) =>
       storeRead(tx, conversationId, { facts, analysisWaitMs, ringLimitMs, optOut, offsetMs, now }),
     );
   } catch (error) {
     const patienceMs = patienceWith(error);
     if (patienceMs === null) throw error;
-    row = await settle((tx, now) => noteUnreadable(tx, conversationId, { patienceMs, now }));
     // It stays a record that may be anybody's; the others are read all the same.
-    if (row === undefined) deps.logger.warn({ conversationId, error: codeOf(error) }, 'a record cannot be read');
+    deps.logger.warn({ conversationId, error: codeOf(error) }, 'a record cannot be read');
+    return settle((tx, now) => noteUnreadable(tx, conversationId, { patienceMs, now }));
   }
-  if (row !== undefined)
-    deps.logger.debug({ conversationId, attemptId: row.attempt_id, final: row.final }, 'conversation read');
 }
 
 /** Reads what is due, several at once. Answers false when a read failed; the others are kept. */
@@ -88,21 +91,26 @@ async function readDue(
   const due = await listDueReads(deps.store.db, agentId, look);
   let ok = due.length < readsPerSweep;
   let failure: unknown;
+  const noteFailed = (conversationId: string, error: unknown) => {
+    ok = false;
+    if (error instanceof RateLimitedError) failure = error;
+    deps.logger.warn({ conversationId, error: codeOf(error) }, 'a conversation could not be read');
+  };
+  const writes = gatherWrites(deps.store, noteFailed);
   const queue = due.values();
   const work = async () => {
     for (const conversationId of queue) {
       if (failure !== undefined) return;
       try {
-        await readOne(sweep, conversationId, offsetMs);
+        await writes.add({ id: conversationId, work: await readOne(sweep, conversationId, offsetMs) });
         sweep.onStep();
       } catch (error) {
-        ok = false;
-        if (error instanceof RateLimitedError) failure = error;
-        deps.logger.warn({ conversationId, error: codeOf(error) }, 'a conversation could not be read');
+        noteFailed(conversationId, error);
       }
     }
   };
   await Promise.all(Array.from({ length: readsAtOnce }, work));
+  await writes.flush();
   if (failure !== undefined) throw failure;
   return ok;
 }

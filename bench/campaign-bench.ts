@@ -25,6 +25,7 @@ async function withSandbox<Result extends ProgramResult>(
       SVC_BASE_URL: url,
       SVC_API_KEY: 'sk_sandbox_ok',
       SVC_READS_PER_SECOND: String(settings.readsPerSecond),
+      CARILLON_SUBMITS_PER_SECOND: String(settings.submitsPerSecond),
     };
     const result = await run(url, env);
     return { result, truth: await readServiceTruth(url, settings.openCalls) };

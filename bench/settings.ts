@@ -16,6 +16,8 @@ export interface CampaignSettings {
   readsAtOnce: number;
   /** Per real second, list pages included. */
   readsPerSecond: number;
+  /** Per real second; the script sends as it likes. */
+  submitsPerSecond: number;
 }
 
 export const campaignDefaults: CampaignSettings = {
@@ -31,7 +33,11 @@ export const campaignDefaults: CampaignSettings = {
   pageSize: 100,
   readsAtOnce: 8,
   readsPerSecond: 100,
+  submitsPerSecond: 5,
 };
+
+/** More than anybody reaches. */
+export const unthrottled = { readsPerSecond: 100_000, submitsPerSecond: 100_000 };
 
 export const importRows = 1_000_000;
 

@@ -12,6 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import type { PlanActivityResult } from '../activities/plan.ts';
 import { undecidedStates } from '../src/domain/ledger.ts';
 import { nextStep } from '../src/domain/next-step.ts';
 import { describeCampaign } from './campaign-details.ts';
@@ -180,35 +181,53 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
 
   /** The last batch and what became of it, as summaries name it. */
   let last = '';
-  const submit = async ({ batchId, size }: { batchId: string; size: number }): Promise<void> => {
-    const batch = `batch ${counters.submitted + 1}`;
+  /** Submits a batch. Answers what the planner said of the next one, if it was heard. */
+  const submit = async ({ batchId, size }: { batchId: string; size: number }): Promise<PlanActivityResult | null> => {
+    const batchNumber = counters.submitted + 1;
+    const batch = `batch ${batchNumber}`;
+    let planned: PlanActivityResult | null = null;
     for (;;) {
       const summary = `${batch}, ${size} calls`;
-      const result = await posting.submit.executeWithOptions({ summary }, [{ batchId }]);
+      const thenPlan = { campaignId, round, batchNumber: batchNumber + 1 };
+      const result = await posting.submit.executeWithOptions({ summary }, [{ batchId, thenPlan }]);
       last = result.kind === 'verdict' ? `${batch}: ${result.state}` : `${batch}: ${result.verdict.verdict}`;
-      if (result.kind === 'verdict') break;
+      if (result.kind === 'verdict') {
+        planned = result.planned ?? null;
+        break;
+      }
       const { state } = await short.recordPostVerdict.executeWithOptions({ summary: last }, [result.verdict]);
       // The batch is still to be submitted, or nobody would ever come back for it.
       if (!undecidedStates.includes(state)) break;
     }
     counters.submitted += 1;
     collectWanted = true;
+    return planned;
+  };
+
+  const plan = async (): Promise<PlanActivityResult> => {
+    const batchNumber = counters.submitted + 1;
+    const summary = last === '' ? `plans batch ${batchNumber}` : `plans batch ${batchNumber}, after ${last}`;
+    return short.plan.executeWithOptions({ summary }, [{ campaignId, round, batchNumber }]);
   };
 
   const dial = async (): Promise<void> => {
+    let known: PlanActivityResult | null = null;
+    let seen = changes;
     while (dialled === 'no') {
+      // A batch that is planned and not submitted is answered to the next run as well.
       if (isRolling()) {
         dialled = 'parked';
         return;
       }
-      const seen = changes;
-      const batchNumber = counters.submitted + 1;
-      const summary = last === '' ? `plans batch ${batchNumber}` : `plans batch ${batchNumber}, after ${last}`;
-      const planned = await short.plan.executeWithOptions({ summary }, [{ campaignId, round, batchNumber }]);
+      if (known === null) seen = changes;
+      const planned: PlanActivityResult = known ?? (await plan());
+      known = null;
       const step = nextStep(planned);
       if (step.kind === 'dial') {
         tell('dialling');
-        await submit(step);
+        // What changes from here on may not have been seen by the planner.
+        seen = changes;
+        known = await submit(step);
       } else if (step.kind === 'done') {
         dialled = 'all';
       } else {

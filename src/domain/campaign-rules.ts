@@ -186,9 +186,25 @@ export interface CampaignRules {
   sharedWords: 'wait' | 'unresolved';
 }
 
-/** Reads rules as they are stored with a campaign. */
+/** Rules of so many campaigns are at hand; with their law they are long, and every result asks for them. */
+const mostAtHand = 100;
+const atHand = new Map<string, CampaignRules>();
+
+/** Reads rules as they are stored with a campaign. They are shared by all who read the same text: nobody can change them. */
 export function readRules(text: string): CampaignRules {
-  return JSON.parse(text) as CampaignRules;
+  const known = atHand.get(text);
+  if (known !== undefined) return known;
+  const rules = frozen(JSON.parse(text) as CampaignRules);
+  const [oldest] = atHand.keys();
+  if (oldest !== undefined && atHand.size >= mostAtHand) atHand.delete(oldest);
+  atHand.set(text, rules);
+  return rules;
+}
+
+function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const inner of Object.values(value)) frozen(inner);
+  return Object.freeze(value);
 }
 
 /** When a campaign begins to dial, if nothing is dialled before `at`. */

@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import { prepared } from './prepared.ts';
+import type { Row } from './schema.ts';
 import type { Queries, Tx } from './tx.ts';
 
 export type AggregateKind = 'outcome' | 'disposition' | 'collected' | 'evaluation';
@@ -38,17 +40,19 @@ export async function changeAggregates(tx: Tx, campaignId: string, changes: read
   const rows = [...sums.values()]
     .filter((change) => change.delta !== 0)
     .map(({ kind, key = '', value, delta }) => ({ campaign_id: campaignId, kind, key, value, count: delta }));
-  if (rows.length === 0) return;
-  await tx
+  for (const row of rows) await addToAggregate(tx, row);
+}
+
+const addToAggregate = prepared((tx: Tx, row: Row<'aggregates'>) =>
+  tx
     .insertInto('aggregates')
-    .values(rows)
+    .values({ campaign_id: row.campaign_id, kind: row.kind, key: row.key, value: row.value, count: row.count })
     .onConflict((conflict) =>
       conflict
         .columns(['campaign_id', 'kind', 'key', 'value'])
         .doUpdateSet({ count: sql<number>`aggregates.count + excluded.count` }),
-    )
-    .execute();
-}
+    ),
+);
 
 export interface Aggregate {
   kind: AggregateKind;

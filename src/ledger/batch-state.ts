@@ -1,5 +1,6 @@
 import type { BatchState } from '../domain/ledger.ts';
 import { batchTransitions } from '../domain/ledger.ts';
+import { preparedByShape } from './prepared.ts';
 import type { Tx } from './tx.ts';
 
 /**
@@ -13,11 +14,16 @@ export async function compareAndSetBatch(
 ): Promise<boolean> {
   const legal = from.filter((state) => batchTransitions[state].includes(to));
   if (legal.length === 0) return false;
-  const result = await tx
-    .updateTable('batches')
-    .set({ state: to })
-    .where('batch_id', '=', batchId)
-    .where('state', 'in', legal)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  const { numAffectedRows } = await moveFrom(tx, legal.join(' '), { batchId, to });
+  return numAffectedRows === 1n;
 }
+
+const moveFrom = preparedByShape(
+  (legal) =>
+    (tx: Tx, { batchId, to }: { batchId: string; to: BatchState }) =>
+      tx
+        .updateTable('batches')
+        .set({ state: to })
+        .where('batch_id', '=', batchId)
+        .where('state', 'in', legal.split(' ') as BatchState[]),
+);

@@ -1,6 +1,7 @@
 import type { EventType, NewEvent } from '../domain/events.ts';
 import type { Queries, Tx } from './tx.ts';
 import { partsOf } from './parts.ts';
+import { preparedByShape } from './prepared.ts';
 import type { Row } from './schema.ts';
 
 const collected = new WeakMap<Tx, NewEvent[]>();
@@ -14,20 +15,32 @@ export function collectEvents(tx: Tx): readonly NewEvent[] {
   return events;
 }
 
+/** Rows of the log as one list of values, and so many of them as the shape says. */
+const insertEvents = preparedByShape((count) => (tx: Tx, values: Record<string, unknown>) => {
+  const rows = Array.from({ length: Number(count) }, (_, row) =>
+    Object.fromEntries(eventColumns.map((column, at) => [column, values[row * eventColumns.length + at]])),
+  );
+  return tx.insertInto('events').values(rows as never);
+});
+
+const eventColumns = ['at', 'campaign_id', 'type', 'recipient_id', 'attempt_id', 'batch_id', 'data'] as const;
+/** Most transactions add a few; longer lists are rare, and each length would be a text of its own. */
+const eventsPerInsert = 25;
+
 /** Adds to the append-only log, in the transaction of the change that it tells of. */
 export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   collected.get(tx)?.push(...events);
-  for (const part of partsOf(events)) {
-    const rows = part.map((event) => ({
-      at: event.at,
-      campaign_id: event.campaignId,
-      type: event.type,
-      recipient_id: event.recipientId ?? null,
-      attempt_id: event.attemptId ?? null,
-      batch_id: event.batchId ?? null,
-      data: event.data === undefined ? null : JSON.stringify(event.data),
-    }));
-    await tx.insertInto('events').values(rows).execute();
+  for (const part of partsOf(events, eventsPerInsert)) {
+    const values = part.flatMap((event) => [
+      event.at,
+      event.campaignId,
+      event.type,
+      event.recipientId ?? null,
+      event.attemptId ?? null,
+      event.batchId ?? null,
+      event.data === undefined ? null : JSON.stringify(event.data),
+    ]);
+    await insertEvents(tx, String(part.length), values as unknown as Record<string, unknown>);
   }
 }
 

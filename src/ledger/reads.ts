@@ -1,6 +1,7 @@
 import type { SelectQueryBuilder } from 'kysely';
 import type { AttemptState } from '../domain/ledger.ts';
 import type { AttemptRow, BatchRow, Database } from './schema.ts';
+import { prepared } from './prepared.ts';
 import type { Queries } from './tx.ts';
 
 /** How many rows a query finds. */
@@ -11,9 +12,13 @@ export async function countRows<Tables extends keyof Database>(
   return count;
 }
 
+const selectBatch = prepared((db: Queries, { batchId }: { batchId: string }) =>
+  db.selectFrom('batches').selectAll().where('batch_id', '=', batchId),
+);
+
 /** The batch, or undefined when the database has none of that id. */
 export async function findBatch(db: Queries, batchId: string): Promise<BatchRow | undefined> {
-  return db.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirst();
+  return (await selectBatch(db, { batchId })).rows[0];
 }
 
 /** The attempts of a batch that are in one of these states, in the order of its calls. */

@@ -1,33 +1,16 @@
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import LibsqlDatabase from 'libsql';
 import { CompiledQuery, SqliteAdapter, SqliteDriver, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
-import type { DatabaseConnection, Dialect, SqliteDatabase, SqliteStatement } from 'kysely';
+import type { DatabaseConnection, Dialect, SqliteDatabase } from 'kysely';
+import { cachePrepared } from './sqlite-statements.ts';
+import type { Queries } from './tx.ts';
 
 /** Waiting for another process's transaction, at most. */
 const busyTimeoutMs = 10_000;
-
-/** Preparing a statement costs more than running most of them; the set of texts is small and fixed. */
-function cachePrepared(database: SqliteDatabase, limit = 400): SqliteDatabase {
-  const statements = new Map<string, SqliteStatement>();
-  return {
-    close: () => {
-      try {
-        // Statements that are still prepared keep SQLite from tidying up by itself.
-        database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
-      } catch {
-        // A file that may only be read, or is busy, stays as it is: nothing is lost by that.
-      }
-      database.close();
-    },
-    prepare(sql) {
-      const known = statements.get(sql);
-      if (known !== undefined) return known;
-      const statement = database.prepare(sql);
-      if (statements.size < limit) statements.set(sql, statement);
-      return statement;
-    },
-  };
-}
+/** Of pages at hand: with SQLite's own 2 MB a campaign of thousands reads the same ones from the file over and over. */
+const cacheKib = 64 * 1024;
+/** Pages of 4 KiB in the journal before they are copied into the file, which waits for the disk twice more. */
+const pagesPerCheckpoint = 4_000;
 
 const betweenTriesMs = 10;
 
@@ -73,13 +56,15 @@ function keepPrivate(path: string): void {
 export function openSqliteFile(
   path: string,
   options: { journal?: 'wal' | 'delete'; busyTimeoutMs?: number } = {},
-): SqliteDatabase {
+): InstanceType<typeof LibsqlDatabase> {
   keepPrivate(path);
   const database = new LibsqlDatabase(path);
   const waitMs = options.busyTimeoutMs ?? busyTimeoutMs;
   database.exec(`PRAGMA busy_timeout=${waitMs}`);
   setJournal(database, options.journal ?? 'wal', waitMs);
   database.exec('PRAGMA synchronous=FULL');
+  database.exec(`PRAGMA cache_size=-${cacheKib}`);
+  database.exec(`PRAGMA wal_autocheckpoint=${pagesPerCheckpoint}`);
   return database;
 }
 
@@ -106,6 +91,18 @@ export function readSqliteTables(path: string): { tables: string[]; migrations: 
 
 /** Migrations run in a transaction, so that a crash leaves either the old schema or the new one. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
+  readonly #opened: { database?: SqliteDatabase };
+
+  constructor(opened: { database?: SqliteDatabase }) {
+    super();
+    this.#opened = opened;
+  }
+
+  /** The one connection, once it is open. Its holder alone may use it: a transaction, until it ends. */
+  get database(): SqliteDatabase | undefined {
+    return this.#opened.database;
+  }
+
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
@@ -128,11 +125,19 @@ class ImmediateSqliteDriver extends SqliteDriver {
 }
 
 export function createSqliteDialect(path: string): Dialect {
-  const config = { database: async () => cachePrepared(openSqliteFile(path)) };
+  const opened: { database?: SqliteDatabase } = {};
+  const config = { database: async () => (opened.database = cachePrepared(openSqliteFile(path))) };
   return {
     createDriver: () => new ImmediateSqliteDriver(config),
-    createAdapter: () => new TransactionalSqliteAdapter(),
+    createAdapter: () => new TransactionalSqliteAdapter(opened),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
+}
+
+/** The connection that a transaction holds on SQLite; undefined: it is none, or one of PostgreSQL. */
+export function heldConnection(db: Queries): SqliteDatabase | undefined {
+  const { adapter } = db.getExecutor();
+  const isHeld = adapter instanceof TransactionalSqliteAdapter && 'isTransaction' in db && db.isTransaction === true;
+  return isHeld ? adapter.database : undefined;
 }

@@ -1,9 +1,29 @@
 import type { Updateable } from 'kysely';
 import type { AttemptState } from '../domain/ledger.ts';
+import { preparedByShape } from './prepared.ts';
 import type { Tx } from './tx.ts';
 import type { Database } from './schema.ts';
 
 type Changes<Table extends keyof Database> = Updateable<Database[Table]>;
+
+/** Sets columns of the one row with this key. Changed for every single call. */
+function updateOne<Table extends 'recipients' | 'attempts' | 'batches' | 'conversations' | 'agents'>(
+  table: Table,
+  keyColumn: keyof Database[Table] & string,
+): (tx: Tx, key: string, changes: Changes<Table>) => Promise<void> {
+  const run = preparedByShape((columns) => (tx: Tx, values: Record<string, unknown>) => {
+    const changes = Object.fromEntries(columns.split(' ').map((column) => [column, values[column]]));
+    // One of the tables, for the types; the text is that of any.
+    const query = tx.updateTable(table as 'recipients').set(changes);
+    return query.where(keyColumn as 'recipient_id', '=', values['key'] as string);
+  });
+  return async (tx, key, changes) => {
+    const set = Object.entries(changes).filter(([, value]) => value !== undefined);
+    if (set.length === 0) return;
+    const columns = set.map(([column]) => column).join(' ');
+    await run(tx, columns, { ...Object.fromEntries(set), key });
+  };
+}
 
 /** Changes one campaign. Its state is changed by `changeCampaignState`. */
 export async function updateCampaign(tx: Tx, campaignId: string, changes: Changes<'campaigns'>): Promise<void> {
@@ -21,19 +41,14 @@ export async function updateRound(
 }
 
 /** Changes one recipient. */
-export async function updateRecipient(tx: Tx, recipientId: string, changes: Changes<'recipients'>): Promise<void> {
-  await tx.updateTable('recipients').set(changes).where('recipient_id', '=', recipientId).execute();
-}
+export const updateRecipient = updateOne('recipients', 'recipient_id');
 
 /** Changes one batch. Its state is changed by `compareAndSetBatch` alone. */
-export async function updateBatch(tx: Tx, batchId: string, changes: Omit<Changes<'batches'>, 'state'>): Promise<void> {
-  await tx.updateTable('batches').set(changes).where('batch_id', '=', batchId).execute();
-}
+export const updateBatch: (tx: Tx, batchId: string, changes: Omit<Changes<'batches'>, 'state'>) => Promise<void> =
+  updateOne('batches', 'batch_id');
 
 /** Changes one attempt. */
-export async function updateAttempt(tx: Tx, attemptId: string, changes: Changes<'attempts'>): Promise<void> {
-  await tx.updateTable('attempts').set(changes).where('attempt_id', '=', attemptId).execute();
-}
+export const updateAttempt = updateOne('attempts', 'attempt_id');
 
 /** Changes the attempts of a batch that are in one of these states. */
 export async function updateAttemptsOf(
@@ -46,11 +61,7 @@ export async function updateAttemptsOf(
 }
 
 /** Changes what is stored of one conversation. */
-export async function updateConversation(tx: Tx, id: string, changes: Changes<'conversations'>): Promise<void> {
-  await tx.updateTable('conversations').set(changes).where('conversation_id', '=', id).execute();
-}
+export const updateConversation = updateOne('conversations', 'conversation_id');
 
 /** Changes what is known of one agent. */
-export async function updateAgent(tx: Tx, agentId: string, changes: Changes<'agents'>): Promise<void> {
-  await tx.updateTable('agents').set(changes).where('agent_id', '=', agentId).execute();
-}
+export const updateAgent = updateOne('agents', 'agent_id');

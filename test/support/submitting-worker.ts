@@ -14,6 +14,7 @@ export function submittingWorker(
   const posts: string[] = [];
   const client = {
     clockReadings: () => ({ last: null, ageMs: 0, answeredMsAgo: 0, connectionFailed: false }),
+    listPhoneNumbers: async () => [{ phone_number_id: 'pn_main', phone_number: '+12015550100' }],
     placeBatchCalls: async (_body: unknown, { requestId }: { requestId: string }) => {
       posts.push(requestId);
       await given.meanwhile?.();

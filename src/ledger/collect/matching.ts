@@ -11,6 +11,8 @@ import {
 import { sql } from 'kysely';
 import { correlationOf, lookAheadOf, readAgent, readBatches, type Timing } from '../doubt/correlation-rows.ts';
 import { appendEvents } from '../events.ts';
+import { prepared } from '../prepared.ts';
+import { findBatch } from '../reads.ts';
 import type { Queries, Tx } from '../tx.ts';
 import { liftPossibleOptOuts } from '../doubt/possible-opt-outs.ts';
 import { readPostBounds } from '../doubt/post-bounds.ts';
@@ -118,33 +120,54 @@ interface Match {
   now: number;
 }
 
-/** Gives a record to an attempt, and settles from it. Answers false when it has got an owner meanwhile. */
-async function storeMatch(tx: Tx, { conversationId, attemptId, evidence, now }: Match): Promise<boolean> {
-  // What is settled is the row as it is claimed: another process may have read the record to its end meanwhile.
-  const record = await tx
+const claimRecord = prepared((tx: Tx, { conversationId, attemptId }: { conversationId: string; attemptId: string }) =>
+  tx
     .updateTable('conversations')
     .set({ attempt_id: attemptId })
     .where('conversation_id', '=', conversationId)
     .where('attempt_id', 'is', null)
-    .returningAll()
-    .executeTakeFirst();
-  if (record === undefined) return false;
-  const attempt = await tx
-    .updateTable('attempts')
-    .set({ conversation_id: conversationId, evidence, rang_at: record.started_at, candidates: null })
-    .where('attempt_id', '=', attemptId)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  const { batch_id: batchId, campaign_id: campaignId, recipient_id: recipientId } = attempt;
-  const batch = await tx.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirstOrThrow();
-  await confirmBatch(tx, batch, { acceptedBy: 'evidence', now });
-  await updateBatch(tx, batchId, { progress_at: now });
-  await tx
+    .returningAll(),
+);
+
+const giveRecord = prepared(
+  (
+    tx: Tx,
+    {
+      conversationId,
+      attemptId,
+      evidence,
+      rangAt,
+    }: Pick<Match, 'conversationId' | 'attemptId' | 'evidence'> & { rangAt: number | null },
+  ) =>
+    tx
+      .updateTable('attempts')
+      .set({ conversation_id: conversationId, evidence, rang_at: rangAt, candidates: null })
+      .where('attempt_id', '=', attemptId)
+      .returningAll(),
+);
+
+const proveCampaign = prepared((tx: Tx, { campaignId }: { campaignId: string }) =>
+  tx
     .updateTable('campaigns')
     .set({ caller_proven: 1, record_shown: 1 })
     .where('campaign_id', '=', campaignId)
-    .where((eb) => eb.or([eb('caller_proven', '=', 0), eb('record_shown', '=', 0)]))
-    .execute();
+    .where((eb) => eb.or([eb('caller_proven', '=', 0), eb('record_shown', '=', 0)])),
+);
+
+/** Gives a record to an attempt, and settles from it. Answers false when it has got an owner meanwhile. */
+async function storeMatch(tx: Tx, { conversationId, attemptId, evidence, now }: Match): Promise<boolean> {
+  // What is settled is the row as it is claimed: another process may have read the record to its end meanwhile.
+  const [record] = (await claimRecord(tx, { conversationId, attemptId })).rows;
+  if (record === undefined) return false;
+  const claimed = { conversationId, attemptId, evidence, rangAt: record.started_at };
+  const [attempt] = (await giveRecord(tx, claimed)).rows;
+  if (attempt === undefined) throw new Error('the attempt that is to own a record is not in the database');
+  const { batch_id: batchId, campaign_id: campaignId, recipient_id: recipientId } = attempt;
+  const batch = await findBatch(tx, batchId);
+  if (batch === undefined) throw new Error('the batch of an attempt is not in the database');
+  await confirmBatch(tx, batch, { acceptedBy: 'evidence', now });
+  await updateBatch(tx, batchId, { progress_at: now });
+  await proveCampaign(tx, { campaignId });
   const by = evidence === 'person' ? ({ by: 'person' } as const) : {};
   const data = { conversation: conversationId, evidence, ...by };
   await appendEvents(tx, [{ at: now, campaignId, type: 'attempt.matched', recipientId, attemptId, batchId, data }]);
@@ -159,13 +182,16 @@ async function storeMatch(tx: Tx, { conversationId, attemptId, evidence, now }: 
 async function noteDelay(tx: Tx, attempt: AttemptRow, record: ConversationRow): Promise<void> {
   if (record.started_at === null || attempt.posted_at === null) return;
   const delayMs = Math.min(record.started_at - attempt.posted_at, longestDelayMs);
-  await tx
+  await lengthenDelay(tx, { agentId: attempt.agent_id, delayMs });
+}
+
+const lengthenDelay = prepared((tx: Tx, { agentId, delayMs }: { agentId: string; delayMs: number }) =>
+  tx
     .updateTable('agents')
     .set({ longest_delay_ms: delayMs })
-    .where('agent_id', '=', attempt.agent_id)
-    .where('longest_delay_ms', '<', delayMs)
-    .execute();
-}
+    .where('agent_id', '=', agentId)
+    .where('longest_delay_ms', '<', delayMs),
+);
 
 /** A record shows a call that the service was said not to have taken: it was made, and its person is called for it no more. */
 async function takeAsPlaced(tx: Tx, attempt: AttemptRow, now: number): Promise<void> {

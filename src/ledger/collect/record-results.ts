@@ -5,6 +5,7 @@ import { isNearLine, wordingOf } from '../../domain/correlation/line-words.ts';
 import { changeAggregates, groupsOf } from '../aggregates.ts';
 import type { ReadRow } from '../doubt/conversations.ts';
 import { lockCampaign } from '../locks.ts';
+import { prepared } from '../prepared.ts';
 import type { Tx } from '../tx.ts';
 import { settleAttempts } from '../rows/settle.ts';
 import { Overtaken } from '../transaction.ts';
@@ -19,24 +20,30 @@ async function noteOwnWords(
 ): Promise<void> {
   const [shown, own] = [wordingOf(openingLine), wordingOf(attempt.opening_line)];
   if (shown === null || own === null || startedAt === null || !isNearLine(shown, own)) return;
-  await tx
+  await widenWords(tx, { startedAt, agentId: attempt.agent_id });
+}
+
+const widenWords = prepared((tx: Tx, { startedAt, agentId }: { startedAt: number; agentId: string }) =>
+  tx
     .updateTable('agents')
     .set((eb) => ({
       words_first: eb.case().when('words_first', '<=', startedAt).then(eb.ref('words_first')).else(startedAt).end(),
       words_last: eb.case().when('words_last', '>=', startedAt).then(eb.ref('words_last')).else(startedAt).end(),
     }))
-    .where('agent_id', '=', attempt.agent_id)
-    .execute();
-}
+    .where('agent_id', '=', agentId),
+);
 
-/** Locks the campaign whose attempt owns a record: its results and its campaign's dialling take turns. Answers that attempt's id. */
-async function lockOwner(tx: Tx, conversationId: string): Promise<string | null> {
-  const owner = await tx
+const selectOwner = prepared((tx: Tx, { conversationId }: { conversationId: string }) =>
+  tx
     .selectFrom('conversations')
     .innerJoin('attempts', 'attempts.attempt_id', 'conversations.attempt_id')
     .select(['attempts.campaign_id', 'attempts.attempt_id'])
-    .where('conversations.conversation_id', '=', conversationId)
-    .executeTakeFirst();
+    .where('conversations.conversation_id', '=', conversationId),
+);
+
+/** Locks the campaign whose attempt owns a record: its results and its campaign's dialling take turns. Answers that attempt's id. */
+async function lockOwner(tx: Tx, conversationId: string): Promise<string | null> {
+  const [owner] = (await selectOwner(tx, { conversationId })).rows;
   if (owner !== undefined) await lockCampaign(tx, owner.campaign_id);
   return owner?.attempt_id ?? null;
 }
@@ -76,6 +83,15 @@ function resultOf(facts: ConversationFacts, rules: CampaignRules, row: Conversat
   return row.final === 1 ? { disposition: 'unknown', detail: 'record_tells_nothing', counted: true } : null;
 }
 
+const selectSettled = prepared((tx: Tx, { attemptId }: { attemptId: string }) =>
+  tx
+    .selectFrom('attempts')
+    .innerJoin('campaigns', 'campaigns.campaign_id', 'attempts.campaign_id')
+    .select(['attempts.campaign_id', 'attempts.batch_id', 'attempts.recipient_id', 'campaigns.rules'])
+    .select(['attempts.agent_id', 'attempts.opening_line'])
+    .where('attempt_id', '=', attemptId),
+);
+
 /**
  * Settles the attempt that owns a record as far as the record tells, and counts its results once it is final.
  * `becameFinal`: whether this is the first time that the record is both owned and final.
@@ -86,13 +102,8 @@ export async function settleFromRecord(
   { now, becameFinal }: { now: number; becameFinal: boolean },
 ): Promise<void> {
   if (row.attempt_id === null) return;
-  const attempt = await tx
-    .selectFrom('attempts')
-    .innerJoin('campaigns', 'campaigns.campaign_id', 'attempts.campaign_id')
-    .select(['attempts.campaign_id', 'attempts.batch_id', 'attempts.recipient_id', 'campaigns.rules'])
-    .select(['attempts.agent_id', 'attempts.opening_line'])
-    .where('attempt_id', '=', row.attempt_id)
-    .executeTakeFirstOrThrow();
+  const [attempt] = (await selectSettled(tx, { attemptId: row.attempt_id })).rows;
+  if (attempt === undefined) throw new Error('the attempt that owns a record is not in the database');
   const facts = JSON.parse(row.facts) as ConversationFacts;
   if (row.finished === 1) {
     const result = resultOf(facts, readRules(attempt.rules), row);

@@ -1,6 +1,7 @@
-import type { ExpressionBuilder } from 'kysely';
+import { sql, type ExpressionBuilder } from 'kysely';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import { durationOf } from '../../domain/disposition.ts';
+import { prepared } from '../prepared.ts';
 import type { Tx } from '../tx.ts';
 import type { ConversationRow, Database } from '../schema.ts';
 
@@ -21,18 +22,32 @@ export async function learnFromRecord(
   const isEmpty = facts.hasTranscript && !spoken && facts.callResult === null;
   const emptyMs = isEmpty ? durationOf(facts) : 0;
   const lagMs = lagOf(row, facts, offsetMs);
-  await tx
+  const shown = { spoken: spoken ? 1 : 0, bare: isEmpty && emptyMs === 0 ? 1 : 0, emptyMs, lagMs };
+  await noteHabits(tx, { ...shown, tells: tells ? 1 : 0, agentId: row.agent_id });
+}
+
+/** What one record has shown; 1 and 0 for yes and no. */
+interface Shown {
+  agentId: string;
+  tells: number;
+  spoken: number;
+  bare: number;
+  emptyMs: number;
+  lagMs: number;
+}
+
+const noteHabits = prepared((tx: Tx, shown: Shown) =>
+  tx
     .updateTable('agents')
     .set((eb) => ({
-      telling_run: tells ? eb('telling_run', '+', 1) : 0,
-      words_shown: spoken ? 1 : eb.ref('words_shown'),
-      bare_shown: isEmpty && emptyMs === 0 ? 1 : eb.ref('bare_shown'),
-      longest_empty_ms: greatest(eb, 'longest_empty_ms', emptyMs),
-      longest_lag_ms: greatest(eb, 'longest_lag_ms', lagMs),
+      telling_run: sql<number>`case when ${shown.tells} = 1 then telling_run + 1 else 0 end`,
+      words_shown: greatest(eb, 'words_shown', shown.spoken),
+      bare_shown: greatest(eb, 'bare_shown', shown.bare),
+      longest_empty_ms: greatest(eb, 'longest_empty_ms', shown.emptyMs),
+      longest_lag_ms: greatest(eb, 'longest_lag_ms', shown.lagMs),
     }))
-    .where('agent_id', '=', row.agent_id)
-    .execute();
-}
+    .where('agent_id', '=', shown.agentId),
+);
 
 /** How long after the end of its call a record was listed, where a complete sweep begun after that end had not shown it; else 0. */
 function lagOf(row: ConversationRow, facts: ConversationFacts, offsetMs: number): number {
@@ -43,8 +58,8 @@ function lagOf(row: ConversationRow, facts: ConversationFacts, offsetMs: number)
 
 function greatest(
   eb: ExpressionBuilder<Database, 'agents'>,
-  column: 'longest_empty_ms' | 'longest_lag_ms',
-  ms: number,
+  column: 'words_shown' | 'bare_shown' | 'longest_empty_ms' | 'longest_lag_ms',
+  value: number,
 ) {
-  return eb.case().when(column, '<', ms).then(ms).else(eb.ref(column)).end();
+  return eb.case().when(column, '<', value).then(value).else(eb.ref(column)).end();
 }

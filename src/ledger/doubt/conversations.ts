@@ -4,6 +4,7 @@ import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { heardOptOut, isCallOver, isFinal, isFinished } from '../../domain/disposition.ts';
 import { talkIn } from '../../domain/correlation/recorded-talk.ts';
 import { learnFromRecord } from './agent-habits.ts';
+import { prepared } from '../prepared.ts';
 import type { Queries, Tx } from '../tx.ts';
 import { heardState } from './possible-opt-outs.ts';
 import { Overtaken } from '../transaction.ts';
@@ -132,17 +133,45 @@ export interface RecordReading {
   now: number;
 }
 
+const selectConversation = prepared((tx: Tx, { conversationId }: { conversationId: string }) =>
+  tx.selectFrom('conversations').selectAll().where('conversation_id', '=', conversationId),
+);
+
+type ReadChanges = Pick<ConversationRow, (typeof readColumns)[number]>;
+
+const readColumns = [
+  'facts',
+  'started_at',
+  'reads',
+  'unchanged_reads',
+  'unchanged_since',
+  'unreadable_since',
+  'finished',
+  'finished_at',
+  'final',
+  'next_read_at',
+  'talk',
+  'caller',
+  'heard',
+] as const;
+
+const writeRead = prepared((tx: Tx, values: ReadChanges & { conversationId: string; readsBefore: number }) =>
+  tx
+    .updateTable('conversations')
+    .set(Object.fromEntries(readColumns.map((column) => [column, values[column]])))
+    .where('conversation_id', '=', values.conversationId)
+    .where('reads', '=', values.readsBefore)
+    .returningAll(),
+);
+
 /** Stores a read of the record itself and answers the row as it stands now. Throws Overtaken when another process stored one meanwhile. */
 export async function storeRead(
   tx: Tx,
   conversationId: string,
   { facts, analysisWaitMs, ringLimitMs, optOut, offsetMs, now }: RecordReading,
 ): Promise<ReadRow> {
-  const row = await tx
-    .selectFrom('conversations')
-    .selectAll()
-    .where('conversation_id', '=', conversationId)
-    .executeTakeFirstOrThrow();
+  const [row] = (await selectConversation(tx, { conversationId })).rows;
+  if (row === undefined) throw new Error(`conversation ${conversationId} is not in the database`);
   // It has told all: a slower read does not take that back.
   if (row.final === 1 && row.attempt_id !== null) return { ...row, becameFinal: false };
   const known = JSON.parse(row.facts) as ConversationFacts;
@@ -156,9 +185,8 @@ export async function storeRead(
   const finished = isFinished(read, reads);
   const finishedAt = row.finished_at ?? (finished || isCallOver(read) ? now : null);
   const final = isFinal(read, { reads, overForMs: finishedAt === null ? 0 : now - finishedAt, analysisWaitMs });
-  const stored = await tx
-    .updateTable('conversations')
-    .set({
+  const [stored] = (
+    await writeRead(tx, {
       facts: JSON.stringify(read),
       started_at: read.startedAt,
       reads: row.reads + 1,
@@ -172,11 +200,10 @@ export async function storeRead(
       talk: talkIn(read, final, ringLimitMs),
       caller: read.callerNumber ?? row.caller,
       heard: row.heard === heardState.nothing && final && heardOptOut(read, optOut) ? heardState.toFollow : row.heard,
+      conversationId,
+      readsBefore: row.reads,
     })
-    .where('conversation_id', '=', conversationId)
-    .where('reads', '=', row.reads)
-    .returningAll()
-    .executeTakeFirst();
+  ).rows;
   if (stored === undefined) throw new Overtaken('Another process has stored a read of this record.');
   const becameFinal = final && row.final === 0;
   if (becameFinal) await learnFromRecord(tx, stored, { facts: read, offsetMs });

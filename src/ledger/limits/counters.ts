@@ -184,8 +184,16 @@ export async function countDialable(
   campaign: Pick<Campaign, 'campaignId' | 'rules'>,
   now: number,
 ): Promise<number> {
-  const wordsKept = await readWordsKept(db, campaign.rules);
-  const due = dueRecipients(db, campaign, { now, limit: candidatesPerLook, wordsKept });
+  return countDue(db, campaign, { now, wordsKept: await readWordsKept(db, campaign.rules) });
+}
+
+/** As `countDialable`, where it is known whether words are kept apart. */
+export async function countDue(
+  db: Queries,
+  campaign: Pick<Campaign, 'campaignId' | 'rules'>,
+  look: { now: number; wordsKept: boolean },
+): Promise<number> {
+  const due = dueRecipients(db, campaign, { ...look, limit: candidatesPerLook });
   const row = await db
     .selectFrom(due.select('recipient_id').where('tier', 'in', [0, 1]).as('due'))
     .select((eb) => eb.fn.countAll<number>().as('count'))

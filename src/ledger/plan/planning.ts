@@ -6,7 +6,7 @@ import { earliest, type CampaignRules } from '../../domain/campaign-rules.ts';
 import type { WaitReason } from '../../domain/next-step.ts';
 import { lockAccount } from '../limits/account-pace.ts';
 import { giveCaller, readCallersIn } from '../limits/callers.ts';
-import { deferRecipients, selectDue, sortCandidates } from './candidates.ts';
+import { deferRecipients, selectDue, sortCandidates, type Sorting } from './candidates.ts';
 import { openBreaker } from '../limits/breaker.ts';
 import { changeCampaignState, drainCampaign, findCampaign, type Campaign } from '../rows/campaigns.ts';
 import {
@@ -18,6 +18,7 @@ import {
   type Outstanding,
   candidatesPerLook,
   countDialable,
+  countDue,
   isAnyoneDue,
 } from '../limits/counters.ts';
 import { createBatch, type RenderRecipient } from '../rows/create-batch.ts';
@@ -148,18 +149,18 @@ async function fillBatch(
 ): Promise<Plan | undefined> {
   const { rules } = campaign;
   const wordsKept = await readWordsKept(tx, rules);
-  const candidates = await selectDue(tx, campaign, { now: input.now, limit: candidatesPerLook, wordsKept });
-  if (candidates.length === 0) return (await waitForWords(tx, input, campaign)) ?? finishOrWait(tx, input, rules);
+  const due = await countDue(tx, campaign, { now: input.now, wordsKept });
+  if (due === 0) return (await waitForWords(tx, input, campaign)) ?? finishOrWait(tx, input, rules);
   await lockAccount(tx, campaign.accountId);
-  const slots = await slotsNow(tx, campaign, { now: input.now, due: candidates.length, canary });
+  const slots = await slotsNow(tx, campaign, { now: input.now, due, canary });
   if (slots.wait !== null) return wait(tx, input, { reason: slots.wait.reason, until: slots.wait.until });
   const { numbers, choice } = rules.callers;
   // One request names one number.
   const pool = numbers.length > 1 ? await readCallersIn(tx, campaign) : null;
   if (pool?.length === 0) return wait(tx, input, { reason: 'paused', until: rules.endsAt });
-  const callers = pool === null ? null : new CallerSorting(pool, choice);
-  const look = { candidates, slots: slots.count, now: input.now, wordsKept, callers };
-  const sorting = await sortCandidates(tx, campaign, look);
+  const { sorting, callers } = await sortDue(tx, campaign, { now: input.now, slots: slots.count, wordsKept }, () =>
+    pool === null ? null : new CallerSorting(pool, choice),
+  );
   await finishRecipients(tx, input, sorting.finishes);
   await leaveInDoubt(tx, input, sorting.doubtful);
   await deferRecipients(tx, input, sorting.deferrals.values());
@@ -189,6 +190,25 @@ async function fillBatch(
   const chosen = apart.map(({ row }) => row);
   if (callers !== null) await giveCaller(tx, input.campaignId, { phoneNumberId: caller, recipients: chosen });
   return { kind: 'batch', batchId: batchIdOf(input.campaignId, input.round, input.n), state: 'intent', size };
+}
+
+/**
+ * Sorts those who are due, in order, until the batch is full. Nearly always a few more than it takes are enough; where many of them are
+ * kept from being called, as many as one look may take.
+ */
+async function sortDue(
+  tx: Tx,
+  campaign: Campaign,
+  look: { now: number; slots: number; wordsKept: boolean },
+  sortCallers: () => CallerSorting | null,
+): Promise<{ sorting: Sorting; callers: CallerSorting | null }> {
+  for (let limit = Math.min(2 * look.slots, candidatesPerLook); ; limit = candidatesPerLook) {
+    const candidates = await selectDue(tx, campaign, { ...look, limit });
+    const callers = sortCallers();
+    const sorting = await sortCandidates(tx, campaign, { ...look, candidates, callers });
+    const isAll = limit === candidatesPerLook || candidates.length < limit;
+    if (isAll || sorting.dial.length >= look.slots) return { sorting, callers };
+  }
 }
 
 function toLine({ row, openingLine }: { row: { recipient_id: string }; openingLine: string | null }) {

@@ -4,6 +4,7 @@ import { refillAt } from '../../domain/pacing/pacing.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
+import { prepared } from '../prepared.ts';
 import type { At, Queries, Tx } from '../tx.ts';
 import { grantWish, noteWish, type Wish } from '../wishes.ts';
 import { updateCampaign, updateRound } from '../updates.ts';
@@ -74,9 +75,13 @@ function adjusted(rules: CampaignRules, adjustments: string | null): CampaignRul
 /** States in which somebody works for a campaign, or will: its calls may be on the line. */
 export const goingStates: readonly CampaignState[] = ['scheduled', 'running', 'paused', 'draining'];
 
+const selectCampaign = prepared((db: Queries, { campaignId }: { campaignId: string }) =>
+  db.selectFrom('campaigns').selectAll().where('campaign_id', '=', campaignId),
+);
+
 /** The campaign, or undefined when the database has none of that id or its import never finished. */
 export async function findCampaign(db: Queries, campaignId: string): Promise<Campaign | undefined> {
-  const row = await db.selectFrom('campaigns').selectAll().where('campaign_id', '=', campaignId).executeTakeFirst();
+  const [row] = (await selectCampaign(db, { campaignId })).rows;
   return row === undefined || row.state === 'importing' ? undefined : toCampaign(row);
 }
 

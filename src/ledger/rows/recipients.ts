@@ -4,6 +4,7 @@ import { changeAggregates, type AggregateChange } from '../aggregates.ts';
 import { appendEvents } from '../events.ts';
 import { groupBy } from '../../domain/group-by.ts';
 import { partsOf } from '../parts.ts';
+import { prepared } from '../prepared.ts';
 import type { At, Tx } from '../tx.ts';
 import { updateRecipient } from '../updates.ts';
 import type { RecipientRow } from '../schema.ts';
@@ -22,10 +23,19 @@ export async function finishRecipients(tx: Tx, at: At, finishes: readonly Finish
   for (const part of partsOf(finishes)) await finishPart(tx, at, part);
 }
 
+async function readOutcomes(
+  tx: Tx,
+  ids: readonly string[],
+): Promise<Pick<RecipientRow, 'recipient_id' | 'outcome' | 'reason'>[]> {
+  const [only] = ids;
+  if (only !== undefined && ids.length === 1) return (await selectRecipient(tx, { recipientId: only })).rows;
+  const query = tx.selectFrom('recipients').select(['recipient_id', 'outcome', 'reason']);
+  return query.where('recipient_id', 'in', ids).execute();
+}
+
 async function finishPart(tx: Tx, { campaignId, now }: At, finishes: readonly Finish[]): Promise<void> {
   const ids = finishes.map(({ recipientId }) => recipientId);
-  const query = tx.selectFrom('recipients').select(['recipient_id', 'outcome', 'reason']);
-  const rows = await query.where('recipient_id', 'in', ids).execute();
+  const rows = await readOutcomes(tx, ids);
   const before = new Map(rows.map((row) => [row.recipient_id, row]));
   const changes: AggregateChange[] = [];
   const events: NewEvent[] = [];
@@ -39,18 +49,25 @@ async function finishPart(tx: Tx, { campaignId, now }: At, finishes: readonly Fi
   }
   for (const sameEnd of groupBy(finishes, ({ outcome, reason }) => `${outcome} ${reason}`).values()) {
     const { outcome, reason } = sameEnd[0] as Finish;
-    const update = tx.updateTable('recipients').set({ state: 'done', outcome, reason, changed_at: now });
+    const end = { state: 'done', outcome, reason, changed_at: now } as const;
     const ended = sameEnd.map(({ recipientId }) => recipientId);
-    await update.where('recipient_id', 'in', ended).execute();
+    const [only] = ended;
+    if (only !== undefined && ended.length === 1) await updateRecipient(tx, only, end);
+    else await tx.updateTable('recipients').set(end).where('recipient_id', 'in', ended).execute();
   }
   await changeAggregates(tx, campaignId, changes);
   await appendEvents(tx, events);
 }
 
+const selectRecipient = prepared((tx: Tx, { recipientId }: { recipientId: string }) =>
+  tx.selectFrom('recipients').selectAll().where('recipient_id', '=', recipientId),
+);
+
 /** The row of a recipient. Throws when there is none. */
 export async function requireRecipient(tx: Tx, recipientId: string): Promise<RecipientRow> {
-  const query = tx.selectFrom('recipients').selectAll();
-  return query.where('recipient_id', '=', recipientId).executeTakeFirstOrThrow();
+  const [row] = (await selectRecipient(tx, { recipientId })).rows;
+  if (row === undefined) throw new Error('a recipient that is asked for is not in the database');
+  return row;
 }
 
 /** A recipient that goes back in line. */

@@ -4,6 +4,7 @@ import type { AttemptResult } from '../../domain/disposition.ts';
 import { afterAttempt } from '../../domain/attempts/retry-schedule.ts';
 import { changeAggregates, type AggregateChange } from '../aggregates.ts';
 import { appendEvents } from '../events.ts';
+import { prepared } from '../prepared.ts';
 import type { At, Tx } from '../tx.ts';
 import { requireCampaign, type Campaign } from './campaigns.ts';
 import { finishRecipients, requireRecipient, takeBackOutcome } from './recipients.ts';
@@ -14,19 +15,26 @@ import type { AttemptRow, RecipientRow } from '../schema.ts';
 /** Reason of an attempt that counts although nobody picked up, because too many such came in a row; it does not end the row. */
 const uncountedTooOften = 'uncounted_too_often';
 
+const selectAttemptsTo = prepared((tx: Tx, { recipientId }: { recipientId: string }) =>
+  tx
+    .selectFrom('attempts')
+    .select(['number', 'state', 'disposition', 'counted', 'reason'])
+    .where('recipient_id', '=', recipientId)
+    .where('state', '!=', 'released')
+    .orderBy('number'),
+);
+
+const selectPlaced = prepared((tx: Tx, { attemptId }: { attemptId: string }) =>
+  tx.selectFrom('attempts').selectAll().where('attempt_id', '=', attemptId).where('state', '!=', 'released'),
+);
+
 /** Counts a recipient's attempts afresh from its settled ones: a correction may have changed any of them. */
 async function tally(
   tx: Tx,
   { recipient_id: recipientId, budget_from: budgetFrom }: RecipientRow,
   { number: until, disposition }: { number: number; disposition: string },
 ) {
-  const attempts = await tx
-    .selectFrom('attempts')
-    .select(['number', 'state', 'disposition', 'counted', 'reason'])
-    .where('recipient_id', '=', recipientId)
-    .where('state', '!=', 'released')
-    .orderBy('number')
-    .execute();
+  const { rows: attempts } = await selectAttemptsTo(tx, { recipientId });
   const settled = attempts.filter((row) => row.state === 'settled');
   const ofBudget = settled.filter((row) => row.number > budgetFrom);
   const before = ofBudget.filter((row) => row.number < until);
@@ -120,8 +128,7 @@ export async function settleAttempts(
   if (settlements.length === 0) return;
   const campaign = await requireCampaign(tx, campaignId);
   for (const { attemptId, result } of settlements) {
-    const query = tx.selectFrom('attempts').selectAll().where('attempt_id', '=', attemptId);
-    const attempt = await query.where('state', '!=', 'released').executeTakeFirst();
+    const [attempt] = (await selectPlaced(tx, { attemptId })).rows;
     if (attempt !== undefined) await settleOne(tx, { campaign, attempt, result, now });
   }
 }

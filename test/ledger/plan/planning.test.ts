@@ -141,3 +141,23 @@ test.for(dialects)('open calls hold their slots, and a batch waits until enough 
   await scenario.sweep(noon + minuteMs, [answered('c2', second, noon + 1_000)]);
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
 });
+
+test.for(dialects)(
+  'who may not be called now leaves no place in the batch empty, however many they are: %s',
+  async (dialect) => {
+    const store = await openTestStore(dialect);
+    const day = [{ from: 9 * 60, to: 20 * 60 }];
+    const hours = { mon: day, tue: day, wed: day, thu: day, fri: day, sat: day, sun: day };
+    // Noon in UTC; in Honolulu it is two at night.
+    const asleep = 9;
+    const rows = buildRows(numbers(asleep + 3), () => 'Guest').map((row, index) => ({
+      ...row,
+      zones: [index === 1 || index > asleep ? 'Europe/London' : 'Pacific/Honolulu'],
+    }));
+    const rules = { pacing, calendar: { hours, closedOn: [] }, sharedWords: 'unresolved' as const };
+    const scenario = await beginProven(store, { rules, rows });
+    expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
+    const called = (await scenario.attempts()).map(({ recipient_id: id }) => id);
+    expect(called).toEqual(['spring/2', `spring/${asleep + 2}`]);
+  },
+);
