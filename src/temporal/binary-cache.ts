@@ -13,7 +13,7 @@ const workFolderPrefix = '.work-';
 
 type CacheConfig = Pick<Config, 'XDG_CACHE_HOME' | 'HOME'>;
 
-/** Where Temporal's programs are kept: shared by all clones of one user. `XDG_CACHE_HOME` counts only when absolute, as its standard says. */
+/** Where Temporal's programs are kept, for all clones of one user. `XDG_CACHE_HOME` counts only when absolute, as its standard says. */
 export function temporalCache(config: CacheConfig): string {
   const xdg = config.XDG_CACHE_HOME;
   const cache = xdg !== undefined && isAbsolute(xdg) ? xdg : join(config.HOME ?? homedir(), '.cache');

@@ -33,7 +33,7 @@ test('a campaign that waits for days calls a row that is added at once, and ends
   const world = await createWorld();
   await world.work();
   await start(world, [`a,${busy},Row1`, `b,no number,Row2`, `c,${numberAt(3)},Row3`]);
-  await until(async () => (await statusOf(world))['open'] === 0 && world.sandbox.calls().length === 2);
+  await until(async () => world.sandbox.calls().length === 2 && (await statusOf(world))['open'] === 0);
 
   const list = writeList(world, 'more.csv', [
     `a,${busy},Row1`,
@@ -60,7 +60,7 @@ test('a campaign that waits for days calls a row that is added at once, and ends
     ['3', '4', 'd', 'accepted', '', '4'],
     ['4', '5', 'e', 'failed', 'invalid_phone', ''],
   ]);
-  await until(async () => (await statusOf(world))['open'] === 0 && world.sandbox.calls().length === 4);
+  await until(async () => world.sandbox.calls().length === 4 && (await statusOf(world))['open'] === 0);
 
   const waiting = (await resultsOf(world)).filter((row) => row['outcome'] === 'in_progress').map((row) => row['id']);
   expect(waiting).toContain('a');

@@ -93,7 +93,7 @@ export async function createDatabase(serverUrl: string, name: string): Promise<s
   return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
 }
 
-/** A server of this file's own, for tests that stop it. The rest share one (see test-stores.ts). Only with an archive can it be backed up. */
+/** A server of this file's own, for tests that stop it; the rest share one (see test-stores.ts). With an archive it can be backed up. */
 export async function startPostgresServer({ hasArchive = false } = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-postgres-'));
   const user = await findUser();
