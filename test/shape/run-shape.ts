@@ -6,7 +6,7 @@ import { drawPeople } from './people.ts';
 import type { ServerPrograms } from './server-programs.ts';
 import { batchSize, budget, campaignId, withWorld, type World } from './world.ts';
 
-/** How long after a kill dialling may stand still. */
+/** How long after a kill dialling may stand still, where nothing else takes the machine's time. */
 const standstillLimitMs = 60_000;
 /** Batches that the service takes after a kill, before dialling counts as going on: one may have been on its way. */
 const batchesOfProof = 2;
@@ -32,9 +32,10 @@ async function takenSince(world: World, since: number): Promise<number> {
   return new Set(calls.filter(({ realAcceptedAt }) => realAcceptedAt > since).map(({ requestId }) => requestId)).size;
 }
 
-async function untilTaken(world: World, since: number, batches: number): Promise<void> {
+async function untilTaken(world: World, since: number, wanted: { batches: number; limitMs: number }): Promise<void> {
+  const { batches } = wanted;
   const what = `the service has taken ${batches} more batches`;
-  const limits = { limitMs: since + standstillLimitMs - Date.now(), everyMs: 100 };
+  const limits = { limitMs: since + wanted.limitMs - Date.now(), everyMs: 100 };
   await until(what, async () => (await takenSince(world, since)) >= batches, limits);
 }
 
@@ -52,7 +53,14 @@ async function tellStory(world: World, story: readonly string[], error: Error): 
  * Plays a campaign in the production shape, kills each process in turn at moments drawn from the seed, and judges by the service's
  * own calls, the list and the results. Throws when dialling does not go on by itself.
  */
-export async function runShape(input: { seed: number; rows: number; programs: ServerPrograms }): Promise<ShapeEnd> {
+export async function runShape(input: {
+  seed: number;
+  rows: number;
+  programs: ServerPrograms;
+  /** Real milliseconds for which dialling may stand still after a blow; default a minute. */
+  limitMs?: number;
+}): Promise<ShapeEnd> {
+  const { limitMs = standstillLimitMs } = input;
   const people = drawPeople(input.seed, input.rows);
   const disturbances = drawDisturbances(input.seed);
   return withWorld({ ...input, people }, async (world) => {
@@ -62,9 +70,11 @@ export async function runShape(input: { seed: number; rows: number; programs: Se
     const tell = (last: string) => (error: Error) => tellStory(world, [...story, last], error);
     let gotOver = begun;
     for (const disturbance of disturbances) {
-      await untilTaken(world, gotOver, disturbance.after).catch(tell(`before: ${disturbance.kind}`));
+      await untilTaken(world, gotOver, { batches: disturbance.after, limitMs }).catch(
+        tell(`before: ${disturbance.kind}`),
+      );
       const { what, at, afterwards } = await strike(world, disturbance);
-      await untilTaken(world, at, batchesOfProof).catch(tell(`after: ${disturbance.kind}`));
+      await untilTaken(world, at, { batches: batchesOfProof, limitMs }).catch(tell(`after: ${disturbance.kind}`));
       gotOver = Date.now();
       standstills.push([disturbance.kind, gotOver - at]);
       const seconds = ((gotOver - at) / 1000).toFixed(1);
