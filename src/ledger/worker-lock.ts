@@ -7,6 +7,9 @@ export interface ProcessLock {
   release(): void;
 }
 
+/** Locks of this process. One whose holder has forgotten it would be let go by the garbage collector. */
+const held = new Set<ReturnType<typeof openSqliteFile>>();
+
 /**
  * Takes the lock at `path`, or answers null when another process (or another holder in this one) has it. It is an open exclusive
  * transaction on an empty SQLite file: the kernel drops it with the process, so there are no stale locks to guess at.
@@ -21,11 +24,14 @@ export function tryProcessLock(path: string): ProcessLock | null {
     if (isBusy(error)) return null;
     throw error;
   }
+  held.add(database);
   return {
     release: () => {
       // Closing alone leaves the lock to the garbage collector, as long as a statement of the connection is still known.
-      database?.prepare('rollback').run([]);
-      database?.close();
+      if (database === undefined) return;
+      database.prepare('rollback').run([]);
+      database.close();
+      held.delete(database);
       database = undefined;
     },
   };

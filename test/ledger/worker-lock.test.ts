@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import { StoreError } from '../../src/ledger/ledger-error.ts';
 import { lockSqliteFile } from '../../src/ledger/worker-lock.ts';
@@ -38,6 +41,18 @@ test('a released lock can be taken again, and other files are not concerned', ()
   expect(() => lockSqliteFile(path)).toThrow('Another worker');
   held.release();
   lockSqliteFile(path).release();
+});
+
+test('a lock whose holder keeps nothing of it is not collected', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const path = databasePath();
+  lockSqliteFile(path);
+  for (let turn = 0; turn < 5; turn += 1) {
+    await nextTurn();
+    collect();
+  }
+  expect(() => lockSqliteFile(path)).toThrow('Another worker');
 });
 
 test('a lock file that cannot be written is named', () => {
