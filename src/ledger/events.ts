@@ -16,7 +16,7 @@ export function collectEvents(tx: Tx): readonly NewEvent[] {
 }
 
 /** Rows of the log as one list of values, and so many of them as the shape says. */
-const insertEvents = preparedByShape((count) => (tx: Tx, values: Record<string, unknown>) => {
+const insertEvents = preparedByShape((count) => (tx: Tx, values: readonly unknown[]) => {
   const rows = Array.from({ length: Number(count) }, (_, row) =>
     Object.fromEntries(eventColumns.map((column, at) => [column, values[row * eventColumns.length + at]])),
   );
@@ -40,7 +40,7 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
       event.batchId ?? null,
       event.data === undefined ? null : JSON.stringify(event.data),
     ]);
-    await insertEvents(tx, String(part.length), values as unknown as Record<string, unknown>);
+    await insertEvents(tx, String(part.length), values);
   }
 }
 

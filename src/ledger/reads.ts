@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely';
 import type { AttemptState } from '../domain/ledger.ts';
-import type { AttemptRow, BatchRow, Database } from './schema.ts';
+import type { AttemptRow, BatchRow, Database, RoundRow } from './schema.ts';
 import { prepared } from './prepared.ts';
 import type { Queries } from './tx.ts';
 
@@ -19,6 +19,18 @@ const selectBatch = prepared((db: Queries, { batchId }: { batchId: string }) =>
 /** The batch, or undefined when the database has none of that id. */
 export async function findBatch(db: Queries, batchId: string): Promise<BatchRow | undefined> {
   return (await selectBatch(db, { batchId })).rows[0];
+}
+
+const selectRound = prepared((db: Queries, { campaignId, round }: { campaignId: string; round: number }) =>
+  db.selectFrom('rounds').selectAll().where('campaign_id', '=', campaignId).where('round', '=', round),
+);
+
+/** The row of a campaign's round, or undefined when it has not begun. */
+export async function findRoundRow(
+  db: Queries,
+  { campaignId, round }: { campaignId: string; round: number },
+): Promise<RoundRow | undefined> {
+  return (await selectRound(db, { campaignId, round })).rows[0];
 }
 
 /** The attempts of a batch that are in one of these states, in the order of its calls. */

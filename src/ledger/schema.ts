@@ -240,5 +240,6 @@ export type Row<Table extends keyof Database> = Selectable<Database[Table]>;
 export type RecipientRow = Row<'recipients'>;
 export type AttemptRow = Row<'attempts'>;
 export type BatchRow = Row<'batches'>;
+export type RoundRow = Row<'rounds'>;
 export type ConversationRow = Row<'conversations'>;
 export type AgentRow = Row<'agents'>;

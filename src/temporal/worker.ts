@@ -24,7 +24,7 @@ export interface WorkerOptions {
   /** Default: the bundle of the build, or one made now. */
   bundle?: WorkflowBundle;
   /** With it, Temporal hands work to this worker only while it calls this version current. Default: whatever comes. */
-  version?: WorkerDeploymentVersion;
+  version?: WorkerDeploymentVersion | undefined;
 }
 
 export interface RunningWorker {

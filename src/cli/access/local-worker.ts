@@ -24,7 +24,7 @@ interface LocalWorkerInput {
   store: Store;
   logger: Logger;
   target?: TemporalTarget | null;
-  version?: WorkerDeploymentVersion;
+  version?: WorkerDeploymentVersion | undefined;
 }
 
 /**
@@ -56,14 +56,7 @@ async function connectAndWork(
   });
   installRuntime(logger, { address });
   try {
-    const worker = await startWorker({
-      config,
-      connection,
-      namespace,
-      store,
-      logger,
-      ...(version === undefined ? {} : { version }),
-    });
+    const worker = await startWorker({ config, connection, namespace, store, logger, version });
     health?.watch({ connection, store, isRunning: () => worker.isRunning() });
     const finished = closeAfter(worker.finished, async () => {
       await health?.close();

@@ -58,10 +58,9 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
         logEvents(logger, events);
         traces?.tell(events);
       };
-      const input = { config, store: ledger.store, logger, ...(version === null ? {} : { version }) };
-      const worker = await startLocalWorker(io, input);
+      const worker = await startLocalWorker(io, { config, store: ledger.store, logger, version });
       if (json) tellReady(io, config, worker, ledger.store.ledgerId);
-      if (version !== null) logger.info(version, routedText(version));
+      if (version !== undefined) logger.info(version, routedText(version));
       announce(logger, config, worker);
       await tellElsewhere(logger, config, ledger.store);
       void tellClock(logger, config);
@@ -82,9 +81,9 @@ async function openTraces(config: Config, store: Store, logger: Logger): Promise
 }
 
 /** Throws ConfigError when only one of the two is set. */
-function versionOf(config: Config): WorkerDeploymentVersion | null {
+function versionOf(config: Config): WorkerDeploymentVersion | undefined {
   const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
-  if (deploymentName === undefined && buildId === undefined) return null;
+  if (deploymentName === undefined && buildId === undefined) return undefined;
   if (deploymentName === undefined || buildId === undefined)
     throw new ConfigError(
       'TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID name the version of a worker together: set both, or neither.',

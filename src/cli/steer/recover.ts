@@ -59,13 +59,14 @@ async function runRecover(io: Io, campaignId: string, { json }: { json: boolean 
       const now = Math.round((await readClock(config)).now());
       await refuseUnknownCalls(io, config, { store, campaign });
       const started = await startCampaign({ config, store, client, now, recovers: true }, campaignId);
-      const { state, stateReason, round } = await requireCampaign(store, campaignId);
+      const recovered = await requireCampaign(store, campaignId);
+      const { state, stateReason, round } = recovered;
       const workflowId = started?.round.workflowId ?? null;
       const words = `Campaign ${campaignId} has been started anew from the database, round ${round}.\n`;
       writeAnswer(io, json, { data: { campaignId, state, stateReason, round, workflowId }, words });
       if (json) return;
       const lines = [
-        ...pauseLines(await requireCampaign(store, campaignId)),
+        ...pauseLines(recovered),
         ...(await superviseCampaign({ config, store, temporal }, campaignId)),
         `Show its progress: carillon status ${campaignId}`,
       ];

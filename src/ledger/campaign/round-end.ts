@@ -1,5 +1,6 @@
 import { readStatus } from './campaign-status.ts';
 import type { Campaign } from '../rows/campaigns.ts';
+import { findRoundRow } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 
 /** How a round ended: counts only, nothing of a recipient. Instants are service time. */
@@ -18,12 +19,8 @@ export interface RoundEnd {
 /** What there is to tell of a round that has ended. */
 export async function readRoundEnd(db: Queries, campaign: Campaign, round: number): Promise<RoundEnd> {
   const { campaignId, state } = campaign;
-  const row = await db
-    .selectFrom('rounds')
-    .select(['started_at', 'ended_at'])
-    .where('campaign_id', '=', campaignId)
-    .where('round', '=', round)
-    .executeTakeFirstOrThrow();
+  const row = await findRoundRow(db, { campaignId, round });
+  if (row === undefined) throw new Error('a round that has ended is not in the database');
   const { total, outcomes, dispositions } = await readStatus(db, campaign);
   return {
     state: state === 'cancelled' ? 'cancelled' : 'completed',

@@ -4,6 +4,7 @@ import { countOutstanding, isOutstanding, nextDueAt } from '../limits/counters.t
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
+import { findRoundRow } from '../reads.ts';
 import type { At, Queries } from '../tx.ts';
 import { updateCampaign, updateRound } from '../updates.ts';
 
@@ -17,12 +18,7 @@ export interface Round {
 }
 
 export async function findRound(db: Queries, campaignId: string, round: number): Promise<Round | undefined> {
-  const row = await db
-    .selectFrom('rounds')
-    .select(['workflow_id', 'ended_at'])
-    .where('campaign_id', '=', campaignId)
-    .where('round', '=', round)
-    .executeTakeFirst();
+  const row = await findRoundRow(db, { campaignId, round });
   return row === undefined ? undefined : { campaignId, round, workflowId: row.workflow_id, endedAt: row.ended_at };
 }
 

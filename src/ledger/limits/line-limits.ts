@@ -4,6 +4,7 @@ import { refillAt, slotsToFill, warmUpLines } from '../../domain/pacing/pacing.t
 import { linesOf, readAccount, type Account } from './account-pace.ts';
 import { goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { countDialable, countOnLine, countStarts } from './counters.ts';
+import { findRoundRow } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 import { blockedUntil, canaryAllowance } from './safety.ts';
 
@@ -62,14 +63,9 @@ async function readOwnLimits(
 }
 
 /** When the round began to dial, or will. */
-async function readBeginning(db: Queries, { campaignId, round, rules }: Campaign): Promise<number> {
-  const row = await db
-    .selectFrom('rounds')
-    .select('started_at')
-    .where('campaign_id', '=', campaignId)
-    .where('round', '=', round)
-    .executeTakeFirst();
-  return Math.max(row?.started_at ?? 0, rules.startsAt ?? 0);
+async function readBeginning(db: Queries, campaign: Campaign): Promise<number> {
+  const row = await findRoundRow(db, campaign);
+  return Math.max(row?.started_at ?? 0, campaign.rules.startsAt ?? 0);
 }
 
 async function demandOf(db: Queries, campaign: Campaign, { own, due, canary }: Asking & { own: Own }): Promise<Demand> {

@@ -27,7 +27,7 @@ import { olderBeforePlanning, olderThanCampaign, olderThanRound } from '../ledge
 import { slotsNow } from '../limits/line-limits.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockCampaign } from '../locks.ts';
-import { findBatch } from '../reads.ts';
+import { findBatch, findRoundRow } from '../reads.ts';
 import type { Tx } from '../tx.ts';
 import { finishRecipients } from '../rows/recipients.ts';
 import { blockedUntil, canaryAllowance, pauseUnproven } from '../limits/safety.ts';
@@ -90,16 +90,6 @@ async function closeWaiting(tx: Tx, input: PlanInput, reason: DrainReason): Prom
   return rows.length === candidatesPerLook;
 }
 
-async function hasEnded(tx: Tx, { campaignId, round }: PlanInput): Promise<boolean> {
-  const row = await tx
-    .selectFrom('rounds')
-    .select('ended_at')
-    .where('campaign_id', '=', campaignId)
-    .where('round', '=', round)
-    .executeTakeFirst();
-  return row !== undefined && row.ended_at !== null;
-}
-
 /** One look: the answer, or undefined when recipients were sorted out and it is worth looking again. */
 async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
   await lockCampaign(tx, input.campaignId);
@@ -109,7 +99,7 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
   if (campaign === undefined) throw olderThanCampaign(input.campaignId);
   if (campaign.round < input.round) throw olderThanRound(input.campaignId, input.round);
   // People who wait again wait for the next round: nobody would submit what is planned in one that has ended.
-  if (await hasEnded(tx, input)) return { kind: 'done' };
+  if ((await findRoundRow(tx, input))?.ended_at != null) return { kind: 'done' };
   const { rules } = campaign;
   const ended = rules.endsAt !== null && input.now >= rules.endsAt;
   if (campaign.state === 'paused' && !ended) {

@@ -8,6 +8,7 @@ import { readAgent } from '../doubt/correlation-rows.ts';
 import { readLineLimits } from '../limits/line-limits.ts';
 import { readStandstill, type StandstillReason } from '../plan/standstill.ts';
 import { goingStates, type Campaign } from '../rows/campaigns.ts';
+import { findRoundRow } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 
 /** Of one campaign, what an operator watches from outside. Times are milliseconds of service time, never negative. */
@@ -134,12 +135,6 @@ async function readLastAccepted(db: Queries, campaign: Campaign): Promise<number
   return row?.verdict_at ?? row?.first_posted_at ?? (await readRoundStart(db, campaign));
 }
 
-async function readRoundStart(db: Queries, { campaignId, round, createdAt }: Campaign): Promise<number> {
-  const row = await db
-    .selectFrom('rounds')
-    .select('started_at')
-    .where('campaign_id', '=', campaignId)
-    .where('round', '=', round)
-    .executeTakeFirst();
-  return row?.started_at ?? createdAt;
+async function readRoundStart(db: Queries, campaign: Campaign): Promise<number> {
+  return (await findRoundRow(db, campaign))?.started_at ?? campaign.createdAt;
 }

@@ -1,4 +1,5 @@
 import { readInParts } from '../parts.ts';
+import { findRoundRow } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 
 /** A stretch of service time, in epoch milliseconds. */
@@ -74,12 +75,7 @@ export interface TracedRound extends Stretch {
 
 /** The round, if it has ended. */
 export async function readTracedRounds(db: Queries, campaignId: string, round: number): Promise<TracedRound[]> {
-  const row = await db
-    .selectFrom('rounds')
-    .select(['workflow_id', 'started_at', 'ended_at'])
-    .where('campaign_id', '=', campaignId)
-    .where('round', '=', round)
-    .executeTakeFirst();
+  const row = await findRoundRow(db, { campaignId, round });
   if (row?.ended_at == null) return [];
   return [{ campaignId, round, workflowId: row.workflow_id, from: row.started_at, to: row.ended_at }];
 }
