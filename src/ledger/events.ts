@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { EventType, NewEvent } from '../domain/events.ts';
 import type { Queries, Tx } from './tx.ts';
 import { partsOf } from './parts.ts';
@@ -57,6 +58,54 @@ interface EventPage {
 export async function readEvents(db: Queries, campaignId: string, page: EventPage = {}): Promise<CampaignEvent[]> {
   const rows = await selectEvents(db, page).where('campaign_id', '=', campaignId).execute();
   return rows.map(toEvent);
+}
+
+/** Events that tell of a campaign as a whole: few, and found without a walk through those of its calls. */
+const markTypes = [
+  'account.pace',
+  'campaign.adjusted',
+  'campaign.edited',
+  'campaign.imported',
+  'campaign.state',
+  'caller.in',
+  'caller.out',
+  'clock.stepped',
+  'hook.delivered',
+  'hook.failed',
+  'round.ended',
+  'round.started',
+] satisfies EventType[];
+
+/** Text and not parameters, since the index has it so. */
+export const sqlMarkTypes = markTypes.map((type) => `'${type}'`).join(', ');
+
+/** The marks of a campaign, oldest first. */
+export async function readMarks(db: Queries, campaignId: string): Promise<CampaignEvent[]> {
+  const rows = await db
+    .selectFrom('events')
+    .selectAll()
+    .where('campaign_id', '=', campaignId)
+    .where(sql<boolean>`type in (${sql.raw(sqlMarkTypes)})`)
+    .orderBy('seq')
+    .execute();
+  return rows.map(toEvent);
+}
+
+/** The newest events of these recipients and their calls, oldest first, at most `limit`. */
+export async function readEventsOf(
+  db: Queries,
+  recipientIds: readonly string[],
+  limit: number,
+): Promise<CampaignEvent[]> {
+  if (recipientIds.length === 0) return [];
+  const rows = await db
+    .selectFrom('events')
+    .selectAll()
+    .where('recipient_id', 'in', recipientIds)
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.reverse().map(toEvent);
 }
 
 /** Events of all campaigns after `afterSeq`, in the order of the log. */

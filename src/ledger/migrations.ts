@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type CreateTableBuilder, type Kysely, type Migration, type MigrationProvider } from 'kysely';
+import { sqlMarkTypes } from './events.ts';
 import type { Database } from './schema.ts';
 
 export type StoreDialect = 'sqlite' | 'postgres';
@@ -137,6 +138,8 @@ async function createIndexes(db: Kysely<Database>): Promise<void> {
     'create index conversations_unowned on conversations (agent_id, started_at) where attempt_id is null',
     'create index conversations_doubtful on conversations (agent_id, started_at) where attempt_id is null and talk > 0',
     'create index events_campaign on events (campaign_id, seq)',
+    'create index events_recipient on events (recipient_id, seq) where recipient_id is not null',
+    `create index events_marks on events (campaign_id, seq) where type in (${sqlMarkTypes})`,
   ];
   for (const index of indexes) await sql.raw(index).execute(db);
 }

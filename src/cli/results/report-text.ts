@@ -2,7 +2,7 @@ import pc from 'picocolors';
 import { campaignTitle, stateText } from '../words/campaign.ts';
 import { causeText } from '../words/doubts.ts';
 import { count, percentCell, plural } from '../../input/figures.ts';
-import type { CallLine, CountLine, Report } from './report-model.ts';
+import type { CallLine, CountLine, Report, WeekHour } from '../../ledger/read/report.ts';
 import { renderTable, type Column } from '../terminal/table.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 
@@ -27,7 +27,10 @@ export function renderReport(campaign: Campaign, report: Report, width: number |
     calls('call ended', report.disposition),
     calls('attempt', report.attempt),
     calls('local hour', report.hour),
+    weekTable(report.week ?? [], bold),
+    calls('day', report.day),
     calls('time zone', report.zone, mostShown),
+    calls('caller number', report.caller),
     values('collected', report.collected),
     values('evaluation', report.evaluation),
   ].join('');
@@ -87,6 +90,27 @@ const numberWidth = 11;
 
 function numbers<Line>(title: string, value: (line: Line) => string): Column<Line> {
   return { title: title.padStart(numberWidth), value: (line) => value(line).padStart(numberWidth) };
+}
+
+const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+
+/** Percent of the ended calls that were answered, by weekday and hour; only hours in which somebody was called. */
+function weekTable(lines: readonly WeekHour[], bold: (text: string) => string): string {
+  if (lines.length === 0) return '';
+  const hours = [...new Set(lines.map(({ hour }) => hour))].toSorted((a, b) => a - b);
+  const rates = new Map(lines.map(({ weekday, hour, answerRate }) => [weekday * 24 + hour, answerRate]));
+  const cell = (rate: number | null | undefined): string => (rate == null ? '' : String(Math.round(rate * 100)));
+  const line = (title: string, cells: readonly string[]): string =>
+    `${title.padEnd(10)}${cells.map((text) => text.padStart(4)).join('')}`.trimEnd();
+  return [
+    '',
+    bold(line('% answered', hours.map(String))),
+    ...weekdays.flatMap((name, weekday) => {
+      const cells = hours.map((hour) => cell(rates.get(weekday * 24 + hour)));
+      return cells.every((text) => text === '') ? [] : [line(name, cells)];
+    }),
+    '',
+  ].join('\n');
 }
 
 function hourText(hour: number): string {

@@ -2,14 +2,14 @@ import { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { withCampaign } from '../access/ledger.ts';
-import { readReport, reportDimensions } from './report-model.ts';
+import { readReport, reportDimensions } from '../../ledger/read/report.ts';
 import { renderReport } from './report-text.ts';
 import { readNames } from './flags.ts';
 import { terminalWidth } from '../terminal/table.ts';
 
 const examples = `
-Prints tables of rows by outcome; of calls by disposition, attempt number, hour of the dial in the recipient's local time, and time
-zone; and of conversations by each collected value and evaluation. Each table of calls shows how many were answered by a human
+Prints tables of rows by outcome; of calls by disposition, attempt number, hour, weekday and day of the dial in the recipient's
+local time, time zone and caller number; and of conversations by each collected value and evaluation. Each table of calls shows how many were answered by a human
 (including those who then opted out), their share of the ended calls, and the time on the line if the records have durations.
 
 Examples:
@@ -19,7 +19,7 @@ Examples:
 
 export function reportCommand(io: Io): Command {
   return new Command('report')
-    .description('Count rows and calls by outcome, attempt, hour, zone, collected value and evaluation')
+    .description('Count rows and calls by outcome, attempt, time, zone, caller, collected value and evaluation')
     .argument('<campaign>', 'id of the campaign')
     .option('--by <names>', `only these comma-separated tables: ${reportDimensions.join(', ')}`)
     .option('--json', 'print JSON', false)

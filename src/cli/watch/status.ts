@@ -1,14 +1,9 @@
 import { Command } from 'commander';
 import type { ServiceClock } from '../../convai/service-clock.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
-import { readAccount } from '../../ledger/limits/account-pace.ts';
 import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { readCallerUse, type CallerUse } from '../../ledger/limits/callers.ts';
-import { readHookStanding, type HookStanding } from '../../ledger/campaign/hook-standing.ts';
 import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
-import { countDoubt, type DoubtCounts } from '../../ledger/read/doubt-counts.ts';
-import { readLineLimits, type LineLimits } from '../../ledger/limits/line-limits.ts';
-import { lastMoveAt, readStandstill } from '../../ledger/plan/standstill.ts';
+import { readCampaignView, type CampaignView } from '../../ledger/read/campaign-view.ts';
 import { withInstants, writeJson } from '../terminal/json-output.ts';
 import { callerUseAsJson, callerUseLines } from '../words/callers.ts';
 import { campaignTitle, dispositionCounts, outcomeCounts, stateText, statusAsJson } from '../words/campaign.ts';
@@ -19,8 +14,8 @@ import { withCampaign, withLedger, type LedgerAccess, type OpenCampaign } from '
 import { pacingAsJson, pacingLines } from '../words/pacing.ts';
 import { count, plural, span } from '../../input/figures.ts';
 import { readClockOrReal } from '../access/service.ts';
-import { standstillAsJson, standstillText, workflowAsJson, workflowText, type Obstacles } from './standstill-text.ts';
-import { lookAtWorkflow } from '../access/supervision.ts';
+import { standstillAsJson, standstillText, workflowAsJson, workflowText } from './standstill-text.ts';
+import { lookAtWorkflow, type WorkflowLook } from '../access/supervision.ts';
 
 /** Neither Temporal nor the service is needed here, so neither is waited for. */
 const limitMs = 2_000;
@@ -65,24 +60,17 @@ async function printList(io: Io, { store }: LedgerAccess, json: boolean): Promis
 
 async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void> {
   const { config, store, campaign } = open;
-  const status = await readStatus(store.db, campaign);
+  const clock = await readClockOrReal(config, limitMs, () => io.now());
+  const view = await readCampaignView(store.db, campaign, Math.round(clock.now()));
   const isOver = hasEnded(campaign) || campaign.round === 0;
   const look = isOver ? null : await lookAtWorkflow(io, open, limitMs);
-  const clock = await readClockOrReal(config, limitMs, () => io.now());
-  const limits = isOver ? null : await readLineLimits(store.db, campaign, { now: Math.round(clock.now()) });
-  const clocksApartMs = isOver ? 0 : (await readAccount(store.db, campaign.accountId)).clocksApartMs;
-  const callers = await readCallerUse(store.db, campaign);
-  const hooks = await readHookStanding(store.db, campaign);
-  const standstill = await readStandstill(store.db, campaign, Math.round(clock.now()));
-  const movedAt = await lastMoveAt(store.db, campaign);
-  const doubt = await countDoubt(store.db, campaign, { status, now: Math.round(clock.now()) });
   if (json) {
-    const pacing = limits === null ? null : pacingAsJson(limits);
+    const { status, limits, callers, hooks, doubt, clocksApartMs, standstill } = view;
     const told = {
       ...statusAsJson(campaign, status),
       callers: callerUseAsJson(callers),
       hooks: hooksAsJson(hooks),
-      pacing,
+      pacing: limits === null ? null : pacingAsJson(limits),
       doubt,
       clocksApartMs,
       standstill: standstillAsJson(standstill),
@@ -90,25 +78,11 @@ async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void
     };
     return writeJson(io, withInstants(told));
   }
-  const standing = { limits, callers, hooks, doubt, clocksApartMs, standstill, movedAt, look };
-  io.stdout.write(`${describe(campaign, status, standing, clock, io.now()).join('\n')}\n`);
+  io.stdout.write(`${describe(view, look, clock, io.now()).join('\n')}\n`);
 }
 
-interface Standing extends Obstacles {
-  limits: LineLimits | null;
-  callers: readonly CallerUse[];
-  hooks: HookStanding;
-  doubt: DoubtCounts;
-  clocksApartMs: number;
-}
-
-function describe(
-  campaign: Campaign,
-  status: CampaignStatus,
-  { limits, callers, hooks, doubt, clocksApartMs, standstill, movedAt, look }: Standing,
-  clock: ServiceClock,
-  now: number,
-): string[] {
+function describe(view: CampaignView, look: WorkflowLook | null, clock: ServiceClock, now: number): string[] {
+  const { campaign, status, limits, callers, hooks, doubt, clocksApartMs, standstill, movedAt } = view;
   const undecided = (status.batches['unknown'] ?? 0) + (status.batches['posting'] ?? 0);
   const line = (label: string, text: string): string[] => (text === '' ? [] : [`${label.padEnd(10)}${text}`]);
   const waitMs = status.nextDueAt === null ? 0 : clock.atReal(status.nextDueAt) - now;

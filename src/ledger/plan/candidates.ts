@@ -7,7 +7,7 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { appendEvents } from '../events.ts';
 import { readHindrances, type DoubtAbout, type Hindrance } from '../doubt/dial-guard.ts';
-import type { At, Tx } from '../tx.ts';
+import type { At, Queries, Tx } from '../tx.ts';
 import { readCaps } from '../limits/placed-calls.ts';
 import type { Finish } from '../rows/recipients.ts';
 import { dueRecipients } from '../limits/counters.ts';
@@ -48,6 +48,37 @@ export interface Standing {
   hindrance: Hindrance | undefined;
 }
 
+/** Asks the ledger all that the rules want to know of these recipients. Only reads. */
+export async function readQuestions(
+  db: Queries,
+  campaign: Campaign,
+  { recipients, now }: { recipients: readonly RecipientRow[]; now: number },
+): Promise<(row: RecipientRow, numberBusy: boolean) => EligibilityInput> {
+  const { campaignId, rules } = campaign;
+  const suppressed = await findSuppressed(db, { campaignId, now }, numbersOf(recipients));
+  const calleeOf = (row: RecipientRow) => ({ e164: row.e164 ?? '', person: row.external_id, place: placeOf(row) });
+  const budgetedOf = (row: RecipientRow) => {
+    const { recipient_id: recipientId, counted, budget_from: budgetFrom } = row;
+    return { recipientId, e164: row.e164 ?? '', counted, budgetFrom };
+  };
+  const capsAllowAt = await readCaps(db, rules, { callees: recipients.map(calleeOf), now });
+  const budgetAllowsAt = await readBudgets(db, rules.retry, { recipients: recipients.map(budgetedOf), now });
+  return (row, numberBusy) => ({
+    at: now,
+    endsAt: rules.endsAt,
+    rowEndsAt: row.expires_at,
+    rowStartsAt: row.not_before,
+    calendars: calendarsFor(rules, placeOf(row)),
+    zones: JSON.parse(row.zones) as string[],
+    marginMs: rules.timing.dispatchMarginMs,
+    suppressed: row.e164 !== null && suppressed.has(row.e164),
+    numberBusy,
+    capsAllowAt: capsAllowAt(calleeOf(row)),
+    budgetAllowsAt: budgetAllowsAt(budgetedOf(row)),
+    attempted: row.tier === 0,
+  });
+}
+
 /**
  * Reads all that may keep people from being called now, for the planner and the dial transaction alike. `planned`: attempts of each that
  * are planned by the asker itself.
@@ -57,34 +88,13 @@ export async function readStandings(
   campaign: Campaign,
   { recipients, planned, now }: { recipients: readonly RecipientRow[]; planned: 0 | 1; now: number },
 ): Promise<(row: RecipientRow, numberBusy: boolean) => Standing> {
-  const { campaignId, rules } = campaign;
-  const suppressed = await findSuppressed(tx, { campaignId, now }, numbersOf(recipients));
-  const calleeOf = (row: RecipientRow) => ({ e164: row.e164 ?? '', person: row.external_id, place: placeOf(row) });
-  const budgetedOf = (row: RecipientRow) => {
-    const { recipient_id: recipientId, counted, budget_from: budgetFrom } = row;
-    return { recipientId, e164: row.e164 ?? '', counted, budgetFrom };
-  };
-  const capsAllowAt = await readCaps(tx, rules, { callees: recipients.map(calleeOf), now });
-  const budgetAllowsAt = await readBudgets(tx, rules.retry, { recipients: recipients.map(budgetedOf), now });
+  const questionOf = await readQuestions(tx, campaign, { recipients, now });
   const callees = recipients.map((row) => {
     return { recipientId: row.recipient_id, e164: row.e164 ?? '', attempted: row.attempts > planned };
   });
   const hindrances = await readHindrances(tx, campaign, { callees, now });
   return (row, numberBusy) => ({
-    question: {
-      at: now,
-      endsAt: rules.endsAt,
-      rowEndsAt: row.expires_at,
-      rowStartsAt: row.not_before,
-      calendars: calendarsFor(rules, placeOf(row)),
-      zones: JSON.parse(row.zones) as string[],
-      marginMs: rules.timing.dispatchMarginMs,
-      suppressed: row.e164 !== null && suppressed.has(row.e164),
-      numberBusy,
-      capsAllowAt: capsAllowAt(calleeOf(row)),
-      budgetAllowsAt: budgetAllowsAt(budgetedOf(row)),
-      attempted: row.tier === 0,
-    },
+    question: questionOf(row, numberBusy),
     hindrance: hindrances.get(row.recipient_id),
   });
 }

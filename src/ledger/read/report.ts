@@ -1,78 +1,203 @@
-import { sqlStates } from '../parts.ts';
-import { requestedAttemptStates } from '../../domain/ledger.ts';
-import { sql } from 'kysely';
+import { localTime, type LocalTime } from '../../domain/hours/local-time.ts';
+import { groupBy } from '../../domain/group-by.ts';
+import { outcomes } from '../../domain/outcome.ts';
+import { readAggregates, type Aggregate } from '../aggregates.ts';
+import type { Campaign } from '../rows/campaigns.ts';
+import { countUnresolved } from './doubt-counts.ts';
 import type { Store } from '../open-ledger.ts';
+import { groupCalls, type CallDimension, type CallGroup } from './call-groups.ts';
 
-/** Ways in which calls can be told apart from the ledger's rows. */
-export type CallDimension = 'attempt' | 'hour' | 'zone';
+/** By what a report divides rows and calls. */
+export const reportDimensions = [
+  'outcome',
+  'disposition',
+  'attempt',
+  'hour',
+  'week',
+  'day',
+  'zone',
+  'caller',
+  'collected',
+  'evaluation',
+] as const;
+export type ReportDimension = (typeof reportDimensions)[number];
 
-/** Calls that are alike in every dimension that was asked for. */
-export interface CallGroup {
-  /** Number of the attempt; null when not asked for. */
-  attempt: number | null;
-  /** Zones that the recipient may be in, first the likeliest; null when not asked for. */
-  zones: string[] | null;
-  /** Begin of the quarter of an hour of the dial, service time; null when not asked for. */
-  quarterAt: number | null;
-  /** Null while the call is open. */
-  disposition: string | null;
-  calls: number;
-  /** Calls whose record has a duration, and how long these were together. */
-  timedCalls: number;
-  talkMs: number;
+/** Rows, or conversations, with one value. */
+export interface CountLine {
+  value: string;
+  count: number;
+  /** Of all of this table, 0 to 1. */
+  share: number;
 }
 
-/** Every offset from UTC is a whole number of these, so one lies within a single hour wherever the recipient is. */
-const quarterMs = 15 * 60_000;
+/** Calls that have one thing in common. */
+export interface CallLine {
+  value: string | number;
+  calls: number;
+  /** Calls whose end is not known yet. */
+  open: number;
+  /** Calls that a person took, those who asked not to be called again included. */
+  answered: number;
+  /** Of the calls that have ended, 0 to 1; null while none has. */
+  answerRate: number | null;
+  /** Of the calls whose record tells a duration; null when none does. */
+  talkSeconds: number | null;
+}
 
-/**
- * The calls of a campaign that were placed, or may have been, counted by the database: a million attempts come back as a few thousand
- * groups. Only the dimensions asked for divide them.
- */
-export async function groupCalls(
-  store: Pick<Store, 'db' | 'dialect'>,
-  campaignId: string,
-  dimensions: readonly CallDimension[],
-): Promise<CallGroup[]> {
-  const byHour = dimensions.includes('hour');
-  const byZone = byHour || dimensions.includes('zone');
-  const attempt = dimensions.includes('attempt') ? sql.ref('a.number') : sql.raw('null');
-  const zones = byZone ? sql.ref('r.zones') : sql.raw('null');
-  const quarter = byHour ? sql`a.posted_at / ${sql.lit(quarterMs)}` : sql.raw('null');
-  const durationMs = sql.raw(
-    store.dialect === 'postgres'
-      ? `(c.facts::json ->> 'durationMs')::double precision`
-      : `json_extract(c.facts, '$.durationMs')`,
-  );
-  const divided = [
-    sql.ref('a.disposition'),
-    ...(dimensions.includes('attempt') ? [attempt] : []),
-    ...(byZone ? [zones] : []),
-    ...(byHour ? [quarter] : []),
+/** Calls of one hour of the week, in the recipients' own time. */
+export interface WeekHour extends Omit<CallLine, 'value'> {
+  /** 0 for Monday to 6 for Sunday. */
+  weekday: number;
+  /** 0 to 23. */
+  hour: number;
+}
+
+/** Calls of one caller number, and of each of its days. */
+export interface CallerLine extends CallLine {
+  days: CallLine[];
+}
+
+/** What `carillon report --json` prints; a table that was not asked for is missing. */
+export type Report = Awaited<ReturnType<typeof readReport>>;
+
+const answeredBy = ['answered', 'opted_out'];
+const unknownZone = 'unknown';
+
+/** Reads running counts where there are any, and lets the database group the calls where there are none. */
+export async function readReport(store: Store, campaign: Campaign, dimensions: readonly ReportDimension[]) {
+  const { campaignId, name, state, rowsTotal } = campaign;
+  const aggregates = await readAggregates(store.db, campaignId, ['outcome', 'collected', 'evaluation']);
+  const ended = aggregates.filter((row) => row.kind === 'outcome').reduce((sum, row) => sum + row.count, 0);
+  const wants = (dimension: ReportDimension): boolean => dimensions.includes(dimension);
+  const callDimensions: CallDimension[] = [
+    ...(wants('attempt') ? (['attempt'] as const) : []),
+    ...(wants('caller') ? (['caller'] as const) : []),
+    ...(wants('zone') ? (['zone'] as const) : []),
+    ...((['hour', 'week', 'day', 'caller'] as const).some(wants) ? (['time'] as const) : []),
   ];
-  const { rows } = await sql<{
-    attempt: number | null;
-    zones: string | null;
-    quarter: number | null;
-    disposition: string | null;
-    calls: number;
-    timed: number;
-    talk_ms: number | null;
-  }>`
-    select a.disposition as disposition, ${attempt} as attempt, ${zones} as zones, ${quarter} as quarter,
-      count(*) as calls, count(${durationMs}) as timed, sum(${durationMs}) as talk_ms
-    from attempts a
-    ${byZone ? sql`join recipients r on r.recipient_id = a.recipient_id` : sql``}
-    left join conversations c on c.attempt_id = a.attempt_id
-    where a.campaign_id = ${campaignId} and a.state in (${sqlStates(requestedAttemptStates)}) and a.posted_at is not null
-    group by ${sql.join(divided)}`.execute(store.db);
-  return rows.map((row) => ({
-    attempt: row.attempt,
-    zones: row.zones === null ? null : (JSON.parse(row.zones) as string[]),
-    quarterAt: row.quarter === null ? null : row.quarter * quarterMs,
-    disposition: row.disposition,
-    calls: row.calls,
-    timedCalls: row.timed,
-    talkMs: Math.round(row.talk_ms ?? 0),
-  }));
+  const groups =
+    callDimensions.length > 0 || wants('disposition') ? await groupCalls(store, campaignId, callDimensions) : null;
+  const calls = groups ?? [];
+  const doubt = wants('outcome') ? doubtLines(await countUnresolved(store.db, campaignId)) : [];
+  return {
+    campaignId,
+    name,
+    state,
+    rows: { total: rowsTotal, ended },
+    /** All calls together; null when no table of calls was asked for. */
+    calls: groups === null ? null : sumUp(groups),
+    ...(wants('outcome') ? { outcome: outcomeLines(aggregates, rowsTotal) } : {}),
+    /** Unresolved rows by what keeps anybody from knowing what became of them; beside the outcomes, where there are any. */
+    ...(doubt.length > 0 ? { doubt } : {}),
+    ...(wants('disposition') ? { disposition: mostFirst(divide(calls, (group) => group.disposition ?? 'open')) } : {}),
+    ...(wants('attempt') ? { attempt: inOrder(divide(calls, (group) => group.attempt ?? 0)) } : {}),
+    /** In the recipient's own time, by the first of its possible zones; hours without a call are left out. */
+    ...(wants('hour') ? { hour: inOrder(divide(calls, hourOf)) } : {}),
+    /** Hours of the week with a call; calls of recipients without a known zone are left out. */
+    ...(wants('week') ? { week: weekOf(calls) } : {}),
+    /** By the recipient's own calendar. */
+    ...(wants('day') ? { day: byDay(calls) } : {}),
+    ...(wants('zone') ? { zone: mostFirst(divide(calls, zoneOf)) } : {}),
+    ...(wants('caller') ? { caller: callerLines(calls) } : {}),
+    /** Per collected value and per evaluation, the most frequent first. */
+    ...(wants('collected') ? { collected: valueTables(aggregates, 'collected') } : {}),
+    ...(wants('evaluation') ? { evaluation: valueTables(aggregates, 'evaluation') } : {}),
+  };
+}
+
+function zoneOf({ zones }: CallGroup): string {
+  return zones === null || zones.length === 0 ? unknownZone : zones.join(' or ');
+}
+
+function timeOf({ zones, quarterAt }: CallGroup): LocalTime | null {
+  const zone = zones?.[0];
+  return zone === undefined || quarterAt === null ? null : localTime(quarterAt, zone);
+}
+
+function hourOf(group: CallGroup): number | string {
+  return timeOf(group)?.hour ?? unknownZone;
+}
+
+function byDay(groups: readonly CallGroup[]): CallLine[] {
+  const lines = divide(groups, (group) => timeOf(group)?.date ?? unknownZone);
+  return lines.toSorted((a, b) => String(a.value).localeCompare(String(b.value)));
+}
+
+function weekOf(groups: readonly CallGroup[]): WeekHour[] {
+  const known = groups.flatMap((group) => {
+    const time = timeOf(group);
+    return time === null ? [] : [{ group, slot: time.weekday * 24 + time.hour }];
+  });
+  return [...groupBy(known, ({ slot }) => slot)]
+    .toSorted(([a], [b]) => a - b)
+    .map(([slot, own]) => ({
+      weekday: Math.floor(slot / 24),
+      hour: slot % 24,
+      ...sumUp(own.map(({ group }) => group)),
+    }));
+}
+
+function callerLines(groups: readonly CallGroup[]): CallerLine[] {
+  return [...groupBy(groups, ({ caller }) => caller ?? '')]
+    .map(([value, own]) => ({ value, ...sumUp(own), days: byDay(own) }))
+    .toSorted((a, b) => b.calls - a.calls || a.value.localeCompare(b.value));
+}
+
+function divide(groups: readonly CallGroup[], valueOf: (group: CallGroup) => string | number): CallLine[] {
+  return [...groupBy(groups, valueOf)].map(([value, own]) => ({ value, ...sumUp(own) }));
+}
+
+function sumUp(groups: readonly CallGroup[]): Omit<CallLine, 'value'> {
+  const sum = (of: (group: CallGroup) => number): number => groups.reduce((total, group) => total + of(group), 0);
+  const calls = sum((group) => group.calls);
+  const open = sum((group) => (group.disposition === null ? group.calls : 0));
+  const answered = sum((group) => (answeredBy.includes(group.disposition ?? '') ? group.calls : 0));
+  const timed = sum((group) => group.timedCalls);
+  return {
+    calls,
+    open,
+    answered,
+    answerRate: calls === open ? null : rounded(answered / (calls - open)),
+    talkSeconds: timed === 0 ? null : Math.round(sum((group) => group.talkMs) / 1000),
+  };
+}
+
+/** Numbers as numbers, and `unknown` at the end. */
+function inOrder(lines: readonly CallLine[]): CallLine[] {
+  const rank = ({ value }: CallLine): number => (typeof value === 'number' ? value : Infinity);
+  return lines.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function mostFirst(lines: readonly CallLine[]): CallLine[] {
+  return lines.toSorted((a, b) => b.calls - a.calls || String(a.value).localeCompare(String(b.value)));
+}
+
+function outcomeLines(aggregates: readonly Aggregate[], total: number): CountLine[] {
+  const counts = new Map(aggregates.filter((row) => row.kind === 'outcome').map((row) => [row.value, row.count]));
+  const ended = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const lines = outcomes.map((value) => ({ value, count: counts.get(value) ?? 0 }));
+  return withShares([...lines, { value: 'in_progress', count: total - ended }].filter(({ count }) => count > 0));
+}
+
+function doubtLines(unresolved: Readonly<Record<string, number>>): CountLine[] {
+  return byCount(withShares(Object.entries(unresolved).map(([value, count]) => ({ value, count }))));
+}
+
+function valueTables(aggregates: readonly Aggregate[], kind: 'collected' | 'evaluation'): Record<string, CountLine[]> {
+  const own = aggregates.filter((row) => row.kind === kind);
+  const keys = [...new Set(own.map((row) => row.key))].sort();
+  return Object.fromEntries(keys.map((key) => [key, byCount(withShares(own.filter((row) => row.key === key)))]));
+}
+
+function withShares(lines: readonly Omit<CountLine, 'share'>[]): CountLine[] {
+  const all = lines.reduce((sum, { count }) => sum + count, 0);
+  return lines.map(({ value, count }) => ({ value, count, share: rounded(count / all) }));
+}
+
+function byCount(lines: readonly CountLine[]): CountLine[] {
+  return lines.toSorted((a, b) => b.count - a.count || a.value.localeCompare(b.value));
+}
+
+function rounded(share: number): number {
+  return Math.round(share * 10_000) / 10_000;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { renderReport } from '../../../src/cli/results/report-text.ts';
-import type { Report } from '../../../src/cli/results/report-model.ts';
+import type { Report } from '../../../src/ledger/read/report.ts';
 import { findCampaign, type Campaign } from '../../../src/ledger/rows/campaigns.ts';
 import { createLedger } from '../campaign-ledger.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { readReport, reportDimensions, type CallLine } from '../../../src/cli/results/report-model.ts';
+import { readReport, reportDimensions, type CallLine } from '../../../src/ledger/read/report.ts';
 import type { Disposition } from '../../../src/domain/disposition.ts';
-import { groupCalls } from '../../../src/ledger/read/report.ts';
+import { groupCalls } from '../../../src/ledger/read/call-groups.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { conversationRecord } from '../../domain/conversation-record.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';

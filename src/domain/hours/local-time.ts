@@ -1,0 +1,30 @@
+import { timeZone } from '../time-zone.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** 1 January 1970 was a Thursday; weekdays count from Monday. */
+const firstWeekday = 3;
+
+/** What a clock and a calendar on the wall show. */
+export interface LocalTime {
+  /** 0 to 23. */
+  hour: number;
+  /** 0 for Monday to 6 for Sunday. */
+  weekday: number;
+  /** `2030-01-15`. */
+  date: string;
+}
+
+/** Local time in the zone at an instant; null for a zone that does not exist. */
+export function localTime(instant: number, zone: string): LocalTime | null {
+  const offset = timeZone(zone).offset(instant);
+  if (Number.isNaN(offset)) return null;
+  const local = instant + offset * minuteMs;
+  const day = Math.floor(local / dayMs);
+  return {
+    hour: Math.floor((local - day * dayMs) / hourMs),
+    weekday: (((day + firstWeekday) % 7) + 7) % 7,
+    date: new Date(local).toISOString().slice(0, 10),
+  };
+}

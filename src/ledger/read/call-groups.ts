@@ -1,0 +1,86 @@
+import { sqlStates } from '../parts.ts';
+import { requestedAttemptStates } from '../../domain/ledger.ts';
+import { sql } from 'kysely';
+import type { Store } from '../open-ledger.ts';
+
+/** Ways in which calls can be told apart from the ledger's rows. */
+export type CallDimension = 'attempt' | 'time' | 'zone' | 'caller';
+
+/** Calls that are alike in every dimension that was asked for. */
+export interface CallGroup {
+  /** Number of the attempt; null when not asked for. */
+  attempt: number | null;
+  /** Id of the number that called; null when not asked for. */
+  caller: string | null;
+  /** Zones that the recipient may be in, first the likeliest; null when not asked for. */
+  zones: string[] | null;
+  /** Begin of the quarter of an hour of the dial, service time; null when not asked for. */
+  quarterAt: number | null;
+  /** Null while the call is open. */
+  disposition: string | null;
+  calls: number;
+  /** Calls whose record has a duration, and how long these were together. */
+  timedCalls: number;
+  talkMs: number;
+}
+
+/** Every offset from UTC is a whole number of these, so one lies within a single hour wherever the recipient is. */
+const quarterMs = 15 * 60_000;
+
+/**
+ * The calls of a campaign that were placed, or may have been, counted by the database: a million attempts come back as a few thousand
+ * groups. Only the dimensions asked for divide them.
+ */
+export async function groupCalls(
+  store: Pick<Store, 'db' | 'dialect'>,
+  campaignId: string,
+  dimensions: readonly CallDimension[],
+): Promise<CallGroup[]> {
+  const byTime = dimensions.includes('time');
+  const byCaller = dimensions.includes('caller');
+  const byZone = byTime || dimensions.includes('zone');
+  const attempt = dimensions.includes('attempt') ? sql.ref('a.number') : sql.raw('null');
+  const zones = byZone ? sql.ref('r.zones') : sql.raw('null');
+  const caller = byCaller ? sql.ref('b.caller') : sql.raw('null');
+  const quarter = byTime ? sql`a.posted_at / ${sql.lit(quarterMs)}` : sql.raw('null');
+  const durationMs = sql.raw(
+    store.dialect === 'postgres'
+      ? `(c.facts::json ->> 'durationMs')::double precision`
+      : `json_extract(c.facts, '$.durationMs')`,
+  );
+  const divided = [
+    sql.ref('a.disposition'),
+    ...(dimensions.includes('attempt') ? [attempt] : []),
+    ...(byZone ? [zones] : []),
+    ...(byTime ? [quarter] : []),
+    ...(byCaller ? [caller] : []),
+  ];
+  const { rows } = await sql<{
+    attempt: number | null;
+    caller: string | null;
+    zones: string | null;
+    quarter: number | null;
+    disposition: string | null;
+    calls: number;
+    timed: number;
+    talk_ms: number | null;
+  }>`
+    select a.disposition as disposition, ${attempt} as attempt, ${caller} as caller, ${zones} as zones, ${quarter} as quarter,
+      count(*) as calls, count(${durationMs}) as timed, sum(${durationMs}) as talk_ms
+    from attempts a
+    ${byZone ? sql`join recipients r on r.recipient_id = a.recipient_id` : sql``}
+    ${byCaller ? sql`join batches b on b.batch_id = a.batch_id` : sql``}
+    left join conversations c on c.attempt_id = a.attempt_id
+    where a.campaign_id = ${campaignId} and a.state in (${sqlStates(requestedAttemptStates)}) and a.posted_at is not null
+    group by ${sql.join(divided)}`.execute(store.db);
+  return rows.map((row) => ({
+    attempt: row.attempt,
+    caller: row.caller,
+    zones: row.zones === null ? null : (JSON.parse(row.zones) as string[]),
+    quarterAt: row.quarter === null ? null : row.quarter * quarterMs,
+    disposition: row.disposition,
+    calls: row.calls,
+    timedCalls: row.timed,
+    talkMs: Math.round(row.talk_ms ?? 0),
+  }));
+}

@@ -1,0 +1,105 @@
+import { judgeEligibility, type Eligibility } from '../../domain/attempts/eligibility.ts';
+import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import { openAttemptStates } from '../../domain/ledger.ts';
+import { readQuestions } from '../plan/candidates.ts';
+import { findCampaign, type Campaign } from '../rows/campaigns.ts';
+import { findEntries, type StoredSuppression } from '../rows/suppressions.ts';
+import { readEventsOf, type CampaignEvent } from '../events.ts';
+import type { AttemptRow, RecipientRow } from '../schema.ts';
+import type { Queries } from '../tx.ts';
+
+/** A call to a number, and its record where one is known. */
+export interface CalleeCall {
+  attempt: AttemptRow;
+  facts: ConversationFacts | null;
+}
+
+/** A row of a campaign that calls a number. */
+export interface CalleeRow {
+  campaign: Campaign;
+  recipient: RecipientRow;
+  /** Whether the rules let it be called now, or from when on; null unless it waits in a campaign that has not ended. */
+  verdict: Eligibility | null;
+  calls: CalleeCall[];
+}
+
+/** Everything that this database has decided about one number. */
+export interface Callee {
+  e164: string;
+  /** Newest campaign first. */
+  rows: CalleeRow[];
+  /** Its entries on the do-not-call list. */
+  suppressions: StoredSuppression[];
+  /** What the log tells of its rows and calls, oldest first; `truncated`: it holds older ones. */
+  events: CampaignEvent[];
+  truncated: boolean;
+}
+
+/** One number has few rows; a list that repeats it in a thousand campaigns is cut. */
+const mostRows = 100;
+const mostEvents = 1_000;
+
+/** Reads what was decided about a number in every campaign, and what the rules say of it now. Only reads; `null`: it is in no list. */
+export async function readCallee(db: Queries, e164: string, now: number): Promise<Callee | null> {
+  const recipients = await db
+    .selectFrom('recipients')
+    .innerJoin('campaigns', 'campaigns.campaign_id', 'recipients.campaign_id')
+    .selectAll('recipients')
+    .where('e164', '=', e164)
+    .where('campaigns.state', '<>', 'importing')
+    .orderBy('campaigns.created_at', 'desc')
+    .orderBy('recipients.row_number')
+    .limit(mostRows)
+    .execute();
+  const suppressions = await findEntries(db, [e164]);
+  if (recipients.length === 0 && suppressions.length === 0) return null;
+  const attempts = await readCalls(db, recipients);
+  const isBusy = attempts.some(({ attempt: { state } }) => openAttemptStates.includes(state));
+  const rows: CalleeRow[] = [];
+  for (const recipient of recipients) {
+    const campaign = await findCampaign(db, recipient.campaign_id);
+    if (campaign === undefined) continue;
+    const calls = attempts.filter(({ attempt }) => attempt.recipient_id === recipient.recipient_id);
+    rows.push({ campaign, recipient, verdict: await judge(db, { campaign, recipient, isBusy, now }), calls });
+  }
+  const ids = recipients.map((row) => row.recipient_id);
+  const events = await readEventsOf(db, ids, mostEvents + 1);
+  return { e164, rows, suppressions, events: events.slice(-mostEvents), truncated: events.length > mostEvents };
+}
+
+async function judge(
+  db: Queries,
+  { campaign, recipient, isBusy, now }: { campaign: Campaign; recipient: RecipientRow; isBusy: boolean; now: number },
+): Promise<Eligibility | null> {
+  if (recipient.state !== 'waiting' || !['scheduled', 'running', 'paused'].includes(campaign.state)) return null;
+  const questionOf = await readQuestions(db, campaign, { recipients: [recipient], now });
+  const verdict = judgeEligibility(questionOf(recipient, isBusy));
+  // The delay of a retry, and what the planner has put off, hold beside the rules.
+  if (verdict.verdict === 'final' || recipient.due_at <= now) return verdict;
+  const later = judgeEligibility({ ...questionOf(recipient, false), at: recipient.due_at });
+  const until = later.verdict === 'wait' ? later.until : recipient.due_at;
+  return verdict.verdict === 'wait' && verdict.until >= until
+    ? verdict
+    : { verdict: 'wait', until, reason: later.verdict === 'wait' ? later.reason : 'not_before' };
+}
+
+async function readCalls(db: Queries, recipients: readonly RecipientRow[]): Promise<CalleeCall[]> {
+  if (recipients.length === 0) return [];
+  const rows = await db
+    .selectFrom('attempts')
+    .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
+    .selectAll('attempts')
+    .select('conversations.facts')
+    .where(
+      'attempts.recipient_id',
+      'in',
+      recipients.map((row) => row.recipient_id),
+    )
+    .orderBy('attempts.planned_at')
+    .orderBy('attempts.number')
+    .execute();
+  return rows.map(({ facts, ...attempt }) => ({
+    attempt,
+    facts: facts === null ? null : (JSON.parse(facts) as ConversationFacts),
+  }));
+}

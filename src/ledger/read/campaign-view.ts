@@ -1,0 +1,77 @@
+import { hasEnded, pausedByPerson } from '../../domain/lifecycle.ts';
+import { notToldApart } from '../../domain/disposition.ts';
+import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import { readStatus, type CampaignStatus } from '../campaign/campaign-status.ts';
+import { readHookStanding, type HookStanding } from '../campaign/hook-standing.ts';
+import { readAccount } from '../limits/account-pace.ts';
+import { readCallerUse, type CallerUse } from '../limits/callers.ts';
+import { readLineLimits, type LineLimits } from '../limits/line-limits.ts';
+import { lastMoveAt, readStandstill, type Standstill } from '../plan/standstill.ts';
+import type { Campaign } from '../rows/campaigns.ts';
+import type { Queries } from '../tx.ts';
+import { countDoubt, type DoubtCounts } from './doubt-counts.ts';
+
+/** How a campaign stands, for whoever asks: command, API, page and report take it from here. Instants are service time. */
+export interface CampaignView {
+  campaign: Campaign;
+  status: CampaignStatus;
+  /** Why it dials nobody now; null: it does, or is over. */
+  standstill: Standstill | null;
+  /** When anything last happened in it. */
+  movedAt: number | null;
+  /** Calls that may be on the line; null once it has ended. */
+  limits: LineLimits | null;
+  callers: CallerUse[];
+  hooks: HookStanding;
+  doubt: DoubtCounts;
+  /** By how many real milliseconds the service's clock is too far ahead of a worker's for anybody to be dialled; 0: it is not. */
+  clocksApartMs: number;
+  needs: Need[];
+}
+
+/** What only a person can set right. */
+export type Need =
+  | { kind: 'failed' | 'paused'; reason: string | null }
+  /** Rows of which nobody knows what became of them; `apart`: of these, those whose records were not told apart. */
+  | { kind: 'unresolved'; rows: number; apart: number }
+  | { kind: 'caller_out'; phoneNumberId: string; reason: string }
+  | { kind: 'hook_silent'; since: number }
+  | { kind: 'hook_failed'; hook: 'on_completion' | 'on_pause' }
+  | { kind: 'clocks_apart'; apartMs: number };
+
+/** Reads aggregates and the small ends of indexes: as cheap at a million rows as at ten. */
+export async function readCampaignView(db: Queries, campaign: Campaign, now: number): Promise<CampaignView> {
+  const isOver = hasEnded(campaign) || campaign.round === 0;
+  const status = await readStatus(db, campaign);
+  const facts = {
+    campaign,
+    status,
+    standstill: await readStandstill(db, campaign, now),
+    movedAt: await lastMoveAt(db, campaign),
+    limits: isOver ? null : await readLineLimits(db, campaign, { now }),
+    callers: await readCallerUse(db, campaign),
+    hooks: await readHookStanding(db, campaign),
+    doubt: await countDoubt(db, campaign, { status, now }),
+    clocksApartMs: isOver ? 0 : (await readAccount(db, campaign.accountId)).clocksApartMs,
+  };
+  return { ...facts, needs: needsOf(facts) };
+}
+
+function needsOf(view: Omit<CampaignView, 'needs'>): Need[] {
+  const { campaign, callers, hooks, doubt, clocksApartMs } = view;
+  const { state, stateReason: reason } = campaign;
+  const undecided = Object.entries(doubt.unresolved).filter(([cause]) => cause !== givenUp);
+  const rows = undecided.reduce((sum, [, count]) => sum + count, 0);
+  return [
+    ...(state === 'failed' ? [{ kind: 'failed', reason } as const] : []),
+    ...(state === 'paused' && reason !== pausedByPerson ? [{ kind: 'paused', reason } as const] : []),
+    ...(rows === 0 ? [] : [{ kind: 'unresolved', rows, apart: doubt.unresolved[notToldApart] ?? 0 } as const]),
+    ...(hasEnded(campaign) ? [] : callers).flatMap(({ phoneNumberId, out }) =>
+      out === null ? [] : [{ kind: 'caller_out', phoneNumberId, reason: out } as const],
+    ),
+    ...(hooks.silentSince === null ? [] : [{ kind: 'hook_silent', since: hooks.silentSince } as const]),
+    ...(hooks.completion === 'failed' ? [{ kind: 'hook_failed', hook: 'on_completion' } as const] : []),
+    ...(hooks.pause === 'failed' ? [{ kind: 'hook_failed', hook: 'on_pause' } as const] : []),
+    ...(clocksApartMs === 0 ? [] : [{ kind: 'clocks_apart', apartMs: clocksApartMs } as const]),
+  ];
+}

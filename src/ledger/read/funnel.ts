@@ -1,0 +1,49 @@
+import { sql } from 'kysely';
+import type { Outcome } from '../../domain/outcome.ts';
+import { requestedAttemptStates } from '../../domain/ledger.ts';
+import { readAggregates } from '../aggregates.ts';
+import { sqlStates } from '../parts.ts';
+import type { Campaign } from '../rows/campaigns.ts';
+import type { Queries } from '../tx.ts';
+
+/** How many rows of a list came how far. */
+export interface Funnel {
+  /** Data rows of the list. */
+  listed: number;
+  /** Without those that were refused at import. */
+  usable: number;
+  /** Called at least once, as far as is known. */
+  called: number;
+  /** Of these, answered by a human at least once. */
+  answered: number;
+  /** With the outcome completed. */
+  completed: number;
+  /** Usable rows that were never called and have their outcome, by outcome. */
+  notCalled: Partial<Record<Outcome, number>>;
+}
+
+/** Counts rows from the running aggregates, and from the attempts what these do not tell: a second for a million attempts. */
+export async function readFunnel(db: Queries, { campaignId, rowsTotal, rowsRejected }: Campaign): Promise<Funnel> {
+  const aggregates = await readAggregates(db, campaignId, ['outcome']);
+  const completed = aggregates.find(({ value }) => value === 'completed')?.count ?? 0;
+  const { rows } = await sql<{ called: number; answered: number }>`
+    select count(*) as called, coalesce(sum(answered), 0) as answered from (
+      select max(case when disposition in ('answered', 'opted_out') then 1 else 0 end) as answered
+      from attempts
+      where campaign_id = ${campaignId} and state in (${sqlStates(requestedAttemptStates)}) and posted_at is not null
+      group by recipient_id) people`.execute(db);
+  const { rows: never } = await sql<{ outcome: Outcome; count: number }>`
+    select outcome, count(*) as count from recipients r
+    where campaign_id = ${campaignId} and state = 'done' and outcome <> 'rejected' and not exists (
+      select 1 from attempts a
+      where a.recipient_id = r.recipient_id and a.state in (${sqlStates(requestedAttemptStates)}) and a.posted_at is not null)
+    group by outcome`.execute(db);
+  return {
+    listed: rowsTotal,
+    usable: rowsTotal - rowsRejected,
+    called: rows[0]?.called ?? 0,
+    answered: rows[0]?.answered ?? 0,
+    completed,
+    notCalled: Object.fromEntries(never.map(({ outcome, count }) => [outcome, count])),
+  };
+}
