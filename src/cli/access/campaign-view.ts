@@ -1,7 +1,7 @@
 import pc from 'picocolors';
-import { tellEvent } from '../words/events.ts';
+import { tellEvent } from '../../words/events.ts';
 import type { CampaignEvent } from '../../ledger/events.ts';
-import { campaignTitle, dispositionCounts, outcomeCounts, pauseLines, stateText } from '../words/campaign.ts';
+import { campaignTitle, dispositionCounts, outcomeCounts, pauseLines, stateText } from '../../words/campaign.ts';
 import type { CampaignView, Snapshot } from './watch-campaign.ts';
 import type { Io } from '../terminal/io.ts';
 import { count, plural, span } from '../../input/figures.ts';

@@ -6,7 +6,7 @@ import { lastEventSeq, readEvents, type CampaignEvent } from '../../ledger/event
 import { countStarts } from '../../ledger/limits/counters.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { toldEvents } from '../words/events.ts';
+import { toldEvents } from '../../words/events.ts';
 
 /** A campaign at one moment. */
 export interface Snapshot {

@@ -21,7 +21,7 @@ import { zoneDataRelease } from '../../domain/time-zone.ts';
 import { hookSettings } from '../../temporal/hook-secret.ts';
 import { checkService, clockOfService, type ServiceState } from './service.ts';
 import type { Io } from '../terminal/io.ts';
-import { lawAsJson } from '../words/law.ts';
+import { lawAsJson } from '../../words/law.ts';
 import { checkRecords, type RecordsState } from './records.ts';
 import { renderCheck } from './preflight-text.ts';
 import { RowProgress } from '../terminal/row-progress.ts';

@@ -7,12 +7,12 @@ import type { LedgerState } from './ledger.ts';
 import type { CheckReport } from './check.ts';
 import type { ServiceState } from './service.ts';
 import { instantText } from '../../input/instant.ts';
-import { cannotFinishLine, renderForecast } from '../words/forecast.ts';
-import { renderLaw } from '../words/law.ts';
+import { cannotFinishLine, renderForecast } from '../../words/forecast.ts';
+import { renderLaw } from '../../words/law.ts';
 import { count } from '../../input/figures.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../../input/printable.ts';
 import { renderOpeningLines } from './words-text.ts';
-import { wrapped } from '../terminal/wrapped.ts';
+import { wrapped } from '../../input/wrapped.ts';
 
 /** The report of `check` for people, in lines of at most 80 characters as far as the words of others allow. */
 export function renderCheck(

@@ -1,8 +1,8 @@
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import type { CheckReport } from './check.ts';
 import { count, plural, span } from '../../input/figures.ts';
-import { printable } from '../terminal/printable.ts';
-import { wrapped } from '../terminal/wrapped.ts';
+import { printable } from '../../input/printable.ts';
+import { wrapped } from '../../input/wrapped.ts';
 
 type Told = Pick<CheckReport, 'accepted' | 'openingLines' | 'records' | 'words'>;
 

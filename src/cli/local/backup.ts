@@ -13,7 +13,7 @@ import { syncFolder } from '../../results/whole-file.ts';
 import { requireSqliteFile } from '../access/ledger.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 const examples = `
 Copies the SQLite file of CARILLON_DB as it is at one instant. Workers and commands may go on meanwhile. The copy is opened and checked

@@ -6,7 +6,7 @@ import { tellStart } from '../start/started-campaign.ts';
 import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readCampaign } from '../../import/import-list.ts';
 import { startFromFile } from '../start/campaign-start.ts';
-import { renderOutcomes } from '../words/campaign.ts';
+import { renderOutcomes } from '../../words/campaign.ts';
 import { createCampaignView } from '../access/campaign-view.ts';
 import { demoFaults, demoLimits } from './demo-faults.ts';
 import { createDemoFolder, type DemoFolder } from './demo-folder.ts';

@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
-import { outcomeCounts, stateText } from '../words/campaign.ts';
+import { outcomeCounts, stateText } from '../../words/campaign.ts';
 import type { Io } from '../terminal/io.ts';
 import { count } from '../../input/figures.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';

@@ -23,7 +23,7 @@ import { createRehearsalFolder, furnish, rehearsalRules, rehearsalWorld, type Re
 import { writeCampaignResults } from '../results/results.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { accountIdOf } from '../access/service.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 const defaultSpeed = 600;
 const updateLimitMs = 20_000;

@@ -5,7 +5,7 @@ import { didYouMean } from '../../input/nearest-name.ts';
 import { resultsFormats, type ResultsFormat } from '../../results/file.ts';
 import { dispositions } from '../../domain/disposition.ts';
 import { outcomes } from '../../domain/outcome.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 /** The flags as typed. */
 export interface ResultsFlags {

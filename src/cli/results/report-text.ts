@@ -1,6 +1,6 @@
 import pc from 'picocolors';
-import { campaignTitle, stateText } from '../words/campaign.ts';
-import { causeText } from '../words/doubts.ts';
+import { campaignTitle, stateText } from '../../words/campaign.ts';
+import { causeText } from '../../words/doubts.ts';
 import { count, percentCell, plural } from '../../input/figures.ts';
 import type { CallLine, CountLine, Report, WeekHour } from '../../ledger/read/report.ts';
 import { renderTable, type Column } from '../terminal/table.ts';

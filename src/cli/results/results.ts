@@ -23,7 +23,7 @@ import { untilInterrupted } from '../terminal/interrupt.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { readClockOrReal } from '../access/service.ts';
 import { fetchTranscripts } from './transcripts.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 const examples = `
 Writes one line per row, in list order: the original columns, then outcome, reason, attempts, disposition, detail, conversation_id,

@@ -11,7 +11,7 @@ import { count, plural } from '../../input/figures.ts';
 import type { OpenCampaign } from '../access/ledger.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { withService } from '../access/service.ts';
-import { renderTranscript } from '../words/transcript.ts';
+import { renderTranscript } from '../../words/transcript.ts';
 
 const readsAtOnce = 4;
 const mostNamed = 20;

@@ -11,7 +11,7 @@ import { findUnresolved, readDoubtfulRows, type DoubtfulRow } from '../../ledger
 import { resolveDoubt, type DoubtResolution } from '../../ledger/people/resolve-doubt.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { plural } from '../../input/figures.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 import { atDesk, whenAgreed, type Desk, type DeskInput } from './resolve-desk.ts';
 
 /** What is decided about a row; about one of its records, or null. */

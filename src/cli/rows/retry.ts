@@ -13,7 +13,7 @@ import { withCampaign } from '../access/ledger.ts';
 import { plural } from '../../input/figures.ts';
 import { readClock } from '../access/service.ts';
 import { withTemporal } from '../access/temporal.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 const examples = `
 Starts the next round of an ended campaign with these rows, under the rules the campaign was started with. Each row gets a new

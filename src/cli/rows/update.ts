@@ -13,14 +13,14 @@ import { mayBegin } from '../terminal/irreversible.ts';
 import { withCampaign, type OpenCampaign } from '../access/ledger.ts';
 import { tellToLook } from '../access/campaign-message.ts';
 import { count, plural } from '../../input/figures.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../../input/printable.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { readClockOrReal } from '../access/service.ts';
 import { refuseForeignList } from './update-guard.ts';
 import { reportLines, UpdateReport, type MissingRows, type UpdatedRow } from './update-report.ts';
 import { updateRows } from './update-rows.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 const examples = `
 Reads a corrected or extended list into a campaign that has not ended. Rows are matched by the column that list.id names in the

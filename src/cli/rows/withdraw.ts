@@ -11,7 +11,7 @@ import { tellToLook } from '../access/campaign-message.ts';
 import { plural } from '../../input/figures.ts';
 import { readServiceTime } from '../access/service.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 const examples = `
 Removes rows from a campaign that has not ended. Waiting recipients are not called and end as cancelled, reason withdrawn. A planned

@@ -8,7 +8,7 @@ import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { count, span } from '../../input/figures.ts';
 import { readTextFile } from '../terminal/secret-input.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 /** Thrown when a sandbox could not be told what to do; says what it answered. */
 export class SandboxControlError extends Error {

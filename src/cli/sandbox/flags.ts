@@ -12,7 +12,7 @@ import { SandboxStartError } from '../../sandbox/core/start-error.ts';
 import { startSandbox, type RunningSandbox } from '../../sandbox/start.ts';
 import { readControlToken, readJsonFile } from './files.ts';
 import { readTextFile } from '../terminal/secret-input.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 import type { CallingHours } from '../../sandbox/judge/conduct-limits.ts';
 
 export const defaultPort = 4010;

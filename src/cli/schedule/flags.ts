@@ -4,7 +4,7 @@ import { isTimeZoneName } from '../../campaign-file/zone-setting.ts';
 import { timeZone as tableZone } from '../../domain/time-zone.ts';
 import { describeCronFault } from '../../temporal/cron-expression.ts';
 import type { Recurrence } from '../../temporal/schedules.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 export interface RecurrenceFlags {
   cron?: string;

@@ -2,7 +2,7 @@ import { listSchedules } from '../../ledger/campaign/schedules.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer, writeJson } from '../terminal/json-output.ts';
 import { count, span } from '../../input/figures.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../../input/printable.ts';
 import { notInTemporal, requireSchedule, withSchedules } from './access.ts';
 import { inZone, nextTimes, readScheduleView, type LastFiring, type ScheduleView } from './view.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';

@@ -1,13 +1,13 @@
 import { Command } from 'commander';
 import type { CreateAgentRequest, UpdateAgentRequest } from '../../convai/schemas-requests.ts';
 import { addAgentFlags, collect, readAgentBody, type AgentFlags } from './agent-body.ts';
-import { agentColumns, renderAgent } from '../words/agents.ts';
+import { agentColumns, renderAgent } from './agents-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { addLimitFlags, printList, type ListFlags } from './list.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../../input/printable.ts';
 import { printOperation } from './operation.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 const examples = `
 Examples:

@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import { factsFromListEntry } from '../../convai/record-facts.ts';
 import type { ConversationEntry } from '../../convai/schemas-responses.ts';
-import { instant } from '../words/agents.ts';
+import { instant } from './agents-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { addLimitFlags, printList, type ListFlags } from './list.ts';
 import { printOperation } from './operation.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../../input/printable.ts';
 import type { Column } from '../terminal/table.ts';
-import { renderTranscript } from '../words/transcript.ts';
+import { renderTranscript } from '../../words/transcript.ts';
 
 const examples = `
 Examples:

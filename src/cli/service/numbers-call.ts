@@ -8,9 +8,9 @@ import { mayBegin } from '../terminal/irreversible.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../../input/printable.ts';
 import { askService } from './operation.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 export interface CallFlags {
   file?: string;

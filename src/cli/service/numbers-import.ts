@@ -3,10 +3,10 @@ import type { ImportPhoneNumberRequest } from '../../convai/schemas-requests.ts'
 import { readFields, type Body } from '../terminal/body-file.ts';
 import type { Io } from '../terminal/io.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../../input/printable.ts';
 import { readSecret } from '../terminal/secret-input.ts';
 import { printOperation } from './operation.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 export interface ImportFlags {
   file?: string;

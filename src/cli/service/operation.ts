@@ -3,9 +3,9 @@ import type { ConvaiClient } from '../../convai/client.ts';
 import { ConvaiError, NotSentError, RateLimitedError, RefusedError, RequestInvalidError } from '../../convai/errors.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../../input/printable.ts';
 import { explainServiceFault, withService } from '../access/service.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 /** Thrown when the service did not do what it was asked, or nobody knows whether it did; the message says which. */
 export class OperationFailedError extends Error {

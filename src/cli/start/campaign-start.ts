@@ -13,7 +13,7 @@ import { nextDueAt } from '../../ledger/limits/counters.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import type { Round } from '../../ledger/campaign/rounds.ts';
 import { requireStartable, startCampaign } from '../../temporal/start-campaign.ts';
-import { callersLeftOut } from '../words/callers.ts';
+import { callersLeftOut } from '../../words/callers.ts';
 import type { Io } from '../terminal/io.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { accountIdOf, readClock, readClockOrReal, ServiceUnusableError, withService } from '../access/service.ts';

@@ -7,8 +7,8 @@ import { watchCampaign } from '../access/watch-campaign.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants, writeJson } from '../terminal/json-output.ts';
-import { renderOutcomes, statusAsJson } from '../words/campaign.ts';
-import { unresolvedLines } from '../words/doubts.ts';
+import { renderOutcomes, statusAsJson } from '../../words/campaign.ts';
+import { unresolvedLines } from '../../words/doubts.ts';
 import { startingCommand, tellStart, type StartedCampaign } from './started-campaign.ts';
 
 const help = `

@@ -8,11 +8,11 @@ import { describeFailure } from '../terminal/failure.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../../input/printable.ts';
 import { withService } from '../access/service.ts';
 import { superviseCampaign } from '../access/supervision.ts';
 import type { Session } from '../access/temporal.ts';
-import { renderTranscript } from '../words/transcript.ts';
+import { renderTranscript } from '../../words/transcript.ts';
 import { watchCampaign, type CampaignView, type Snapshot } from '../access/watch-campaign.ts';
 
 /** Shows a test call until its end, then what came of it. Sets the exit code to 1 unless it was placed and its end is known. */

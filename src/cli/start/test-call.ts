@@ -18,12 +18,12 @@ import { readPositive } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { openLedger, withLedger, type LedgerAccess } from '../access/ledger.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../../input/printable.ts';
 import { accountIdOf, readClock } from '../access/service.ts';
 import { withTemporal } from '../access/temporal.ts';
 import { followTestCall } from './test-call-end.ts';
 import { refuseForbiddenCall } from './test-call-refusal.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 const examples = `
 The call is handled like every call of the campaign: planned, checked again in the dial transaction, sent, collected and settled. It

@@ -1,7 +1,7 @@
 import { pacing } from '../../campaign-file/pacing-schema.ts';
 import type { AccountLimits } from '../../ledger/limits/adjustments.ts';
 import type { PacingAdjustments } from '../../ledger/rows/campaigns.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 export interface AdjustFlags {
   account: boolean;

@@ -13,15 +13,15 @@ import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { howToFix } from '../terminal/failure.ts';
 import { moveAccount } from './account-move.ts';
 import { readAccountWish, readCampaignWish, type AdjustFlags } from './adjust-flags.ts';
-import { stateText } from '../words/campaign.ts';
-import { tellAdjustment } from '../words/events.ts';
+import { stateText } from '../../words/campaign.ts';
+import { tellAdjustment } from '../../words/events.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { requireCampaign, withLedger, type LedgerAccess } from '../access/ledger.ts';
 import { tellToLook } from '../access/campaign-message.ts';
 import { count, percent } from '../../input/figures.ts';
 import { accountIdOf, readServiceTime } from '../access/service.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 const examples = `
 Changes the limits of a campaign from its next batch on; open calls continue. The campaign file and its hash do not change, and

@@ -15,8 +15,8 @@ import { withTemporal } from '../access/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { UsageError } from '../terminal/usage-error.ts';
-import { pauseLines } from '../words/campaign.ts';
+import { UsageError } from '../../input/usage-error.ts';
+import { pauseLines } from '../../words/campaign.ts';
 
 const help = `
 For a campaign whose workflow Temporal has lost, while the database was kept. Starts the workflow anew; the ledger says what was sent,

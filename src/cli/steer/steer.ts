@@ -8,8 +8,8 @@ import { withTemporal } from '../access/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import { UsageError } from '../terminal/usage-error.ts';
-import { stateText } from '../words/campaign.ts';
+import { UsageError } from '../../input/usage-error.ts';
+import { stateText } from '../../words/campaign.ts';
 
 interface Steering {
   description: string;

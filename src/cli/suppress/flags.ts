@@ -5,7 +5,7 @@ import { readPhoneNumber } from '../../domain/phone-number.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { accountScope, type Suppression } from '../../ledger/rows/suppressions.ts';
 import { requireCampaign } from '../access/ledger.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 export interface EntryFlags {
   campaign?: string;

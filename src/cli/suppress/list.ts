@@ -5,7 +5,7 @@ import type { Io } from '../terminal/io.ts';
 import { withLedger } from '../access/ledger.ts';
 import { readServiceTime } from '../access/service.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 export interface ListFlags {
   campaign?: string;

@@ -1,5 +1,5 @@
 import { describeOutsideFault } from './outside-faults.ts';
-import { printableLines } from './printable.ts';
+import { printableLines } from '../../input/printable.ts';
 
 /** What the process says and exits with after a failure. */
 export interface Failure {

@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from '../../input/printable.ts';
 
 export interface Column<Item> {
   title: string;

@@ -1,7 +1,7 @@
 import type { Logger } from '../../logger.ts';
 import { pausedByPerson } from '../../domain/lifecycle.ts';
 import type { NewEvent } from '../../domain/events.ts';
-import { tellEvent } from '../words/events.ts';
+import { tellEvent } from '../../words/events.ts';
 
 /** Writes what a campaign does as lines of the worker's log: its states with their reasons, batches and verdicts, and its end. */
 export function logEvents(logger: Logger, events: readonly NewEvent[]): void {

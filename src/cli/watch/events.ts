@@ -5,7 +5,7 @@ import { hasEnded } from '../../domain/lifecycle.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { readEvents, type CampaignEvent } from '../../ledger/events.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
-import { tellEvent } from '../words/events.ts';
+import { tellEvent } from '../../words/events.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants } from '../terminal/json-output.ts';

@@ -3,7 +3,7 @@ import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Standstill, StandstillReason } from '../../ledger/plan/standstill.ts';
 import { instantText } from '../../input/instant.ts';
 import { plural, span } from '../../input/figures.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../../input/printable.ts';
 import type { WorkflowLook } from '../access/supervision.ts';
 
 /** What is known of a campaign that dials nobody: from its database, and from Temporal. */

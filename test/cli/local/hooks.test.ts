@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runCheck } from '../../../src/cli/check/check.ts';
 import { runDoctor } from '../../../src/cli/local/doctor.ts';
 import { checkHookSecret } from '../../../src/cli/local/doctor-machine.ts';
-import { hookLines } from '../../../src/cli/words/hooks.ts';
+import { hookLines } from '../../../src/words/hooks.ts';
 import { readConfig } from '../../../src/config.ts';
 import { realClock } from '../../../src/convai/service-clock.ts';
 import { minimalCampaign, writeCampaign } from '../../list/campaign-folder.ts';

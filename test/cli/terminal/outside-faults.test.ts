@@ -14,7 +14,7 @@ import { RedialRefusedError } from '../../../src/ledger/people/resolve.ts';
 import { OtherServiceError } from '../../../src/temporal/start-campaign.ts';
 import { ScheduleExistsError } from '../../../src/temporal/schedules.ts';
 import { runCli } from '../../../src/cli/run-cli.ts';
-import { UsageError } from '../../../src/cli/terminal/usage-error.ts';
+import { UsageError } from '../../../src/input/usage-error.ts';
 import { createTerminal } from '../terminal.ts';
 
 const raw = /\bE[A-Z]{3,}\b|errno|syscall|\n\s+at /;

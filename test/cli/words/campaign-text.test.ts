@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stateText, statusAsJson } from '../../../src/cli/words/campaign.ts';
+import { stateText, statusAsJson } from '../../../src/words/campaign.ts';
 import type { CampaignStatus } from '../../../src/ledger/campaign/campaign-status.ts';
 import type { Campaign } from '../../../src/ledger/rows/campaigns.ts';
 import { buildRules } from '../../support/campaign-rules.ts';

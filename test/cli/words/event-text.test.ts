@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellEvent, toldEvents } from '../../../src/cli/words/events.ts';
+import { tellEvent, toldEvents } from '../../../src/words/events.ts';
 import type { PostVerdict } from '../../../src/domain/ledger.ts';
 import type { EventData, EventType, NewEvent } from '../../../src/domain/events.ts';
 

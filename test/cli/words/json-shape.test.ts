@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { commands } from '../../../src/cli/commands.ts';
 import { codeOfName } from '../../../src/cli/terminal/failure.ts';
 import { withInstants } from '../../../src/cli/terminal/json-output.ts';
-import { hooksAsJson } from '../../../src/cli/words/hooks.ts';
+import { hooksAsJson } from '../../../src/words/hooks.ts';
 import { standstillAsJson } from '../../../src/cli/watch/standstill-text.ts';
 import { writeCampaign, minimalCampaign } from '../../list/campaign-folder.ts';
 import { createLedger } from '../campaign-ledger.ts';

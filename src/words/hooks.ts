@@ -1,9 +1,9 @@
-import type { ServiceClock } from '../../convai/service-clock.ts';
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { hookPlace } from '../../hooks/place.ts';
-import type { EventData, NewEvent } from '../../domain/events.ts';
-import type { HookStanding } from '../../ledger/campaign/hook-standing.ts';
-import { plural, span } from '../../input/figures.ts';
+import type { ServiceClock } from '../convai/service-clock.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { hookPlace } from '../hooks/place.ts';
+import type { EventData, NewEvent } from '../domain/events.ts';
+import type { HookStanding } from '../ledger/campaign/hook-standing.ts';
+import { plural, span } from '../input/figures.ts';
 
 const faultWords: Readonly<Record<string, string>> = {
   no_secret: 'CARILLON_HOOK_SECRET is not set for the worker',

@@ -1,7 +1,7 @@
 import type { Agent, AgentSummary } from '../../convai/schemas-responses.ts';
 import { parseServiceTime } from '../../convai/service-time.ts';
 import { fieldAt, type Body } from '../terminal/body-file.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../../input/printable.ts';
 import type { Column } from '../terminal/table.ts';
 
 export const agentColumns: readonly Column<AgentSummary>[] = [

@@ -1,7 +1,7 @@
-import { faultWords, type CallerStanding } from '../../domain/caller-choice.ts';
-import type { CallerUse } from '../../ledger/limits/callers.ts';
-import { plural } from '../../input/figures.ts';
-import { printable } from '../terminal/printable.ts';
+import { faultWords, type CallerStanding } from '../domain/caller-choice.ts';
+import type { CallerUse } from '../ledger/limits/callers.ts';
+import { plural } from '../input/figures.ts';
+import { printable } from '../input/printable.ts';
 
 /** `pn_main 40 calls`, `pn_second 12 calls, OUT: is not verified`: a line per number. */
 export function callerUseLines(callers: readonly CallerUse[]): string[] {

@@ -1,10 +1,10 @@
 import pc from 'picocolors';
-import { outcomes } from '../../domain/outcome.ts';
-import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
-import { instantText } from '../../input/instant.ts';
-import { count, percentCell } from '../../input/figures.ts';
-import { printable } from '../terminal/printable.ts';
+import { outcomes } from '../domain/outcome.ts';
+import type { Campaign } from '../ledger/rows/campaigns.ts';
+import type { CampaignStatus } from '../ledger/campaign/campaign-status.ts';
+import { instantText } from '../input/instant.ts';
+import { count, percentCell } from '../input/figures.ts';
+import { printable } from '../input/printable.ts';
 
 const stateWords: Readonly<Record<Campaign['state'], string>> = {
   importing: 'being imported',

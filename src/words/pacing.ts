@@ -1,7 +1,7 @@
-import type { ServiceClock } from '../../convai/service-clock.ts';
-import { fullPace } from '../../domain/pacing/pace-control.ts';
-import type { LineLimits } from '../../ledger/limits/line-limits.ts';
-import { count, percent, span } from '../../input/figures.ts';
+import type { ServiceClock } from '../convai/service-clock.ts';
+import { fullPace } from '../domain/pacing/pace-control.ts';
+import type { LineLimits } from '../ledger/limits/line-limits.ts';
+import { count, percent, span } from '../input/figures.ts';
 
 /** How many calls may be on the line, and what holds them down; lines of a status, with their labels. */
 export function pacingLines(limits: LineLimits, clock: ServiceClock, now: number): [label: string, text: string][] {

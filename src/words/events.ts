@@ -1,10 +1,10 @@
-import { fullPace } from '../../domain/pacing/pace-control.ts';
-import { faultWords } from '../../domain/caller-choice.ts';
-import type { EventData, EventType, NewEvent } from '../../domain/events.ts';
-import type { CampaignState } from '../../domain/lifecycle.ts';
+import { fullPace } from '../domain/pacing/pace-control.ts';
+import { faultWords } from '../domain/caller-choice.ts';
+import type { EventData, EventType, NewEvent } from '../domain/events.ts';
+import type { CampaignState } from '../domain/lifecycle.ts';
 import { tellHook } from './hooks.ts';
-import { percent, plural, span } from '../../input/figures.ts';
-import { printable } from '../terminal/printable.ts';
+import { percent, plural, span } from '../input/figures.ts';
+import { printable } from '../input/printable.ts';
 
 type Teller<Type extends EventType> = (event: Extract<NewEvent, { type: Type }>) => string | null;
 

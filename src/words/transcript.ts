@@ -1,6 +1,6 @@
-import type { ConversationRecord } from '../../convai/schemas-responses.ts';
-import { factsFromRecord } from '../../convai/record-facts.ts';
-import { printable } from '../terminal/printable.ts';
+import type { ConversationRecord } from '../convai/schemas-responses.ts';
+import { factsFromRecord } from '../convai/record-facts.ts';
+import { printable } from '../input/printable.ts';
 
 /** A conversation for reading: a few lines about the call, then who said what. `row` is the list's, for a call of a campaign. */
 export function renderTranscript(row: number | null, record: ConversationRecord): string {

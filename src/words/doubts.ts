@@ -1,8 +1,8 @@
-import { acceptedLate, notToldApart } from '../../domain/disposition.ts';
-import { givenUp } from '../../domain/attempts/retry-schedule.ts';
-import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import type { DoubtCounts } from '../../ledger/read/doubt-counts.ts';
-import { count, plural } from '../../input/figures.ts';
+import { acceptedLate, notToldApart } from '../domain/disposition.ts';
+import { givenUp } from '../domain/attempts/retry-schedule.ts';
+import type { Campaign } from '../ledger/rows/campaigns.ts';
+import type { DoubtCounts } from '../ledger/read/doubt-counts.ts';
+import { count, plural } from '../input/figures.ts';
 
 /** Why nobody can know what became of a row, by the reason of the row or the detail of its last call. */
 const causes: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
-import type { LegalRules } from '../../campaign-file/legal-rules.ts';
-import { printable } from '../terminal/printable.ts';
-import { wrapped } from '../terminal/wrapped.ts';
+import type { LegalRules } from '../campaign-file/legal-rules.ts';
+import { printable } from '../input/printable.ts';
+import { wrapped } from '../input/wrapped.ts';
 
 const indent = ' '.repeat(10);
 

@@ -1,10 +1,10 @@
-import type { CampaignForecast } from '../../preflight/campaign-forecast.ts';
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import type { Forecast } from '../../domain/forecast/forecast.ts';
-import { count, percent, plural } from '../../input/figures.ts';
-import { instantText } from '../../input/instant.ts';
-import { neverCalledText, shortfallText } from '../../preflight/shortfall.ts';
-import { wrapped } from '../terminal/wrapped.ts';
+import type { CampaignForecast } from '../preflight/campaign-forecast.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import type { Forecast } from '../domain/forecast/forecast.ts';
+import { count, percent, plural } from '../input/figures.ts';
+import { instantText } from '../input/instant.ts';
+import { neverCalledText, shortfallText } from '../preflight/shortfall.ts';
+import { wrapped } from '../input/wrapped.ts';
 
 const minuteMs = 60_000;
 
