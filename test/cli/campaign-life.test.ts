@@ -144,7 +144,7 @@ test('pause, resume and cancel return when the change is committed', async () =>
 test('without a worker a wish says so and changes nothing that is known, and status says that none is there', async () => {
   const world = await createWorld();
   await world.run('start', world.writeCampaign({}));
-  const { tellCampaign } = await import('../../src/cli/access/campaign-message.ts');
+  const { tellCampaign } = await import('../../src/control/campaign-message.ts');
   const resume = { campaignId: world.id, wish: 'resume', confirm: () => Promise.resolve(true), limitMs: 300 } as const;
   await expect(tellCampaign(world.terminal(), resume)).rejects.toMatchObject({
     exitCode: 1,

@@ -84,28 +84,43 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 
   ...sandboxFloors,
 
-  'src/cli/terminal': ['src/input'],
-  'src/cli/words': [
+  'src/words': [
     'src/campaign-file',
-    'src/cli/terminal',
     'src/convai',
     'src/domain/**',
     'src/hooks',
     'src/input',
     'src/ledger/**',
     'src/preflight',
+    'workflows',
   ],
+  'src/control': [
+    'src',
+    'src/campaign-file',
+    'src/convai',
+    'src/domain/**',
+    'src/import',
+    'src/input',
+    'src/ledger/**',
+    'src/list/**',
+    'src/preflight',
+    'src/temporal',
+    'src/words',
+    'workflows',
+  ],
+
+  'src/cli/terminal': ['src/input'],
   'src/cli/access': [
     'src',
     'src/cli/terminal',
-    'src/cli/words',
+    'src/control',
     'src/convai',
     'src/domain/**',
     'src/input',
     'src/ledger/**',
     'src/sandbox/**',
     'src/temporal',
-    'workflows',
+    'src/words',
   ],
   ...commandGroups({
     'src/cli/service': [],
@@ -121,7 +136,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/cli/local': ['src/cli/results', 'src/cli/start', 'src/cli/watch', 'src/sandbox/**'],
     'src/cli/sandbox': ['src/sandbox/**'],
   }),
-  'src/cli': ['src', 'src/cli/**', 'src/input'],
+  'src/cli': ['src', 'src/cli/**', 'src/control', 'src/input', 'src/words'],
 };
 
 /** Commands of one heading of `carillon --help` know everything below them, and of other headings what is named. */
@@ -131,7 +146,7 @@ function commandGroups(groups: Record<string, readonly string[]>): Record<string
     'src/campaign-file',
     'src/cli/access',
     'src/cli/terminal',
-    'src/cli/words',
+    'src/control',
     'src/convai',
     'src/domain/**',
     'src/import',
@@ -141,6 +156,7 @@ function commandGroups(groups: Record<string, readonly string[]>): Record<string
     'src/preflight',
     'src/results',
     'src/temporal',
+    'src/words',
   ];
   return Object.fromEntries(Object.entries(groups).map(([folder, more]) => [folder, [...below, ...more]]));
 }

@@ -7,7 +7,7 @@ import { startHealthServer, type HealthServer } from '../../temporal/health-serv
 import { installRuntime } from '../../temporal/runtime-logger.ts';
 import { startWorker } from '../../temporal/worker.ts';
 import { requireFreePorts } from './listen-ports.ts';
-import { definedOnly } from './temporal.ts';
+import { definedOnly } from '../../control/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 
 export interface LocalWorker {

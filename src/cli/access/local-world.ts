@@ -12,9 +12,9 @@ import { connectTemporal } from '../../temporal/connection.ts';
 import { resolveTemporal, type DevServerInput, type TemporalServer } from '../../temporal/dev-server.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import { openWorkerLedger } from './ledger.ts';
+import { openWorkerLedger } from '../../control/ledger.ts';
 import { startLocalWorker } from './local-worker.ts';
-import type { TemporalAccess } from './temporal.ts';
+import type { TemporalAccess } from '../../control/temporal.ts';
 
 /** Temporal, the sandbox and a worker in this process. */
 export interface LocalWorld {

@@ -10,9 +10,9 @@ import { describeLocation, type Store } from '../../ledger/open-ledger.ts';
 import { readCaps } from '../../ledger/limits/placed-calls.ts';
 import { countImportedEndings, findSuppressed } from '../../ledger/rows/suppressions.ts';
 import { describeFailure } from '../terminal/failure.ts';
-import { openExistingLedger } from '../access/ledger.ts';
+import { openExistingLedger } from '../../control/ledger.ts';
 import { plural } from '../../input/figures.ts';
-import { accountIdOf } from '../access/service.ts';
+import { accountIdOf } from '../../control/service.ts';
 import type { NotAsked } from './service.ts';
 
 /** Whether the do-not-call list and earlier calls could be looked at, and where or why not. */

@@ -5,7 +5,7 @@ import type { ServiceClock } from '../../convai/service-clock.ts';
 import type { CallerStanding } from '../../domain/caller-choice.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { describeFailure } from '../terminal/failure.ts';
-import { readClock, ServiceUnusableError, withService } from '../access/service.ts';
+import { readClock, ServiceUnusableError, withService } from '../../control/service.ts';
 
 /** Why something was not asked. */
 export interface NotAsked {

@@ -10,7 +10,7 @@ import { count, plural } from '../../input/figures.ts';
 import { copySqliteLedger, type LedgerCopy } from '../../ledger/backup.ts';
 import { describeLocation } from '../../ledger/open-ledger.ts';
 import { syncFolder } from '../../results/whole-file.ts';
-import { requireSqliteFile } from '../access/ledger.ts';
+import { requireSqliteFile } from '../../control/ledger.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { UsageError } from '../../input/usage-error.ts';

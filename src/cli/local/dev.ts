@@ -15,7 +15,7 @@ import {
   type LocalWorld,
   type LocalWorldInput,
 } from '../access/local-world.ts';
-import { accountIdOf } from '../access/service.ts';
+import { accountIdOf } from '../../control/service.ts';
 
 const ports = { sandbox: 4010, temporal: 7233, ui: 8233 };
 

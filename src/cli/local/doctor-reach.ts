@@ -12,7 +12,7 @@ import { isLedgerFile, judgeMigrations } from '../../ledger/schema-state.ts';
 import { readSqliteTables } from '../../ledger/sqlite-dialect.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import { countWorkers } from '../../temporal/queue-pollers.ts';
-import { openExistingLedger } from '../access/ledger.ts';
+import { openExistingLedger } from '../../control/ledger.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-finding.ts';
 import { codeOf } from '../../input/error-code.ts';
 

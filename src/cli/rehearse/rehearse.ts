@@ -6,7 +6,7 @@ import { dialsFrom } from '../../domain/campaign-rules.ts';
 import { startCampaign } from '../../temporal/start-campaign.ts';
 import { verifyLog } from '../../verify/log.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
-import { sendUpdate, type Wish } from '../access/campaign-message.ts';
+import { sendUpdate, type Wish } from '../../control/campaign-message.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../import/import-list.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import { Preflight } from '../../preflight/preflight.ts';
@@ -22,7 +22,7 @@ import { readTimeline } from './timeline.ts';
 import { createRehearsalFolder, furnish, rehearsalRules, rehearsalWorld, type RehearsalSettings } from './world.ts';
 import { writeCampaignResults } from '../results/results.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { accountIdOf } from '../access/service.ts';
+import { accountIdOf } from '../../control/service.ts';
 import { UsageError } from '../../input/usage-error.ts';
 
 const defaultSpeed = 600;

@@ -13,7 +13,7 @@ import {
   type ResultFilter,
 } from '../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
-import { withCampaign, type OpenCampaign } from '../access/ledger.ts';
+import { withCampaign, type OpenCampaign } from '../../control/ledger.ts';
 import { plural } from '../../input/figures.ts';
 import { nextSince } from './delta.ts';
 import { readResultsFlags, type ResultsFlags, type ResultsOptions } from './flags.ts';
@@ -21,7 +21,7 @@ import { refuseOtherFile } from './replace.ts';
 import { waitForEnd } from './wait.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { readClockOrReal } from '../access/service.ts';
+import { readClockOrReal } from '../../control/service.ts';
 import { fetchTranscripts } from './transcripts.ts';
 import { UsageError } from '../../input/usage-error.ts';
 

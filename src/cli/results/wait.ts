@@ -1,10 +1,10 @@
 import { realClock } from '../../convai/service-clock.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
 import { createCampaignView } from '../access/campaign-view.ts';
-import type { OpenCampaign } from '../access/ledger.ts';
+import type { OpenCampaign } from '../../control/ledger.ts';
 import type { Io } from '../terminal/io.ts';
-import { superviseCampaign } from '../access/supervision.ts';
-import { openTemporal } from '../access/temporal.ts';
+import { superviseCampaign } from '../../control/supervision.ts';
+import { openTemporal } from '../../control/temporal.ts';
 import { watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
 
 const temporalLimitMs = 2_000;

@@ -2,10 +2,10 @@ import { hasEnded } from '../../domain/lifecycle.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import type { ServiceClock } from '../../convai/service-clock.ts';
 import { requireService, startCampaign } from '../../temporal/start-campaign.ts';
-import { withCampaign, type OpenCampaign } from '../access/ledger.ts';
-import { readClock } from '../access/service.ts';
-import { sendUpdate } from '../access/campaign-message.ts';
-import { withTemporal, type Session } from '../access/temporal.ts';
+import { withCampaign, type OpenCampaign } from '../../control/ledger.ts';
+import { readClock } from '../../control/service.ts';
+import { sendUpdate } from '../../control/campaign-message.ts';
+import { withTemporal, type Session } from '../../control/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 

@@ -9,10 +9,10 @@ import { requireService, startCampaign } from '../../temporal/start-campaign.ts'
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { withCampaign } from '../access/ledger.ts';
+import { withCampaign } from '../../control/ledger.ts';
 import { plural } from '../../input/figures.ts';
-import { readClock } from '../access/service.ts';
-import { withTemporal } from '../access/temporal.ts';
+import { readClock } from '../../control/service.ts';
+import { withTemporal } from '../../control/temporal.ts';
 import { UsageError } from '../../input/usage-error.ts';
 
 const examples = `

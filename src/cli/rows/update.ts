@@ -10,13 +10,13 @@ import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit
 import { readWaitingIds, withdrawRecipients } from '../../ledger/people/withdraw-recipients.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { withCampaign, type OpenCampaign } from '../access/ledger.ts';
-import { tellToLook } from '../access/campaign-message.ts';
+import { withCampaign, type OpenCampaign } from '../../control/ledger.ts';
+import { tellToLook } from '../../control/campaign-message.ts';
 import { count, plural } from '../../input/figures.ts';
 import { printable } from '../../input/printable.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { readClockOrReal } from '../access/service.ts';
+import { readClockOrReal } from '../../control/service.ts';
 import { refuseForeignList } from './update-guard.ts';
 import { reportLines, UpdateReport, type MissingRows, type UpdatedRow } from './update-report.ts';
 import { updateRows } from './update-rows.ts';

@@ -6,10 +6,10 @@ import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../.
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
-import { withCampaign } from '../access/ledger.ts';
-import { tellToLook } from '../access/campaign-message.ts';
+import { withCampaign } from '../../control/ledger.ts';
+import { tellToLook } from '../../control/campaign-message.ts';
 import { plural } from '../../input/figures.ts';
-import { readServiceTime } from '../access/service.ts';
+import { readServiceTime } from '../../control/service.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 import { UsageError } from '../../input/usage-error.ts';
 

@@ -5,8 +5,8 @@ import { findSchedule, listSchedules, type Schedule } from '../../ledger/campaig
 import { describeSchedule, scheduleIdOf, type ScheduleState } from '../../temporal/schedules.ts';
 import { campaignQueues } from '../../domain/ids.ts';
 import type { Io } from '../terminal/io.ts';
-import { withLedger } from '../access/ledger.ts';
-import { withTemporal, type Session } from '../access/temporal.ts';
+import { withLedger } from '../../control/ledger.ts';
+import { withTemporal, type Session } from '../../control/temporal.ts';
 
 /** Thrown when a command names a schedule that the database does not have; its message names those it has. */
 export class UnknownScheduleError extends Error {

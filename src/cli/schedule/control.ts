@@ -10,9 +10,9 @@ import { withInstants, writeAnswer } from '../terminal/json-output.ts';
 import { printable } from '../../input/printable.ts';
 import { askTemporal, requireSchedule, requireState, ScheduleMessageError, withSchedules } from './access.ts';
 import { readScheduleView } from './view.ts';
-import { readClock } from '../access/service.ts';
-import { tellMissingWorker } from '../access/supervision.ts';
-import type { Session } from '../access/temporal.ts';
+import { readClock } from '../../control/service.ts';
+import { tellMissingWorker } from '../../control/supervision.ts';
+import type { Session } from '../../control/temporal.ts';
 
 const automaticNotes = { pause: 'paused by a person', resume: 'resumed by a person' } as const;
 

@@ -17,13 +17,13 @@ import {
 } from '../../temporal/schedules.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import { openLedger } from '../access/ledger.ts';
-import { tellMissingWorker } from '../access/supervision.ts';
-import type { Session } from '../access/temporal.ts';
+import { openLedger } from '../../control/ledger.ts';
+import { tellMissingWorker } from '../../control/supervision.ts';
+import type { Session } from '../../control/temporal.ts';
 import { withSchedules } from './access.ts';
 import { readRecurrence, type RecurrenceFlags } from './flags.ts';
 import { nextTimes, readScheduleView, type ScheduleView } from './view.ts';
-import { accountIdOf, readServiceTime } from '../access/service.ts';
+import { accountIdOf, readServiceTime } from '../../control/service.ts';
 
 export interface CreateFlags extends RecurrenceFlags {
   list?: string;

@@ -6,7 +6,7 @@ import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { lastFiring, type Schedule } from '../../ledger/campaign/schedules.ts';
 import type { ScheduleState } from '../../temporal/schedules.ts';
-import type { Session } from '../access/temporal.ts';
+import type { Session } from '../../control/temporal.ts';
 import { askTemporal } from './access.ts';
 
 export interface LastFiring {

@@ -4,7 +4,7 @@ import { ConvaiError, NotSentError, RateLimitedError, RefusedError, RequestInval
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { printable } from '../../input/printable.ts';
-import { explainServiceFault, withService } from '../access/service.ts';
+import { explainServiceFault, withService } from '../../control/service.ts';
 import { UsageError } from '../../input/usage-error.ts';
 
 /** Thrown when the service did not do what it was asked, or nobody knows whether it did; the message says which. */

@@ -16,7 +16,7 @@ import { requireStartable, startCampaign } from '../../temporal/start-campaign.t
 import { callersLeftOut } from '../../words/callers.ts';
 import type { Io } from '../terminal/io.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { accountIdOf, readClock, readClockOrReal, ServiceUnusableError, withService } from '../access/service.ts';
+import { accountIdOf, readClock, readClockOrReal, ServiceUnusableError, withService } from '../../control/service.ts';
 
 /** With `--no-check`, at most this long is waited for the service's clock. */
 const clockLimitMs = 2_000;

@@ -3,9 +3,9 @@ import { Command } from 'commander';
 import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readCampaign, type ReadCampaign } from '../../import/import-list.ts';
 import { count, plural } from '../../input/figures.ts';
-import { openLedger, withLedger, type LedgerAccess } from '../access/ledger.ts';
-import { superviseCampaign } from '../access/supervision.ts';
-import { openTemporal, type TemporalAccess } from '../access/temporal.ts';
+import { openLedger, withLedger, type LedgerAccess } from '../../control/ledger.ts';
+import { superviseCampaign } from '../../control/supervision.ts';
+import { openTemporal, type TemporalAccess } from '../../control/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 import { startFromFile, type StartResult } from './campaign-start.ts';
 

@@ -9,9 +9,9 @@ import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { printable } from '../../input/printable.ts';
-import { withService } from '../access/service.ts';
-import { superviseCampaign } from '../access/supervision.ts';
-import type { Session } from '../access/temporal.ts';
+import { withService } from '../../control/service.ts';
+import { superviseCampaign } from '../../control/supervision.ts';
+import type { Session } from '../../control/temporal.ts';
 import { renderTranscript } from '../../words/transcript.ts';
 import { watchCampaign, type CampaignView, type Snapshot } from '../access/watch-campaign.ts';
 

@@ -6,7 +6,7 @@ import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { plural } from '../../input/figures.ts';
-import { accountIdOf, readClock } from '../access/service.ts';
+import { accountIdOf, readClock } from '../../control/service.ts';
 import { UsageError } from '../../input/usage-error.ts';
 
 interface Move {

@@ -17,10 +17,10 @@ import { stateText } from '../../words/campaign.ts';
 import { tellAdjustment } from '../../words/events.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import { requireCampaign, withLedger, type LedgerAccess } from '../access/ledger.ts';
-import { tellToLook } from '../access/campaign-message.ts';
+import { requireCampaign, withLedger, type LedgerAccess } from '../../control/ledger.ts';
+import { tellToLook } from '../../control/campaign-message.ts';
 import { count, percent } from '../../input/figures.ts';
-import { accountIdOf, readServiceTime } from '../access/service.ts';
+import { accountIdOf, readServiceTime } from '../../control/service.ts';
 import { UsageError } from '../../input/usage-error.ts';
 
 const examples = `

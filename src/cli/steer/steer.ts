@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { pausedByPerson } from '../../domain/lifecycle.ts';
 import { pauseCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { refuseUnfit, sendUpdate, tellCampaign, type Wish } from '../access/campaign-message.ts';
-import { requireCampaign, withCampaign } from '../access/ledger.ts';
-import { readServiceTime } from '../access/service.ts';
-import { withTemporal } from '../access/temporal.ts';
+import { refuseUnfit, sendUpdate, tellCampaign, type Wish } from '../../control/campaign-message.ts';
+import { requireCampaign, withCampaign } from '../../control/ledger.ts';
+import { readServiceTime } from '../../control/service.ts';
+import { withTemporal } from '../../control/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeAnswer } from '../terminal/json-output.ts';

@@ -4,7 +4,7 @@ import { parseDuration } from '../../input/duration.ts';
 import { readPhoneNumber } from '../../domain/phone-number.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { accountScope, type Suppression } from '../../ledger/rows/suppressions.ts';
-import { requireCampaign } from '../access/ledger.ts';
+import { requireCampaign } from '../../control/ledger.ts';
 import { UsageError } from '../../input/usage-error.ts';
 
 export interface EntryFlags {

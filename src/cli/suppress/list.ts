@@ -2,8 +2,8 @@ import { jsonText } from '../../input/json-text.ts';
 import { listSuppressions, type StoredSuppression } from '../../ledger/rows/suppressions.ts';
 import { withInstants } from '../terminal/json-output.ts';
 import type { Io } from '../terminal/io.ts';
-import { withLedger } from '../access/ledger.ts';
-import { readServiceTime } from '../access/service.ts';
+import { withLedger } from '../../control/ledger.ts';
+import { readServiceTime } from '../../control/service.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 import { UsageError } from '../../input/usage-error.ts';
 

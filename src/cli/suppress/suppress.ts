@@ -3,8 +3,8 @@ import { accountScope, addSuppressions, findEntries, removeSuppressions } from '
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { withInstants, writeAnswer } from '../terminal/json-output.ts';
-import { openLedger, withLedger, type LedgerAccess } from '../access/ledger.ts';
-import { readServiceTime } from '../access/service.ts';
+import { openLedger, withLedger, type LedgerAccess } from '../../control/ledger.ts';
+import { readServiceTime } from '../../control/service.ts';
 import { plural } from '../../input/figures.ts';
 import { importNumbers, type ImportFlags } from './import.ts';
 import { listEntries, renderEntries, type ListFlags } from './list.ts';

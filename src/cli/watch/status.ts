@@ -10,12 +10,18 @@ import { campaignTitle, dispositionCounts, outcomeCounts, stateText, statusAsJso
 import { apartText, unresolvedLines } from '../../words/doubts.ts';
 import { hookLines, hooksAsJson } from '../../words/hooks.ts';
 import type { Io } from '../terminal/io.ts';
-import { withCampaign, withLedger, type LedgerAccess, type OpenCampaign } from '../access/ledger.ts';
+import { withCampaign, withLedger, type LedgerAccess, type OpenCampaign } from '../../control/ledger.ts';
 import { pacingAsJson, pacingLines } from '../../words/pacing.ts';
 import { count, plural, span } from '../../input/figures.ts';
-import { readClockOrReal } from '../access/service.ts';
-import { standstillAsJson, standstillText, workflowAsJson, workflowText } from './standstill-text.ts';
-import { lookAtWorkflow, type WorkflowLook } from '../access/supervision.ts';
+import { readClockOrReal } from '../../control/service.ts';
+import {
+  standstillAsJson,
+  standstillText,
+  workflowAsJson,
+  workflowText,
+  type WorkflowLook,
+} from '../../words/standstill.ts';
+import { lookAtWorkflow } from '../../control/supervision.ts';
 
 /** Neither Temporal nor the service is needed here, so neither is waited for. */
 const limitMs = 2_000;

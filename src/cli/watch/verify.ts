@@ -6,10 +6,10 @@ import type { ServiceList } from '../../verify/judge-list.ts';
 import { verifyLog, type LogReport } from '../../verify/log.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants, writeAnswer } from '../terminal/json-output.ts';
-import { requireCampaign, withLedger } from '../access/ledger.ts';
+import { requireCampaign, withLedger } from '../../control/ledger.ts';
 import { count, plural } from '../../input/figures.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { accountIdOf, explainServiceFault, openService } from '../access/service.ts';
+import { accountIdOf, explainServiceFault, openService } from '../../control/service.ts';
 
 const examples = `
 Checks the append-only event log against rules of its own, then tables and results against the log, then the service's list of

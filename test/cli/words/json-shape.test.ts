@@ -5,7 +5,7 @@ import { commands } from '../../../src/cli/commands.ts';
 import { codeOfName } from '../../../src/cli/terminal/failure.ts';
 import { withInstants } from '../../../src/cli/terminal/json-output.ts';
 import { hooksAsJson } from '../../../src/words/hooks.ts';
-import { standstillAsJson } from '../../../src/cli/watch/standstill-text.ts';
+import { standstillAsJson } from '../../../src/words/standstill.ts';
 import { writeCampaign, minimalCampaign } from '../../list/campaign-folder.ts';
 import { createLedger } from '../campaign-ledger.ts';
 import { createTerminal } from '../terminal.ts';

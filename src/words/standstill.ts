@@ -1,10 +1,32 @@
-import type { ServiceClock } from '../../convai/service-clock.ts';
-import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import type { Standstill, StandstillReason } from '../../ledger/plan/standstill.ts';
-import { instantText } from '../../input/instant.ts';
-import { plural, span } from '../../input/figures.ts';
-import { printable } from '../../input/printable.ts';
-import type { WorkflowLook } from '../access/supervision.ts';
+import type { ServiceClock } from '../convai/service-clock.ts';
+import type { Campaign } from '../ledger/rows/campaigns.ts';
+import type { Standstill, StandstillReason } from '../ledger/plan/standstill.ts';
+import { instantText } from '../input/instant.ts';
+import { plural, span } from '../input/figures.ts';
+import { printable } from '../input/printable.ts';
+import type { CampaignCounters } from '../../workflows/messages.ts';
+
+/** What Temporal knows of a campaign that the database does not. */
+export interface WorkflowLook {
+  /** Why Temporal could not be asked; null: it has answered. */
+  unreachable: string | null;
+  /** Workers on this database; null: not known. */
+  workers: number | null;
+  /** False: its workflow was ended by hand, or Temporal has lost it. Null: not known. */
+  runs: boolean | null;
+  counters: CampaignCounters | null;
+  /** A step that failed and is tried again. */
+  failing: FailingStep | null;
+}
+
+export interface FailingStep {
+  activity: string;
+  tries: number;
+  /** In words that stand in a history: of the kind of failure, without what the service said. */
+  message: string;
+  /** Real epoch milliseconds; null: it is being tried now. */
+  nextAt: number | null;
+}
 
 /** What is known of a campaign that dials nobody: from its database, and from Temporal. */
 export interface Obstacles {

@@ -1,6 +1,6 @@
-import type { Config } from '../../config.ts';
-import { connectTemporal } from '../../temporal/connection.ts';
-import type { Io } from '../terminal/io.ts';
+import type { Config } from '../config.ts';
+import { connectTemporal } from '../temporal/connection.ts';
+import type { Surroundings } from './surroundings.ts';
 import type { LedgerAccess } from './ledger.ts';
 
 export type TemporalAccess = Awaited<ReturnType<typeof connectTemporal>>;
@@ -11,14 +11,18 @@ export interface Session extends LedgerAccess {
 }
 
 /** A connection by the settings that the command was given. Throws TemporalUnreachableError and ConfigError. */
-export function openTemporal(io: Pick<Io, 'env'>, config: Config, timeoutMs = 10_000): Promise<TemporalAccess> {
+export function openTemporal(
+  io: Pick<Surroundings, 'env'>,
+  config: Config,
+  timeoutMs = 10_000,
+): Promise<TemporalAccess> {
   const env = io.env === undefined ? {} : { env: definedOnly(io.env) };
   return connectTemporal(config, { timeoutMs, ...env });
 }
 
 /** Connects to Temporal for one piece of work, and closes the connection. Throws what `openTemporal` throws. */
 export async function withTemporal<Result>(
-  io: Pick<Io, 'env'>,
+  io: Pick<Surroundings, 'env'>,
   access: LedgerAccess,
   work: (session: Session) => Promise<Result>,
   timeoutMs?: number,

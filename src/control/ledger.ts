@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { didYouMean } from '../../input/nearest-name.ts';
-import { readConfig, requireDatabaseAddress, type Config } from '../../config.ts';
-import { findCampaign, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { openStore, type Store } from '../../ledger/open-ledger.ts';
-import { lockSqliteFile } from '../../ledger/worker-lock.ts';
-import { plural } from '../../input/figures.ts';
-import type { Io } from '../terminal/io.ts';
+import { didYouMean } from '../input/nearest-name.ts';
+import { readConfig, requireDatabaseAddress, type Config } from '../config.ts';
+import { findCampaign, listCampaigns, type Campaign } from '../ledger/rows/campaigns.ts';
+import { openStore, type Store } from '../ledger/open-ledger.ts';
+import { lockSqliteFile } from '../ledger/worker-lock.ts';
+import { plural } from '../input/figures.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** Thrown when a command names a campaign that the database does not have; its message names those it has. */
 export class UnknownCampaignError extends Error {
@@ -48,7 +48,7 @@ export interface LedgerAccess {
 
 /** Opens the database by the settings of `io` for one piece of work, and closes it. Throws what `open` throws. */
 export async function withLedger<Result>(
-  io: Pick<Io, 'env'>,
+  io: Pick<Surroundings, 'env'>,
   work: (access: LedgerAccess) => Promise<Result>,
   open: (config: Config) => Promise<Store> = openExistingLedger,
 ): Promise<Result> {
@@ -68,7 +68,7 @@ export interface OpenCampaign extends LedgerAccess {
 
 /** Opens the database for work on one of its campaigns, and closes it. Throws UnknownCampaignError, and as `openExistingLedger`. */
 export async function withCampaign<Result>(
-  io: Pick<Io, 'env'>,
+  io: Pick<Surroundings, 'env'>,
   campaignId: string,
   work: (open: OpenCampaign) => Promise<Result>,
 ): Promise<Result> {

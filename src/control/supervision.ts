@@ -1,12 +1,13 @@
 import { WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { resolve } from 'node:path';
-import { statusQuery, type CampaignCounters } from '../../../workflows/messages.ts';
-import type { Config } from '../../config.ts';
-import { campaignQueues, campaignWorkflowId } from '../../domain/ids.ts';
-import { hasEnded } from '../../domain/lifecycle.ts';
-import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { countWorkers } from '../../temporal/queue-pollers.ts';
-import type { Io } from '../terminal/io.ts';
+import { statusQuery, type CampaignCounters } from '../../workflows/messages.ts';
+import type { Config } from '../config.ts';
+import { campaignQueues, campaignWorkflowId } from '../domain/ids.ts';
+import { hasEnded } from '../domain/lifecycle.ts';
+import { findCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
+import { countWorkers } from '../temporal/queue-pollers.ts';
+import type { FailingStep, WorkflowLook } from '../words/standstill.ts';
+import type { Surroundings } from './surroundings.ts';
 import type { OpenCampaign } from './ledger.ts';
 import { withTemporal, type Session } from './temporal.ts';
 
@@ -91,30 +92,8 @@ export function noWorkerLines(config: Config): string[] {
   ];
 }
 
-/** What Temporal knows of a campaign that the database does not. */
-export interface WorkflowLook {
-  /** Why Temporal could not be asked; null: it has answered. */
-  unreachable: string | null;
-  /** Workers on this database; null: not known. */
-  workers: number | null;
-  /** False: its workflow was ended by hand, or Temporal has lost it. Null: not known. */
-  runs: boolean | null;
-  counters: CampaignCounters | null;
-  /** A step that failed and is tried again. */
-  failing: FailingStep | null;
-}
-
-interface FailingStep {
-  activity: string;
-  tries: number;
-  /** In words that stand in a history: of the kind of failure, without what the service said. */
-  message: string;
-  /** Real epoch milliseconds; null: it is being tried now. */
-  nextAt: number | null;
-}
-
 /** Asks Temporal, for no longer than `withinMs` at each step. Never throws. */
-export async function lookAtWorkflow(io: Io, open: OpenCampaign, withinMs: number): Promise<WorkflowLook> {
+export async function lookAtWorkflow(io: Surroundings, open: OpenCampaign, withinMs: number): Promise<WorkflowLook> {
   const { campaign } = open;
   const look = async (session: Session): Promise<WorkflowLook> => {
     const workers = await countOwnWorkers(session, withinMs).catch(() => null);

@@ -1,9 +1,9 @@
-import { ConfigError, type Config } from '../../config.ts';
-import { parseBaseUrl, serviceAddress } from '../../convai/base-url.ts';
-import { createConvaiClient, type ConvaiClient } from '../../convai/client.ts';
-import { ConvaiError, ConvaiOptionsError, NotSentError, RefusedError } from '../../convai/errors.ts';
-import { readServiceClock, realClock, type ServiceClock } from '../../convai/service-clock.ts';
-import type { Io } from '../terminal/io.ts';
+import { ConfigError, type Config } from '../config.ts';
+import { parseBaseUrl, serviceAddress } from '../convai/base-url.ts';
+import { createConvaiClient, type ConvaiClient } from '../convai/client.ts';
+import { ConvaiError, ConvaiOptionsError, NotSentError, RefusedError } from '../convai/errors.ts';
+import { readServiceClock, realClock, type ServiceClock } from '../convai/service-clock.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** Thrown when the service cannot be used now; its message says where, why and what to do. */
 export class ServiceUnusableError extends Error {
@@ -81,7 +81,7 @@ export async function readClockOrReal(config: Config, limitMs: number, now: () =
 const timeLimitMs = 3_000;
 
 /** The service's time, or this machine's when it does not answer soon: what is compared with it lives by the clock of campaigns. */
-export async function readServiceTime(io: Pick<Io, 'now'>, config: Config): Promise<number> {
+export async function readServiceTime(io: Pick<Surroundings, 'now'>, config: Config): Promise<number> {
   return Math.round((await readClockOrReal(config, timeLimitMs, () => io.now())).now());
 }
 

@@ -4,7 +4,7 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { campaignQueues, campaignWorkflowId } from '../../domain/ids.ts';
+import { campaignQueues, campaignWorkflowId } from '../domain/ids.ts';
 import {
   cancelUpdate,
   drainUpdate,
@@ -12,14 +12,13 @@ import {
   lookAgainUpdate,
   pauseUpdate,
   resumeUpdate,
-} from '../../../workflows/messages.ts';
-import { hasEnded } from '../../domain/lifecycle.ts';
-import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { howToFix } from '../terminal/failure.ts';
-import { countOwnPauses } from '../../ledger/wishes.ts';
-import type { Io } from '../terminal/io.ts';
-import { UsageError } from '../../input/usage-error.ts';
-import { stateText } from '../../words/campaign.ts';
+} from '../../workflows/messages.ts';
+import { hasEnded } from '../domain/lifecycle.ts';
+import { findCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
+import { countOwnPauses } from '../ledger/wishes.ts';
+import type { Surroundings } from './surroundings.ts';
+import { UsageError } from '../input/usage-error.ts';
+import { stateText } from '../words/campaign.ts';
 import { withCampaign, type LedgerAccess } from './ledger.ts';
 import { noWorkerLines } from './supervision.ts';
 import { withTemporal, type Session } from './temporal.ts';
@@ -48,7 +47,7 @@ const grpcDeadlineExceeded = 4;
  * was answered with no.
  */
 export async function tellCampaign(
-  io: Io,
+  io: Surroundings,
   input: { campaignId: string; wish: Wish; confirm: () => Promise<boolean>; limitMs?: number },
 ): Promise<Campaign | null> {
   const { campaignId, wish, confirm, limitMs = answerLimitMs } = input;
@@ -73,7 +72,9 @@ const unchanged = 'nothing was changed.';
 export function refuseUnfit(campaign: Campaign, wish: Wish): void {
   const { campaignId: id } = campaign;
   if (campaign.state === 'failed')
-    throw new UsageError(`Campaign ${id} has failed, so there is nothing to ${wish}.${howToFix(id)}`);
+    throw new UsageError(`Campaign ${id} has failed, so there is nothing to ${wish}.`, {
+      remedy: { kind: 'fix_failure', campaignId: id },
+    });
   if (hasEnded(campaign)) {
     throw new UsageError(
       `Campaign ${id} has ended (${campaign.state}), so there is nothing to ${wish}. Its results: carillon results ${id}`,
@@ -90,7 +91,7 @@ export function refuseUnfit(campaign: Campaign, wish: Wish): void {
  * Makes a running campaign see at once that its rows or limits were changed; any other sees it when it goes on. Answers false, with the
  * reason on standard error, when it could not be told: then it sees the change at its next look.
  */
-export async function tellToLook(io: Io, access: LedgerAccess, campaignId: string): Promise<boolean> {
+export async function tellToLook(io: Surroundings, access: LedgerAccess, campaignId: string): Promise<boolean> {
   const campaign = await findCampaign(access.store.db, campaignId);
   if (campaign?.state !== 'running') return true;
   try {
