@@ -105,7 +105,7 @@ export async function readEventsOf(
     .orderBy('seq', 'desc')
     .limit(limit)
     .execute();
-  return rows.reverse().map(toEvent);
+  return rows.toReversed().map(toEvent);
 }
 
 /** Events of all campaigns after `afterSeq`, in the order of the log. */
