@@ -49,6 +49,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/ledger/doubt',
     'src/ledger/rows',
   ],
+  'src/ledger/desk': ['src/domain/**', 'src/ledger'],
   'src/ledger/read': [
     'src/domain/**',
     'src/ledger',
@@ -107,6 +108,23 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/temporal',
     'src/words',
     'workflows',
+  ],
+
+  'src/api/core': ['src', 'src/control', 'src/convai', 'src/domain/**', 'src/input', 'src/ledger/**'],
+  'src/api/schemas': ['src/api/core', 'src/domain'],
+  'src/api': ['src/api/**'],
+  'src/api/routes': [
+    'src',
+    'src/api/core',
+    'src/api/schemas',
+    'src/control',
+    'src/convai',
+    'src/domain/**',
+    'src/input',
+    'src/ledger/**',
+    'src/results',
+    'src/verify',
+    'src/words',
   ],
 
   'src/cli/terminal': ['src/input'],
