@@ -1,4 +1,4 @@
-import fastify from 'fastify';
+import fastify, { type FastifyServerOptions } from 'fastify';
 import swagger from '@fastify/swagger';
 import {
   jsonSchemaTransform,
@@ -22,8 +22,8 @@ import { suppressionRoutes } from './routes/suppressions.ts';
 const mostBodyBytes = 1_000_000;
 
 /** The HTTP API over an open database; not listening yet. Closing it leaves the database open. */
-export async function buildApi(context: ApiContext): Promise<Api> {
-  const app = fastify({ bodyLimit: mostBodyBytes })
+export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Buffer } | null = null): Promise<Api> {
+  const app = fastify({ bodyLimit: mostBodyBytes, ...(tls === null ? {} : { https: tls }) } as FastifyServerOptions)
     .withTypeProvider<ZodTypeProvider>()
     .setValidatorCompiler(validatorCompiler)
     .setSerializerCompiler(serializerCompiler) as unknown as Api;

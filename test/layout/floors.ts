@@ -153,6 +153,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/cli/start': [],
     'src/cli/rehearse': ['src/cli/results', 'src/cli/start', 'src/cli/watch', 'src/sandbox/**', 'src/verify'],
     'src/cli/local': ['src/cli/results', 'src/cli/start', 'src/cli/watch', 'src/sandbox/**'],
+    'src/cli/serve': ['src/api'],
     'src/cli/sandbox': ['src/sandbox/**'],
   }),
   'src/cli': ['src', 'src/cli/**', 'src/control', 'src/input', 'src/words'],
