@@ -51,3 +51,46 @@ export const rowPage = z.object({
   rows: z.array(campaignRow),
   next: z.int().nullable().meta({ description: '`after` of the next page; null on the last one.' }),
 });
+
+/** Everything that was decided about the number of a row. */
+export const calleeStory = z
+  .object({
+    e164: z.string().nullable(),
+    suppressed: z.boolean().meta({ description: 'Whether an entry of the do-not-call list holds now.' }),
+    rows: z
+      .array(
+        z.object({
+          campaignId: z.string(),
+          row: z.int(),
+          state: rowState,
+          outcome: z.enum(outcomes).nullable(),
+          reason: z.string().nullable(),
+          next: z.string().meta({ description: 'When it may be called next, and because of which rule.' }),
+          calls: z.array(
+            z.object({
+              number: z.int(),
+              state: z.string(),
+              plannedAt: instant,
+              postedAt: instant.nullable(),
+              settledAt: instant.nullable(),
+              disposition: z.string().nullable(),
+              detail: z.string().nullable(),
+              conversationId: z.string().nullable(),
+            }),
+          ),
+        }),
+      )
+      .meta({ description: 'In every campaign of the database, the newest first.' }),
+    suppressions: z.array(
+      z.object({
+        scope: z.string(),
+        source: z.string(),
+        reason: z.string().nullable(),
+        createdAt: instant,
+        expiresAt: instant.nullable(),
+      }),
+    ),
+    story: z.array(z.object({ seq: z.int(), at: instant, campaignId: z.string(), text: z.string() })),
+    truncated: z.boolean().meta({ description: 'Whether the log holds older lines.' }),
+  })
+  .meta({ id: 'Story' });
