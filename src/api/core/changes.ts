@@ -19,8 +19,8 @@ export interface Change<Answer> {
 }
 
 /**
- * Carries out a change once for its `Idempotency-Key`, logs it with the name of who made it, and keeps the answer for good. What was refused
- * is kept as well; what failed for a reason outside (503, 500) frees the key.
+ * Carries out a change once for its `Idempotency-Key`, logs it with the name of who made it, and keeps the answer for good. A refusal is
+ * kept as well; what failed for a reason outside (503, 500) frees the key.
  */
 export async function makeChange<Answer>(
   context: ApiContext,
