@@ -116,10 +116,13 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The sandbox stands alone; what starts it may import all of it. */
+/** The sandbox stands alone but for the markup of its page; what starts it may import all of it. */
 export const sandboxFloors: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
-    Object.entries(rooms).map(([room, list]) => [`${root}/${room}`, list.map((name) => `${root}/${name}`)]),
+    Object.entries(rooms).map(([room, list]) => [
+      `${root}/${room}`,
+      [...list.map((name) => `${root}/${name}`), ...(room === 'page' ? ['src/html'] : [])],
+    ]),
   ),
   [root]: [`${root}/**`],
 };

@@ -1,6 +1,3 @@
-import type { Service } from '../core/service/service.ts';
-import type { Agent } from '../core/state/agent.ts';
-import { concealHeaders } from '../schemas/conceal.ts';
 import {
   aside,
   code,
@@ -14,9 +11,12 @@ import {
   panel,
   phone,
   table,
-  viewPath,
-} from './elements.ts';
-import { html, type HtmlValue } from './html.ts';
+} from '../../html/elements.ts';
+import { html, type HtmlValue } from '../../html/html.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Agent } from '../core/state/agent.ts';
+import { concealHeaders } from '../schemas/conceal.ts';
+import { viewPath } from './elements.ts';
 import { missingView, type View, type ViewRequest } from './view.ts';
 
 const mostAgents = 200;

@@ -1,3 +1,5 @@
+import { instant } from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import { agentsView, agentView } from './agents-view.ts';
 import { batchesView } from './batches-view.ts';
@@ -5,9 +7,8 @@ import { callView } from './call-view.ts';
 import { callsView } from './calls-view.ts';
 import { conductView } from './conduct-view.ts';
 import { advanceButtons, clockWords, controlView } from './control-view.ts';
-import { instant, viewPath } from './elements.ts';
+import { viewPath } from './elements.ts';
 import { faultsView } from './faults-view.ts';
-import { html, type Html } from './html.ts';
 import { journalView, requestView } from './journal-view.ts';
 import { numbersView } from './numbers-view.ts';
 import { webhooksView } from './webhooks-view.ts';

@@ -1,8 +1,9 @@
+import { aside, count, empty, figure, id, instant, link, panel, table } from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
 import { callsByBatch } from '../core/state/batch.ts';
 import { countStates, type CallState } from '../core/state/call.ts';
 import { agentLink } from './call-words.ts';
-import { aside, count, empty, figure, id, instant, link, panel, table, viewPath } from './elements.ts';
-import { html, type Html } from './html.ts';
+import { viewPath } from './elements.ts';
 import type { View, ViewRequest } from './view.ts';
 
 const mostBatches = 100;

@@ -1,15 +1,6 @@
-import { assess } from '../core/conversation/assess.ts';
-import { talkOf } from '../core/conversation/talk-of.ts';
-import type { Talk, Turn } from '../core/state/talk.ts';
-import { pageRecordingPath } from '../audio/install-audio.ts';
-import type { Service } from '../core/service/service.ts';
-import { callResults, isRecorded, stateOf, type Call } from '../core/state/call.ts';
-import { findCall } from './call-list.ts';
-import { agentLink, channelWords, directionOf, resultOf, talkMs } from './call-words.ts';
 import {
   aside,
   badge,
-  button,
   count,
   duration,
   empty,
@@ -20,11 +11,18 @@ import {
   link,
   panel,
   phone,
-  stateBadge,
-  viewPath,
   type Tone,
-} from './elements.ts';
-import { html, type Html, type HtmlValue } from './html.ts';
+} from '../../html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../html/html.ts';
+import { assess } from '../core/conversation/assess.ts';
+import { talkOf } from '../core/conversation/talk-of.ts';
+import type { Talk, Turn } from '../core/state/talk.ts';
+import { pageRecordingPath } from '../audio/install-audio.ts';
+import type { Service } from '../core/service/service.ts';
+import { callResults, isRecorded, stateOf, type Call } from '../core/state/call.ts';
+import { findCall } from './call-list.ts';
+import { agentLink, channelWords, directionOf, resultOf, talkMs } from './call-words.ts';
+import { button, stateBadge, viewPath } from './elements.ts';
 import { missingView, type View, type ViewRequest } from './view.ts';
 import type { Assessment } from '../core/state/assessment.ts';
 

@@ -1,7 +1,8 @@
+import { id, link, muted, phone } from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Call, CallResult } from '../core/state/call.ts';
-import { id, link, muted, phone, viewPath } from './elements.ts';
-import { html, type Html } from './html.ts';
+import { viewPath } from './elements.ts';
 
 const resultWords: Record<CallResult, string> = {
   answered: 'Answered',

@@ -1,11 +1,6 @@
-import type { Service } from '../core/service/service.ts';
-import { callStates, stateOf, waitsFrom, type Call } from '../core/state/call.ts';
-import { newestCalls, waitingCalls, type CallFilter } from './call-list.ts';
-import { agentLink, directionOf, partyOf, resultOf, talkMs } from './call-words.ts';
 import {
   aside,
   badge,
-  button,
   count,
   duration,
   empty,
@@ -16,13 +11,15 @@ import {
   panel,
   phone,
   since,
-  stateBadge,
-  stateWord,
   table,
-  viewPath,
   type Row,
-} from './elements.ts';
-import { html, type Html } from './html.ts';
+} from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { Service } from '../core/service/service.ts';
+import { callStates, stateOf, waitsFrom, type Call } from '../core/state/call.ts';
+import { newestCalls, waitingCalls, type CallFilter } from './call-list.ts';
+import { agentLink, directionOf, partyOf, resultOf, talkMs } from './call-words.ts';
+import { button, stateBadge, stateWord, viewPath } from './elements.ts';
 import type { View, ViewRequest } from './view.ts';
 
 const mostLive = 60;

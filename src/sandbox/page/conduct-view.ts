@@ -1,6 +1,6 @@
+import { aside, badge, count, empty, figure, instant, panel, table } from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
 import { describeViolation } from '../judge/conduct-report.ts';
-import { aside, badge, count, empty, figure, instant, panel, table } from './elements.ts';
-import { html, type Html } from './html.ts';
 import type { View, ViewRequest } from './view.ts';
 
 const mostViolations = 20;

@@ -1,8 +1,9 @@
+import { aside, facts, instant, panel } from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
 import { describeClock } from '../control/clock.ts';
 import type { Service } from '../core/service/service.ts';
 import { sandboxVersion } from '../core/version.ts';
-import { aside, button, facts, instant, panel } from './elements.ts';
-import { html, type Html } from './html.ts';
+import { button } from './elements.ts';
 import type { View, ViewRequest } from './view.ts';
 
 /** How time runs, what this sandbox is, and the way back to its start. */

@@ -1,7 +1,8 @@
+import { code, count, empty, figure, panel, table, type Row } from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
 import type { FaultBook } from '../faults/book.ts';
 import { faultPresets } from '../faults/presets.ts';
-import { button, code, count, empty, figure, panel, table, type Row } from './elements.ts';
-import { html, type Html } from './html.ts';
+import { button } from './elements.ts';
 import type { View, ViewRequest } from './view.ts';
 
 type ListedRule = ReturnType<FaultBook['list']>[number];

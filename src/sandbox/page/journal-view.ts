@@ -1,8 +1,3 @@
-import { parseJson } from '../core/parse-json.ts';
-import { sandboxKey } from '../http/authentication.ts';
-import { tellCapture, type ToldCapture } from '../judge/captures.ts';
-import type { JournalEntry } from '../judge/journal.ts';
-import type { Service } from '../core/service/service.ts';
 import {
   address,
   aside,
@@ -18,11 +13,16 @@ import {
   muted,
   panel,
   table,
-  viewPath,
   type Row,
   type Tone,
-} from './elements.ts';
-import { html, type Html } from './html.ts';
+} from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
+import { parseJson } from '../core/parse-json.ts';
+import { sandboxKey } from '../http/authentication.ts';
+import { tellCapture, type ToldCapture } from '../judge/captures.ts';
+import type { JournalEntry } from '../judge/journal.ts';
+import type { Service } from '../core/service/service.ts';
+import { viewPath } from './elements.ts';
 import { missingView, type View, type ViewRequest } from './view.ts';
 
 const perPage = 100;

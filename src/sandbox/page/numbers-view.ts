@@ -1,8 +1,9 @@
+import { aside, badge, count, empty, id, panel, phone, table, type Row } from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { PhoneNumber } from '../core/state/agent.ts';
 import { agentLink } from './call-words.ts';
-import { aside, badge, button, count, empty, id, panel, phone, table, type Row } from './elements.ts';
-import { html, type Html } from './html.ts';
+import { button } from './elements.ts';
 import type { View, ViewRequest } from './view.ts';
 
 /** Imported numbers, whether they are verified, and a way to have somebody call them. */

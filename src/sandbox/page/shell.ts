@@ -1,4 +1,4 @@
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../../html/html.ts';
 
 /** Where scripts, styles and the icon are served. */
 export const assetFolder = '/_page';

@@ -1,8 +1,9 @@
+import { empty, link } from '../../html/elements.ts';
+import { html, type HtmlValue } from '../../html/html.ts';
 import type { ServiceEventType } from '../core/clock/service-events.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
-import { empty, link, viewPath } from './elements.ts';
-import { html, type HtmlValue } from './html.ts';
+import { viewPath } from './elements.ts';
 
 /** What stands in the main part of the page. */
 export interface View {

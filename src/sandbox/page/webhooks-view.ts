@@ -1,8 +1,3 @@
-import type { Service } from '../core/service/service.ts';
-import type { Delivery } from '../webhooks/delivery.ts';
-import type { Subscriber } from '../webhooks/subscriber.ts';
-import type { WebhookEventType } from '../schemas/webhook.ts';
-import { partyOf } from './call-words.ts';
 import {
   address,
   aside,
@@ -16,11 +11,16 @@ import {
   muted,
   panel,
   table,
-  viewPath,
   type Row,
   type Tone,
-} from './elements.ts';
-import { html, type Html } from './html.ts';
+} from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Delivery } from '../webhooks/delivery.ts';
+import type { Subscriber } from '../webhooks/subscriber.ts';
+import type { WebhookEventType } from '../schemas/webhook.ts';
+import { partyOf } from './call-words.ts';
+import { viewPath } from './elements.ts';
 import type { View, ViewRequest } from './view.ts';
 
 const mostDeliveries = 100;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { html } from '../../../src/sandbox/page/html.ts';
+import { html } from '../../../src/html/html.ts';
 import { apiKey, fillSandbox, ownKey, startPageSandbox, type PageSandbox } from './window.ts';
 
 const browser = new URL('../../../src/sandbox/page/browser/', import.meta.url);

@@ -1,0 +1,146 @@
+import { html, type Html, type HtmlValue } from './html.ts';
+
+export type Tone = 'live' | 'wait' | 'good' | 'bad' | 'quiet';
+
+/** A word with a dot: the colour never says what the word does not. */
+export function badge(tone: Tone, text: string): Html {
+  return html`<span class="badge ${tone}">${text}</span>`;
+}
+
+/** An instant of service time. The page's script writes it in the viewer's zone; without it, UTC stands there. */
+export function instant(epochMs: number | null, show: 'time' | 'full' = 'time'): Html {
+  if (epochMs === null || !Number.isFinite(epochMs)) return muted('–');
+  const iso = new Date(epochMs).toISOString();
+  const text = show === 'time' ? iso.slice(11, 19) : `${iso.slice(0, 10)} ${iso.slice(11, 19)}`;
+  return html`<time datetime="${iso}" data-show="${show}">${text} UTC</time>`;
+}
+
+/** How long something has lasted at `now`; the script counts on from there. */
+export function since(epochMs: number, now: number): Html {
+  return html`<span class="num" data-since="${epochMs}">${duration(now - epochMs)}</span>`;
+}
+
+/** `1:05` or `1:00:05`. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const hours = Math.floor(seconds / 3600);
+  const rest = String(seconds % 60).padStart(2, '0');
+  const minutes = Math.floor(seconds / 60) % 60;
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
+}
+
+/** A number on its own. */
+export function figure(value: number | string): Html {
+  return html`<span class="num">${typeof value === 'number' ? value.toLocaleString('en') : value}</span>`;
+}
+
+export function muted(text: string): Html {
+  return html`<span class="muted">${text}</span>`;
+}
+
+export function aside(text: HtmlValue): Html {
+  return html`<p class="aside">${text}</p>`;
+}
+
+export function count(value: number, one: string, many = `${one}s`): string {
+  return `${value.toLocaleString('en')} ${value === 1 ? one : many}`;
+}
+
+export function link(path: string, text: HtmlValue): Html {
+  return html`<a href="${path}">${text}</a>`;
+}
+
+/** What things are known by: never broken over lines, and cut only beyond the length of any id that the sandbox gives. */
+export function id(text: string): Html {
+  return html`<code class="id" title="${text}">${text}</code>`;
+}
+
+/** A telephone number, never broken over lines. */
+export function phone(number: string): Html {
+  return html`<span class="phone num">${number}</span>`;
+}
+
+const longestWhole = 36;
+
+/** The address of a request, broken before its parts if at all, and inside them only where they are longer than any id. */
+export function address(path: string): HtmlValue {
+  const parts = path.split(/(?=[/?&=])/);
+  return parts.map((part) => [
+    html`<wbr />`,
+    part.length > longestWhole ? part : html`<span class="word">${part}</span>`,
+  ]);
+}
+
+export interface Row {
+  /** Stays the same while the thing is shown, and is no other thing's on the page. */
+  key: string;
+  /** By the name of their column, the same for all rows; the first names the thing, and one without a name holds buttons. */
+  cells: Readonly<Record<string, HtmlValue>>;
+}
+
+/** A table that turns into cards where it is narrow; without rows, what is shown in its place. */
+export function table(caption: string, rows: readonly Row[], whenEmpty: HtmlValue = null): HtmlValue {
+  const [first] = rows;
+  if (first === undefined) return whenEmpty;
+  const heads = Object.keys(first.cells).map(
+    (column) => html`<th scope="col">${column === '' ? html`<span class="hidden">Actions</span>` : column}</th>`,
+  );
+  const lines = rows.map(
+    ({ key, cells }) =>
+      html`<tr id="${key}">
+        ${Object.entries(cells).map(([column, cell], index) =>
+          index === 0 ? html`<th scope="row">${cell}</th>` : html`<td data-label="${column}">${cell}</td>`,
+        )}
+      </tr>`,
+  );
+  return html`<table>
+    <caption class="hidden">
+      ${caption}
+    </caption>
+    <thead>
+      <tr>
+        ${heads}
+      </tr>
+    </thead>
+    <tbody>
+      ${lines}
+    </tbody>
+  </table>`;
+}
+
+/** Names and values; what is null is left out. */
+export function facts(entries: readonly (readonly [string, HtmlValue])[]): Html {
+  const known = entries.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  return html`<dl class="facts">
+    ${known.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+/** Where there is nothing yet: what is missing, and what to do next. */
+export function empty(title: string, next: HtmlValue): Html {
+  return html`<div class="empty">
+    <p class="empty-title">${title}</p>
+    <p>${next}</p>
+  </div>`;
+}
+
+export function panel(title: string | Html, body: HtmlValue, aside: HtmlValue = null): Html {
+  return html`<section class="panel">
+    <header>
+      <h2>${title}</h2>
+      ${aside}
+    </header>
+    ${body}
+  </section>`;
+}
+
+/** Text as it was sent, kept apart and scrolled inside. */
+export function code(text: string, label: string): Html {
+  return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>`;
+}
