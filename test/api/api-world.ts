@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import { pino } from 'pino';
 import type { Api } from '../../src/api/core/app.ts';
 import { buildApi } from '../../src/api/server.ts';
+import { createControl } from '../../src/control/control.ts';
 import { readConfig } from '../../src/config.ts';
 import { realClock } from '../../src/convai/service-clock.ts';
 import { createToken, type TokenRole } from '../../src/ledger/desk/tokens.ts';
@@ -27,15 +28,19 @@ export class ApiWorld {
     // The context is made before the world it reads the time of.
     const held: { world?: ApiWorld } = {};
     const nowReal = () => held.world?.at ?? noon;
-    const app = await buildApi({
+    const control = createControl({
       config: readConfig({ CARILLON_LOG_LEVEL: 'silent' }),
       store,
+      now: nowReal,
+      connect: () => Promise.reject(new Error('this test has no Temporal')),
+    });
+    const app = await buildApi({
+      ...control,
       logger: pino({ level: 'silent' }),
       clock: async () => {
         if (held.world?.fault != null) throw held.world.fault;
         return realClock(nowReal);
       },
-      nowReal,
     });
     onTestFinished(async () => {
       await app.close();

@@ -6,7 +6,7 @@ import { ProblemError } from './problem.ts';
 const howToGet = 'carillon token create makes one.';
 
 /** Lets a request through to its route only with a token whose role the route asks for. */
-export function authenticate(app: Api, { store, nowReal }: ApiContext): void {
+export function authenticate(app: Api, context: ApiContext): void {
   app.decorateRequest('holder', null);
   app.addHook('onRequest', async (request, reply) => {
     if (request.is404)
@@ -14,7 +14,7 @@ export function authenticate(app: Api, { store, nowReal }: ApiContext): void {
     const { role = 'admin' } = request.routeOptions.config;
     if (role === 'anybody') return;
     const text = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    const token = text === undefined ? null : await findToken(store, text, nowReal());
+    const token = text === undefined ? null : await findToken(context.store, text, context.now());
     if (token === null) {
       void reply.header('www-authenticate', 'Bearer');
       const detail =

@@ -52,7 +52,7 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
       const campaign = await requireCampaign(store, params.campaign);
       const clock = await context.clock();
       const view = await readCampaignView(store.db, campaign, Math.round(clock.now()));
-      const why = standstillText(campaign, { ...view, look: null }, { clock, now: context.nowReal() });
+      const why = standstillText(campaign, { ...view, look: null }, { clock, now: context.now() });
       const needs = view.needs.map((need) => ('since' in need ? { kind: need.kind, sinceAt: need.since } : need));
       return withInstants({ ...viewAsJson(view), why, needs }) as z.input<typeof campaignDetail>;
     },

@@ -6,7 +6,9 @@ import { isLoopback } from '../../convai/base-url.ts';
 import { readConfig, type Config } from '../../config.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
 import { realClock } from '../../convai/service-clock.ts';
+import { createControl } from '../../control/control.ts';
 import { openLedger } from '../../control/ledger.ts';
+import { openTemporal } from '../../control/temporal.ts';
 import { describeFileError } from '../../input/errors.ts';
 import { UsageError } from '../../input/usage-error.ts';
 import { listTokens } from '../../ledger/desk/tokens.ts';
@@ -70,13 +72,20 @@ async function serve(io: Io, flags: ServeFlags): Promise<void> {
     try {
       const logger = createLogger(config.CARILLON_LOG_LEVEL);
       const clock = clockOf(config, () => io.now());
-      const api = await startApi({ config, store, logger, clock, nowReal: () => io.now() }, { host, port, tls });
+      const control = createControl({
+        config,
+        store,
+        now: () => io.now(),
+        connect: (limitMs) => openTemporal(io.env, config, limitMs),
+      });
+      const api = await startApi({ ...control, logger, clock }, { host, port, tls });
       if (json) io.stdout.write(`${jsonText({ ready: true, pid: process.pid, url: api.url })}\n`);
       io.stderr.write(`The API listens on ${api.url} (${api.url}/api/v1/openapi.json). Ctrl-C stops it.\n`);
       if ((await listTokens(store)).length === 0)
         io.stderr.write('Nobody has a token yet: carillon token create "front desk" --role operate makes one.\n');
       await untilAborted(stop);
       await api.close();
+      await control.close();
     } finally {
       await store.close();
     }

@@ -9,7 +9,8 @@ import {
   type Token,
   type TokenRole,
 } from '../../ledger/desk/tokens.ts';
-import { openLedger, withLedger } from '../../control/ledger.ts';
+import { withControl } from '../../control/control.ts';
+import { openLedger } from '../../control/ledger.ts';
 import { UsageError } from '../../input/usage-error.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
@@ -80,7 +81,7 @@ async function create(
   name: string,
   { role, expires, json }: { role: TokenRole; expires?: number; json: boolean },
 ): Promise<void> {
-  await withLedger(
+  await withControl(
     io,
     async ({ store }) => {
       const made = await createToken(store, { name, role, lastsMs: expires ?? null, nowReal: io.now() });
@@ -96,7 +97,7 @@ async function create(
 }
 
 async function list(io: Io, json: boolean): Promise<void> {
-  await withLedger(io, async ({ store }) => {
+  await withControl(io, async ({ store }) => {
     const tokens = await listTokens(store);
     const table = renderTable<Token>(
       [
@@ -125,7 +126,7 @@ function holdsText({ revokedReal, expiresReal }: Token, now: number): string {
 
 async function revoke(io: Io, tokenId: string, { yes, json }: { yes: boolean; json: boolean }): Promise<void> {
   if (!(await mayBegin(io, yes, `Revoke token ${tokenId}? Whoever uses it is refused from now on.`))) return;
-  await withLedger(io, async ({ store }) => {
+  await withControl(io, async ({ store }) => {
     const token = await revokeToken(store, tokenId, io.now());
     if (token === undefined)
       throw new UsageError(`There is no token ${JSON.stringify(tokenId)}; carillon token list shows them.`);
