@@ -1,5 +1,6 @@
 import type { Eligibility } from '../domain/attempts/eligibility.ts';
 import type { Disposition } from '../domain/disposition.ts';
+import type { EventType } from '../domain/events.ts';
 import { instantText } from '../input/instant.ts';
 import { printable } from '../input/printable.ts';
 import type { CampaignEvent } from '../ledger/events.ts';
@@ -18,42 +19,36 @@ const dispositionWords: Readonly<Record<Disposition, string>> = {
   unknown: 'nobody knows whether it was placed',
 };
 
+type Teller<Type extends EventType> = (event: Extract<CampaignEvent, { type: Type }>, call: string) => string;
+
+/** What befalls a single row; the rest is told as it is of the whole campaign. */
+const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
+  'attempt.planned': (_event, call) => `${call} planned`,
+  'attempt.posted': ({ data: { k } }, call) =>
+    `${call} requested from the service${k === 1 ? '' : `, again (request ${k})`}`,
+  'attempt.released': ({ data }, call) => `${call} not placed: ${reasonText(data.reason)}`,
+  'attempt.matched': ({ data: { by, conversation, evidence } }, call) => {
+    const how = by === 'person' ? 'an operator said so' : `by ${reasonText(evidence)}`;
+    return `${call} is conversation ${printable(conversation)} (${how})`;
+  },
+  'attempt.settled': ({ data }, call) => `${call} ended: ${endText(data)}`,
+  'attempt.corrected': ({ data }, call) =>
+    `${call} corrected to: ${endText(data)}${data.by === 'person' ? ', by an operator' : ''}`,
+  'recipient.outcome': ({ data: { outcome, reason } }) =>
+    outcome === null
+      ? 'outcome taken back: the row waits again'
+      : `outcome ${outcome}${reason === null ? '' : `: ${reasonText(reason)}`}`,
+  'recipient.retried': () => 'an operator put it into the next round',
+  'recipient.added': () => 'an operator added the row',
+  'recipient.corrected': ({ data }) => `an operator corrected the row${data.numberChanged ? ', and its number' : ''}`,
+  'recipient.withdrawn': () => 'an operator withdrew the row',
+};
+
 /** What an event of one row's life says, in words. No number and nothing that was said is in it. */
 export function tellStory(event: CampaignEvent): string {
   const call = event.attemptId === undefined ? 'call' : `call ${event.attemptId.split('/').at(-1) ?? ''}`;
-  switch (event.type) {
-    case 'attempt.planned':
-      return `${call} planned`;
-    case 'attempt.posted':
-      return `${call} requested from the service${event.data.k === 1 ? '' : `, again (request ${event.data.k})`}`;
-    case 'attempt.released':
-      return `${call} not placed: ${reasonText(event.data.reason)}`;
-    case 'attempt.matched': {
-      const by = event.data.by === 'person' ? 'an operator said so' : `by ${reasonText(event.data.evidence)}`;
-      return `${call} is conversation ${printable(event.data.conversation)} (${by})`;
-    }
-    case 'attempt.settled':
-      return `${call} ended: ${endText(event.data)}`;
-    case 'attempt.corrected': {
-      const by = event.data.by === 'person' ? ', by an operator' : '';
-      return `${call} corrected to: ${endText(event.data)}${by}`;
-    }
-    case 'recipient.outcome': {
-      const { outcome, reason } = event.data;
-      if (outcome === null) return 'outcome taken back: the row waits again';
-      return `outcome ${outcome}${reason === null ? '' : `: ${reasonText(reason)}`}`;
-    }
-    case 'recipient.retried':
-      return 'an operator put it into the next round';
-    case 'recipient.added':
-      return 'an operator added the row';
-    case 'recipient.corrected':
-      return `an operator corrected the row${event.data.numberChanged ? ', and its number' : ''}`;
-    case 'recipient.withdrawn':
-      return 'an operator withdrew the row';
-    default:
-      return tellEvent(event) ?? event.type;
-  }
+  const tell = tellers[event.type] as Teller<EventType> | undefined;
+  return tell?.(event, call) ?? tellEvent(event) ?? event.type;
 }
 
 function endText({
