@@ -9,7 +9,11 @@ import { createTerminal } from '../terminal.ts';
 function createFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-serve-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const env = { CARILLON_DB: join(folder, 'carillon.db'), SVC_BASE_URL: 'http://127.0.0.1:9', CARILLON_LOG_LEVEL: 'silent' };
+  const env = {
+    CARILLON_DB: join(folder, 'carillon.db'),
+    SVC_BASE_URL: 'http://127.0.0.1:9',
+    CARILLON_LOG_LEVEL: 'silent',
+  };
   const run = async (...args: string[]) => {
     const io = createTerminal({ env });
     return { code: await runCli(args, io), ...io.written() };
