@@ -79,6 +79,6 @@ const longestLabel = 24;
 
 /** Text of a list, an agent or a caller as a label in a drawing: on one line, and short. The table has it whole. */
 export function label(text: string): string {
-  const letters = [...printable(text)];
+  const letters = Array.from(printable(text));
   return letters.length <= longestLabel ? letters.join('') : `${letters.slice(0, longestLabel - 1).join('')}…`;
 }

@@ -15,20 +15,17 @@ import {
 } from '../../workflows/messages.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
-import { countOwnPauses } from '../ledger/wishes.ts';
-import type { Surroundings } from './surroundings.ts';
 import { UsageError } from '../input/usage-error.ts';
-import { stateText } from '../words/campaign.ts';
-import { withCampaign, type LedgerAccess } from './ledger.ts';
+import { connected, type Control } from './control.ts';
 import { noWorkerLines } from './supervision.ts';
-import { withTemporal, type Session } from './temporal.ts';
+import type { Session } from './temporal.ts';
 
 export type Wish = 'pause' | 'resume' | 'drain' | 'cancel';
 
 /** Thrown when a campaign could not be told what to do; says what is known. */
 export class CampaignMessageError extends Error {
   override readonly name = 'CampaignMessageError' as const;
-  readonly exitCode = 1;
+  readonly isBadInput = false;
 }
 
 const updates = {
@@ -41,31 +38,6 @@ const updates = {
 const answerLimitMs = 20_000;
 const connectLimitMs = 5_000;
 const grpcDeadlineExceeded = 4;
-
-/**
- * Tells a running campaign to go on or end; answers its state after the change was committed to the database, or null when `confirm`
- * was answered with no.
- */
-export async function tellCampaign(
-  io: Surroundings,
-  input: { campaignId: string; wish: Wish; confirm: () => Promise<boolean>; limitMs?: number },
-): Promise<Campaign | null> {
-  const { campaignId, wish, confirm, limitMs = answerLimitMs } = input;
-  return withCampaign(io, campaignId, async (open) => {
-    const { campaign } = open;
-    const { db } = open.store;
-    refuseUnfit(campaign, wish);
-    const pausesSeen = await countOwnPauses(db, campaignId);
-    if (!(await confirm())) return null;
-    return withTemporal(io, open, async (session) => {
-      const changed = await sendUpdate(session, { campaign, wish, pausesSeen, limitMs });
-      const after = (await findCampaign(db, campaignId)) ?? campaign;
-      if (!changed) throw new CampaignMessageError(`Campaign ${campaignId} is ${stateText(after)}; ${unchanged}`);
-      return after;
-    });
-  });
-}
-
 const unchanged = 'nothing was changed.';
 
 /** Throws UsageError. */
@@ -87,22 +59,25 @@ export function refuseUnfit(campaign: Campaign, wish: Wish): void {
   }
 }
 
-/**
- * Makes a running campaign see at once that its rows or limits were changed; any other sees it when it goes on. Answers false, with the
- * reason on standard error, when it could not be told: then it sees the change at its next look.
- */
-export async function tellToLook(io: Surroundings, access: LedgerAccess, campaignId: string): Promise<boolean> {
-  const campaign = await findCampaign(access.store.db, campaignId);
-  if (campaign?.state !== 'running') return true;
+/** Whether a campaign's workflow heard of a change that is committed. If not, it sees the change at its next look. */
+export type Notice = { told: true } | { told: false; campaignId: string; why: string };
+
+/** Makes a running campaign see at once that its rows or limits were changed; any other sees it when it goes on. */
+export async function tellToLook(control: Control, campaignId: string): Promise<Notice> {
+  const campaign = await findCampaign(control.store.db, campaignId);
+  if (campaign?.state !== 'running') return { told: true };
+  return noticeOf(campaignId, async () =>
+    sendUpdate(await connected(control, connectLimitMs), { campaign, wish: 'look' }),
+  );
+}
+
+/** Whether the message reached the workflow: a change that is committed does not fail with it. */
+export async function noticeOf(campaignId: string, send: () => Promise<unknown>): Promise<Notice> {
   try {
-    await withTemporal(io, access, (session) => sendUpdate(session, { campaign, wish: 'look' }), connectLimitMs);
-    return true;
+    await send();
+    return { told: true };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    io.stderr.write(
-      `The change is committed, but campaign ${campaignId} could not be notified: ${why}\nIt applies from the next plan on; carillon resume ${campaignId} makes the campaign plan now.\n`,
-    );
-    return false;
+    return { told: false, campaignId, why: error instanceof Error ? error.message : String(error) };
   }
 }
 

@@ -1,22 +1,21 @@
 import { existsSync } from 'node:fs';
 import { didYouMean } from '../input/nearest-name.ts';
-import { readConfig, requireDatabaseAddress, type Config } from '../config.ts';
+import { requireDatabaseAddress, type Config } from '../config.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../ledger/rows/campaigns.ts';
 import { openStore, type Store } from '../ledger/open-ledger.ts';
 import { lockSqliteFile } from '../ledger/worker-lock.ts';
 import { plural } from '../input/figures.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** Thrown when a command names a campaign that the database does not have; its message names those it has. */
 export class UnknownCampaignError extends Error {
   override readonly name = 'UnknownCampaignError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 /** Thrown when a command wants to read a database file that is not there: reading must not make an empty one. */
 export class NoDatabaseError extends Error {
   override readonly name = 'NoDatabaseError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 /** The database of the settings; it is made where it is missing, and brought up to date. Throws ConfigError and StoreError. */
@@ -40,41 +39,10 @@ export function requireSqliteFile({ CARILLON_DB: path }: Config): void {
   );
 }
 
-/** What most commands work with. */
+/** Settings, and the database that they name. */
 export interface LedgerAccess {
   config: Config;
   store: Store;
-}
-
-/** Opens the database by the settings of `io` for one piece of work, and closes it. Throws what `open` throws. */
-export async function withLedger<Result>(
-  io: Pick<Surroundings, 'env'>,
-  work: (access: LedgerAccess) => Promise<Result>,
-  open: (config: Config) => Promise<Store> = openExistingLedger,
-): Promise<Result> {
-  const config = readConfig(io.env);
-  const store = await open(config);
-  try {
-    return await work({ config, store });
-  } finally {
-    await store.close();
-  }
-}
-
-/** A campaign of the database of the settings. */
-export interface OpenCampaign extends LedgerAccess {
-  campaign: Campaign;
-}
-
-/** Opens the database for work on one of its campaigns, and closes it. Throws UnknownCampaignError, and as `openExistingLedger`. */
-export async function withCampaign<Result>(
-  io: Pick<Surroundings, 'env'>,
-  campaignId: string,
-  work: (open: OpenCampaign) => Promise<Result>,
-): Promise<Result> {
-  return withLedger(io, async (access) =>
-    work({ ...access, campaign: await requireCampaign(access.store, campaignId) }),
-  );
 }
 
 /**

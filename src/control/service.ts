@@ -3,12 +3,12 @@ import { parseBaseUrl, serviceAddress } from '../convai/base-url.ts';
 import { createConvaiClient, type ConvaiClient } from '../convai/client.ts';
 import { ConvaiError, ConvaiOptionsError, NotSentError, RefusedError } from '../convai/errors.ts';
 import { readServiceClock, realClock, type ServiceClock } from '../convai/service-clock.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Control } from './control.ts';
 
 /** Thrown when the service cannot be used now; its message says where, why and what to do. */
 export class ServiceUnusableError extends Error {
   override readonly name = 'ServiceUnusableError' as const;
-  readonly exitCode = 1;
+  readonly isBadInput = false;
 }
 
 const clockLimitMs = 5_000;
@@ -81,8 +81,8 @@ export async function readClockOrReal(config: Config, limitMs: number, now: () =
 const timeLimitMs = 3_000;
 
 /** The service's time, or this machine's when it does not answer soon: what is compared with it lives by the clock of campaigns. */
-export async function readServiceTime(io: Pick<Surroundings, 'now'>, config: Config): Promise<number> {
-  return Math.round((await readClockOrReal(config, timeLimitMs, () => io.now())).now());
+export async function readServiceTime({ config, now }: Pick<Control, 'config' | 'now'>): Promise<number> {
+  return Math.round((await readClockOrReal(config, timeLimitMs, now)).now());
 }
 
 /** An error of the client in the words of this program's settings; any other error as it is. */

@@ -7,14 +7,13 @@ import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
 import { countWorkers } from '../temporal/queue-pollers.ts';
 import type { FailingStep, WorkflowLook } from '../words/standstill.ts';
-import type { Surroundings } from './surroundings.ts';
-import type { OpenCampaign } from './ledger.ts';
-import { withTemporal, type Session } from './temporal.ts';
+import { connected, type OpenCampaign } from './control.ts';
+import type { Session } from './temporal.ts';
 
 /** Thrown when a campaign's workflow has ended without closing the books. */
 export class WorkflowEndedError extends Error {
   override readonly name = 'WorkflowEndedError' as const;
-  readonly exitCode = 1;
+  readonly isBadInput = false;
 }
 
 const limitMs = 3_000;
@@ -93,18 +92,16 @@ export function noWorkerLines(config: Config): string[] {
 }
 
 /** Asks Temporal, for no longer than `withinMs` at each step. Never throws. */
-export async function lookAtWorkflow(io: Surroundings, open: OpenCampaign, withinMs: number): Promise<WorkflowLook> {
+export async function lookAtWorkflow(open: OpenCampaign, withinMs: number): Promise<WorkflowLook> {
   const { campaign } = open;
-  const look = async (session: Session): Promise<WorkflowLook> => {
+  try {
+    const session = await connected(open, withinMs);
     const workers = await countOwnWorkers(session, withinMs).catch(() => null);
     const workflow = await describeWorkflow(session, campaign, withinMs).catch(() => undefined);
     // Without a worker nobody answers.
     const counters = workers === 0 ? null : await queryCounters(session, campaign, withinMs);
     const runs = workflow === undefined ? null : isRunning(workflow);
     return { unreachable: null, workers, runs, counters, failing: workflow == null ? null : findFailing(workflow) };
-  };
-  try {
-    return await withTemporal(io, open, look, withinMs);
   } catch (error) {
     const unreachable = error instanceof Error ? error.message : String(error);
     return { unreachable, workers: null, runs: null, counters: null, failing: null };

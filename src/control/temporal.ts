@@ -1,38 +1,21 @@
 import type { Config } from '../config.ts';
 import { connectTemporal } from '../temporal/connection.ts';
-import type { Surroundings } from './surroundings.ts';
 import type { LedgerAccess } from './ledger.ts';
 
 export type TemporalAccess = Awaited<ReturnType<typeof connectTemporal>>;
 
-/** What a command that steers or watches campaigns works with. */
+/** A database, and the Temporal that runs its campaigns. */
 export interface Session extends LedgerAccess {
   temporal: TemporalAccess;
 }
 
-/** A connection by the settings that the command was given. Throws TemporalUnreachableError and ConfigError. */
+/** A connection by these settings; `env` undefined: this process's own. Throws TemporalUnreachableError and ConfigError. */
 export function openTemporal(
-  io: Pick<Surroundings, 'env'>,
+  env: NodeJS.ProcessEnv | undefined,
   config: Config,
   timeoutMs = 10_000,
 ): Promise<TemporalAccess> {
-  const env = io.env === undefined ? {} : { env: definedOnly(io.env) };
-  return connectTemporal(config, { timeoutMs, ...env });
-}
-
-/** Connects to Temporal for one piece of work, and closes the connection. Throws what `openTemporal` throws. */
-export async function withTemporal<Result>(
-  io: Pick<Surroundings, 'env'>,
-  access: LedgerAccess,
-  work: (session: Session) => Promise<Result>,
-  timeoutMs?: number,
-): Promise<Result> {
-  const temporal = await openTemporal(io, access.config, timeoutMs);
-  try {
-    return await work({ ...access, temporal });
-  } finally {
-    await temporal.connection.close();
-  }
+  return connectTemporal(config, { timeoutMs, ...(env === undefined ? {} : { env: definedOnly(env) }) });
 }
 
 export function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {

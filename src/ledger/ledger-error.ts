@@ -12,7 +12,15 @@ export class StoreError extends Error {
 
 /** Which way out of a refusal there is; src/cli/terminal/failure.ts has the command for it. */
 export interface Remedy {
-  kind: 'start_first' | 'upgrade' | 'fix_failure' | 'retry_rows' | 'leave_unresolved' | 'await_end' | 'recover';
+  kind:
+    | 'start_first'
+    | 'upgrade'
+    | 'fix_failure'
+    | 'retry_rows'
+    | 'leave_unresolved'
+    | 'await_end'
+    | 'recover'
+    | 'name_rows';
   campaignId?: string;
 }
 

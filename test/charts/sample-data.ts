@@ -63,8 +63,8 @@ export const sample: SampleData = {
   ],
 };
 
-function figuresOf({ value: _, ...figures }: CallLine): Omit<CallLine, 'value'> {
-  return figures;
+function figuresOf({ calls, open, answered, answerRate, talkSeconds }: CallLine): Omit<CallLine, 'value'> {
+  return { calls, open, answered, answerRate, talkSeconds };
 }
 
 /** Every chart there is, by its name here. */

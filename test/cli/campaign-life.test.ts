@@ -3,6 +3,8 @@ import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { processInput } from '../../src/cli/terminal/person-input.ts';
+import { withControl } from '../../src/control/control.ts';
+import { steer } from '../../src/control/steer.ts';
 import { createWorld, numberAt, until, type CampaignWorld } from './campaign-world.ts';
 
 async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> {
@@ -144,10 +146,9 @@ test('pause, resume and cancel return when the change is committed', async () =>
 test('without a worker a wish says so and changes nothing that is known, and status says that none is there', async () => {
   const world = await createWorld();
   await world.run('start', world.writeCampaign({}));
-  const { tellCampaign } = await import('../../src/control/campaign-message.ts');
-  const resume = { campaignId: world.id, wish: 'resume', confirm: () => Promise.resolve(true), limitMs: 300 } as const;
-  await expect(tellCampaign(world.terminal(), resume)).rejects.toMatchObject({
-    exitCode: 1,
+  const resume = { campaignId: world.id, wish: 'resume', limitMs: 300 } as const;
+  await expect(withControl(world.terminal(), (control) => steer(control, resume))).rejects.toMatchObject({
+    isBadInput: false,
     message: expect.stringMatching(/No worker answered.*not known.*carillon worker.*repeat this command/s),
   });
   expect(await statusOf(world)).toMatchObject({

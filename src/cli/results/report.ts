@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
-import { withCampaign } from '../../control/ledger.ts';
+import { withCampaign } from '../../control/control.ts';
 import { readReport, reportDimensions } from '../../ledger/read/report.ts';
 import { renderReport } from './report-text.ts';
 import { readNames } from './flags.ts';

@@ -13,7 +13,7 @@ import {
   type ResultFilter,
 } from '../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
-import { withCampaign, type OpenCampaign } from '../../control/ledger.ts';
+import { withCampaign, type OpenCampaign } from '../../control/control.ts';
 import { plural } from '../../input/figures.ts';
 import { nextSince } from './delta.ts';
 import { readResultsFlags, type ResultsFlags, type ResultsOptions } from './flags.ts';

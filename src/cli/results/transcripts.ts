@@ -8,7 +8,7 @@ import { ConvaiError, RefusedError } from '../../convai/errors.ts';
 import { readResultConversations, type ResultConversation } from '../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
 import { count, plural } from '../../input/figures.ts';
-import type { OpenCampaign } from '../../control/ledger.ts';
+import type { OpenCampaign } from '../../control/control.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { withService } from '../../control/service.ts';
 import { renderTranscript } from '../../words/transcript.ts';

@@ -2,10 +2,10 @@ import { hasEnded } from '../../domain/lifecycle.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import type { ServiceClock } from '../../convai/service-clock.ts';
 import { requireService, startCampaign } from '../../temporal/start-campaign.ts';
-import { withCampaign, type OpenCampaign } from '../../control/ledger.ts';
+import { connected, withCampaign, type OpenCampaign } from '../../control/control.ts';
 import { readClock } from '../../control/service.ts';
 import { sendUpdate } from '../../control/campaign-message.ts';
-import { withTemporal, type Session } from '../../control/temporal.ts';
+import type { Session } from '../../control/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 
@@ -44,7 +44,8 @@ export async function whenAgreed(
   io.stderr.write(`${redial.risk}\n`);
   if (!(await mayBegin(io, yes, redial.question))) return;
   // Connected before the decision is written, so that what it sets going can go.
-  await withTemporal(io, desk, (session) => work(() => setOff(desk, session)));
+  const session = await connected(desk);
+  await work(() => setOff(desk, session));
 }
 
 /** Makes the redialled recipients move: the next round of an ended campaign, or a new look of a running one. */

@@ -1,19 +1,12 @@
 import { Command } from 'commander';
-import {
-  refuseUnlessRetriable,
-  retriableOutcomes,
-  retryEnded,
-  type RetriableOutcome,
-} from '../../ledger/people/retry-ended.ts';
-import { requireService, startCampaign } from '../../temporal/start-campaign.ts';
-import type { Io } from '../terminal/io.ts';
-import { writeJson } from '../terminal/json-output.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
-import { withCampaign } from '../../control/ledger.ts';
+import { withControl } from '../../control/control.ts';
+import { requireRetriable, retryRows } from '../../control/retry.ts';
 import { plural } from '../../input/figures.ts';
-import { readClock } from '../../control/service.ts';
-import { withTemporal } from '../../control/temporal.ts';
 import { UsageError } from '../../input/usage-error.ts';
+import { retriableOutcomes, type RetriableOutcome } from '../../ledger/people/retry-ended.ts';
+import type { Io } from '../terminal/io.ts';
+import { mayBegin } from '../terminal/irreversible.ts';
+import { writeJson } from '../terminal/json-output.ts';
 
 const examples = `
 Starts the next round of an ended campaign with these rows, under the rules the campaign was started with. Each row gets a new
@@ -48,21 +41,14 @@ export function retryCommand(io: Io): Command {
 
 async function runRetry(io: Io, campaignId: string, flags: RetryFlags): Promise<void> {
   const outcomes = readOutcomes(flags.outcome);
-  await withCampaign(io, campaignId, async ({ config, store, campaign }) => {
-    requireService(config, campaign);
-    refuseUnlessRetriable(campaign);
+  await withControl(io, async (control) => {
+    await requireRetriable(control, campaignId);
     const risk = outcomes.includes('unresolved')
       ? ' Unresolved rows may have been called already: they are then called twice.'
       : '';
     const question = `Call the rows of ${campaignId} again that are ${outcomes.join(' or ')}?${risk}`;
     if (!(await mayBegin(io, flags.yes, question))) return;
-    // Connected before the decision is written, so that what it sets going can go.
-    const { rows, round } = await withTemporal(io, { config, store }, async ({ temporal: { client } }) => {
-      const now = Math.round((await readClock(config)).now());
-      const rows = await retryEnded(store, { campaignId, now }, outcomes);
-      const started = await startCampaign({ config, store, client, now }, campaignId);
-      return { rows, round: started?.round.round ?? null };
-    });
+    const { rows, round } = await retryRows(control, { campaignId, outcomes });
     if (flags.json) writeJson(io, { campaignId, rows, round });
     else if (round === null)
       io.stdout.write(`No row of campaign ${campaignId} is ${outcomes.join(' or ')}; nothing was started.\n`);

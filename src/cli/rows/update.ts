@@ -8,9 +8,10 @@ import { refuseToOverwrite, writeWholeFile } from '../../results/whole-file.ts';
 import { RecipientEditor } from '../../ledger/people/edit-recipients.ts';
 import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit-refusal.ts';
 import { readWaitingIds, withdrawRecipients } from '../../ledger/people/withdraw-recipients.ts';
+import { tellUntold } from '../access/untold.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { withCampaign, type OpenCampaign } from '../../control/ledger.ts';
+import { withCampaign, type OpenCampaign } from '../../control/control.ts';
 import { tellToLook } from '../../control/campaign-message.ts';
 import { count, plural } from '../../input/figures.ts';
 import { printable } from '../../input/printable.ts';
@@ -83,7 +84,8 @@ async function runUpdate(io: Io, campaignId: string, path: string, flags: Update
     throw new UsageError(
       '--withdraw-missing: Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.',
     );
-  await withCampaign(io, campaignId, async ({ config, store, campaign }) => {
+  await withCampaign(io, campaignId, async (open) => {
+    const { config, store, campaign } = open;
     const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
     const now = () => Math.round(clock.now());
     refuseUnlessEditable(campaign, now());
@@ -95,7 +97,7 @@ async function runUpdate(io: Io, campaignId: string, path: string, flags: Update
     for (const note of upload.notes) io.stderr.write(`List ${path}: ${note}.\n`);
     if (flags.report !== undefined) await refuseToOverwrite(flags.report, [path]);
     if (!flags.add) await refuseForeignList(store, campaign, upload);
-    await update({ io, config, store, campaign, upload, idColumn, flags, now });
+    await update({ ...open, io, upload, idColumn, flags, now: now });
   });
 }
 
@@ -131,7 +133,7 @@ async function update(work: Update): Promise<void> {
     progress.clear();
   }
   const missing = flags.withdrawMissing ? await withdrawMissing(work, listed) : null;
-  const noticed = dryRun || (await tellToLook(io, work, campaignId));
+  const noticed = dryRun || tellUntold(io, await tellToLook(work, campaignId));
   if (report.failed > 0 || !noticed) io.exitCode = 1;
   const warning = report.warning(campaignId);
   if (warning !== null) io.stderr.write(`Warning: ${printable(warning)}\n`);

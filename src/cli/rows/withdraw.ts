@@ -1,17 +1,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { readIdList } from '../../list/id-list.ts';
-import { partsOf } from '../../ledger/parts.ts';
-import { refuseUnlessEditable, EditRefusedError } from '../../ledger/people/edit-refusal.ts';
-import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../../ledger/people/withdraw-recipients.ts';
+import { withControl } from '../../control/control.ts';
+import { requireWithdrawable, withdraw, type NamedRows } from '../../control/withdraw.ts';
+import { plural } from '../../input/figures.ts';
+import { UsageError } from '../../input/usage-error.ts';
+import type { WithdrawResult } from '../../ledger/people/withdraw-recipients.ts';
+import { tellUntold } from '../access/untold.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
-import { withCampaign } from '../../control/ledger.ts';
-import { tellToLook } from '../../control/campaign-message.ts';
-import { plural } from '../../input/figures.ts';
-import { readServiceTime } from '../../control/service.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
-import { UsageError } from '../../input/usage-error.ts';
 
 const examples = `
 Removes rows from a campaign that has not ended. Waiting recipients are not called and end as cancelled, reason withdrawn. A planned
@@ -52,39 +49,31 @@ export function withdrawCommand(io: Io): Command {
 
 async function runWithdraw(io: Io, campaignId: string, flags: WithdrawFlags): Promise<void> {
   const { dryRun, json, reason = null } = flags;
-  const given = [flags.id, flags.row, flags.file].filter((flag) => flag !== undefined);
-  if (given.length !== 1) throw new UsageError('Name the rows with one of --id, --row and --file.');
-  await withCampaign(io, campaignId, async ({ config, store, campaign }) => {
-    const now = await readServiceTime(io, config);
-    refuseUnlessEditable(campaign, now);
-    const { idColumn } = campaign.rules.list;
-    if (flags.row === undefined && idColumn === null) {
-      throw new EditRefusedError(
-        `Campaign ${campaignId} has no id column (list.id): name the rows by their numbers, --row.`,
-      );
-    }
-    const named = flags.id?.length ?? flags.row?.length;
-    const rows = named === undefined ? `the rows of ${flags.file ?? ''}` : plural(named, 'row');
+  const named = readNamed(flags);
+  await withControl(io, async (control) => {
+    await requireWithdrawable(control, campaignId, named);
+    const count = 'ids' in named ? named.ids.length : 'rows' in named ? named.rows.length : null;
+    const rows = count === null ? `the rows of ${flags.file}` : plural(count, 'row');
     const question = `Withdraw ${rows} from campaign ${campaignId}? Who still waits is not called.`;
     if (!dryRun && !(await mayBegin(io, flags.yes, question))) return;
-    const results: WithdrawResult[] = [];
-    for await (const keys of keysOf(flags, idColumn ?? ''))
-      results.push(...(await withdrawRecipients(store, { campaignId, note: reason, dryRun, now }, keys)));
+    const { results, notice } = await withdraw(control, { campaignId, named, note: reason, dryRun });
     // Nobody is called the sooner for it, so it is no failure when the campaign cannot be told.
-    if (!dryRun && results.some(({ result }) => result === 'withdrawn'))
-      await tellToLook(io, { config, store }, campaignId);
+    tellUntold(io, notice);
     if (results.some(({ result }) => result === 'call_open' || result === 'not_found')) io.exitCode = 1;
     if (json) writeJson(io, asJson(campaignId, dryRun, results));
     else io.stdout.write(render(io, campaignId, dryRun, results));
   });
 }
 
-const rowsPerPart = 500;
-
-async function* keysOf({ id = [], row = [], file }: WithdrawFlags, idColumn: string): AsyncGenerator<WithdrawKeys> {
-  for (const ids of partsOf(id, rowsPerPart)) yield { ids };
-  for (const rows of partsOf(row, rowsPerPart)) yield { rows };
-  if (file !== undefined) for await (const part of readIdList(file, idColumn)) yield { ids: [...new Set(part)] };
+function readNamed({ id, row, file }: WithdrawFlags): NamedRows {
+  const named = [
+    ...(id === undefined ? [] : [{ ids: id }]),
+    ...(row === undefined ? [] : [{ rows: row }]),
+    ...(file === undefined ? [] : [{ file }]),
+  ];
+  const [one] = named;
+  if (one === undefined || named.length > 1) throw new UsageError('Name the rows with one of --id, --row and --file.');
+  return one;
 }
 
 function asJson(campaign: string, dryRun: boolean, results: readonly WithdrawResult[]): object {

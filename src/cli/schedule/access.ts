@@ -5,8 +5,8 @@ import { findSchedule, listSchedules, type Schedule } from '../../ledger/campaig
 import { describeSchedule, scheduleIdOf, type ScheduleState } from '../../temporal/schedules.ts';
 import { campaignQueues } from '../../domain/ids.ts';
 import type { Io } from '../terminal/io.ts';
-import { withLedger } from '../../control/ledger.ts';
-import { withTemporal, type Session } from '../../control/temporal.ts';
+import { connected, withControl } from '../../control/control.ts';
+import type { Session } from '../../control/temporal.ts';
 
 /** Thrown when a command names a schedule that the database does not have; its message names those it has. */
 export class UnknownScheduleError extends Error {
@@ -26,7 +26,7 @@ export async function withSchedules<Result>(
   work: (session: Session) => Promise<Result>,
   open?: (config: Config) => Promise<Store>,
 ): Promise<Result> {
-  return withLedger(io, (access) => withTemporal(io, access, work), open);
+  return withControl(io, async (control) => work(await connected(control)), open);
 }
 
 /** The schedule of a campaign file's id. Throws UnknownScheduleError. */

@@ -40,7 +40,7 @@ export async function createScheduleFrom(io: Io, path: string, flags: CreateFlag
   refuseLongId(file);
   const source = readListSource(flags.list ?? file.settings.list.file);
   const config = readConfig(io.env);
-  refuseEndedCampaign(file, await readServiceTime(io, config));
+  refuseEndedCampaign(file, await readServiceTime({ config, now: () => io.now() }));
   const { pre_dial: preDial = null, on_completion: onCompletion = null, on_pause: onPause = null } = file.settings;
   requireHookSecret(config, file.id, { preDial, onCompletion, onPause });
   const schedule: Schedule = {

@@ -3,9 +3,10 @@ import { Command } from 'commander';
 import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readCampaign, type ReadCampaign } from '../../import/import-list.ts';
 import { count, plural } from '../../input/figures.ts';
-import { openLedger, withLedger, type LedgerAccess } from '../../control/ledger.ts';
+import { connected, withControl, type Control } from '../../control/control.ts';
+import { openLedger, type LedgerAccess } from '../../control/ledger.ts';
 import { superviseCampaign } from '../../control/supervision.ts';
-import { openTemporal, type TemporalAccess } from '../../control/temporal.ts';
+import type { Session } from '../../control/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 import { startFromFile, type StartResult } from './campaign-start.ts';
 
@@ -46,30 +47,25 @@ export function startingCommand(io: Io, { name, description, json, help, work }:
     .addHelpText('after', help)
     .action(async (path: string, flags: StartFlags) => {
       const read = await readCampaign(await readCampaignFile(path), io.now());
-      await withLedger(io, (access) => start(io, { ...access, path, read, flags }, work), openLedger);
+      await withControl(io, (control) => start(io, { control, path, read, flags }, work), openLedger);
     });
 }
 
 async function start(
   io: Io,
-  { config, store, path, read, flags }: LedgerAccess & { path: string; read: ReadCampaign; flags: StartFlags },
+  { control, path, read, flags }: { control: Control; path: string; read: ReadCampaign; flags: StartFlags },
   work: StartingCommand['work'],
 ): Promise<void> {
-  let temporal: TemporalAccess | null = null;
+  const { config, store } = control;
+  let session: Session | null = null;
   const connect = async (): Promise<Client> => {
-    temporal = await openTemporal(io, config);
-    return temporal.client;
+    session = await connected(control);
+    return session.temporal.client;
   };
-  const supervise = async (): Promise<string[]> =>
-    temporal === null ? [] : superviseCampaign({ config, store, temporal }, read.file.id);
-  const close = async (): Promise<void> => temporal?.connection.close();
-  try {
-    const { check, allowPartial, json } = flags;
-    const result = await startFromFile(io, read, { config, store, connect, check, allowPartial });
-    await work(io, { config, store, path, json, result, supervise });
-  } finally {
-    await close();
-  }
+  const supervise = async (): Promise<string[]> => (session === null ? [] : superviseCampaign(session, read.file.id));
+  const { check, allowPartial, json } = flags;
+  const result = await startFromFile(io, read, { config, store, connect, check, allowPartial });
+  await work(io, { config, store, path, json, result, supervise });
 }
 
 /** What starting did, in a sentence or two. */

@@ -17,10 +17,10 @@ import { requireCaller } from './campaign-start.ts';
 import { readPositive } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { openLedger, withLedger, type LedgerAccess } from '../../control/ledger.ts';
+import { connected, withControl, type Control } from '../../control/control.ts';
+import { openLedger, type LedgerAccess } from '../../control/ledger.ts';
 import { printable } from '../../input/printable.ts';
 import { accountIdOf, readClock } from '../../control/service.ts';
-import { withTemporal } from '../../control/temporal.ts';
 import { followTestCall } from './test-call-end.ts';
 import { refuseForbiddenCall } from './test-call-refusal.ts';
 import { UsageError } from '../../input/usage-error.ts';
@@ -79,21 +79,20 @@ export async function runTestCall(io: Io, options: TestCallOptions): Promise<voi
   const row = await readTestCallRow(file, header, rules, { row: options.row, callee });
   const testRules = testCallRules(rules, options.anyHour);
   requireHookSecret(config, file.id, testRules);
-  const call = async (access: LedgerAccess): Promise<void> => {
-    const { store } = access;
+  const call = async (control: Control): Promise<void> => {
+    const { store } = control;
     await refuseForbiddenCall(store, { campaignId: file.id, rules: testRules, row, now, path: file.path });
     await requireCaller(config, testRules);
     tellWords(io, options, testRules, row);
     const question = `Place this call to the number of --to now, as row ${row.row} of ${file.id}?`;
     if (!(await mayBegin(io, options.yes, question))) return;
-    await withTemporal(io, access, async (session) => {
-      const campaignId = await importTestCall(access, { file, header, rules: testRules, row, now });
-      await startCampaign({ ...access, client: session.temporal.client, now, isUrgent: true }, campaignId);
-      io.stderr.write(`Test call ${campaignId} has been started.\n`);
-      await followTestCall(io, session, { campaignId, json: options.json });
-    });
+    const session = await connected(control);
+    const campaignId = await importTestCall(session, { file, header, rules: testRules, row, now });
+    await startCampaign({ config, store, client: session.temporal.client, now, isUrgent: true }, campaignId);
+    io.stderr.write(`Test call ${campaignId} has been started.\n`);
+    await followTestCall(io, session, { campaignId, json: options.json });
   };
-  await withLedger(io, call, openLedger);
+  await withControl(io, call, openLedger);
 }
 
 /** What will be said, so that a person can say yes to it. */

@@ -1,27 +1,23 @@
 import { Command } from 'commander';
-import { hasEnded } from '../../domain/lifecycle.ts';
 import {
-  adjustAccount,
-  adjustCampaign,
-  readLimits,
-  type AccountLimits,
-  type Adjustment,
-  type PacingLimits,
-} from '../../ledger/limits/adjustments.ts';
-import { readAccount } from '../../ledger/limits/account-pace.ts';
-import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import { howToFix } from '../terminal/failure.ts';
-import { moveAccount } from './account-move.ts';
-import { readAccountWish, readCampaignWish, type AdjustFlags } from './adjust-flags.ts';
-import { stateText } from '../../words/campaign.ts';
+  adjustLimits,
+  adjustSharedLimits,
+  changesNothing,
+  NoLimitToShareError,
+  readCampaignLimits,
+  readSharedLimits,
+  type CampaignLimits,
+} from '../../control/adjust.ts';
+import { withControl, type Control } from '../../control/control.ts';
+import { count, percent } from '../../input/figures.ts';
+import { UsageError } from '../../input/usage-error.ts';
+import type { Adjustment, PacingLimits } from '../../ledger/limits/adjustments.ts';
 import { tellAdjustment } from '../../words/events.ts';
+import { tellUntold } from '../access/untold.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import { requireCampaign, withLedger, type LedgerAccess } from '../../control/ledger.ts';
-import { tellToLook } from '../../control/campaign-message.ts';
-import { count, percent } from '../../input/figures.ts';
-import { accountIdOf, readServiceTime } from '../../control/service.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { moveAccount } from './account-move.ts';
+import { readAccountWish, readCampaignWish, type AdjustFlags } from './adjust-flags.ts';
 
 const examples = `
 Changes the limits of a campaign from its next batch on; open calls continue. The campaign file and its hash do not change, and
@@ -67,77 +63,56 @@ async function runAdjust(io: Io, campaignId: string | undefined, flags: AdjustFl
         : 'Name a campaign, such as carillon adjust reminders, or the whole account with --account.',
     );
   }
-  await withLedger(io, (access) => {
-    if (campaignId !== undefined) return adjustOne(io, access, campaignId, flags);
+  await withControl(io, (control) => {
+    if (campaignId !== undefined) return adjustOne(io, control, campaignId, flags);
     const { movedFrom: from } = flags;
-    return from === undefined ? adjustSharedLimits(io, access, flags) : moveAccount(io, { ...access, flags, from });
+    return from === undefined ? adjustAccount(io, control, flags) : moveAccount(io, { ...control, flags, from });
   });
 }
 
-async function adjustOne(io: Io, access: LedgerAccess, campaignId: string, flags: AdjustFlags): Promise<void> {
-  const { config, store } = access;
+const unchanged = { changed: { from: {}, to: {} }, notice: { told: true } } as const;
+
+async function adjustOne(io: Io, control: Control, campaignId: string, flags: AdjustFlags): Promise<void> {
   const wish = readCampaignWish(flags);
-  const campaign = await requireCampaign(store, campaignId);
   const isQuestion = Object.keys(wish).length === 0 && !flags.reset;
-  const change = isQuestion
-    ? { from: {}, to: {} }
-    : await adjustCampaign(store, campaignId, { wish, reset: flags.reset, now: await readServiceTime(io, config) });
-  if (change === undefined) throw endedError(campaign);
-  const told = isEmpty(change) || (await tellToLook(io, access, campaignId));
-  const limits = await readLimits(store.db, campaignId);
-  if (limits === undefined) return;
+  const { changed, notice, limits } = isQuestion
+    ? { ...unchanged, limits: await readCampaignLimits(control, campaignId) }
+    : await adjustLimits(control, { campaignId, wish, reset: flags.reset });
+  const told = tellUntold(io, notice);
   writeAnswer(io, flags.json, {
-    data: { campaignId, changed: change, told, limits: limits.now, file: limits.file },
-    words: `${[...changeLines(change, isQuestion), ...limitLines(limits)].join('\n')}\n`,
+    data: { campaignId, changed, told, limits: limits.now, file: limits.file },
+    words: `${[...changeLines(changed, isQuestion), ...limitLines(limits)].join('\n')}\n`,
   });
 }
 
-function endedError(campaign: Campaign): UsageError {
-  const { campaignId: id } = campaign;
-  if (campaign.state === 'failed')
-    return new UsageError(`Campaign ${id} has failed, so there is no pace to change now.${howToFix(id)}`);
-  const why = hasEnded(campaign) ? stateText(campaign) : 'at its end';
-  return new UsageError(
-    `Campaign ${id} is ${why}, so there is no pace to change. carillon retry ${id} calls rows of it again; then adjust it.`,
-  );
-}
-
-async function adjustSharedLimits(io: Io, access: LedgerAccess, flags: AdjustFlags): Promise<void> {
-  const { config, store } = access;
+async function adjustAccount(io: Io, control: Control, flags: AdjustFlags): Promise<void> {
   const wish = readAccountWish(flags);
-  const accountId = accountIdOf(config);
-  const before = await readAccount(store.db, accountId);
-  const limit = wish.maxConcurrentCalls === undefined ? before.maxConcurrentCalls : wish.maxConcurrentCalls;
-  if (wish.keepFree !== undefined && limit === null)
-    throw new UsageError(
-      '--keep-free is a part of the limit of the account, which has none: add --max-concurrent-calls.',
-    );
   const isQuestion = Object.keys(wish).length === 0;
-  const change: Adjustment<AccountLimits> & { campaigns: Campaign[] } = isQuestion
-    ? { from: {}, to: {}, campaigns: [] }
-    : await adjustAccount(store, accountId, { wish, now: await readServiceTime(io, config) });
-  let told = true;
-  if (!isEmpty(change))
-    for (const { campaignId } of change.campaigns) if (told) told = await tellToLook(io, access, campaignId);
-  const { maxConcurrentCalls, keepFree, pace } = await readAccount(store.db, accountId);
-  const limits = { maxConcurrentCalls, keepFree: keepFree / 1000 };
-  const free = keepFree === 0 ? '' : `, of which ${percent(limits.keepFree)} are kept free`;
+  const { changed, notice, limits } = isQuestion
+    ? { ...unchanged, limits: await readSharedLimits(control) }
+    : await adjustSharedLimits(control, wish).catch((error: unknown) => {
+        throw error instanceof NoLimitToShareError ? new UsageError(noLimitToShare, { cause: error }) : error;
+      });
+  const told = tellUntold(io, notice);
+  const { accountId, maxConcurrentCalls, pace } = limits;
+  const keepFree = limits.keepFree / 1000;
+  const free = keepFree === 0 ? '' : `, of which ${percent(keepFree)} are kept free`;
   const lines =
     maxConcurrentCalls === null ? 'no limit of their own' : `${count(maxConcurrentCalls)} concurrent calls${free}`;
   writeAnswer(io, flags.json, {
-    data: { accountId, changed: { from: change.from, to: change.to }, told, limits, pace: pace / 1000 },
-    words: `${[...changeLines(change, isQuestion), `All campaigns at ${accountId} together: ${lines}`].join('\n')}\n`,
+    data: { accountId, changed, told, limits: { maxConcurrentCalls, keepFree }, pace: pace / 1000 },
+    words: `${[...changeLines(changed, isQuestion), `All campaigns at ${accountId} together: ${lines}`].join('\n')}\n`,
   });
 }
 
-function isEmpty({ to }: Adjustment<object>): boolean {
-  return Object.keys(to).length === 0;
-}
+const noLimitToShare = '--keep-free is a part of the limit of the account, which has none: add --max-concurrent-calls.';
 
 function changeLines(change: Adjustment<object>, isQuestion: boolean): string[] {
   if (isQuestion) return [];
   return [
-    isEmpty(change) ? 'Nothing changed: these are already the limits.' : `Changed: ${tellAdjustment({ ...change })}.`,
+    changesNothing(change)
+      ? 'Nothing changed: these are already the limits.'
+      : `Changed: ${tellAdjustment({ ...change })}.`,
   ];
 }
 
@@ -149,7 +124,7 @@ const names: Readonly<Record<keyof PacingLimits, string>> = {
 };
 
 /** One line per limit, with what the file says where that is not what holds. */
-function limitLines({ now, file }: { now: PacingLimits; file: PacingLimits }): string[] {
+function limitLines({ now, file }: CampaignLimits): string[] {
   return (Object.keys(names) as (keyof PacingLimits)[]).map((key) => {
     const differs = now[key] === file[key] ? '' : `   (the file says ${file[key] ?? 'no limit'})`;
     return `  ${names[key].padEnd(22)}${now[key] ?? 'no limit'}${differs}`;

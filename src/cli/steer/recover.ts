@@ -8,10 +8,10 @@ import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { findUnknownCalls, type ListedCall } from '../../ledger/read/unknown-calls.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { isRunning, requireService, startCampaign } from '../../temporal/start-campaign.ts';
-import { requireCampaign, withCampaign } from '../../control/ledger.ts';
+import { connected, withCampaign } from '../../control/control.ts';
+import { requireCampaign } from '../../control/ledger.ts';
 import { readClock, ServiceUnusableError, withService } from '../../control/service.ts';
 import { superviseCampaign } from '../../control/supervision.ts';
-import { withTemporal } from '../../control/temporal.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
@@ -49,29 +49,28 @@ async function runRecover(io: Io, campaignId: string, { json }: { json: boolean 
     const { config, store, campaign } = open;
     refuseUnfit(campaign);
     requireService(config, campaign);
-    await withTemporal(io, open, async ({ temporal }) => {
-      const { client, address } = temporal;
-      if (await isRunning(client, campaign)) {
-        throw new UsageError(
-          `Campaign ${campaignId} runs at Temporal (${address}), so there is nothing to recover. carillon status ${campaignId} says why nothing moves.`,
-        );
-      }
-      const now = Math.round((await readClock(config)).now());
-      await refuseUnknownCalls(io, config, { store, campaign });
-      const started = await startCampaign({ config, store, client, now, recovers: true }, campaignId);
-      const recovered = await requireCampaign(store, campaignId);
-      const { state, stateReason, round } = recovered;
-      const workflowId = started?.round.workflowId ?? null;
-      const words = `Campaign ${campaignId} has been started anew from the database, round ${round}.\n`;
-      writeAnswer(io, json, { data: { campaignId, state, stateReason, round, workflowId }, words });
-      if (json) return;
-      const lines = [
-        ...pauseLines(recovered),
-        ...(await superviseCampaign({ config, store, temporal }, campaignId)),
-        `Show its progress: carillon status ${campaignId}`,
-      ];
-      io.stderr.write(`${lines.join('\n')}\n`);
-    });
+    const session = await connected(open);
+    const { client, address } = session.temporal;
+    if (await isRunning(client, campaign)) {
+      throw new UsageError(
+        `Campaign ${campaignId} runs at Temporal (${address}), so there is nothing to recover. carillon status ${campaignId} says why nothing moves.`,
+      );
+    }
+    const now = Math.round((await readClock(config)).now());
+    await refuseUnknownCalls(io, config, { store, campaign });
+    const started = await startCampaign({ config, store, client, now, recovers: true }, campaignId);
+    const recovered = await requireCampaign(store, campaignId);
+    const { state, stateReason, round } = recovered;
+    const workflowId = started?.round.workflowId ?? null;
+    const words = `Campaign ${campaignId} has been started anew from the database, round ${round}.\n`;
+    writeAnswer(io, json, { data: { campaignId, state, stateReason, round, workflowId }, words });
+    if (json) return;
+    const lines = [
+      ...pauseLines(recovered),
+      ...(await superviseCampaign(session, campaignId)),
+      `Show its progress: carillon status ${campaignId}`,
+    ];
+    io.stderr.write(`${lines.join('\n')}\n`);
   });
 }
 

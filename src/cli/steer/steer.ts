@@ -1,15 +1,11 @@
 import { Command } from 'commander';
-import { pausedByPerson } from '../../domain/lifecycle.ts';
-import { pauseCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { refuseUnfit, sendUpdate, tellCampaign, type Wish } from '../../control/campaign-message.ts';
-import { requireCampaign, withCampaign } from '../../control/ledger.ts';
-import { readServiceTime } from '../../control/service.ts';
-import { withTemporal } from '../../control/temporal.ts';
+import type { Wish } from '../../control/campaign-message.ts';
+import { withControl } from '../../control/control.ts';
+import { lookBeforeWish, pause, steer } from '../../control/steer.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import { UsageError } from '../../input/usage-error.ts';
-import { stateText } from '../../words/campaign.ts';
 
 interface Steering {
   description: string;
@@ -83,32 +79,18 @@ export function steerCommand(wish: Wish): (io: Io) => Command {
           const data = { campaignId, state, stateReason, round };
           writeAnswer(io, json, { data, words: `Campaign ${campaignId} ${done(campaignId)}\n` });
         };
-        if (wish === 'pause') return pause(io, campaignId, tell);
-        const confirm = async (): Promise<boolean> => question === undefined || mayBegin(io, yes, question(campaignId));
-        const campaign = await tellCampaign(io, { campaignId, wish, confirm });
-        if (campaign !== null) tell(campaign);
+        await withControl(io, async (control) => {
+          if (wish === 'pause') {
+            const { notice } = await pause(control, campaignId, tell);
+            if (!notice.told) io.stderr.write(pauseUntold);
+            return;
+          }
+          const { pausesSeen } = await lookBeforeWish(control, campaignId, wish);
+          if (question !== undefined && !(await mayBegin(io, yes, question(campaignId)))) return;
+          tell(await steer(control, { campaignId, wish, pausesSeen }));
+        });
       });
   };
 }
 
-/** The service is asked for its clock alone, Temporal told for good order: nobody waits long for either. */
-const limitMs = 3_000;
-
-/** Pauses in the database, which every dial transaction reads. Throws UsageError, and what the database throws. */
-async function pause(io: Io, campaignId: string, tell: (campaign: Campaign) => void): Promise<void> {
-  await withCampaign(io, campaignId, async (open) => {
-    const { config, store, campaign } = open;
-    refuseUnfit(campaign, 'pause');
-    if (
-      !(await pauseCampaign(store, { campaignId, now: await readServiceTime(io, config) }, { reason: pausedByPerson }))
-    )
-      throw new UsageError(`Campaign ${campaignId} is ${stateText(campaign)}; nothing was changed.`);
-    tell(await requireCampaign(store, campaignId));
-    try {
-      // Not to pause: a pause that waits for a worker would undo a later resume.
-      await withTemporal(io, open, (session) => sendUpdate(session, { campaign, wish: 'look', limitMs }), limitMs);
-    } catch {
-      io.stderr.write('The pause is committed, but the workflow could not be notified (see carillon status).\n');
-    }
-  });
-}
+const pauseUntold = 'The pause is committed, but the workflow could not be notified (see carillon status).\n';

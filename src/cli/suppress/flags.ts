@@ -1,10 +1,7 @@
 import type { Command } from 'commander';
-import { DateTime } from 'luxon';
-import { parseDuration } from '../../input/duration.ts';
-import { readPhoneNumber } from '../../domain/phone-number.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
-import { accountScope, type Suppression } from '../../ledger/rows/suppressions.ts';
-import { requireCampaign } from '../../control/ledger.ts';
+import type { Control } from '../../control/control.ts';
+import { readServiceTime } from '../../control/service.ts';
+import { endOfTerm, type EntryTerms } from '../../control/suppress.ts';
 import { UsageError } from '../../input/usage-error.ts';
 
 export interface EntryFlags {
@@ -26,44 +23,21 @@ export function addEntryFlags(command: Command): Command {
     );
 }
 
-/** An entry of a campaign that does not exist would protect nobody. Throws UsageError and UnknownCampaignError. */
-export async function readEntryFlags(
-  { campaign: scope = accountScope, reason, expires }: EntryFlags,
-  store: Store,
-  now: number,
-): Promise<Omit<Suppression, 'e164' | 'source'>> {
-  const expiresAt = readExpiry(expires, now);
-  if (scope !== accountScope) await requireCampaign(store, scope);
-  return { scope, reason: reason ?? null, expiresAt };
+/** The terms that the flags name, read by the service's time. Throws UsageError. */
+export async function readTerms(
+  { campaign, reason, expires }: EntryFlags,
+  control: Pick<Control, 'config' | 'now'>,
+): Promise<EntryTerms> {
+  const expiresAt = expires === undefined ? null : readExpiry(expires, await readServiceTime(control));
+  return { campaign, reason, expiresAt };
 }
 
-function readExpiry(text: string | undefined, now: number): number | null {
-  if (text === undefined) return null;
-  const duration = parseDuration(text);
-  const at = duration === null ? endOfDay(text) : now + duration;
+function readExpiry(text: string, now: number): number {
+  const at = endOfTerm(text, now);
   if (at === null)
     throw new UsageError(
       `--expires is ${JSON.stringify(text)}; write a duration such as 90d, or a date such as 2030-12-31.`,
     );
   if (at <= now) throw new UsageError(`--expires is ${text}, which has passed; write a later date.`);
   return at;
-}
-
-/** A day ends last twelve hours behind UTC. */
-const endOfDayBehindUtc = { days: 1, hours: 12 };
-
-/** The end of a date on the last clock of the earth; null for anything else. */
-function endOfDay(text: string): number | null {
-  const day = DateTime.fromFormat(text, 'yyyy-MM-dd', { zone: 'utc' });
-  return day.isValid ? day.plus(endOfDayBehindUtc).toMillis() : null;
-}
-
-/** Throws UsageError naming the first that is no number by its place. */
-export function readNumbers(numbers: readonly string[], { region }: EntryFlags): string[] {
-  const read = numbers.map((text, index) => {
-    const number = readPhoneNumber(text, region ?? null);
-    if (!number.ok) throw new UsageError(`Number ${index + 1} of ${numbers.length} cannot be used: ${number.hint}.`);
-    return number.e164;
-  });
-  return [...new Set(read)];
 }

@@ -1,14 +1,11 @@
-import { basename } from 'node:path';
-import { jsonText } from '../../input/json-text.ts';
-import { readNumberList } from '../../list/number-list.ts';
-import { RowIndex } from '../../list/row-index.ts';
-import { importSuppressions } from '../../ledger/people/suppression-import.ts';
-import type { Io } from '../terminal/io.ts';
-import { openLedger, withLedger, type LedgerAccess } from '../../control/ledger.ts';
-import { readServiceTime } from '../../control/service.ts';
+import { withControl } from '../../control/control.ts';
+import { openLedger } from '../../control/ledger.ts';
+import { importDoNotCall, type ImportCounts } from '../../control/suppress.ts';
 import { count, plural } from '../../input/figures.ts';
+import { jsonText } from '../../input/json-text.ts';
+import type { Io } from '../terminal/io.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { readEntryFlags, type EntryFlags } from './flags.ts';
+import { readTerms, type EntryFlags } from './flags.ts';
 
 export interface ImportFlags extends EntryFlags {
   column?: string;
@@ -21,39 +18,24 @@ const mostShown = 10;
 /** Streams a file into the do-not-call list. Exits with 1 when a line was no number: somebody on it would be called. */
 export async function importNumbers(io: Io, path: string, flags: ImportFlags): Promise<void> {
   const progress = new RowProgress(io);
-  const counts = { rows: 0, added: 0, known: 0, repeated: 0, bad: 0 };
-  const lines = new RowIndex();
-  const add = async ({ config, store }: LedgerAccess): Promise<void> => {
-    const now = await readServiceTime(io, config);
-    const entry = await readEntryFlags(flags, store, now);
-    const { column = null, region = null, delimiter } = flags;
-    async function* readParts(): AsyncGenerator<string[]> {
-      for await (const rows of readNumberList({ path, delimiter, column, region })) {
-        const numbers: string[] = [];
-        for (const { line, e164, hint } of rows) {
-          counts.rows += 1;
-          if (e164 !== null) {
-            if (lines.rowOf(Number(e164.slice(1)), counts.rows) !== null) counts.repeated += 1;
-            else numbers.push(e164);
-          } else {
-            counts.bad += 1;
-            if (counts.bad <= mostShown) io.stderr.write(`${path}:${line}: ${hint ?? 'no number'}\n`);
-          }
-        }
-        yield numbers;
-        progress.update(counts.rows);
-      }
-    }
-    const terms = { ...entry, source: `import:${basename(path)}` };
-    counts.added = await importSuppressions(store, readParts(), { terms, clock: { now, nowReal: io.now() } });
+  const { delimiter, column, region } = flags;
+  let bad = 0;
+  const onBad = (line: number, hint: string): void => {
+    bad += 1;
+    if (bad <= mostShown) io.stderr.write(`${path}:${line}: ${hint}\n`);
   };
-  await withLedger(io, add, openLedger).finally(() => progress.clear());
-  counts.known = counts.rows - counts.bad - counts.repeated - counts.added;
+  const onProgress = (rows: number): void => progress.update(rows);
+  const file = { path, delimiter, column, region, onBad, onProgress };
+  const counts = await withControl(
+    io,
+    async (control) => importDoNotCall(control, file, await readTerms(flags, control)),
+    openLedger,
+  ).finally(() => progress.clear());
   if (counts.bad > 0) io.exitCode = 1;
   io.stdout.write(flags.json ? `${jsonText(counts)}\n` : tellCounts(counts));
 }
 
-function tellCounts({ added, known, repeated, bad }: Record<'added' | 'known' | 'repeated' | 'bad', number>): string {
+function tellCounts({ added, known, repeated, bad }: ImportCounts): string {
   const unread =
     bad === 0
       ? ''

@@ -2,7 +2,7 @@ import { jsonText } from '../../input/json-text.ts';
 import { listSuppressions, type StoredSuppression } from '../../ledger/rows/suppressions.ts';
 import { withInstants } from '../terminal/json-output.ts';
 import type { Io } from '../terminal/io.ts';
-import { withLedger } from '../../control/ledger.ts';
+import { withControl } from '../../control/control.ts';
 import { readServiceTime } from '../../control/service.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 import { UsageError } from '../../input/usage-error.ts';
@@ -21,13 +21,13 @@ export async function listEntries(io: Io, { campaign, limit, all, json }: ListFl
   if (!/^[1-9]\d{0,8}$/.test(limit))
     throw new UsageError(`--limit is ${JSON.stringify(limit)}; write a whole number from 1.`);
   const most = all ? Infinity : Number(limit);
-  await withLedger(io, async ({ config, store }) => {
-    const now = await readServiceTime(io, config);
+  await withControl(io, async (control) => {
+    const now = await readServiceTime(control);
     let shown = 0;
     let after: StoredSuppression | null = null;
     for (;;) {
       // One more than is shown tells whether there is more.
-      const page = await listSuppressions(store.db, {
+      const page = await listSuppressions(control.store.db, {
         scope: campaign ?? null,
         after,
         limit: Math.min(pageSize, most - shown + 1),

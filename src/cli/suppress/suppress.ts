@@ -1,14 +1,14 @@
 import { Command } from 'commander';
-import { accountScope, addSuppressions, findEntries, removeSuppressions } from '../../ledger/rows/suppressions.ts';
+import { withControl, type Control } from '../../control/control.ts';
+import { openLedger } from '../../control/ledger.ts';
+import { addToDoNotCall, checkDoNotCall, readNumbers, removeFromDoNotCall } from '../../control/suppress.ts';
+import { plural } from '../../input/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { withInstants, writeAnswer } from '../terminal/json-output.ts';
-import { openLedger, withLedger, type LedgerAccess } from '../../control/ledger.ts';
-import { readServiceTime } from '../../control/service.ts';
-import { plural } from '../../input/figures.ts';
+import { addEntryFlags, readTerms, type EntryFlags } from './flags.ts';
 import { importNumbers, type ImportFlags } from './import.ts';
 import { listEntries, renderEntries, type ListFlags } from './list.ts';
-import { addEntryFlags, readEntryFlags, readNumbers, type EntryFlags } from './flags.ts';
 
 const examples = `
 Numbers on this list are not called. The list is checked when a batch is planned and again in the transaction before each request, so
@@ -75,47 +75,38 @@ interface RemoveFlags extends EntryFlags {
   json: boolean;
 }
 
-async function addNumbers(io: Io, numbers: readonly string[], flags: EntryFlags & { json: boolean }): Promise<void> {
-  const e164s = readNumbers(numbers, flags);
-  const add = async ({ config, store }: LedgerAccess): Promise<void> => {
-    const now = await readServiceTime(io, config);
-    const entry = await readEntryFlags(flags, store, now);
-    const entries = e164s.map((e164) => ({ ...entry, e164, source: 'person' }));
-    const added = await addSuppressions(store, entries, now);
-    const known = e164s.length - added;
+async function addNumbers(io: Io, texts: readonly string[], flags: EntryFlags & { json: boolean }): Promise<void> {
+  const numbers = readNumbers(texts, flags.region);
+  const add = async (control: Control): Promise<void> => {
+    const { added, known } = await addToDoNotCall(control, numbers, await readTerms(flags, control));
     writeAnswer(io, flags.json, {
       data: { added, known },
       words: `${plural(added, 'number')} added to the do-not-call list${known === 0 ? '' : `; ${known} stood there already`}.\n`,
     });
   };
-  await withLedger(io, add, openLedger);
+  await withControl(io, add, openLedger);
 }
 
-async function removeNumbers(io: Io, numbers: readonly string[], { yes, json, ...flags }: RemoveFlags): Promise<void> {
-  const e164s = readNumbers(numbers, flags);
-  const question = `Allow calls to ${plural(e164s.length, 'number')} again? Somebody may have asked not to be called.`;
+async function removeNumbers(io: Io, texts: readonly string[], { yes, json, ...flags }: RemoveFlags): Promise<void> {
+  const numbers = readNumbers(texts, flags.region);
+  const question = `Allow calls to ${plural(numbers.length, 'number')} again? Somebody may have asked not to be called.`;
   if (!(await mayBegin(io, yes, question))) return;
-  await withLedger(io, async ({ config, store }) => {
-    const scope = flags.campaign ?? accountScope;
-    const removed = await removeSuppressions(store, { scope, now: await readServiceTime(io, config) }, e164s);
-    const unknown = e164s.length - removed;
+  await withControl(io, async (control) => {
+    const { scope, removed, unknown } = await removeFromDoNotCall(control, numbers, flags.campaign);
     writeAnswer(io, json, { data: { removed, unknown }, words: `${plural(removed, 'entry', 'entries')} removed.\n` });
     if (unknown > 0 && !json) io.stderr.write(`${unknown} had no entry in scope ${scope}.\n`);
   });
 }
 
-async function checkNumbers(io: Io, numbers: readonly string[], flags: EntryFlags & { json: boolean }): Promise<void> {
-  const e164s = readNumbers(numbers, flags);
-  await withLedger(io, async ({ config, store }) => {
-    const now = await readServiceTime(io, config);
-    const entries = await findEntries(store.db, e164s);
-    const checked = e164s.map((e164) => {
-      const own = entries.filter((entry) => entry.e164 === e164);
-      return { e164, suppressed: own.some(({ expiresAt }) => expiresAt === null || expiresAt > now), entries: own };
-    });
-    const free = checked.filter(({ suppressed }) => !suppressed).map(({ e164 }) => `${e164} may be called.\n`);
+async function checkNumbers(io: Io, texts: readonly string[], flags: EntryFlags & { json: boolean }): Promise<void> {
+  const e164s = readNumbers(texts, flags.region);
+  await withControl(io, async (control) => {
+    const { now, numbers } = await checkDoNotCall(control, e164s);
+    const free = numbers.filter(({ suppressed }) => !suppressed).map(({ e164 }) => `${e164} may be called.\n`);
+    // By number, as the list has them.
+    const entries = numbers.toSorted((a, b) => (a.e164 < b.e164 ? -1 : 1)).flatMap((number) => number.entries);
     writeAnswer(io, flags.json, {
-      data: withInstants({ numbers: checked }),
+      data: withInstants({ numbers }),
       words: `${free.join('')}${entries.length === 0 ? '' : renderEntries(io, entries, now)}`,
     });
   });

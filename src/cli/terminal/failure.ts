@@ -51,19 +51,16 @@ type Facts = { campaignId?: string };
 const remedies: Readonly<Record<string, (facts: Facts) => string>> = {
   start_first: () => ' carillon start <campaign.yaml> imports the first one.',
   upgrade: () => ' carillon worker starts it.',
-  fix_failure: ({ campaignId = '' }) => howToFix(campaignId),
+  fix_failure: ({ campaignId }) =>
+    ` Fix what carillon status ${campaignId} names; then carillon start with its file lets it continue.`,
   retry_rows: ({ campaignId }) =>
     ` carillon retry ${campaignId} --outcome … calls those again who were not reached; for new or corrected rows start a new campaign, under a new id.`,
   leave_unresolved: ({ campaignId }) =>
     ` carillon results ${campaignId} --outcome unresolved writes them to a list; carillon resolve ${campaignId} --give-up leaves them.`,
   recover: ({ campaignId }) => ` carillon recover ${campaignId}`,
+  name_rows: () => ', --row.',
   await_end: ({ campaignId }) => ` carillon status ${campaignId} shows when.`,
 };
-
-/** What lets a campaign that has failed continue. */
-export function howToFix(campaignId: string): string {
-  return ` Fix what carillon status ${campaignId} names; then carillon start with its file lets it continue.`;
-}
 
 /** What moves the campaigns of a service that has a new address. */
 export function moveCommand(accountId: string): string {

@@ -9,7 +9,7 @@ import { tellEvent } from '../../words/events.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants } from '../terminal/json-output.ts';
-import { withCampaign } from '../../control/ledger.ts';
+import { withCampaign } from '../../control/control.ts';
 
 const examples = `
 Times are service time. The log is read from the database alone; Temporal, service and worker are not needed. With --json every

@@ -10,7 +10,8 @@ import { campaignTitle, dispositionCounts, outcomeCounts, stateText, statusAsJso
 import { apartText, unresolvedLines } from '../../words/doubts.ts';
 import { hookLines, hooksAsJson } from '../../words/hooks.ts';
 import type { Io } from '../terminal/io.ts';
-import { withCampaign, withLedger, type LedgerAccess, type OpenCampaign } from '../../control/ledger.ts';
+import { withCampaign, withControl, type OpenCampaign } from '../../control/control.ts';
+import type { LedgerAccess } from '../../control/ledger.ts';
 import { pacingAsJson, pacingLines } from '../../words/pacing.ts';
 import { count, plural, span } from '../../input/figures.ts';
 import { readClockOrReal } from '../../control/service.ts';
@@ -42,7 +43,7 @@ export function statusCommand(io: Io): Command {
     .addHelpText('after', examples)
     .action((campaignId: string | undefined, { json }: { json: boolean }) =>
       campaignId === undefined
-        ? withLedger(io, (access) => printList(io, access, json))
+        ? withControl(io, (access) => printList(io, access, json))
         : withCampaign(io, campaignId, (open) => printOne(io, open, json)),
     );
 }
@@ -69,7 +70,7 @@ async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void
   const clock = await readClockOrReal(config, limitMs, () => io.now());
   const view = await readCampaignView(store.db, campaign, Math.round(clock.now()));
   const isOver = hasEnded(campaign) || campaign.round === 0;
-  const look = isOver ? null : await lookAtWorkflow(io, open, limitMs);
+  const look = isOver ? null : await lookAtWorkflow(open, limitMs);
   if (json) {
     const { status, limits, callers, hooks, doubt, clocksApartMs, standstill } = view;
     const told = {

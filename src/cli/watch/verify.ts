@@ -6,7 +6,8 @@ import type { ServiceList } from '../../verify/judge-list.ts';
 import { verifyLog, type LogReport } from '../../verify/log.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants, writeAnswer } from '../terminal/json-output.ts';
-import { requireCampaign, withLedger } from '../../control/ledger.ts';
+import { withControl } from '../../control/control.ts';
+import { requireCampaign } from '../../control/ledger.ts';
 import { count, plural } from '../../input/figures.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { accountIdOf, explainServiceFault, openService } from '../../control/service.ts';
@@ -37,7 +38,7 @@ export function verifyCommand(io: Io): Command {
 }
 
 async function runVerify(io: Io, campaignId: string | null, { offline, json }: Flags): Promise<void> {
-  await withLedger(io, async ({ config, store }) => {
+  await withControl(io, async ({ config, store }) => {
     if (campaignId !== null) await requireCampaign(store, campaignId);
     const client = offline || config.SVC_API_KEY === undefined ? null : openService(config);
     const progress = new RowProgress(io, 'of the log read');

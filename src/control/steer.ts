@@ -1,0 +1,72 @@
+import { pausedByPerson } from '../domain/lifecycle.ts';
+import { findCampaign, pauseCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
+import { countOwnPauses } from '../ledger/wishes.ts';
+import { UsageError } from '../input/usage-error.ts';
+import { stateText } from '../words/campaign.ts';
+import { CampaignMessageError, noticeOf, refuseUnfit, sendUpdate, type Notice, type Wish } from './campaign-message.ts';
+import { connected, type Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { readServiceTime } from './service.ts';
+
+/** A campaign as somebody saw it who wants it to go on or end. */
+export interface Seen {
+  campaign: Campaign;
+  /** Goes with the wish: a pause that the campaign makes after this look is not undone by a resume that was wished before it. */
+  pausesSeen: number;
+}
+
+/** Looks before a wish is made. Throws UnknownCampaignError, and UsageError when the campaign's state rules the wish out. */
+export async function lookBeforeWish({ store }: Control, campaignId: string, wish: Wish): Promise<Seen> {
+  const campaign = await requireCampaign(store, campaignId);
+  refuseUnfit(campaign, wish);
+  return { campaign, pausesSeen: await countOwnPauses(store.db, campaignId) };
+}
+
+/** The service is asked for its clock alone, Temporal told for good order: nobody waits long for either. */
+const pauseLimitMs = 3_000;
+
+/**
+ * Pauses in the database, which every dial transaction reads, then tells the workflow; `onCommitted` hears of the pause in between. Pausing
+ * a paused campaign changes nothing. Throws UnknownCampaignError, and UsageError when there is nothing to pause.
+ */
+export async function pause(
+  control: Control,
+  campaignId: string,
+  onCommitted: (campaign: Campaign) => void = () => {},
+): Promise<{ campaign: Campaign; notice: Notice }> {
+  const { store } = control;
+  const before = await requireCampaign(store, campaignId);
+  refuseUnfit(before, 'pause');
+  if (!(await pauseCampaign(store, { campaignId, now: await readServiceTime(control) }, { reason: pausedByPerson })))
+    throw new UsageError(`Campaign ${campaignId} is ${stateText(before)}; nothing was changed.`);
+  const campaign = await requireCampaign(store, campaignId);
+  onCommitted(campaign);
+  const notice = await noticeOf(campaignId, async () => {
+    const session = await connected(control, pauseLimitMs);
+    // Not to pause: a pause that waits for a worker would undo a later resume.
+    await sendUpdate(session, { campaign: before, wish: 'look', limitMs: pauseLimitMs });
+  });
+  return { campaign, notice };
+}
+
+interface WishInput {
+  campaignId: string;
+  wish: Exclude<Wish, 'pause'>;
+  /** Of the look at which the wish was made; default: one now. */
+  pausesSeen?: number;
+  /** How long is waited for a worker; default 20 s. */
+  limitMs?: number;
+}
+
+/**
+ * Has a campaign go on or end; answers it after the change was committed. Repeating it is harmless. Throws as `lookBeforeWish`;
+ * CampaignMessageError, which says what is known, when the campaign could not be told or its state did not allow it; and as `temporal`.
+ */
+export async function steer(control: Control, { campaignId, ...wish }: WishInput): Promise<Campaign> {
+  const { store } = control;
+  const { campaign, pausesSeen } = await lookBeforeWish(control, campaignId, wish.wish);
+  const changed = await sendUpdate(await connected(control), { campaign, pausesSeen, ...wish });
+  const after = (await findCampaign(store.db, campaignId)) ?? campaign;
+  if (!changed) throw new CampaignMessageError(`Campaign ${campaignId} is ${stateText(after)}; nothing was changed.`);
+  return after;
+}
