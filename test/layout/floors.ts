@@ -96,6 +96,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/preflight',
     'workflows',
   ],
+  'src/charts': ['src/domain', 'src/html', 'src/input', 'src/ledger/read'],
   'src/control': [
     'src',
     'src/campaign-file',
