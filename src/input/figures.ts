@@ -27,3 +27,9 @@ export function percent(share: number): string {
 export function percentCell(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
+
+/** `1:02:03`: hours, minutes, seconds. */
+export function clockSpan(seconds: number): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${count(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+}

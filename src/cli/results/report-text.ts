@@ -1,7 +1,7 @@
 import pc from 'picocolors';
 import { campaignTitle, stateText } from '../../words/campaign.ts';
 import { causeText } from '../../words/doubts.ts';
-import { count, percentCell, plural } from '../../input/figures.ts';
+import { clockSpan, count, percentCell, plural } from '../../input/figures.ts';
 import type { CallLine, CountLine, Report, WeekHour } from '../../ledger/read/report.ts';
 import { renderTable, type Column } from '../terminal/table.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
@@ -115,10 +115,4 @@ function weekTable(lines: readonly WeekHour[], bold: (text: string) => string): 
 
 function hourText(hour: number): string {
   return `${String(hour).padStart(2, '0')}:00`;
-}
-
-/** `1:02:03`: hours, minutes, seconds. */
-function clockSpan(seconds: number): string {
-  const two = (value: number): string => String(value).padStart(2, '0');
-  return `${count(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }

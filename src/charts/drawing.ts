@@ -1,0 +1,67 @@
+import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
+import { GridComponent, MarkAreaComponent } from 'echarts/components';
+import { init, use } from 'echarts/core';
+import { SVGRenderer } from 'echarts/renderers';
+import type { EChartsOption } from 'echarts';
+import { Html, html } from '../html/html.ts';
+import { inks } from './inks.ts';
+
+use([BarChart, CustomChart, LineChart, ScatterChart, GridComponent, MarkAreaComponent, SVGRenderer]);
+
+export interface Drawing {
+  /** What a screen reader says in place of the drawing: its name, and what it shows. */
+  title: string;
+  text: string;
+  width: number;
+  height: number;
+  /** Nothing in it may need clipping: no value may lie outside its axes. */
+  option: EChartsOption;
+}
+
+/**
+ * The drawing as inline SVG. Equal data give equal text: it has no ids. Colours are presentation attributes with custom properties, never
+ * styles, so that a content security policy without inline styles lets it through.
+ */
+export function draw({ title, text, width, height, option }: Drawing): Html {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
+  try {
+    chart.setOption({ animation: false, useUTC: true, textStyle: { color: inks.text }, ...option });
+    return html`<svg viewBox="0 0 ${width} ${height}" width="${width}" role="img" font-size="${usualSize}">
+      <title>${title}</title>
+      <desc>${text}</desc>
+      ${new Html(plain(chart.renderToSVGString({ useViewBox: true })))}
+    </svg>`;
+  } finally {
+    chart.dispose();
+  }
+}
+
+const usualSize = 12;
+
+/**
+ * Only shapes and words: no frame of its own, hover styles, inline styles, or names by counters, which are those of classes and clip paths.
+ * Text is escaped, so a quote is an attribute's.
+ */
+function plain(svg: string): string {
+  return svg
+    .replace(/^<svg[^>]*>\s*<rect[^>]*><\/rect>/, '')
+    .replace(/<\/svg>\s*$/, '')
+    .replaceAll(/<(style|defs)[^>]*>[\s\S]*?<\/\1>/g, '')
+    .replaceAll(/<[a-z][^<>]*>/g, (tag) =>
+      tag
+        .replaceAll(/ (?:class|clip-path|ecmeta_\w+|pointer-events|xml:space)="[^"]*"/g, '')
+        .replace(/ style="([^"]*)"/, (_, style: string) => sizeOf(style))
+        .replace(/\s+>$/, '>'),
+    )
+    .replaceAll(/><\/(?:path|rect|line|circle)>/g, '/>')
+    .replaceAll(/\n+/g, '');
+}
+
+function sizeOf(style: string): string {
+  const size = /font-size:([\d.]+)px/.exec(style)?.[1];
+  const weight = /font-weight:(\w+)/.exec(style)?.[1];
+  return [
+    size === undefined || Number(size) === usualSize ? '' : ` font-size="${size}"`,
+    weight === undefined || weight === 'normal' ? '' : ` font-weight="${weight}"`,
+  ].join('');
+}

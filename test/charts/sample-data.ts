@@ -1,0 +1,83 @@
+import type { Course } from '../../src/ledger/read/course.ts';
+import type { Funnel } from '../../src/ledger/read/funnel.ts';
+import type { CallerLine, CallLine, CountLine, WeekHour } from '../../src/ledger/read/report.ts';
+import { attemptsChart, callerDaysChart, callersChart, dispositionChart, weekChart } from '../../src/charts/calls.ts';
+import type { Chart } from '../../src/charts/chart.ts';
+import { courseChart } from '../../src/charts/course.ts';
+import { countsChart, funnelChart, progressChart, type Progress } from '../../src/charts/rows.ts';
+
+export function callLine(value: string | number, calls: number, answered: number, open = 0): CallLine {
+  const ended = calls - open;
+  const rate = ended === 0 ? null : answered / ended;
+  return { value, calls, open, answered, answerRate: rate, talkSeconds: answered === 0 ? null : answered * 60 };
+}
+
+const minuteMs = 60_000;
+const noon = Date.UTC(2030, 0, 15, 12);
+const days = [callLine('2030-01-15', 60, 30), callLine('2030-01-16', 40, 10, 5)];
+
+export interface SampleData {
+  progress: Progress;
+  funnel: Funnel;
+  course: Course | null;
+  week: WeekHour[];
+  attempts: CallLine[];
+  callers: CallerLine[];
+  dispositions: CallLine[];
+  collected: CountLine[];
+}
+
+/** A campaign of 120 rows that has called on two days, with a pause and two rate limits. */
+export const sample: SampleData = {
+  progress: { outcomes: { completed: 60, exhausted: 20, rejected: 10, unresolved: 1 }, open: 5, ready: 14, later: 10 },
+  funnel: { listed: 120, usable: 110, called: 80, answered: 64, completed: 60, notCalled: { suppressed: 3 } },
+  course: {
+    stepMs: 5 * minuteMs,
+    points: Array.from({ length: 60 }, (_, n) => ({
+      at: noon + n * 5 * minuteMs,
+      starts: n < 50 ? 2 : 0,
+      ends: n < 45 ? 2 : 1,
+      open: n < 45 ? 4 : 5,
+      allowed: n < 10 ? 5 : 10,
+      limited: n === 7 || n === 9 ? 1 : 0,
+    })),
+    pauses: [
+      { from: noon + 20 * minuteMs, to: noon + 50 * minuteMs, reason: 'paused by a person' },
+      { from: noon + 280 * minuteMs, to: null, reason: null },
+    ],
+  },
+  week: [
+    { weekday: 1, hour: 9, ...figuresOf(callLine('', 60, 30)) },
+    { weekday: 2, hour: 11, ...figuresOf(callLine('', 40, 10, 5)) },
+    { weekday: 2, hour: 12, ...figuresOf(callLine('', 3, 0, 3)) },
+  ],
+  attempts: [callLine(1, 70, 30), callLine(2, 30, 10, 5)],
+  callers: [
+    { ...callLine('pn_main', 100, 40, 5), days },
+    { ...callLine('pn_second', 3, 0, 3), days: [callLine('2030-01-16', 3, 0, 3)] },
+  ],
+  dispositions: [callLine('answered', 60, 40), callLine('no_answer', 38, 0), callLine('open', 5, 0, 5)],
+  collected: [
+    { value: 'yes', count: 45, share: 0.75 },
+    { value: 'no', count: 15, share: 0.25 },
+  ],
+};
+
+function figuresOf({ calls, open, answered, answerRate, talkSeconds }: CallLine): Omit<CallLine, 'value'> {
+  return { calls, open, answered, answerRate, talkSeconds };
+}
+
+/** Every chart there is, by its name here. */
+export function allCharts(data: SampleData): Record<string, Chart> {
+  return {
+    progress: progressChart(data.progress),
+    funnel: funnelChart(data.funnel),
+    course: courseChart(data.course),
+    week: weekChart(data.week),
+    attempts: attemptsChart(data.attempts),
+    callers: callersChart(data.callers),
+    callerDays: callerDaysChart(data.callers),
+    dispositions: dispositionChart(data.dispositions),
+    collected: countsChart('Collected: confirmed', { lines: data.collected, unit: 'Calls' }),
+  };
+}
