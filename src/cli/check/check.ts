@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readConfig } from '../../config.ts';
-import { checkAsJson, checkCampaign, refuseUnstartable, type CheckReport } from '../../control/check.ts';
-import type { CheckedCampaign } from '../../control/check-ledger.ts';
+import { checkAsJson, checkCampaign, refuseUnstartable, type CheckReport } from '../../control/check/check.ts';
+import type { CheckedCampaign } from '../../control/check/ledger.ts';
 import { jsonText } from '../../input/json-text.ts';
 import { usualAssumptions, type ForecastAssumptions } from '../../preflight/campaign-forecast.ts';
 import type { CheckedRow } from '../../preflight/preflight.ts';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { checkedLedger, unasked, type CheckedCampaign, type CheckedLedger } from '../../control/check-ledger.ts';
+import { checkedLedger, unasked, type CheckedCampaign, type CheckedLedger } from '../../control/check/ledger.ts';
 import { openExistingLedger } from '../../control/ledger.ts';
 import type { Config } from '../../config.ts';
 import { describeFailure } from '../terminal/failure.ts';

@@ -1,9 +1,9 @@
 import type { ExclusionReason } from '../../preflight/funnel.ts';
 import type { PreflightReport, RejectionSummary, RenderedExample } from '../../preflight/preflight.ts';
 import { zoneDataRelease } from '../../domain/time-zone.ts';
-import type { CheckReport, CheckResult } from '../../control/check.ts';
-import type { LedgerState } from '../../control/check-ledger.ts';
-import type { ServiceState } from '../../control/check-service.ts';
+import type { CheckReport, CheckResult } from '../../control/check/check.ts';
+import type { LedgerState } from '../../control/check/ledger.ts';
+import type { ServiceState } from '../../control/check/service.ts';
 import { instantText } from '../../input/instant.ts';
 import { cannotFinishLine, renderForecast } from '../../words/forecast.ts';
 import { renderLaw } from '../../words/law.ts';

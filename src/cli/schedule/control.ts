@@ -6,7 +6,7 @@ import {
   fireSchedule,
   pauseSchedule,
   resumeSchedule,
-} from '../../control/schedules.ts';
+} from '../../control/schedules/schedules.ts';
 import { tellMissingWorker } from '../../control/supervision.ts';
 import { printable } from '../../input/printable.ts';
 import type { Io } from '../terminal/io.ts';

@@ -1,9 +1,9 @@
 import { readConfig } from '../../config.ts';
 import { connected, withControl } from '../../control/control.ts';
 import { openLedger } from '../../control/ledger.ts';
-import { createSchedule, readNewSchedule } from '../../control/schedule-create.ts';
-import { readRecurrence, type WrittenRecurrence } from '../../control/schedule-recurrence.ts';
-import type { ScheduleView } from '../../control/schedule-view.ts';
+import { createSchedule, readNewSchedule } from '../../control/schedules/create.ts';
+import { readRecurrence, type WrittenRecurrence } from '../../control/schedules/recurrence.ts';
+import type { ScheduleView } from '../../control/schedules/view.ts';
 import { tellMissingWorker } from '../../control/supervision.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';

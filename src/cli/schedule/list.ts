@@ -1,7 +1,7 @@
 import { connected, withControl } from '../../control/control.ts';
-import { notInTemporal } from '../../control/schedule-access.ts';
-import type { LastFiring, ScheduleView } from '../../control/schedule-view.ts';
-import { describeSchedule, listSchedules } from '../../control/schedules.ts';
+import { notInTemporal } from '../../control/schedules/access.ts';
+import type { LastFiring, ScheduleView } from '../../control/schedules/view.ts';
+import { describeSchedule, listSchedules } from '../../control/schedules/schedules.ts';
 import { count, span } from '../../input/figures.ts';
 import { printable } from '../../input/printable.ts';
 import type { Io } from '../terminal/io.ts';

@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import type { ScheduleView } from '../../control/schedule-view.ts';
+import type { ScheduleView } from '../../control/schedules/view.ts';
 import { timeZone as tableZone } from '../../domain/time-zone.ts';
 
 /** An ISO instant as people of the zone read it. */

@@ -1,10 +1,10 @@
 import { DateTime } from 'luxon';
-import { parseDuration } from '../input/duration.ts';
-import { isTimeZoneName } from '../campaign-file/zone-setting.ts';
-import { timeZone as tableZone } from '../domain/time-zone.ts';
-import { describeCronFault } from '../temporal/cron-expression.ts';
-import type { Recurrence } from '../temporal/schedules.ts';
-import { UsageError } from '../input/usage-error.ts';
+import { parseDuration } from '../../input/duration.ts';
+import { isTimeZoneName } from '../../campaign-file/zone-setting.ts';
+import { timeZone as tableZone } from '../../domain/time-zone.ts';
+import { describeCronFault } from '../../temporal/cron-expression.ts';
+import type { Recurrence } from '../../temporal/schedules.ts';
+import { UsageError } from '../../input/usage-error.ts';
 
 /** When a schedule fires, as people write it. */
 export interface WrittenRecurrence {

@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ScheduleNotFoundError, ScheduleOverlapPolicy, type ScheduleHandle } from '@temporalio/client';
-import { firingCampaignId } from '../domain/hours/firing-time.ts';
+import { firingCampaignId } from '../../domain/hours/firing-time.ts';
 import {
   findGoingFiring,
   firingCampaigns,
   listSchedules as listStored,
   removeSchedule,
   type Schedule,
-} from '../ledger/campaign/schedules.ts';
-import { describeSchedule as describeInTemporal, type ScheduleState } from '../temporal/schedules.ts';
-import { startCampaign } from '../temporal/start-campaign.ts';
-import { connected, type Control } from './control.ts';
-import { askTemporal, requireSchedule, requireState, ScheduleMessageError } from './schedule-access.ts';
-import { readScheduleView, type ScheduleView } from './schedule-view.ts';
-import { readClock } from './service.ts';
-import type { Session } from './temporal.ts';
+} from '../../ledger/campaign/schedules.ts';
+import { describeSchedule as describeInTemporal, type ScheduleState } from '../../temporal/schedules.ts';
+import { startCampaign } from '../../temporal/start-campaign.ts';
+import { connected, type Control } from '../control.ts';
+import { askTemporal, requireSchedule, requireState, ScheduleMessageError } from './access.ts';
+import { readScheduleView, type ScheduleView } from './view.ts';
+import { readClock } from '../service.ts';
+import type { Session } from '../temporal.ts';
 
 /** All schedules of the database. Throws as `temporal`. */
 export async function listSchedules(control: Control): Promise<ScheduleView[]> {

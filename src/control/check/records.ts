@@ -1,10 +1,10 @@
-import type { Config } from '../config.ts';
-import type { ConvaiClient } from '../convai/client.ts';
-import { factsFromRecord } from '../convai/record-facts.ts';
-import type { ConversationEntry } from '../convai/schemas-responses.ts';
-import type { CampaignRules } from '../domain/campaign-rules.ts';
-import type { ConversationFacts } from '../domain/conversation-facts.ts';
-import { askIfPossible, type NotAsked } from './check-service.ts';
+import type { Config } from '../../config.ts';
+import type { ConvaiClient } from '../../convai/client.ts';
+import { factsFromRecord } from '../../convai/record-facts.ts';
+import type { ConversationEntry } from '../../convai/schemas-responses.ts';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import { askIfPossible, type NotAsked } from './service.ts';
 
 /** What the agent's records show of whose calls they are. */
 export type RecordsState =

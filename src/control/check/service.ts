@@ -1,11 +1,11 @@
-import { checkCaller } from '../preflight/caller-check.ts';
-import type { Config } from '../config.ts';
-import type { ConvaiClient } from '../convai/client.ts';
-import type { ServiceClock } from '../convai/service-clock.ts';
-import type { CallerStanding } from '../domain/caller-choice.ts';
-import type { CampaignRules } from '../domain/campaign-rules.ts';
-import { printableLines } from '../input/printable.ts';
-import { readClock, ServiceUnusableError, withService } from './service.ts';
+import { checkCaller } from '../../preflight/caller-check.ts';
+import type { Config } from '../../config.ts';
+import type { ConvaiClient } from '../../convai/client.ts';
+import type { ServiceClock } from '../../convai/service-clock.ts';
+import type { CallerStanding } from '../../domain/caller-choice.ts';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { printableLines } from '../../input/printable.ts';
+import { readClock, ServiceUnusableError, withService } from '../service.ts';
 
 /** Why something was not asked. */
 export interface NotAsked {

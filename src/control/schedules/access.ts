@@ -1,8 +1,8 @@
-import { didYouMean } from '../input/nearest-name.ts';
-import { findSchedule, listSchedules, type Schedule } from '../ledger/campaign/schedules.ts';
-import { describeSchedule, scheduleIdOf, type ScheduleState } from '../temporal/schedules.ts';
-import { campaignQueues } from '../domain/ids.ts';
-import type { Session } from './temporal.ts';
+import { didYouMean } from '../../input/nearest-name.ts';
+import { findSchedule, listSchedules, type Schedule } from '../../ledger/campaign/schedules.ts';
+import { describeSchedule, scheduleIdOf, type ScheduleState } from '../../temporal/schedules.ts';
+import { campaignQueues } from '../../domain/ids.ts';
+import type { Session } from '../temporal.ts';
 
 /** Thrown when a command names a schedule that the database does not have; its message names those it has. */
 export class UnknownScheduleError extends Error {

@@ -1,16 +1,16 @@
-import type { LedgerFindings } from '../preflight/funnel.ts';
-import type { ListRow } from '../list/recipients.ts';
-import { partsOf } from '../ledger/parts.ts';
-import type { CampaignRules } from '../domain/campaign-rules.ts';
-import { linesOf, readAccount } from '../ledger/limits/account-pace.ts';
-import { readBudgets } from '../ledger/limits/attempt-budgets.ts';
-import { describeLocation, type Store } from '../ledger/open-ledger.ts';
-import { readCaps } from '../ledger/limits/placed-calls.ts';
-import { countImportedEndings, findSuppressed } from '../ledger/rows/suppressions.ts';
-import { plural } from '../input/figures.ts';
-import { accountIdOf } from './service.ts';
-import type { NotAsked } from './check-service.ts';
-import type { LedgerAccess } from './ledger.ts';
+import type { LedgerFindings } from '../../preflight/funnel.ts';
+import type { ListRow } from '../../list/recipients.ts';
+import { partsOf } from '../../ledger/parts.ts';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
+import { readBudgets } from '../../ledger/limits/attempt-budgets.ts';
+import { describeLocation, type Store } from '../../ledger/open-ledger.ts';
+import { readCaps } from '../../ledger/limits/placed-calls.ts';
+import { countImportedEndings, findSuppressed } from '../../ledger/rows/suppressions.ts';
+import { plural } from '../../input/figures.ts';
+import { accountIdOf } from '../service.ts';
+import type { NotAsked } from './service.ts';
+import type { LedgerAccess } from '../ledger.ts';
 
 /** Whether the do-not-call list and earlier calls could be looked at, and where or why not. */
 export type LedgerState =

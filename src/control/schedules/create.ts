@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import { readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../campaign-file/file.ts';
-import { longestRecurringId } from '../domain/hours/firing-time.ts';
-import { CampaignFileError } from '../input/errors.ts';
-import { loadCampaignText } from '../input/yaml-text.ts';
-import { putSchedule, removeSchedule, type Schedule } from '../ledger/campaign/schedules.ts';
-import { readListSource } from '../list/source.ts';
-import { requireHookSecret } from '../temporal/hook-secret.ts';
+import { readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../../campaign-file/file.ts';
+import { longestRecurringId } from '../../domain/hours/firing-time.ts';
+import { CampaignFileError } from '../../input/errors.ts';
+import { loadCampaignText } from '../../input/yaml-text.ts';
+import { putSchedule, removeSchedule, type Schedule } from '../../ledger/campaign/schedules.ts';
+import { readListSource } from '../../list/source.ts';
+import { requireHookSecret } from '../../temporal/hook-secret.ts';
 import {
   createSchedule as createInTemporal,
   describeSchedule,
@@ -13,10 +13,10 @@ import {
   ScheduleNeverFiresError,
   scheduleIdOf,
   type Recurrence,
-} from '../temporal/schedules.ts';
-import { connected, type Control } from './control.ts';
-import { readScheduleView, type ScheduleView } from './schedule-view.ts';
-import { accountIdOf, readServiceTime } from './service.ts';
+} from '../../temporal/schedules.ts';
+import { connected, type Control } from '../control.ts';
+import { readScheduleView, type ScheduleView } from './view.ts';
+import { accountIdOf, readServiceTime } from '../service.ts';
 
 /**
  * Reads the campaign file of a schedule, which keeps it as it is now; its list is read by a firing alone. `list`: what each run reads

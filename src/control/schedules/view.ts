@@ -1,11 +1,11 @@
-import { readListSource, showSource } from '../list/source.ts';
-import { firingCampaignId } from '../domain/hours/firing-time.ts';
-import { findCampaign } from '../ledger/rows/campaigns.ts';
-import type { Store } from '../ledger/open-ledger.ts';
-import { lastFiring, type Schedule } from '../ledger/campaign/schedules.ts';
-import type { ScheduleState } from '../temporal/schedules.ts';
-import type { Session } from './temporal.ts';
-import { askTemporal } from './schedule-access.ts';
+import { readListSource, showSource } from '../../list/source.ts';
+import { firingCampaignId } from '../../domain/hours/firing-time.ts';
+import { findCampaign } from '../../ledger/rows/campaigns.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { lastFiring, type Schedule } from '../../ledger/campaign/schedules.ts';
+import type { ScheduleState } from '../../temporal/schedules.ts';
+import type { Session } from '../temporal.ts';
+import { askTemporal } from './access.ts';
 
 export interface LastFiring {
   scheduledAt: string;
