@@ -1,3 +1,4 @@
+import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { Api } from './core/app.ts';
 
 /** The OpenAPI document, without the schemas that no route names: of each one there are two, for what is sent and what is answered. */
@@ -15,3 +16,12 @@ export function describeApi(app: Api): object {
     kept = used;
   }
 }
+
+/** A route, and the files that it takes, which no schema of its body tells of: they are streamed. */
+export const describeRoute: typeof jsonSchemaTransform = (route) => {
+  const described = jsonSchemaTransform(route);
+  const files = route.route.config?.files;
+  if (files === undefined) return described;
+  const properties = Object.fromEntries(files.map((name) => [name, { type: 'string', format: 'binary' }]));
+  return { ...described, schema: { ...described.schema, body: { type: 'object', required: files, properties } } };
+};

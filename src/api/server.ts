@@ -1,18 +1,16 @@
 import fastify, { type FastifyServerOptions } from 'fastify';
+import multipart from '@fastify/multipart';
 import swagger from '@fastify/swagger';
-import {
-  jsonSchemaTransform,
-  jsonSchemaTransformObject,
-  serializerCompiler,
-  validatorCompiler,
-} from 'fastify-type-provider-zod';
+import { jsonSchemaTransformObject, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Api } from './core/app.ts';
 import { authenticate } from './core/authentication.ts';
-import { describeApi } from './description.ts';
+import { describeApi, describeRoute } from './description.ts';
 import type { ApiContext } from './core/context.ts';
 import { problem, problemOf } from './core/problem.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
+import { createRoutes } from './routes/create.ts';
+import { doubtRoutes } from './routes/doubt.ts';
 import { eventRoutes } from './routes/events.ts';
 import { handOnRoutes } from './routes/hand-on.ts';
 import { insightRoutes } from './routes/insight.ts';
@@ -21,6 +19,7 @@ import { steerRoutes } from './routes/steer.ts';
 import { suppressionRoutes } from './routes/suppressions.ts';
 
 const mostBodyBytes = 1_000_000;
+const mostFileBytes = 1_000_000_000;
 
 /** The HTTP API over an open database; not listening yet. Closing it leaves the database open. */
 export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Buffer } | null = null): Promise<Api> {
@@ -61,18 +60,21 @@ export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Bu
         { name: 'do-not-call', description: 'Numbers that nobody calls.' },
       ],
     },
-    transform: jsonSchemaTransform,
+    transform: describeRoute,
     transformObject: jsonSchemaTransformObject,
   });
+  await app.register(multipart, { limits: { fileSize: mostFileBytes, files: 3, fields: 0 } });
   authenticate(app, context);
   app.get('/api/v1/openapi.json', { config: { role: 'anybody' }, schema: { hide: true } }, async (_request, reply) =>
     reply.serializer(JSON.stringify).type('application/json').send(describeApi(app)),
   );
   await app.register(async (routes: Api) => {
     campaignRoutes(routes, context);
+    createRoutes(routes, context);
     insightRoutes(routes, context);
     steerRoutes(routes, context);
     rowRoutes(routes, context);
+    doubtRoutes(routes, context);
     handOnRoutes(routes, context);
     eventRoutes(routes, context);
     suppressionRoutes(routes, context);

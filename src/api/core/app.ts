@@ -16,6 +16,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may ask; a route that does not say is refused to everybody. */
     role?: TokenRole | 'anybody';
+    /** Names of the files that it takes, for the description. */
+    files?: readonly string[];
   }
   interface FastifyRequest {
     /** Whose request it is; null on routes for anybody. */

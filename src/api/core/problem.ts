@@ -57,6 +57,7 @@ export class ProblemError extends Error {
 /** By the name of the error; every other one that was foreseen is 422 for bad input, and 409 or 503 for what stands in the way. */
 const statuses: Readonly<Record<string, number>> = {
   CampaignConflictError: 409,
+  DecisionsRefusedError: 422,
   CampaignMessageError: 409,
   EditRefusedError: 409,
   NoDatabaseError: 503,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
 import { withInstants } from '../../input/with-instants.ts';
 import { readCampaignView } from '../../ledger/read/campaign-view.ts';
+import { countOwnPauses } from '../../ledger/wishes.ts';
 import { listCampaigns } from '../../ledger/rows/campaigns.ts';
 import { statusAsJson } from '../../words/campaign.ts';
 import { standstillText } from '../../words/standstill.ts';
@@ -54,7 +55,8 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
       const view = await readCampaignView(store.db, campaign, Math.round(clock.now()));
       const why = standstillText(campaign, { ...view, look: null }, { clock, now: context.now() });
       const needs = view.needs.map((need) => ('since' in need ? { kind: need.kind, sinceAt: need.since } : need));
-      return withInstants({ ...viewAsJson(view), why, needs }) as z.input<typeof campaignDetail>;
+      const pausesSeen = await countOwnPauses(store.db, campaign.campaignId);
+      return withInstants({ ...viewAsJson(view), why, needs, pausesSeen }) as z.input<typeof campaignDetail>;
     },
   );
 }

@@ -42,6 +42,7 @@ const need = z.discriminatedUnion('kind', [
 export const campaignDetail = campaignSummary
   .extend({
     needs: z.array(need).meta({ description: 'What only a person can set right.' }),
+    pausesSeen: z.int().meta({ description: 'To send along with a decision to resume that is made from this answer.' }),
     why: z
       .string()
       .nullable()

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { outcomes } from '../../domain/outcome.ts';
-import { instant } from './common.ts';
+import { campaignParams, instant } from './common.ts';
+
+export const rowParams = campaignParams.extend({ row: z.coerce.number().int().min(1) });
 
 const several = <Item extends z.ZodType>(item: Item) =>
   z

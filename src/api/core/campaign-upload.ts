@@ -1,0 +1,56 @@
+import { basename, join } from 'node:path';
+import type { FastifyRequest } from 'fastify';
+import { readCampaignFile, type CampaignFile } from '../../campaign-file/file.ts';
+import { readCampaignText } from '../../input/yaml-text.ts';
+import { ProblemError, problemOf } from './problem.ts';
+import { renameUpload, withUploads } from './uploads.ts';
+
+/** A campaign file and its list, as they came. */
+export interface CampaignUpload {
+  file: CampaignFile;
+  /** Of both, for the key of the request. */
+  hashes: { campaign: string; list: string };
+}
+
+/**
+ * Receives a campaign file and its list, and reads the campaign file. The list takes the name that the campaign file gives it, which has to be
+ * a plain one: files of the server cannot be named. Throws ProblemError and CampaignFileError; no message holds a path of the server.
+ */
+export async function withCampaignUpload<Answer>(
+  request: FastifyRequest,
+  work: (upload: CampaignUpload) => Promise<Answer>,
+): Promise<Answer> {
+  return withUploads(request, ['campaign', 'list'], async ({ folder, paths, hashes }) => {
+    try {
+      const path = join(folder, 'campaign.yaml');
+      await renameUpload(folder, paths.campaign, 'campaign.yaml');
+      await renameUpload(folder, paths.list, await listNameOf(path));
+      return await work({ file: await readCampaignFile(path), hashes });
+    } catch (error) {
+      const refusal = problemOf(error);
+      if (refusal.status >= 500 || error instanceof ProblemError) throw error;
+      throw new ProblemError(refusal.status, refusal.code, refusal.detail.replaceAll(`${folder}/`, ''));
+    }
+  });
+}
+
+/** The name of the list in the campaign file, before anything that it names is opened. */
+async function listNameOf(path: string): Promise<string> {
+  const { content } = await readCampaignText(path);
+  const { list, law } = (content ?? {}) as { list?: { file?: unknown }; law?: { rules?: unknown } };
+  if (law?.rules != null)
+    throw new ProblemError(
+      422,
+      'campaign_file',
+      'law.rules names a file of rules, which cannot be sent: start this campaign with carillon start.',
+    );
+  const name = list?.file;
+  if (typeof name !== 'string' || name === '') return 'list.csv';
+  if (name !== basename(name) || name.includes('\\') || ['.', '..', 'campaign.yaml'].includes(name))
+    throw new ProblemError(
+      422,
+      'campaign_file',
+      `list.file is ${JSON.stringify(name)}; write the name of the list alone, such as list.csv.`,
+    );
+  return name;
+}

@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { createWorld, type CampaignWorld } from '../cli/campaign-world.ts';
+import { until } from '../support/until.ts';
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  // A test says of each answer what it expects.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any;
+}
+
+/** The API of the world's database, and a way to ask it with a token of each role. */
+async function serve(world: CampaignWorld) {
+  const tokens: Record<string, string> = {};
+  for (const role of ['read', 'operate']) {
+    const made = await world.run('token', 'create', `${role} desk`, '--role', role, '--json');
+    tokens[role] = (JSON.parse(made.stdout) as { token: string }).token;
+  }
+  const server = world.begin('serve', '--port', '0', '--json');
+  const ready = await until('the API listens', () => /\{.*"ready".*\}/.exec(server.io.written().stdout)?.[0]);
+  const { url } = JSON.parse(ready) as { url: string };
+  let keys = 0;
+  const ask = async (
+    request: `${'GET' | 'POST'} ${string}`,
+    { role = 'operate', key, json, form }: { role?: string; key?: string; json?: object; form?: FormData } = {},
+  ): Promise<Answer> => {
+    const [method = '', path = ''] = request.split(' ');
+    keys += 1;
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${tokens[role]}`,
+        ...(method === 'GET' ? {} : { 'idempotency-key': key ?? `key-${keys}` }),
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: form ?? (json === undefined ? null : JSON.stringify(json)),
+    });
+    const text = await response.text();
+    const isJson = /json\b(?!l)/.test(response.headers.get('content-type') ?? '');
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  };
+  return { ask, server };
+}
+
+function upload(files: Record<string, string>): FormData {
+  const form = new FormData();
+  for (const [name, text] of Object.entries(files)) form.append(name, new Blob([text]), `${name}.txt`);
+  return form;
+}
+
+test('a campaign is checked, started, paused, sped up, resumed and handed on through the API alone', async () => {
+  const world = await createWorld();
+  world.writeCampaign({ rows: 12, yaml: ['retry: { max_attempts: 1 }'] });
+  const files = { campaign: world.read('campaign.yaml'), list: world.read('list.csv') };
+  await world.work();
+  const { ask, server } = await serve(world);
+  const { id } = world;
+
+  const checked = await ask('POST /campaigns/check', { role: 'read', form: upload(files) });
+  expect(checked.body).toMatchObject({ startable: true, refusal: null, rows: 12, accepted: 12, campaign: { id } });
+  expect(JSON.stringify(checked.body)).not.toContain('carillon-upload');
+  expect((await ask('POST /campaigns', { role: 'read', form: upload(files) })).status).toBe(403);
+
+  const started = await ask('POST /campaigns', { key: 'go', form: upload(files) });
+  expect(started.status, JSON.stringify(started.body)).toBe(201);
+  expect(started.body).toMatchObject({ campaignId: id, result: 'started', imported: true, rowsTotal: 12, round: 1 });
+  const paused = await ask(`POST /campaigns/${id}/pause`);
+  expect(paused.body).toMatchObject({ campaignId: id, notice: null });
+  const again = await ask('POST /campaigns', { key: 'go', form: upload(files) });
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  expect(again.body).toEqual(started.body);
+  const attached = await ask('POST /campaigns', { form: upload(files) });
+  expect(attached.body).toMatchObject({ result: 'attached', imported: false });
+  const other = { ...files, list: files.list.replace('Row1\n', 'Somebody\n') };
+  expect(await ask('POST /campaigns', { form: upload(other) })).toMatchObject({
+    status: 409,
+    body: { code: 'campaign_conflict' },
+  });
+  const faster = await ask(`POST /campaigns/${id}/adjust`, { json: { maxConcurrentCalls: 12 } });
+  expect(faster.body).toMatchObject({ limits: { maxConcurrentCalls: 12 }, notice: null });
+
+  const shown = await ask(`GET /campaigns/${id}`, { role: 'read' });
+  expect(shown.body).toMatchObject({ state: 'paused', why: expect.stringMatching(/^paused/) });
+  expect(await ask(`POST /campaigns/${id}/resume`, { json: { pausesSeen: 0 } })).toMatchObject({ status: 409 });
+  const { pausesSeen } = shown.body as { pausesSeen: number };
+  const resumed = await ask(`POST /campaigns/${id}/resume`, { json: { pausesSeen } });
+  expect(resumed).toMatchObject({ status: 200, body: { state: 'running' } });
+  await until('the campaign has completed', async () => {
+    const { body } = await ask(`GET /campaigns/${id}`, { role: 'read' });
+    return body.state === 'completed';
+  });
+  const results = await ask(`GET /campaigns/${id}/results.csv`);
+  expect(results.body.trim().split(/\r?\n/)).toHaveLength(13);
+  const report = await ask(`GET /campaigns/${id}/report`, { role: 'read' });
+  expect(report.body.rows).toEqual({ total: 12, ended: 12 });
+  expect(JSON.parse((await world.run('report', id, '--json')).stdout)).toEqual(report.body);
+  expect(await world.run('verify', id)).toMatchObject({ code: 0 });
+  server.interrupt();
+  expect((await server.ended).code).toBe(0);
+});
+
+test('what is sent cannot name files of the server, and what is wrong with it is told without its paths', async () => {
+  const world = await createWorld();
+  world.writeCampaign({ rows: 2 });
+  const [campaign, list] = [world.read('campaign.yaml'), world.read('list.csv')];
+  const { ask, server } = await serve(world);
+  const send = (files: Record<string, string>) => ask('POST /campaigns', { form: upload(files) });
+  const listNamed = (name: string) => campaign.replace('file: list.csv', `file: ${name}`);
+  for (const name of ['/etc/passwd', '../list.csv', 'folder/list.csv', 'campaign.yaml'])
+    expect(await send({ campaign: listNamed(name), list }), name).toMatchObject({
+      status: 422,
+      body: { code: 'campaign_file', detail: expect.stringMatching(/name of the list alone/) },
+    });
+  const lawful = campaign.replace('law: off', 'law: { rules: /etc/passwd }');
+  expect(await send({ campaign: lawful, list })).toMatchObject({ status: 422, body: { code: 'campaign_file' } });
+  expect(await send({ campaign })).toMatchObject({
+    status: 400,
+    body: { code: 'upload', detail: 'The file list is missing.' },
+  });
+  expect(await send({ campaign, list, more: 'x' })).toMatchObject({ status: 400 });
+  const broken = await send({ campaign: campaign.replace('hours: any', 'hours: never'), list });
+  expect(broken).toMatchObject({ status: 422, body: { code: 'campaign_file' } });
+  expect(broken.body.detail).toMatch(/^campaign\.yaml:\d+: hours/);
+  const wrongList = await send({ campaign, list: 'number,name\n1,2\n' });
+  expect(wrongList.status).toBe(422);
+  expect(wrongList.body.detail).not.toContain('carillon-upload');
+  expect(await ask('POST /campaigns', { json: { campaign } })).toMatchObject({ status: 415 });
+  expect((await ask('GET /campaigns')).body).toEqual({ campaigns: [] });
+  server.interrupt();
+  await server.ended;
+});
