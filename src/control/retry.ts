@@ -4,7 +4,7 @@ import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readClock } from './service.ts';
 
-/** For a question before it: throws UnknownCampaignError, OtherServiceError, and RetryRefusedError when the campaign's state rules it out. */
+/** For a question before it: throws UnknownCampaignError, OtherServiceError, and RetryRefusedError when the state rules it out. */
 export async function requireRetriable({ config, store }: Control, campaignId: string): Promise<void> {
   const campaign = await requireCampaign(store, campaignId);
   requireService(config, campaign);

@@ -13,8 +13,8 @@ export interface CampaignUpload {
 }
 
 /**
- * Receives a campaign file and its list, and reads the campaign file. The list takes the name that the campaign file gives it, which has to be
- * a plain one: files of the server cannot be named. Throws ProblemError and CampaignFileError; no message holds a path of the server.
+ * Receives a campaign file and its list, and reads the campaign file. The list takes the name that the campaign file gives it, which has to
+ * be a plain one: files of the server cannot be named. Throws ProblemError and CampaignFileError; no message holds a path of the server.
  */
 export async function withCampaignUpload<Answer>(
   request: FastifyRequest,

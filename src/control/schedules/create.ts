@@ -45,8 +45,8 @@ export async function readNewSchedule(
 }
 
 /**
- * Makes a schedule of `readNewSchedule`. Where it fails on the way, repeat it. Throws ScheduleExistsError when there is one of that campaign
- * already, ScheduleNeverFiresError, and as `temporal`; no schedule was made then.
+ * Makes a schedule of `readNewSchedule`. Where it fails on the way, repeat it. Throws ScheduleExistsError for a campaign that has one
+ * already, and ScheduleNeverFiresError, and as `temporal`; no schedule was made then.
  */
 export async function createSchedule(
   control: Control,
