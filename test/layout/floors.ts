@@ -135,7 +135,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   ],
 
   'src/api/core': ['src', 'src/control', 'src/convai', 'src/domain/**', 'src/input', 'src/ledger/**'],
-  'src/api/schemas': ['src/api/core', 'src/domain'],
+  'src/api/schemas': ['src/api/core', 'src/campaign-file', 'src/domain', 'src/ledger/people'],
   'src/api': ['src/api/**'],
   'src/api/routes': [
     'src',
