@@ -1,4 +1,6 @@
 import { jsonText } from '../../input/json-text.ts';
+
+export { withInstants } from '../../input/with-instants.ts';
 import type { Io } from './io.ts';
 
 /** Data for programs: the service's own names, over several lines. */
@@ -10,18 +12,4 @@ export function writeJson(io: Pick<Io, 'stdout'>, value: unknown): void {
 export function writeAnswer(io: Pick<Io, 'stdout'>, json: boolean, answer: { data: unknown; words: string }): void {
   if (json) writeJson(io, answer.data);
   else io.stdout.write(answer.words);
-}
-
-const instantName = /^at$|[a-z]At$/;
-
-/**
- * The same value with every instant of ours as programs get it: ISO 8601 in UTC, under a name that is `at` or ends in `At`. Not for records
- * of the service, whose names and times are its own.
- */
-export function withInstants(value: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(value, (name, inner: unknown) =>
-      typeof inner === 'number' && instantName.test(name) ? new Date(inner).toISOString() : inner,
-    ),
-  );
 }

@@ -27,8 +27,17 @@ test('a report shows a table for each question', async () => {
     'local hour        calls     answered         rate  on the line',
     '07:00                 2            1      100.0 %',
     '',
+    '% answered   7',
+    'Tuesday    100',
+    '',
+    'day               calls     answered         rate  on the line',
+    '2030-01-15            2            1      100.0 %',
+    '',
     'time zone               calls     answered         rate  on the line',
     'America/New_York            2            1      100.0 %',
+    '',
+    'caller number        calls     answered         rate  on the line',
+    'pn_main                  2            1      100.0 %',
     '',
   ]);
 });
@@ -57,7 +66,7 @@ test('--by chooses the tables, --json prints them for programs', async () => {
 test.each([
   [
     ['spring', '--by', 'hours'],
-    /--by: there is no "hours"\. Did you mean hour\? Possible are outcome, disposition, attempt, hour, zone/,
+    /--by: there is no "hours"\. Did you mean hour\? Possible are outcome, disposition, attempt, hour, week, day, zone/,
   ],
   [['sprung'], /no campaign "sprung"\. Did you mean spring\?/],
 ])('%j is refused with what is possible', async (args, says) => {
