@@ -45,6 +45,6 @@ export function serviceAddress(value: string): string {
 }
 
 /** Whether an address is this machine's own: 127.0.0.0/8, ::1, the one written as the other, and localhost with names below it. */
-export function isLoopback({ hostname }: URL): boolean {
+export function isLoopback({ hostname }: Pick<URL, 'hostname'>): boolean {
   return /^(?:(?:.+\.)?localhost\.?|127(?:\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]+\])$/.test(hostname);
 }

@@ -115,6 +115,8 @@ export interface EventData {
   /** `outcome`: what the correction takes back. */
   'recipient.corrected': { outcome: Outcome | null; numberChanged: boolean; hash: string };
   'recipient.withdrawn': { by: 'person'; note?: string };
+  /** A change that somebody made through the API, or what they were shown; beside the events that tell what came of it. */
+  'operator.acted': { name: string; action: string };
   'suppression.added': Entry & { source?: string; expiresAt?: number | null };
   'suppression.removed': Entry & { source: string };
 }

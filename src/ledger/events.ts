@@ -72,6 +72,7 @@ const markTypes = [
   'clock.stepped',
   'hook.delivered',
   'hook.failed',
+  'operator.acted',
   'round.ended',
   'round.started',
 ] satisfies EventType[];
@@ -109,8 +110,13 @@ export async function readEventsOf(
 }
 
 /** Events of all campaigns after `afterSeq`, in the order of the log. */
-export async function readAllEvents(db: Queries, afterSeq: number, limit: number): Promise<CampaignEvent[]> {
-  return (await selectEvents(db, { afterSeq, limit }).execute()).map(toEvent);
+export async function readAllEvents(
+  db: Queries,
+  afterSeq: number,
+  limit: number,
+  types: readonly EventType[] | null = null,
+): Promise<CampaignEvent[]> {
+  return (await selectEvents(db, { afterSeq, limit, types }).execute()).map(toEvent);
 }
 
 function selectEvents(db: Queries, { afterSeq = 0, limit = 1000, types = null }: EventPage) {

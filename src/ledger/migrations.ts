@@ -97,6 +97,14 @@ const tables: Readonly<Record<string, Columns>> = {
     campaign_id: 'text key', wish_id: 'text key', change: 'text', granted: 'integer', granted_at: 'integer', run: 'text?',
     number: 'integer?',
   },
+  tokens: {
+    token_id: 'text key', name: 'text', role: 'text', hash: 'text', created_real: 'integer', expires_real: 'integer?',
+    revoked_real: 'integer?',
+  },
+  answers: {
+    token_id: 'text key', key: 'text key', fingerprint: 'text', entry: 'text', begun_real: 'integer', status: 'integer?',
+    body: 'text?',
+  },
   aggregates: { campaign_id: 'text key', kind: 'text key', key: 'text key', value: 'text key', count: 'integer' },
 };
 
@@ -137,6 +145,7 @@ async function createIndexes(db: Kysely<Database>): Promise<void> {
     'create index conversations_unread on conversations (attempt_id) where final = 0',
     'create index conversations_unowned on conversations (agent_id, started_at) where attempt_id is null',
     'create index conversations_doubtful on conversations (agent_id, started_at) where attempt_id is null and talk > 0',
+    'create unique index answers_entry on answers (entry)',
     'create index events_campaign on events (campaign_id, seq)',
     'create index events_recipient on events (recipient_id, seq) where recipient_id is not null',
     `create index events_marks on events (campaign_id, seq) where type in (${sqlMarkTypes})`,

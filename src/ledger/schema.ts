@@ -232,6 +232,32 @@ export interface Database extends ServiceTables {
   /** Records that are not those of an attempt, by a person's word. */
   dismissals: { attempt_id: string; conversation_id: string; at: number };
   wishes: WishRow;
+  /** Who may ask through the HTTP API. */
+  tokens: {
+    token_id: string;
+    /** Whoever has it; stands in the log beside each change. */
+    name: string;
+    role: 'read' | 'operate' | 'admin';
+    /** SHA-256 of the secret as hex. The secret itself is random and stored nowhere. */
+    hash: string;
+    created_real: number;
+    /** Null: until it is revoked. */
+    expires_real: number | null;
+    revoked_real: number | null;
+  };
+  /** Changes asked for under an `Idempotency-Key`, for good: the same key never does anything twice. */
+  answers: {
+    token_id: string;
+    key: string;
+    /** Of method, path and body: the same key for something else is refused. */
+    fingerprint: string;
+    /** Random, of the try that is at work or was. */
+    entry: string;
+    begun_real: number;
+    /** Null while it is being done. */
+    status: number | null;
+    body: string | null;
+  };
 }
 
 /** A row as it is read. */

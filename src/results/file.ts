@@ -28,7 +28,8 @@ export interface WriteResultsInput extends ResultsTable {
  */
 export async function writeResults(input: WriteResultsInput): Promise<number> {
   const counter = { rows: 0 };
-  const chunks = render(counted(input, counter), input);
+  if (input.format === 'xlsx') requireFittingSheet(input);
+  const chunks = renderResults(counted(input, counter), input);
   if (input.path === '-') {
     for await (const chunk of chunks) if (!input.stdout.write(chunk)) await once(input.stdout, 'drain');
     return counter.rows;
@@ -44,14 +45,17 @@ export async function writeResults(input: WriteResultsInput): Promise<number> {
   return counter.rows;
 }
 
-function render(rows: AsyncIterable<ResultRow>, input: WriteResultsInput): AsyncIterable<string | Uint8Array> {
+/** The results as text, or as the bytes of a workbook, a piece at a time. */
+export function renderResults(
+  rows: AsyncIterable<ResultRow>,
+  input: ResultsTable & Pick<WriteResultsInput, 'format' | 'csv'>,
+): AsyncIterable<string | Uint8Array> {
   switch (input.format ?? 'csv') {
     case 'csv':
       return csvLines(rows, input, input.csv);
     case 'jsonl':
       return jsonLines(rows, input);
     case 'xlsx':
-      requireFittingSheet(input);
       return workbookBytes(rows, input);
   }
 }

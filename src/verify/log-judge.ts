@@ -218,6 +218,7 @@ export class LogJudge {
       case 'clock.stepped':
       case 'hook.delivered':
       case 'hook.failed':
+      case 'operator.acted':
       case 'recipient.decided':
       case 'recipient.deferred':
       case 'campaign.imported':

@@ -40,6 +40,7 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
       : `${rowName(event)} asked not to be called again, and will not be`;
   },
   'suppression.removed': () => 'a number was taken off the do-not-call list of this campaign',
+  'operator.acted': ({ data }) => `${printable(data.name)}: ${data.action.replaceAll('_', ' ')}`,
   'campaign.rows': null,
   'attempt.planned': null,
   'attempt.posted': null,

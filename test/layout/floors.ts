@@ -50,6 +50,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/ledger/doubt',
     'src/ledger/rows',
   ],
+  'src/ledger/desk': ['src/domain/**', 'src/ledger'],
   'src/ledger/read': [
     'src/domain/**',
     'src/ledger',
@@ -123,6 +124,23 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'workflows',
   ],
 
+  'src/api/core': ['src', 'src/control', 'src/convai', 'src/domain/**', 'src/input', 'src/ledger/**'],
+  'src/api/schemas': ['src/api/core', 'src/domain'],
+  'src/api': ['src/api/**'],
+  'src/api/routes': [
+    'src',
+    'src/api/core',
+    'src/api/schemas',
+    'src/control',
+    'src/convai',
+    'src/domain/**',
+    'src/input',
+    'src/ledger/**',
+    'src/results',
+    'src/verify',
+    'src/words',
+  ],
+
   'src/cli/terminal': ['src/input'],
   'src/cli/access': [
     'src',
@@ -148,6 +166,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/cli/start': [],
     'src/cli/rehearse': ['src/cli/results', 'src/cli/start', 'src/cli/watch', 'src/sandbox/**', 'src/verify'],
     'src/cli/local': ['src/cli/results', 'src/cli/start', 'src/cli/watch', 'src/sandbox/**'],
+    'src/cli/serve': ['src/api'],
     'src/cli/sandbox': ['src/sandbox/**'],
   }),
   'src/cli': ['src', 'src/cli/**', 'src/control', 'src/input', 'src/words'],

@@ -41,6 +41,8 @@ export const helpLines = {
   },
   'This installation:': {
     worker: 'run campaigns until stopped',
+    serve: 'serve the HTTP API until stopped',
+    token: 'manage the tokens of API and page',
     backup: 'copy the SQLite database while it is in use',
     doctor: 'diagnose this installation and suggest fixes',
     schema: 'print the JSON Schema of the campaign file, for editors',

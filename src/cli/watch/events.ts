@@ -5,6 +5,7 @@ import { hasEnded } from '../../domain/lifecycle.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { readEvents, type CampaignEvent } from '../../ledger/events.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
+import { eventAsJson } from '../../words/event-line.ts';
 import { tellEvent } from '../../words/events.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
@@ -64,7 +65,5 @@ function asText(event: CampaignEvent): string {
 }
 
 function asJson(event: CampaignEvent): string {
-  const { seq, at, type, campaignId, batchId = null, recipientId = null, attemptId = null } = event;
-  const ids = { campaignId, batchId, recipientId, attemptId };
-  return `${jsonText(withInstants({ seq, at, type, ...ids, text: tellEvent(event) }))}\n`;
+  return `${jsonText(withInstants(eventAsJson(event)))}\n`;
 }

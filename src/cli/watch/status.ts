@@ -5,23 +5,18 @@ import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import { readCampaignView, type CampaignView } from '../../ledger/read/campaign-view.ts';
 import { withInstants, writeJson } from '../terminal/json-output.ts';
-import { callerUseAsJson, callerUseLines } from '../../words/callers.ts';
+import { callerUseLines } from '../../words/callers.ts';
 import { campaignTitle, dispositionCounts, outcomeCounts, stateText, statusAsJson } from '../../words/campaign.ts';
 import { apartText, unresolvedLines } from '../../words/doubts.ts';
-import { hookLines, hooksAsJson } from '../../words/hooks.ts';
+import { viewAsJson } from '../../words/view.ts';
+import { hookLines } from '../../words/hooks.ts';
 import type { Io } from '../terminal/io.ts';
 import { withCampaign, withControl, type OpenCampaign } from '../../control/control.ts';
 import type { LedgerAccess } from '../../control/ledger.ts';
-import { pacingAsJson, pacingLines } from '../../words/pacing.ts';
+import { pacingLines } from '../../words/pacing.ts';
 import { count, plural, span } from '../../input/figures.ts';
 import { readClockOrReal } from '../../control/service.ts';
-import {
-  standstillAsJson,
-  standstillText,
-  workflowAsJson,
-  workflowText,
-  type WorkflowLook,
-} from '../../words/standstill.ts';
+import { standstillText, workflowAsJson, workflowText, type WorkflowLook } from '../../words/standstill.ts';
 import { lookAtWorkflow } from '../../control/supervision.ts';
 
 /** Neither Temporal nor the service is needed here, so neither is waited for. */
@@ -72,17 +67,7 @@ async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void
   const isOver = hasEnded(campaign) || campaign.round === 0;
   const look = isOver ? null : await lookAtWorkflow(open, limitMs);
   if (json) {
-    const { status, limits, callers, hooks, doubt, clocksApartMs, standstill } = view;
-    const told = {
-      ...statusAsJson(campaign, status),
-      callers: callerUseAsJson(callers),
-      hooks: hooksAsJson(hooks),
-      pacing: limits === null ? null : pacingAsJson(limits),
-      doubt,
-      clocksApartMs,
-      standstill: standstillAsJson(standstill),
-      ...workflowAsJson(look),
-    };
+    const told = { ...viewAsJson(view), ...workflowAsJson(look) };
     return writeJson(io, withInstants(told));
   }
   io.stdout.write(`${describe(view, look, clock, io.now()).join('\n')}\n`);

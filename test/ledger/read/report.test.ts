@@ -72,6 +72,16 @@ test.for(dialects)(
     expect(told(report.attempt)).toEqual(['1: 4/3', '2: 1/0']);
     expect(report.attempt?.[1]).toMatchObject({ value: 2, open: 1, answerRate: null, talkSeconds: null });
     expect(told(report.hour)).toEqual(['4: 1/1', '6: 1/0', '7: 2/1', '17: 1/1']);
+    // A Tuesday; nobody's calendar shows another day.
+    expect(report.week?.map(({ weekday, hour, calls, answered: taken }) => [weekday, hour, calls, taken])).toEqual([
+      [1, 4, 1, 1],
+      [1, 6, 1, 0],
+      [1, 7, 2, 1],
+      [1, 17, 1, 1],
+    ]);
+    expect(told(report.day)).toEqual(['2030-01-15: 5/3']);
+    expect(told(report.caller)).toEqual(['pn_main: 5/3']);
+    expect(told(report.caller?.[0]?.days)).toEqual(['2030-01-15: 5/3']);
     expect(told(report.zone)).toEqual([
       'America/Chicago or America/New_York: 2/0',
       'America/Los_Angeles: 1/1',

@@ -1,0 +1,30 @@
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Token, TokenRole } from '../../ledger/desk/tokens.ts';
+
+/** The server as the routes see it: their schemas are zod's. */
+export type Api = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may ask; a route that does not say is refused to everybody. */
+    role?: TokenRole | 'anybody';
+  }
+  interface FastifyRequest {
+    /** Whose request it is; null on routes for anybody. */
+    holder: Token | null;
+  }
+}
+
+/** Whose request it is. Only for routes that are not for anybody. */
+export function holderOf(request: FastifyRequest): Token {
+  if (request.holder === null) throw new Error('a route for anybody asked who is there');
+  return request.holder;
+}

@@ -1,0 +1,30 @@
+import { findToken, mayAct } from '../../ledger/desk/tokens.ts';
+import type { Api } from './app.ts';
+import type { ApiContext } from './context.ts';
+import { ProblemError } from './problem.ts';
+
+const howToGet = 'carillon token create makes one.';
+
+/** Lets a request through to its route only with a token whose role the route asks for. */
+export function authenticate(app: Api, context: ApiContext): void {
+  app.decorateRequest('holder', null);
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404)
+      throw new ProblemError(404, 'not_found', 'There is nothing here: /api/v1/openapi.json says what is.');
+    const { role = 'admin' } = request.routeOptions.config;
+    if (role === 'anybody') return;
+    const text = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    const token = text === undefined ? null : await findToken(context.store, text, context.now());
+    if (token === null) {
+      void reply.header('www-authenticate', 'Bearer');
+      const detail =
+        text === undefined
+          ? `Send a token: Authorization: Bearer carillon_… (${howToGet})`
+          : `The token is unknown, revoked or has expired. ${howToGet}`;
+      throw new ProblemError(401, text === undefined ? 'token_missing' : 'token_refused', detail);
+    }
+    if (!mayAct(token.role, role))
+      throw new ProblemError(403, 'role', `This takes the role ${role}; the token of ${token.name} has ${token.role}.`);
+    request.holder = token;
+  });
+}

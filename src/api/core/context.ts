@@ -1,0 +1,15 @@
+import type { Control } from '../../control/control.ts';
+import type { ServiceClock } from '../../convai/service-clock.ts';
+import type { Logger } from '../../logger.ts';
+
+/** What the routes work with. */
+export interface ApiContext extends Control {
+  logger: Logger;
+  /** The clock of the service, or this machine's while it does not answer. */
+  clock: () => Promise<ServiceClock>;
+}
+
+/** Service time, whole milliseconds. */
+export async function serviceNow({ clock }: Pick<ApiContext, 'clock'>): Promise<number> {
+  return Math.round((await clock()).now());
+}

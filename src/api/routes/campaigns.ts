@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { requireCampaign } from '../../control/ledger.ts';
+import { withInstants } from '../../input/with-instants.ts';
+import { readCampaignView } from '../../ledger/read/campaign-view.ts';
+import { listCampaigns } from '../../ledger/rows/campaigns.ts';
+import { statusAsJson } from '../../words/campaign.ts';
+import { standstillText } from '../../words/standstill.ts';
+import { viewAsJson } from '../../words/view.ts';
+import type { Api } from '../core/app.ts';
+import { serviceNow, type ApiContext } from '../core/context.ts';
+import { campaignDetail, campaignSummary } from '../schemas/campaign.ts';
+import { campaignParams, refusals } from '../schemas/common.ts';
+
+/** Campaigns as a whole. */
+export function campaignRoutes(app: Api, context: ApiContext): void {
+  const { store } = context;
+  app.get(
+    '/api/v1/campaigns',
+    {
+      config: { role: 'read' },
+      schema: {
+        operationId: 'listCampaigns',
+        tags: ['campaigns'],
+        summary: 'List all campaigns, newest first',
+        response: { 200: z.object({ campaigns: z.array(campaignSummary) }), ...refusals() },
+      },
+    },
+    async () => {
+      const campaigns: unknown[] = [];
+      const now = await serviceNow(context);
+      for (const campaign of await listCampaigns(store.db)) {
+        const view = await readCampaignView(store.db, campaign, now);
+        campaigns.push({ ...statusAsJson(campaign, view.status), needs: view.needs.length });
+      }
+      return withInstants({ campaigns: campaigns.toReversed() }) as { campaigns: z.input<typeof campaignSummary>[] };
+    },
+  );
+
+  app.get(
+    '/api/v1/campaigns/:campaign',
+    {
+      config: { role: 'read' },
+      schema: {
+        operationId: 'showCampaign',
+        tags: ['campaigns'],
+        summary: 'Show how a campaign stands, and why nobody is called now',
+        params: campaignParams,
+        response: { 200: campaignDetail, ...refusals(404) },
+      },
+    },
+    async ({ params }) => {
+      const campaign = await requireCampaign(store, params.campaign);
+      const clock = await context.clock();
+      const view = await readCampaignView(store.db, campaign, Math.round(clock.now()));
+      const why = standstillText(campaign, { ...view, look: null }, { clock, now: context.now() });
+      const needs = view.needs.map((need) => ('since' in need ? { kind: need.kind, sinceAt: need.since } : need));
+      return withInstants({ ...viewAsJson(view), why, needs }) as z.input<typeof campaignDetail>;
+    },
+  );
+}

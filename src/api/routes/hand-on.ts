@@ -1,0 +1,75 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { requireCampaign } from '../../control/ledger.ts';
+import { readReport, reportDimensions } from '../../ledger/read/report.ts';
+import { everyResult, readResultKeys, readResults } from '../../ledger/read/result-rows.ts';
+import { renderResults, resultsFormats } from '../../results/file.ts';
+import type { Api } from '../core/app.ts';
+import type { ApiContext } from '../core/context.ts';
+import { noteNumbersShown } from '../core/shown-numbers.ts';
+import { campaignParams, refusals } from '../schemas/common.ts';
+import { report, resultsQuery } from '../schemas/hand-on.ts';
+
+const types = {
+  csv: 'text/csv; charset=utf-8',
+  jsonl: 'application/jsonl; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+} as const;
+
+/** Results and report, to hand on. */
+export function handOnRoutes(app: Api, context: ApiContext): void {
+  const { store } = context;
+  app.get(
+    '/api/v1/campaigns/:campaign/report',
+    {
+      config: { role: 'read' },
+      schema: {
+        operationId: 'showReport',
+        tags: ['insight'],
+        summary: 'Count rows and calls by outcome, disposition, attempt, time, zone, caller and collected value',
+        params: campaignParams,
+        response: { 200: report, ...refusals(404) },
+      },
+    },
+    async ({ params }) => readReport(store, await requireCampaign(store, params.campaign), reportDimensions),
+  );
+
+  app.get(
+    '/api/v1/campaigns/:campaign/results.:format',
+    {
+      config: { role: 'operate' },
+      schema: {
+        operationId: 'downloadResults',
+        tags: ['insight'],
+        summary: 'Download every row of the list with what came of it, as carillon results writes it',
+        description: 'The rows hold the numbers of the list, so this takes the role operate and is written to the log.',
+        params: campaignParams.extend({ format: z.enum(resultsFormats) }),
+        querystring: resultsQuery,
+        produces: Object.values(types),
+        response: { 200: z.any().meta({ description: 'The file.' }), ...refusals(404) },
+      },
+    },
+    async (request, reply) => {
+      const { params, query } = request;
+      const campaign = await requireCampaign(store, params.campaign);
+      const { campaignId } = campaign;
+      await noteNumbersShown(context, request, campaignId);
+      const { collected, evaluation } = await readResultKeys(store.db, campaignId);
+      const filter = {
+        ...everyResult,
+        outcomes: query.outcome ?? null,
+        changedSince: query.since === undefined ? null : Date.parse(query.since),
+      };
+      const table = {
+        columns: campaign.rules.list.columns,
+        collectedKeys: collected,
+        evaluationKeys: evaluation,
+        format: params.format,
+      };
+      return reply
+        .type(types[params.format])
+        .header('content-disposition', `attachment; filename="${campaignId}-results.${params.format}"`)
+        .send(Readable.from(renderResults(readResults(store.db, campaignId, filter), table)));
+    },
+  );
+}

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { counts, instant } from './common.ts';
+
+const campaignStates = [
+  'importing', 'draft', 'scheduled', 'running', 'paused', 'draining', 'completed', 'cancelled', 'failed',
+] as const; // prettier-ignore
+
+/** Progress of a campaign in counts. */
+export const campaignSummary = z
+  .object({
+    campaignId: z.string(),
+    name: z.string().nullable(),
+    state: z.enum(campaignStates),
+    stateReason: z.string().nullable().meta({ description: 'Why it is paused or has failed.' }),
+    round: z.int(),
+    createdAt: instant,
+    total: z.int().meta({ description: 'Data rows of the list.' }),
+    done: z.int().meta({ description: 'Rows with an outcome, rejected ones included.' }),
+    open: z.int().meta({ description: 'Calls that were sent and have no result yet.' }),
+    planned: z.int().meta({ description: 'Calls that were planned and not sent.' }),
+    waiting: z.int(),
+    nextDueAt: instant.nullable(),
+    outcomes: counts,
+    dispositions: counts,
+    unresolved: z.int().meta({ description: 'Rows about which a person has to decide.' }),
+    batches: counts,
+    rejected: z.int(),
+    needs: z.int().meta({ description: 'Things that only a person can set right.' }),
+  })
+  .meta({ id: 'CampaignSummary' });
+
+const need = z.discriminatedUnion('kind', [
+  z.object({ kind: z.enum(['failed', 'paused']), reason: z.string().nullable() }),
+  z.object({ kind: z.literal('unresolved'), rows: z.int(), apart: z.int() }),
+  z.object({ kind: z.literal('caller_out'), phoneNumberId: z.string(), reason: z.string() }),
+  z.object({ kind: z.literal('hook_silent'), sinceAt: instant }),
+  z.object({ kind: z.literal('hook_failed'), hook: z.enum(['on_completion', 'on_pause']) }),
+  z.object({ kind: z.literal('clocks_apart'), apartMs: z.int() }),
+]);
+
+/** Everything that `carillon status` tells from the database. */
+export const campaignDetail = campaignSummary
+  .extend({
+    needs: z.array(need).meta({ description: 'What only a person can set right.' }),
+    why: z
+      .string()
+      .nullable()
+      .meta({ description: 'In one sentence why nobody is called now; null while somebody may be.' }),
+    standstill: z
+      .object({
+        reason: z.string(),
+        sinceAt: instant.nullable(),
+        untilAt: instant.nullable(),
+        calls: z.int().nullable(),
+        rule: z.string().nullable(),
+      })
+      .nullable(),
+    pacing: z
+      .object({
+        maxConcurrentCalls: z.int(),
+        warmUp: z.int(),
+        pace: z.number(),
+        paceCutAt: instant.nullable(),
+        account: z.object({ lines: z.int(), free: z.int(), share: z.number() }).nullable(),
+        allowed: z.int().meta({ description: 'Calls that may be on the line now.' }),
+        onLine: z.int(),
+        startsPerMinute: z.number().nullable(),
+        startsInLastMinute: z.int(),
+      })
+      .nullable()
+      .meta({ description: 'Null once the campaign has ended.' }),
+    callers: z.array(
+      z.object({
+        phoneNumberId: z.string(),
+        state: z.enum(['in', 'out']),
+        reason: z.string().nullable(),
+        checkedAt: instant.nullable(),
+        calls: z.int(),
+      }),
+    ),
+    hooks: z.object({
+      preDialSilentSinceAt: instant.nullable(),
+      completion: z.enum(['pending', 'delivered', 'failed']).nullable(),
+      pause: z.enum(['pending', 'delivered', 'failed']).nullable(),
+    }),
+    doubt: z.object({
+      waitingForWords: z.int(),
+      waitingForEvidence: z.int(),
+      mostCounted: z.int(),
+      wordsBusy: z.int(),
+      unresolved: counts,
+    }),
+    clocksApartMs: z.int(),
+  })
+  .meta({ id: 'Campaign' });
+
+export const waitingGroups = z.object({
+  waiting: z
+    .array(
+      z.object({
+        rule: z.string().meta({
+          description: 'What keeps the rows: `due` (nothing of their own), `retry`, `not_before`, `outside_hours`, …',
+        }),
+        rows: z.int(),
+        fromAt: instant,
+        toAt: instant.meta({ description: 'The first and the last instant at which one of them is looked at again.' }),
+      }),
+    )
+    .meta({ description: 'The largest group first.' }),
+});
+
+export const funnel = z
+  .object({
+    listed: z.int(),
+    usable: z.int().meta({ description: 'Without rows that were refused at import.' }),
+    called: z.int(),
+    answered: z.int(),
+    completed: z.int(),
+    notCalled: counts.meta({ description: 'Rows that have an outcome and were never called, by outcome.' }),
+  })
+  .meta({ id: 'Funnel' });
+
+export const course = z
+  .object({
+    stepMs: z.number(),
+    points: z.array(
+      z.object({
+        at: instant,
+        starts: z.int(),
+        ends: z.int(),
+        open: z.int(),
+        allowed: z.int(),
+        limited: z.int().meta({ description: 'Requests that the service refused because of its rate limit (429).' }),
+      }),
+    ),
+    pauses: z.array(z.object({ fromAt: instant, toAt: instant.nullable(), reason: z.string().nullable() })),
+  })
+  .meta({ id: 'Course' });

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { instant } from './common.ts';
+
+export const eventQuery = z.object({
+  campaign: z.string().min(1).optional().meta({ description: 'Only events of this campaign.' }),
+  after: z.coerce.number().int().min(0).default(0).meta({ description: '`cursor` of the page before.' }),
+});
+
+/** A line of the log; no number, no name and nothing that was said is in it. */
+export const event = z
+  .object({
+    seq: z.int(),
+    at: instant,
+    type: z.string().meta({ examples: ['campaign.state'] }),
+    campaignId: z.string(),
+    batchId: z.string().nullable(),
+    recipientId: z.string().nullable(),
+    attemptId: z.string().nullable(),
+    text: z.string().nullable().meta({ description: 'In words, where people want to hear of it as it happens.' }),
+  })
+  .meta({ id: 'Event' });
+
+export const eventPage = z.object({
+  events: z.array(event),
+  cursor: z.int().meta({ description: '`after` of the next page. Nothing before it is added any more.' }),
+});

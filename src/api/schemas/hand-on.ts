@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { outcomes } from '../../domain/outcome.ts';
+
+const lines = z.array(z.object({ value: z.string(), count: z.int(), share: z.number() }));
+const callTotals = {
+  calls: z.int(),
+  open: z.int(),
+  answered: z.int(),
+  answerRate: z.number().nullable(),
+  talkSeconds: z.number().nullable(),
+};
+const callLines = z.array(z.object({ value: z.union([z.string(), z.number()]), ...callTotals }));
+
+/** What `carillon report --json` prints. */
+export const report = z
+  .object({
+    campaignId: z.string(),
+    name: z.string().nullable(),
+    state: z.string(),
+    rows: z.object({ total: z.int(), ended: z.int() }),
+    calls: z.object(callTotals).nullable(),
+    outcome: lines.optional(),
+    doubt: lines.optional().meta({ description: 'Unresolved rows by their cause.' }),
+    disposition: callLines.optional(),
+    attempt: callLines.optional(),
+    hour: callLines.optional().meta({ description: "Hours 0 to 23 of the recipients' own time." }),
+    week: z
+      .array(z.object({ weekday: z.int().meta({ description: '0 for Monday.' }), hour: z.int(), ...callTotals }))
+      .optional(),
+    day: callLines.optional(),
+    zone: callLines.optional(),
+    caller: z.array(z.object({ value: z.union([z.string(), z.number()]), ...callTotals, days: callLines })).optional(),
+    collected: z.record(z.string(), lines).optional(),
+    evaluation: z.record(z.string(), lines).optional(),
+  })
+  .meta({ id: 'Report' });
+
+export const resultsQuery = z.object({
+  outcome: z
+    .union([z.string(), z.array(z.string())])
+    .transform((value) => (Array.isArray(value) ? value : [value]))
+    .pipe(z.array(z.enum([...outcomes, 'in_progress'])))
+    .optional(),
+  since: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .meta({ description: 'Only rows that changed at this instant or later.' }),
+});

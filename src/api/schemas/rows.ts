@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { outcomes } from '../../domain/outcome.ts';
+import { instant } from './common.ts';
+
+const several = <Item extends z.ZodType>(item: Item) =>
+  z
+    .union([item, z.array(item)])
+    .transform((value) => (Array.isArray(value) ? value : [value]))
+    .optional();
+
+export const rowState = z.enum(['waiting', 'open', 'done']);
+
+export const rowQuery = z.object({
+  state: several(rowState),
+  outcome: several(z.enum(outcomes)),
+  reason: several(z.string().min(1)),
+  waiting_for: z.string().min(1).optional().meta({ description: 'A rule of `/campaigns/{campaign}/waiting`.' }),
+  search: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: 'Part of a number (four digits or more), a whole id, or `#` and the number of a row.' }),
+  after: z.coerce.number().int().min(0).default(0).meta({ description: '`next` of the page before.' }),
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  numbers: z.enum(['masked', 'shown']).default('masked').meta({
+    description: 'Whether numbers are shown whole. That takes the role operate, and is written to the log.',
+  }),
+});
+
+export const campaignRow = z
+  .object({
+    row: z.int().meta({ description: 'The first row below the header is 1.' }),
+    externalId: z.string().nullable(),
+    e164: z
+      .string()
+      .nullable()
+      .meta({ examples: ['+1••••••••42'] }),
+    state: rowState,
+    outcome: z.enum(outcomes).nullable(),
+    reason: z.string().nullable(),
+    attempts: z.int(),
+    disposition: z.string().nullable(),
+    lastDialedAt: instant.nullable(),
+    dueAt: instant.nullable(),
+    changedAt: instant,
+  })
+  .meta({ id: 'Row' });
+
+export const rowPage = z.object({
+  rows: z.array(campaignRow),
+  next: z.int().nullable().meta({ description: '`after` of the next page; null on the last one.' }),
+});
+
+/** Everything that was decided about the number of a row. */
+export const calleeStory = z
+  .object({
+    e164: z.string().nullable(),
+    suppressed: z.boolean().meta({ description: 'Whether an entry of the do-not-call list holds now.' }),
+    rows: z
+      .array(
+        z.object({
+          campaignId: z.string(),
+          row: z.int(),
+          state: rowState,
+          outcome: z.enum(outcomes).nullable(),
+          reason: z.string().nullable(),
+          next: z.string().meta({ description: 'When it may be called next, and because of which rule.' }),
+          calls: z.array(
+            z.object({
+              number: z.int(),
+              state: z.string(),
+              plannedAt: instant,
+              postedAt: instant.nullable(),
+              settledAt: instant.nullable(),
+              disposition: z.string().nullable(),
+              detail: z.string().nullable(),
+              conversationId: z.string().nullable(),
+            }),
+          ),
+        }),
+      )
+      .meta({ description: 'In every campaign of the database, the newest first.' }),
+    suppressions: z.array(
+      z.object({
+        scope: z.string(),
+        source: z.string(),
+        reason: z.string().nullable(),
+        createdAt: instant,
+        expiresAt: instant.nullable(),
+      }),
+    ),
+    story: z.array(z.object({ seq: z.int(), at: instant, campaignId: z.string(), text: z.string() })),
+    truncated: z.boolean().meta({ description: 'Whether the log holds older lines.' }),
+  })
+  .meta({ id: 'Story' });

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { instant } from './common.ts';
+
+const numbers = z
+  .array(z.string().min(1).max(100))
+  .min(1)
+  .max(1000)
+  .meta({ description: 'E.164, or as people of `region` write them.', examples: [['+12125550100']] });
+
+const region = z
+  .string()
+  .length(2)
+  .toUpperCase()
+  .optional()
+  .meta({ description: 'Country of numbers without +.', examples: ['US'] });
+
+const campaign = z
+  .string()
+  .min(1)
+  .optional()
+  .meta({ description: 'Only for this campaign; left out: for all campaigns of the database.' });
+
+export const addSuppressionsBody = z.object({
+  numbers,
+  region,
+  campaign,
+  reason: z.string().max(1000).optional(),
+  expiresAt: instant.optional().meta({ description: 'Left out: for ever.' }),
+});
+
+export const removeSuppressionsBody = z.object({ numbers, region, campaign });
+export const checkSuppressionsBody = z.object({ numbers, region });
+
+/** An entry of the do-not-call list. */
+export const suppression = z
+  .object({
+    e164: z.string(),
+    scope: z.string().meta({ description: '`account`, or the id of a campaign.' }),
+    source: z.string(),
+    reason: z.string().nullable(),
+    createdAt: instant,
+    expiresAt: instant.nullable(),
+  })
+  .meta({ id: 'Suppression' });
+
+export const suppressionQuery = z.object({
+  campaign: z.string().min(1).optional(),
+  after: z.string().max(300).optional().meta({ description: '`next` of the page before.' }),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+});

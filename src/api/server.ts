@@ -1,0 +1,79 @@
+import fastify, { type FastifyServerOptions } from 'fastify';
+import swagger from '@fastify/swagger';
+import {
+  jsonSchemaTransform,
+  jsonSchemaTransformObject,
+  serializerCompiler,
+  validatorCompiler,
+} from 'fastify-type-provider-zod';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Api } from './core/app.ts';
+import { authenticate } from './core/authentication.ts';
+import { describeApi } from './description.ts';
+import type { ApiContext } from './core/context.ts';
+import { problem, problemOf } from './core/problem.ts';
+import { campaignRoutes } from './routes/campaigns.ts';
+import { eventRoutes } from './routes/events.ts';
+import { handOnRoutes } from './routes/hand-on.ts';
+import { insightRoutes } from './routes/insight.ts';
+import { rowRoutes } from './routes/rows.ts';
+import { suppressionRoutes } from './routes/suppressions.ts';
+
+const mostBodyBytes = 1_000_000;
+
+/** The HTTP API over an open database; not listening yet. Closing it leaves the database open. */
+export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Buffer } | null = null): Promise<Api> {
+  const app = fastify({ bodyLimit: mostBodyBytes, ...(tls === null ? {} : { https: tls }) } as FastifyServerOptions)
+    .withTypeProvider<ZodTypeProvider>()
+    .setValidatorCompiler(validatorCompiler)
+    .setSerializerCompiler(serializerCompiler) as unknown as Api;
+  app.setErrorHandler(async (error, request, reply) => {
+    const refusal = problemOf(error);
+    if (refusal.status === 500)
+      context.logger.error({ err: error, route: request.routeOptions.url }, 'a request failed');
+    return reply.code(refusal.status).type('application/problem+json').serializer(JSON.stringify).send(refusal);
+  });
+  app.setNotFoundHandler(async (_request, reply) =>
+    reply
+      .code(404)
+      .type('application/problem+json')
+      .serializer(JSON.stringify)
+      .send(problem(404, 'not_found', 'There is nothing here: /api/v1/openapi.json says what is.')),
+  );
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Carillon',
+        version: '1',
+        description: 'Campaigns of a database: start, watch, steer and hand on what came of them.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/' }],
+      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+      security: [{ token: [] }],
+      tags: [
+        { name: 'campaigns', description: 'Campaigns as a whole.' },
+        { name: 'rows', description: 'Rows of a list, and what was decided about them.' },
+        { name: 'insight', description: 'What a campaign has come to.' },
+        { name: 'events', description: 'The log, from a cursor on.' },
+        { name: 'do-not-call', description: 'Numbers that nobody calls.' },
+      ],
+    },
+    transform: jsonSchemaTransform,
+    transformObject: jsonSchemaTransformObject,
+  });
+  authenticate(app, context);
+  app.get('/api/v1/openapi.json', { config: { role: 'anybody' }, schema: { hide: true } }, async (_request, reply) =>
+    reply.serializer(JSON.stringify).type('application/json').send(describeApi(app)),
+  );
+  await app.register(async (routes: Api) => {
+    campaignRoutes(routes, context);
+    insightRoutes(routes, context);
+    rowRoutes(routes, context);
+    handOnRoutes(routes, context);
+    eventRoutes(routes, context);
+    suppressionRoutes(routes, context);
+  });
+  return app;
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { Store } from '../open-ledger.ts';
+
+/** A change that somebody asks for under a key of theirs. */
+export interface KeyedRequest {
+  tokenId: string;
+  key: string;
+  /** Of method, path and body. */
+  fingerprint: string;
+}
+
+/** An answer as it was given, and is given again. */
+export interface KeptAnswer {
+  status: number;
+  body: string;
+}
+
+export type Claim =
+  /** Nobody has asked under this key, or whoever was at it is gone: do it, and keep the answer under `entry`. */
+  | { kind: 'new'; entry: string }
+  | { kind: 'done'; answer: KeptAnswer }
+  | { kind: 'under_way' }
+  /** The key was used for something else. */
+  | { kind: 'other' };
+
+/** A request lasts less long; one that was begun longer ago and has no answer died with its process. */
+const longestMs = 10 * 60_000;
+
+/**
+ * Takes a key, so that of several requests with it one is carried out. Every change of the API may be carried out again without harm, which
+ * is what happens when its process died in the middle.
+ */
+export async function claimKey(store: Store, { tokenId, key, fingerprint }: KeyedRequest): Promise<Claim> {
+  const entry = randomUUID();
+  return store.transaction(async (tx) => {
+    const begunReal = await store.now(tx);
+    const row = { token_id: tokenId, key, fingerprint, entry, begun_real: begunReal, status: null, body: null };
+    const { numInsertedOrUpdatedRows: inserted } = await tx
+      .insertInto('answers')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow();
+    if (inserted === 1n) return { kind: 'new', entry };
+    const known = await tx
+      .selectFrom('answers')
+      .selectAll()
+      .where('token_id', '=', tokenId)
+      .where('key', '=', key)
+      .executeTakeFirstOrThrow();
+    if (known.fingerprint !== fingerprint) return { kind: 'other' };
+    if (known.status !== null && known.body !== null)
+      return { kind: 'done', answer: { status: known.status, body: known.body } };
+    if (begunReal - known.begun_real < longestMs) return { kind: 'under_way' };
+    const { numUpdatedRows: taken } = await tx
+      .updateTable('answers')
+      .set({ entry, begun_real: begunReal })
+      .where('token_id', '=', tokenId)
+      .where('key', '=', key)
+      .where('entry', '=', known.entry)
+      .executeTakeFirstOrThrow();
+    return taken === 1n ? { kind: 'new', entry } : { kind: 'under_way' };
+  });
+}
+
+/** Keeps an answer for good. Null frees the key instead: what failed on the way may be asked for again. */
+export async function keepAnswer(store: Store, entry: string, answer: KeptAnswer | null): Promise<void> {
+  await store.transaction(async (tx) => {
+    if (answer === null) await tx.deleteFrom('answers').where('entry', '=', entry).execute();
+    else await tx.updateTable('answers').set(answer).where('entry', '=', entry).execute();
+  });
+}

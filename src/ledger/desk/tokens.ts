@@ -1,0 +1,91 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Store } from '../open-ledger.ts';
+import type { Row } from '../schema.ts';
+
+/** What a token allows. Each includes the one before it: look; change campaigns and lists; change who may dial and who is told. */
+export const tokenRoles = ['read', 'operate', 'admin'] as const satisfies Row<'tokens'>['role'][];
+/** What the holder of a token may do. */
+export type TokenRole = (typeof tokenRoles)[number];
+
+/** A token of the API as lists show it. Instants are real time. */
+export interface Token {
+  tokenId: string;
+  name: string;
+  role: TokenRole;
+  createdReal: number;
+  expiresReal: number | null;
+  revokedReal: number | null;
+}
+
+const secretBytes = 32;
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+function toToken(row: Row<'tokens'>): Token {
+  return {
+    tokenId: row.token_id,
+    name: row.name,
+    role: row.role,
+    createdReal: row.created_real,
+    expiresReal: row.expires_real,
+    revokedReal: row.revoked_real,
+  };
+}
+
+/**
+ * Makes a token. `text` is what its holder sends, `carillon_<id>_<secret>`; it is told here and never again, since the ledger keeps only
+ * a hash of the secret.
+ */
+export async function createToken(
+  store: Store,
+  { name, role, lastsMs, nowReal }: { name: string; role: TokenRole; lastsMs: number | null; nowReal: number },
+): Promise<{ token: Token; text: string }> {
+  const secret = randomBytes(secretBytes).toString('base64url');
+  const row = {
+    token_id: randomBytes(6).toString('hex'),
+    name,
+    role,
+    hash: hashOf(secret),
+    created_real: nowReal,
+    expires_real: lastsMs === null ? null : nowReal + lastsMs,
+    revoked_real: null,
+  };
+  await store.transaction((tx) => tx.insertInto('tokens').values(row).execute());
+  return { token: toToken(row), text: `carillon_${row.token_id}_${secret}` };
+}
+
+/** The token whose text this is, while it holds; null for any other text. */
+export async function findToken({ db }: Pick<Store, 'db'>, text: string, nowReal: number): Promise<Token | null> {
+  const [, id, secret] = /^carillon_([0-9a-f]{12})_([\w-]{43})$/.exec(text) ?? [];
+  if (id === undefined || secret === undefined) return null;
+  const row = await db.selectFrom('tokens').selectAll().where('token_id', '=', id).executeTakeFirst();
+  if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hashOf(secret)))) return null;
+  const holds = row.revoked_real === null && (row.expires_real === null || row.expires_real > nowReal);
+  return holds ? toToken(row) : null;
+}
+
+/** All tokens, revoked ones included, newest first. */
+export async function listTokens({ db }: Pick<Store, 'db'>): Promise<Token[]> {
+  return (await db.selectFrom('tokens').selectAll().orderBy('created_real', 'desc').execute()).map(toToken);
+}
+
+/** From here on the token is refused. Answers undefined when there is none of that id, and the same again when it was revoked before. */
+export async function revokeToken(store: Store, tokenId: string, nowReal: number): Promise<Token | undefined> {
+  return store.transaction(async (tx) => {
+    await tx
+      .updateTable('tokens')
+      .set({ revoked_real: nowReal })
+      .where('token_id', '=', tokenId)
+      .where('revoked_real', 'is', null)
+      .execute();
+    const row = await tx.selectFrom('tokens').selectAll().where('token_id', '=', tokenId).executeTakeFirst();
+    return row === undefined ? undefined : toToken(row);
+  });
+}
+
+/** Whether whoever has `held` may do what `wanted` is needed for. */
+export function mayAct(held: TokenRole, wanted: TokenRole): boolean {
+  return tokenRoles.indexOf(held) >= tokenRoles.indexOf(wanted);
+}

@@ -1,0 +1,82 @@
+import { onTestFinished } from 'vitest';
+import { pino } from 'pino';
+import type { Api } from '../../src/api/core/app.ts';
+import { buildApi } from '../../src/api/server.ts';
+import { createControl } from '../../src/control/control.ts';
+import { readConfig } from '../../src/config.ts';
+import { realClock } from '../../src/convai/service-clock.ts';
+import { createToken, type TokenRole } from '../../src/ledger/desk/tokens.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import { noon } from '../ledger/scenario.ts';
+
+/** The API over a store whose campaigns a test has made by hand; time stands still at noon unless `at` is moved. */
+export class ApiWorld {
+  readonly app: Api;
+  readonly store: Store;
+  at = noon;
+  /** What asking for the time fails with; null: it does not. */
+  fault: Error | null = null;
+  readonly #texts = new Map<TokenRole, string>();
+  #keys = 0;
+
+  private constructor(app: Api, store: Store) {
+    this.app = app;
+    this.store = store;
+  }
+
+  static async over(store: Store): Promise<ApiWorld> {
+    // The context is made before the world it reads the time of.
+    const held: { world?: ApiWorld } = {};
+    const nowReal = () => held.world?.at ?? noon;
+    const control = createControl({
+      config: readConfig({ CARILLON_LOG_LEVEL: 'silent' }),
+      store,
+      now: nowReal,
+      connect: () => Promise.reject(new Error('this test has no Temporal')),
+    });
+    const app = await buildApi({
+      ...control,
+      logger: pino({ level: 'silent' }),
+      clock: async () => {
+        if (held.world?.fault != null) throw held.world.fault;
+        return realClock(nowReal);
+      },
+    });
+    onTestFinished(async () => {
+      await app.close();
+    });
+    const world = new ApiWorld(app, store);
+    held.world = world;
+    for (const role of ['read', 'operate', 'admin'] as const)
+      world.#texts.set(
+        role,
+        (await createToken(store, { name: `${role} desk`, role, lastsMs: null, nowReal: noon })).text,
+      );
+    return world;
+  }
+
+  tokenText(role: TokenRole): string {
+    return this.#texts.get(role) ?? '';
+  }
+
+  /** As `admin` unless something else is said; with a new key for each change. */
+  async ask(
+    request: `${'GET' | 'POST' | 'DELETE'} ${string}`,
+    { role = 'admin', token, key, body }: { role?: TokenRole; token?: string | null; key?: string; body?: object } = {},
+  ) {
+    const [method, url] = request.split(' ') as ['GET' | 'POST' | 'DELETE', string];
+    const text = token === undefined ? this.#texts.get(role) : token;
+    this.#keys += 1;
+    const answer = await this.app.inject({
+      method,
+      url,
+      headers: {
+        ...(text == null ? {} : { authorization: `Bearer ${text}` }),
+        ...(method === 'GET' || key === '' ? {} : { 'idempotency-key': key ?? `key-${this.#keys}` }),
+      },
+      ...(body === undefined ? {} : { payload: body }),
+    });
+    const isJson = /json/.test(String(answer.headers['content-type']));
+    return { status: answer.statusCode, headers: answer.headers, body: isJson ? answer.json() : answer.body };
+  }
+}

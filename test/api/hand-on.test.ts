@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { expect, test, vi } from 'vitest';
+import { appendEvents } from '../../src/ledger/events.ts';
+import { readReport, reportDimensions } from '../../src/ledger/read/report.ts';
+import { minuteMs } from '../support/campaign-rules.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { answered, beginProven, noon, numbers } from '../ledger/scenario.ts';
+import { ApiWorld } from './api-world.ts';
+
+async function openWorld() {
+  const store = await openCleanStore('sqlite');
+  const scenario = await beginProven(store);
+  await scenario.dial(1);
+  await scenario.sweep(noon + minuteMs, [answered('conv_1', numbers(1)[0] ?? '', noon + 5_000)]);
+  return { world: await ApiWorld.over(store), scenario };
+}
+
+test('results are files in three formats, and the report is that of the command line', async () => {
+  const { world, scenario } = await openWorld();
+  const csv = await world.ask('GET /api/v1/campaigns/spring/results.csv', { role: 'operate' });
+  expect(csv.headers['content-disposition']).toBe('attachment; filename="spring-results.csv"');
+  expect(String(csv.body).split(/\r?\n/)[1]).toContain('completed');
+  const done = await world.ask('GET /api/v1/campaigns/spring/results.jsonl?outcome=completed', { role: 'operate' });
+  expect(String(done.body).trim().split('\n')).toHaveLength(1);
+  const sheet = await world.ask('GET /api/v1/campaigns/spring/results.xlsx', { role: 'operate' });
+  expect(String(sheet.body).slice(0, 2)).toBe('PK');
+  expect(await world.ask('GET /api/v1/campaigns/spring/results.pdf', { role: 'operate' })).toMatchObject({
+    status: 400,
+  });
+  expect(await world.ask('GET /api/v1/campaigns/spring/results.csv', { role: 'read' })).toMatchObject({ status: 403 });
+  const report = await world.ask('GET /api/v1/campaigns/spring/report', { role: 'read' });
+  expect(report.body).toEqual(
+    JSON.parse(JSON.stringify(await readReport(scenario.store, await scenario.campaign(), reportDimensions))),
+  );
+});
+
+test('events are read from a cursor on, and followed as they are added', async () => {
+  const { world } = await openWorld();
+  const { body } = await world.ask('GET /api/v1/events?campaign=spring', { role: 'read' });
+  expect(body.events[0]).toMatchObject({
+    type: 'campaign.imported',
+    campaignId: 'spring',
+    at: '2030-01-15T12:00:00.000Z',
+  });
+  expect(body.events[0]).not.toHaveProperty('data');
+  expect(JSON.stringify(body)).not.toContain(numbers(1)[0]);
+  const after = await world.ask(`GET /api/v1/events?after=${body.cursor}`);
+  expect(after.body).toEqual({ events: [], cursor: body.cursor });
+
+  const address = await world.app.listen({ port: 0, host: '127.0.0.1' });
+  const follow = async (headers: Record<string, string>) => {
+    const request = httpRequest(`${address}/api/v1/events/stream`, {
+      headers: { authorization: `Bearer ${world.tokenText('read')}`, ...headers },
+    });
+    request.end();
+    const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
+    let text = '';
+    response.setEncoding('utf8').on('data', (part: string) => (text += part));
+    return { response, text: () => text, end: () => request.destroy() };
+  };
+  const live = await follow({});
+  expect(live.response.headers['content-type']).toBe('text/event-stream');
+  await vi.waitFor(() => expect(live.text()).toContain(':'));
+  await world.store.transaction((tx) =>
+    appendEvents(tx, [{ at: noon, campaignId: 'spring', type: 'round.ended', data: { round: 1 } }]),
+  );
+  await vi.waitFor(() => expect(live.text()).toMatch(/id: \d+\nevent: round\.ended\ndata: {/));
+  live.end();
+  const again = await follow({ 'last-event-id': String(body.cursor) });
+  await vi.waitFor(() => expect(again.text()).toContain('event: round.ended'));
+  expect(again.text().match(/^id:/gm)).toHaveLength(1);
+  const whole = await follow({ 'last-event-id': '0' });
+  await vi.waitFor(() => expect(whole.text()).toContain('event: round.ended'));
+  expect(whole.text()).toContain('event: campaign.imported');
+  // Streams that are open do not keep it from closing.
+  await world.app.close();
+});
