@@ -4,12 +4,7 @@ import { mostReportBytes, renderHtmlReport, ReportTooLargeError } from '../../sr
 import type { ReportData } from '../../src/report/report-data.ts';
 import { callLine } from '../charts/sample-data.ts';
 import { sampleCampaign, samplePeople, sampleReport } from './sample-report.ts';
-
-/** The data inside a report, as a program finds them. */
-function dataOf(text: string): Record<string, any> {
-  const json = /<script type="application\/json" id="data">([\s\S]*?)<\/script>/.exec(text)?.[1] ?? '';
-  return JSON.parse(json);
-}
+import { dataOf } from '../support/report-file.ts';
 
 function size(data: ReportData): number {
   return Buffer.byteLength(renderHtmlReport(data));
@@ -41,7 +36,7 @@ test('people are in it only when they are asked for', () => {
   expect(without).toContain('It names no person.');
   const text = renderHtmlReport(sampleReport({ people }));
   expect(text).toContain('+12005550100');
-  expect(dataOf(text)['people'][0].rows[0].externalId).toBe('guest-0');
+  expect(dataOf(text).people[0].rows[0].externalId).toBe('guest-0');
   expect(text).toContain('And 7 rows more: carillon results spring has all.');
 });
 
@@ -73,8 +68,8 @@ test('whatever a list, an agent or a caller has written stays text', () => {
   const text = renderHtmlReport(sampleReport({ campaigns: [campaign] }));
   expect(text).not.toMatch(/<img|<script>|<!--/);
   expect(text.match(/<\/script>/g)).toHaveLength(1);
-  expect(dataOf(text)['campaigns'][0].name).toBe(hostile);
-  expect(Object.keys(dataOf(text)['campaigns'][0].collected)).toContain(hostile);
+  expect(dataOf(text).campaigns[0].name).toBe(hostile);
+  expect(Object.keys(dataOf(text).campaigns[0].collected)).toContain(hostile);
 });
 
 test('10,000 values, 1,000 collected names, 200 caller numbers and a year of days fit, and what is left out is told', () => {
@@ -96,7 +91,7 @@ test('10,000 values, 1,000 collected names, 200 caller numbers and a year of day
   });
   const text = renderHtmlReport(sampleReport({ campaigns: [campaign] }));
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(mostReportBytes);
-  const [shown] = dataOf(text)['campaigns'];
+  const [shown] = dataOf(text).campaigns;
   const kept = shown.collected.wish_0.length;
   expect(shown.collected.wish_0).toEqual(JSON.parse(JSON.stringify(values.slice(0, kept))));
   expect(shown.leftOut).toMatchObject({

@@ -7,6 +7,7 @@ import { jsonText } from '../../input/json-text.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { generator, renderHtmlReport } from '../../report/html-report.ts';
 import { readReportData } from '../../report/read-report.ts';
+import type { ReportData } from '../../report/report-data.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../results/whole-file.ts';
 import type { Io } from '../terminal/io.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
@@ -24,17 +25,8 @@ export async function writeReportFile(
   campaigns: readonly Campaign[],
   { path, people, json }: Wanted,
 ): Promise<void> {
-  const { config, store } = control;
   if (path !== '-') await refuseOtherFile(path);
-  const client = config.SVC_API_KEY === undefined ? null : openService(config);
-  const progress = new RowProgress(io, 'of the log read');
-  const onProgress = (events: number): void => progress.update(events);
-  const verify = client === null ? { onProgress } : { onProgress, service: serviceList(config, client) };
-  const now = await readServiceTime(control);
-  const data = await readReportData(store, { campaigns, now, people, verify }).finally(async () => {
-    progress.clear();
-    await client?.close();
-  });
+  const data = await readData(io, control, campaigns, people);
   const html = renderHtmlReport(data);
   const violations = data.proof?.found ?? 0;
   if (violations > 0) io.stderr.write(`carillon verify finds ${violations} violations; the report names them.\n`);
@@ -47,6 +39,26 @@ export async function writeReportFile(
   io.stderr.write(`Report written to ${path} (${Math.ceil(bytes / 1000)} KB).\n`);
   const campaignIds = campaigns.map(({ campaignId }) => campaignId);
   if (json) io.stdout.write(`${jsonText({ campaignIds, path, bytes, people, violations })}\n`);
+}
+
+async function readData(
+  io: Io,
+  control: Control,
+  campaigns: readonly Campaign[],
+  people: boolean,
+): Promise<ReportData> {
+  const { config, store } = control;
+  const client = config.SVC_API_KEY === undefined ? null : openService(config);
+  const progress = new RowProgress(io, 'of the log read');
+  const onProgress = (events: number): void => progress.update(events);
+  const verify = client === null ? { onProgress } : { onProgress, service: serviceList(config, client) };
+  try {
+    const now = await readServiceTime(control);
+    return await readReportData(store, { campaigns, now, people, verify });
+  } finally {
+    progress.clear();
+    await client?.close();
+  }
 }
 
 async function refuseOtherFile(path: string): Promise<void> {

@@ -7,11 +7,7 @@ import type { ServiceList } from '../../../src/verify/judge-list.ts';
 import { buildRows } from '../../support/campaign-rules.ts';
 import { beginProven } from '../../ledger/scenario.ts';
 import { createLedger, type Ledger } from '../campaign-ledger.ts';
-
-/** The data inside a report, as a program finds them. */
-function dataOf(text: string): Record<string, any> {
-  return JSON.parse(/<script type="application\/json" id="data">([\s\S]*?)<\/script>/.exec(text)?.[1] ?? '');
-}
+import { dataOf } from '../../support/report-file.ts';
 
 async function addAutumn(ledger: Ledger): Promise<void> {
   const rows = buildRows(['+13125550141'], () => 'Zoe');
@@ -75,7 +71,7 @@ test('no number, name or cell of the list is in a report; --people adds the numb
   expect((await ledger.run('report', 'spring', '--html', path, '--people')).code).toBe(0);
   const text = ledger.read('report.html');
   expect(text).toContain('+12125550101');
-  expect(dataOf(text)['people'][0].rows).toHaveLength(3);
+  expect(dataOf(text).people[0].rows).toHaveLength(3);
 });
 
 test('several campaigns stand side by side, and as a list in JSON', async () => {
@@ -89,7 +85,7 @@ test('several campaigns stand side by side, and as a list in JSON', async () => 
   expect(bytes).toBe(Buffer.byteLength(ledger.read('both.html')));
   const listed = JSON.parse((await ledger.run('report', 'spring', 'autumn', '--json')).stdout);
   expect(listed.campaigns.map(({ campaignId }: { campaignId: string }) => campaignId)).toEqual(['spring', 'autumn']);
-  expect(dataOf(ledger.read('both.html'))['campaigns']).toEqual(listed.campaigns);
+  expect(dataOf(ledger.read('both.html')).campaigns).toEqual(listed.campaigns);
   const text = (await ledger.run('report', 'spring', 'autumn')).stdout;
   expect(text).toMatch(/^spring: running\n[^]*\n\nautumn: running\n/);
 });
