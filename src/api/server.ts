@@ -17,6 +17,7 @@ import { eventRoutes } from './routes/events.ts';
 import { handOnRoutes } from './routes/hand-on.ts';
 import { insightRoutes } from './routes/insight.ts';
 import { rowRoutes } from './routes/rows.ts';
+import { steerRoutes } from './routes/steer.ts';
 import { suppressionRoutes } from './routes/suppressions.ts';
 
 const mostBodyBytes = 1_000_000;
@@ -70,6 +71,7 @@ export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Bu
   await app.register(async (routes: Api) => {
     campaignRoutes(routes, context);
     insightRoutes(routes, context);
+    steerRoutes(routes, context);
     rowRoutes(routes, context);
     handOnRoutes(routes, context);
     eventRoutes(routes, context);

@@ -1,21 +1,11 @@
 import { expect, test } from 'vitest';
 import { adjustSharedLimits, readSharedLimits } from '../../src/control/adjust.ts';
-import { withControl, type Control } from '../../src/control/control.ts';
 import { addToDoNotCall, checkDoNotCall } from '../../src/control/suppress.ts';
-import { openStore } from '../../src/ledger/open-ledger.ts';
-import { emptyDatabase } from '../ledger/test-stores.ts';
-
-const now = Date.parse('2030-01-15T12:00:00Z');
-
-/** Works on an empty database, without Temporal or service. */
-async function within<Result>(work: (control: Control) => Promise<Result>): Promise<Result> {
-  const { sqlitePath } = await emptyDatabase('sqlite');
-  const env = { CARILLON_DB: sqlitePath, SVC_BASE_URL: 'http://127.0.0.1:1', TEMPORAL_ADDRESS: '127.0.0.1:1' };
-  return withControl({ env, now: () => now }, work, () => openStore({ sqlitePath }));
-}
+import { noon as now } from '../ledger/scenario.ts';
+import { withLedgerAlone } from './ledger-control.ts';
 
 test('a share to keep free is refused where the account has no limit, and taken with one', () =>
-  within(async (control) => {
+  withLedgerAlone(async (control) => {
     await expect(adjustSharedLimits(control, { keepFree: 300 })).rejects.toMatchObject({
       name: 'NoLimitToShareError',
       isBadInput: true,
@@ -27,7 +17,7 @@ test('a share to keep free is refused where the account has no limit, and taken 
   }));
 
 test('an entry of the do-not-call list that would be over already is refused, and nothing is added', () =>
-  within(async (control) => {
+  withLedgerAlone(async (control) => {
     const numbers = ['+12125550100'];
     await expect(addToDoNotCall(control, numbers, { expiresAt: now })).rejects.toMatchObject({
       name: 'UsageError',

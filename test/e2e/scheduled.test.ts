@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import type { ScheduleView } from '../../src/cli/schedule/view.ts';
+import type { ScheduleView } from '../../src/control/schedules/view.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import type { Firing } from '../../src/domain/events.ts';
 import { readAllEvents } from '../../src/ledger/events.ts';

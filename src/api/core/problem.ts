@@ -60,6 +60,7 @@ const statuses: Readonly<Record<string, number>> = {
   CampaignMessageError: 409,
   EditRefusedError: 409,
   NoDatabaseError: 503,
+  OtherServiceError: 409,
   RedialRefusedError: 409,
   RetryRefusedError: 409,
   ScheduleExistsError: 409,

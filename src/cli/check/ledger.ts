@@ -1,112 +1,17 @@
 import { existsSync } from 'node:fs';
-import type { LedgerFindings } from '../../preflight/funnel.ts';
-import type { ListRow } from '../../list/recipients.ts';
-import type { Config } from '../../config.ts';
-import { partsOf } from '../../ledger/parts.ts';
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
-import { readBudgets } from '../../ledger/limits/attempt-budgets.ts';
-import { describeLocation, type Store } from '../../ledger/open-ledger.ts';
-import { readCaps } from '../../ledger/limits/placed-calls.ts';
-import { countImportedEndings, findSuppressed } from '../../ledger/rows/suppressions.ts';
-import { describeFailure } from '../terminal/failure.ts';
+import { checkedLedger, unasked, type CheckedCampaign, type CheckedLedger } from '../../control/check/ledger.ts';
 import { openExistingLedger } from '../../control/ledger.ts';
-import { plural } from '../../input/figures.ts';
-import { accountIdOf } from '../../control/service.ts';
-import type { NotAsked } from './service.ts';
-
-/** Whether the do-not-call list and earlier calls could be looked at, and where or why not. */
-export type LedgerState =
-  | {
-      asked: true;
-      database: string;
-      /** Calls that all campaigns of the account may have open; null: no limit of its own. */
-      accountLines: number | null;
-    }
-  | NotAsked;
-
-/** What `check` knows of a database, which it only reads. */
-export interface CheckedLedger {
-  state: LedgerState;
-  /** What a person should know of the do-not-call list. */
-  warnings: string[];
-  /** Null when there is no database to ask. */
-  look(rows: readonly ListRow[]): Promise<LedgerFindings | null>;
-  close(): Promise<void>;
-}
-
-/** Rows with numbers that one question takes; SQLite has a limit of values per statement. */
-const rowsPerQuestion = 500;
+import type { Config } from '../../config.ts';
+import { describeFailure } from '../terminal/failure.ts';
 
 /** Opens the database of the settings if there is one; never makes one, and never fails: a check must be possible anywhere. */
-export async function openCheckedLedger(
-  config: Config,
-  campaign: { campaignId: string; rules: CampaignRules; at: number },
-): Promise<CheckedLedger> {
-  const database = describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
+export async function openCheckedLedger(config: Config, campaign: CheckedCampaign): Promise<CheckedLedger> {
   if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB))
     return unasked({ asked: false, reason: `there is none at ${config.CARILLON_DB}` });
   try {
     const store = await openExistingLedger(config);
-    const accountLines = linesOf(await readAccount(store.db, accountIdOf(config)));
-    return {
-      state: { asked: true, database, accountLines },
-      warnings: await endingImports(store, campaign),
-      look: (rows) => look(store, campaign, rows),
-      close: () => store.close(),
-    };
+    return { ...(await checkedLedger({ config, store }, campaign)), close: () => store.close() };
   } catch (error) {
     return unasked({ asked: false, reason: describeFailure(error, false).message });
   }
-}
-
-/** For a check that is to ask nobody. */
-export function unasked(state: NotAsked): CheckedLedger {
-  return { state, warnings: [], look: () => Promise.resolve(null), close: () => Promise.resolve() };
-}
-
-const dayMs = 24 * 3_600_000;
-
-/** Whoever stands on a list that was not renewed in time is called, and nothing else says so. */
-async function endingImports(store: Store, { campaignId, at }: { campaignId: string; at: number }): Promise<string[]> {
-  const ended = await countImportedEndings(store.db, campaignId, { from: at - 31 * dayMs, to: at });
-  const ending = await countImportedEndings(store.db, campaignId, { from: at, to: at + 7 * dayMs });
-  const tell = (entries: number, when: string): string[] =>
-    entries === 0
-      ? []
-      : [
-          `${plural(entries, 'imported entry', 'imported entries')} of the do-not-call list ${when} and then ${entries === 1 ? 'keeps' : 'keep'} nobody from being called: import the list again, without --expires`,
-        ];
-  const [run, has] = [ending === 1 ? 'runs' : 'run', ended === 1 ? 'has' : 'have'];
-  return [
-    ...tell(ended, `${has} run out in the 31 days before the start`),
-    ...tell(ending, `${run} out within 7 days after the start`),
-  ];
-}
-
-async function look(
-  store: Store,
-  { campaignId, rules, at }: { campaignId: string; rules: CampaignRules; at: number },
-  rows: readonly ListRow[],
-): Promise<LedgerFindings> {
-  const accepted = rows.filter((row) => row.verdict === 'accepted');
-  const suppressed = new Set<string>();
-  for (const part of partsOf(accepted, rowsPerQuestion)) {
-    const numbers = part.map(({ e164 }) => e164);
-    for (const number of await findSuppressed(store.db, { campaignId, now: at }, numbers)) suppressed.add(number);
-  }
-  const callees = accepted.map(({ e164, externalId: person, country, regions }) => ({
-    e164,
-    person,
-    place: { country, regions },
-  }));
-  const capsAllowAt = await readCaps(store.db, rules, { callees, now: at });
-  // Of the budgets only that of the number can have been used before the first attempt.
-  const budgeted = callees.map(({ e164 }) => ({ recipientId: '', e164, counted: 0, budgetFrom: 0 }));
-  const budgetAllowsAt = await readBudgets(store.db, rules.retry, { recipients: budgeted, now: at });
-  return {
-    suppressed,
-    capsAllowAt,
-    budgetAllowsAt: ({ e164 }) => budgetAllowsAt({ recipientId: '', e164, counted: 0, budgetFrom: 0 }),
-  };
 }

@@ -1,11 +1,9 @@
-import type { CampaignFile } from '../../campaign-file/file.ts';
 import type { ExclusionReason } from '../../preflight/funnel.ts';
 import type { PreflightReport, RejectionSummary, RenderedExample } from '../../preflight/preflight.ts';
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { zoneDataRelease } from '../../domain/time-zone.ts';
-import type { LedgerState } from './ledger.ts';
-import type { CheckReport } from './check.ts';
-import type { ServiceState } from './service.ts';
+import type { CheckReport, CheckResult } from '../../control/check/check.ts';
+import type { LedgerState } from '../../control/check/ledger.ts';
+import type { ServiceState } from '../../control/check/service.ts';
 import { instantText } from '../../input/instant.ts';
 import { cannotFinishLine, renderForecast } from '../../words/forecast.ts';
 import { renderLaw } from '../../words/law.ts';
@@ -15,14 +13,7 @@ import { renderOpeningLines } from './words-text.ts';
 import { wrapped } from '../../input/wrapped.ts';
 
 /** The report of `check` for people, in lines of at most 80 characters as far as the words of others allow. */
-export function renderCheck(
-  file: CampaignFile,
-  rules: CampaignRules,
-  report: CheckReport,
-  listNotes: readonly string[],
-  /** Why nobody could be called whatever the people do; null: nothing of the kind. */
-  obstacle: string | null,
-): string {
+export function renderCheck({ file, rules, report, listNotes, obstacle }: CheckResult): string {
   const name = file.name === null ? '' : ` (${printable(file.name)})`;
   const lines = [
     `Campaign  ${file.id}${name}`,

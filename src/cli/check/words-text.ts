@@ -1,5 +1,5 @@
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import type { CheckReport } from './check.ts';
+import type { CheckReport } from '../../control/check/check.ts';
 import { count, plural, span } from '../../input/figures.ts';
 import { printable } from '../../input/printable.ts';
 import { wrapped } from '../../input/wrapped.ts';

@@ -2,10 +2,10 @@ import { Command } from 'commander';
 import { formatConduct } from '../../sandbox/judge/conduct-report.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
-import { tellStart } from '../start/started-campaign.ts';
+import { createControl } from '../../control/control.ts';
+import { startAloud, tellStart } from '../start/started-campaign.ts';
 import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readCampaign } from '../../import/import-list.ts';
-import { startFromFile } from '../start/campaign-start.ts';
 import { renderOutcomes } from '../../words/campaign.ts';
 import { createCampaignView } from '../access/campaign-view.ts';
 import { demoFaults, demoLimits } from './demo-faults.ts';
@@ -80,11 +80,10 @@ async function runDemo(io: Io, { keep, speed }: DemoFlags): Promise<void> {
 }
 
 async function playCampaign(io: Io, world: LocalWorld, folder: DemoFolder, leave: AbortSignal): Promise<Snapshot> {
-  const { config, store } = world;
-  const { client } = await world.connect();
+  const { config, store, connect } = world;
+  const control = createControl({ config, store, now: () => io.now(), connect });
   const read = await readCampaign(await readCampaignFile(folder.campaignPath), io.now());
-  const connect = () => Promise.resolve(client);
-  const result = await startFromFile(io, read, { config, store, connect, check: true });
+  const result = await startAloud(io, control, read, { check: true, allowPartial: false });
   io.stdout.write(tellStart(result));
   const view = createCampaignView(io, io.stdout, 'Ctrl-C stops it.');
   const clock = keepServiceClock(config.SVC_BASE_URL);

@@ -10,7 +10,7 @@ import { cachedBinaryPath } from '../../temporal/binary-cache.ts';
 import { findOnPath } from '../../temporal/binary-probe.ts';
 import { findTemporalBinary } from '../../temporal/server-binary.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-finding.ts';
-import { isOldZoneData, timeZoneDataAge } from '../access/time-zone-data.ts';
+import { isOldZoneData, timeZoneDataAge } from '../../control/check/time-zone-data.ts';
 import { readVersion } from '../terminal/version.ts';
 
 const oldestNode = { major: 20, minor: 19 };

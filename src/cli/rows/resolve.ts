@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander';
-import { giveUpOpen } from '../../ledger/people/give-up-open.ts';
-import { resolveUnresolved, type Resolution } from '../../ledger/people/resolve.ts';
+import { withControl } from '../../control/control.ts';
+import { resolveAll, type Resolved } from '../../control/resolve.ts';
+import { plural, span } from '../../input/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants, writeJson } from '../terminal/json-output.ts';
-import { plural, span } from '../../input/figures.ts';
-import { resolveCandidates, resolveRow, type RowDecision } from './resolve-candidates.ts';
-import { atDesk, whenAgreed, type Desk, type DeskInput } from './resolve-desk.ts';
+import { mayRedial, tellSetOff, type Asker } from './redial.ts';
+import { resolveCandidates, resolveRow, type FlaggedDecision } from './resolve-candidates.ts';
 
 const examples = `
 A recipient is unresolved if it cannot be known whether the call was placed, or which record belongs to it: the answer to a batch was
@@ -39,12 +39,6 @@ Examples:
   carillon resolve reminders --row 12 --conversation conv_7d1
   carillon resolve reminders --row 12 --redial --yes
   carillon resolve reminders --give-up --open`;
-
-/** Thrown when open calls are not given up, since the service may still tell of them. */
-class StillHeardOfError extends Error {
-  override readonly name = 'StillHeardOfError' as const;
-  readonly exitCode = 1;
-}
 
 /** Thrown when neither or both of the decisions are given. */
 class DecisionError extends Error {
@@ -104,10 +98,10 @@ async function decide(io: Io, campaignId: string, flags: Flags): Promise<void> {
     );
   if (open && flags.redial === true)
     throw new DecisionError('--open goes with --give-up only: a call that may still be under way is never redialled.');
-  await resolveAll(at, flags.redial === true ? 'redial' : 'give_up', open);
+  await decideAll(at, flags.redial === true ? 'redial' : 'give_up', open);
 }
 
-function decisionsOf({ redial, giveUp, conversation, not }: Flags): RowDecision[] {
+function decisionsOf({ redial, giveUp, conversation, not }: Flags): FlaggedDecision[] {
   return [
     ...(redial === true ? [{ decision: 'redial' as const, conversationId: null }] : []),
     ...(giveUp === true ? [{ decision: 'give_up' as const, conversationId: null }] : []),
@@ -127,47 +121,31 @@ const riskOfAll =
   'If a lost batch was carried out after all, its recipients are called twice; no record can rule this out.';
 
 /** One decision about all that can be decided about together; `open` gives up open calls as well. */
-async function resolveAll(at: DeskInput, decision: 'redial' | 'give_up', open: boolean): Promise<void> {
-  await atDesk(at, async (desk) => {
-    const { io, campaignId, store, clock, json } = desk;
+async function decideAll(at: Asker, decision: 'redial' | 'give_up', open: boolean): Promise<void> {
+  const { io, campaignId, json } = at;
+  await withControl(io, async (control) => {
     const question = `Dial the unresolved recipients of ${campaignId} again?`;
-    await whenAgreed(desk, decision === 'redial' ? { risk: riskOfAll, question } : null, async (setOff) => {
-      const now = Math.round(clock.now());
-      const given = open ? await giveUpOpenCalls(desk, now) : 0;
-      if (open && !json) io.stdout.write(`${plural(given, 'open call')} of campaign ${campaignId} given up.\n`);
-      const resolution = await resolveUnresolved(store, { campaignId, now }, decision);
-      const going = await setOff();
-      if (json) writeJson(io, withInstants({ campaignId, decision, ...resolution, openGivenUp: given }));
-      else io.stdout.write(tellResolution(desk, { ...resolution, decision, going, given }));
-    });
+    if (decision === 'redial' && !(await mayRedial(at, control, { risk: riskOfAll, question }))) return;
+    const resolved = await resolveAll(control, { campaignId, decision, open });
+    const { resolution, openGivenUp } = resolved;
+    if (json) return writeJson(io, withInstants({ campaignId, decision, ...resolution, openGivenUp }));
+    if (open) io.stdout.write(`${plural(openGivenUp, 'open call')} of campaign ${campaignId} given up.\n`);
+    io.stdout.write(tellResolved(campaignId, decision, resolved));
   });
 }
 
-/** Answers how many calls. Throws StillHeardOfError when the service still tells about its calls, so that nothing is given up. */
-async function giveUpOpenCalls({ store, campaign, clock }: Desk, now: number): Promise<number> {
-  const given = await giveUpOpen(store, { campaignId: campaign.campaignId, now }, campaign.rules.agentId);
-  if (given.kind === 'given_up') return given.calls;
-  const ago = span(clock.toRealMs(now - given.since));
-  throw new StillHeardOfError(
-    `Nothing was given up: a call was placed or the service's records were read ${ago} ago, so results may still come. Open calls can be given up once the records could not be read for an hour.`,
-  );
-}
-
-interface Told extends Resolution {
-  decision: 'redial' | 'give_up';
-  going: string;
-  given: number;
-}
-
-function tellResolution(
-  { campaignId, clock }: Desk,
-  { recipients, apart, tooEarly, decidableAt, decision, going, given }: Told,
+function tellResolved(
+  campaignId: string,
+  decision: 'redial' | 'give_up',
+  { resolution, openGivenUp, setOff, decidableInMs }: Resolved,
 ): string {
+  const { recipients, apart, tooEarly, decidableAt } = resolution;
+  const going = tellSetOff(campaignId, setOff);
   const lines: string[] = [];
   if (recipients > 0) {
     const what = decision === 'redial' ? 'will be dialled again' : 'stay unresolved; the decision is on record';
     lines.push(`${plural(recipients, 'recipient')} of campaign ${campaignId} ${what}.${going}`);
-  } else if (given === 0 && apart === 0) {
+  } else if (openGivenUp === 0 && apart === 0) {
     lines.push(`No recipient of campaign ${campaignId} is unresolved${tooEarly > 0 ? ' yet' : ''}.${going}`);
   }
   if (apart > 0) {
@@ -176,9 +154,9 @@ function tellResolution(
   }
   if (tooEarly > 0) {
     const until =
-      decidableAt === null
+      decidableAt === null || decidableInMs === null
         ? 'soon'
-        : `after ${new Date(decidableAt).toISOString()} (in ${span(clock.toRealMs(decidableAt - clock.now()))})`;
+        : `after ${new Date(decidableAt).toISOString()} (in ${span(decidableInMs)})`;
     lines.push(
       `${plural(tooEarly, 'batch', 'batches')} cannot be decided about yet: results may still come. Try again ${until}.`,
     );

@@ -1,11 +1,13 @@
-import { listSchedules } from '../../ledger/campaign/schedules.ts';
-import type { Io } from '../terminal/io.ts';
-import { writeAnswer, writeJson } from '../terminal/json-output.ts';
+import { connected, withControl } from '../../control/control.ts';
+import { notInTemporal } from '../../control/schedules/access.ts';
+import type { LastFiring, ScheduleView } from '../../control/schedules/view.ts';
+import { describeSchedule, listSchedules } from '../../control/schedules/schedules.ts';
 import { count, span } from '../../input/figures.ts';
 import { printable } from '../../input/printable.ts';
-import { notInTemporal, requireSchedule, withSchedules } from './access.ts';
-import { inZone, nextTimes, readScheduleView, type LastFiring, type ScheduleView } from './view.ts';
+import type { Io } from '../terminal/io.ts';
+import { writeAnswer, writeJson } from '../terminal/json-output.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
+import { inZone, nextTimes } from './times.ts';
 
 const columns: readonly Column<ScheduleView>[] = [
   { title: 'CAMPAIGN', value: (view) => view.campaignId },
@@ -17,10 +19,10 @@ const columns: readonly Column<ScheduleView>[] = [
   { title: 'RESULT', value: (view) => tellResult(view.last), flexible: true },
 ];
 
-export async function listAllSchedules(io: Io, flags: { json: boolean }): Promise<void> {
-  await withSchedules(io, async (session) => {
-    const views: ScheduleView[] = [];
-    for (const schedule of await listSchedules(session.store.db)) views.push(await readScheduleView(session, schedule));
+/** `carillon schedule list`. */
+export async function runList(io: Io, flags: { json: boolean }): Promise<void> {
+  await withControl(io, async (control) => {
+    const views = await listSchedules(control);
     if (flags.json) {
       writeJson(io, { schedules: views });
       return;
@@ -30,14 +32,18 @@ export async function listAllSchedules(io: Io, flags: { json: boolean }): Promis
       return;
     }
     io.stdout.write(renderTable(columns, views, terminalWidth(io)));
-    for (const { campaignId, file: filePath } of views.filter(({ state }) => state === 'missing'))
+    const missing = views.filter(({ state }) => state === 'missing');
+    if (missing.length === 0) return;
+    const session = await connected(control);
+    for (const { campaignId, file: filePath } of missing)
       io.stderr.write(`${notInTemporal(session, { campaignId, filePath })}\n`);
   });
 }
 
-export async function describeOneSchedule(io: Io, campaignId: string, flags: { json: boolean }): Promise<void> {
-  await withSchedules(io, async (session) => {
-    const view = await readScheduleView(session, await requireSchedule(session, campaignId));
+/** `carillon schedule describe`. */
+export async function runDescribe(io: Io, campaignId: string, flags: { json: boolean }): Promise<void> {
+  await withControl(io, async (control) => {
+    const view = await describeSchedule(control, campaignId);
     writeAnswer(io, flags.json, { data: view, words: `${describeView(view).join('\n')}\n` });
   });
 }

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
-import { continueSchedule, deleteSchedule, pauseSchedule, resumeSchedule, triggerSchedule } from './control.ts';
-import { createScheduleFrom, type CreateFlags } from './create.ts';
-import { describeOneSchedule, listAllSchedules } from './list.ts';
+import { runContinue, runDelete, runPause, runResume, runTrigger } from './control.ts';
+import { runCreate, type CreateFlags } from './create.ts';
+import { runDescribe, runList } from './list.ts';
 
 const examples = `
 Each run reads the current list and starts a campaign of its own, such as reminders-2026-11-21t0900. While that campaign is running,
@@ -46,44 +46,44 @@ export function scheduleCommand(io: Io): Command {
     .option('--note <text>', 'note, kept in Temporal')
     .option('--json', 'print the schedule as JSON', false)
     .addHelpText('after', createExamples)
-    .action((path: string, flags: CreateFlags) => createScheduleFrom(io, path, flags));
+    .action((path: string, flags: CreateFlags) => runCreate(io, path, flags));
   command
     .command('list')
     .description('List all schedules with their next and last runs')
     .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule list --json')
-    .action((flags: { json: boolean }) => listAllSchedules(io, flags));
+    .action((flags: { json: boolean }) => runList(io, flags));
   const aboutOne = (name: string, description: string): Command =>
     command.command(name).description(description).argument('<campaign>', 'id from the campaign file');
   aboutOne('describe', 'Show all details of one schedule')
     .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule describe reminders')
-    .action((campaignId: string, flags: { json: boolean }) => describeOneSchedule(io, campaignId, flags));
+    .action((campaignId: string, flags: { json: boolean }) => runDescribe(io, campaignId, flags));
   aboutOne('pause', 'Pause a schedule; a running campaign continues')
     .option('--note <text>', 'reason, kept in Temporal')
     .option('--json', 'print the schedule as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule pause reminders --note "no list this week"')
-    .action((campaignId: string, flags: { note?: string; json: boolean }) => pauseSchedule(io, campaignId, flags));
+    .action((campaignId: string, flags: { note?: string; json: boolean }) => runPause(io, campaignId, flags));
   aboutOne('resume', 'Resume a schedule; missed runs are not made up')
     .option('--note <text>', 'reason, kept in Temporal')
     .option('--json', 'print the schedule as JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule resume reminders')
-    .action((campaignId: string, flags: { note?: string; json: boolean }) => resumeSchedule(io, campaignId, flags));
+    .action((campaignId: string, flags: { note?: string; json: boolean }) => runResume(io, campaignId, flags));
   aboutOne('trigger', 'Run once now with the current list, unless its last campaign is still running')
     .option('--json', 'print one JSON object', false)
     .addHelpText(
       'after',
       '\nA paused schedule can be triggered, too.\n\nExample:\n  carillon schedule trigger reminders',
     )
-    .action((campaignId: string, flags: { json: boolean }) => triggerSchedule(io, campaignId, flags));
+    .action((campaignId: string, flags: { json: boolean }) => runTrigger(io, campaignId, flags));
   aboutOne('continue', 'Continue the campaign of the last run after its workflow was lost or terminated')
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', '\nHarmless if the campaign is running.\n\nExample:\n  carillon schedule continue reminders')
-    .action((campaignId: string, flags: { json: boolean }) => continueSchedule(io, campaignId, flags));
+    .action((campaignId: string, flags: { json: boolean }) => runContinue(io, campaignId, flags));
   aboutOne('delete', 'Delete a schedule; campaigns it has started continue')
     .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', '\nExample:\n  carillon schedule delete reminders --yes')
-    .action((campaignId: string, flags: { yes: boolean; json: boolean }) => deleteSchedule(io, campaignId, flags));
+    .action((campaignId: string, flags: { yes: boolean; json: boolean }) => runDelete(io, campaignId, flags));
   return command;
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { jsonText } from '../../input/json-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { pauseLines } from '../../words/campaign.ts';
-import type { StartResult } from './campaign-start.ts';
+import type { StartResult } from '../../control/start.ts';
 import { startingCommand, tellStart, type StartedCampaign } from './started-campaign.ts';
 
 const help = `

@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import { Command } from 'commander';
 import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readCampaign, type ReadCampaign } from '../../import/import-list.ts';
@@ -6,9 +5,9 @@ import { count, plural } from '../../input/figures.ts';
 import { connected, withControl, type Control } from '../../control/control.ts';
 import { openLedger, type LedgerAccess } from '../../control/ledger.ts';
 import { superviseCampaign } from '../../control/supervision.ts';
-import type { Session } from '../../control/temporal.ts';
+import { startFromFile, type StartResult } from '../../control/start.ts';
 import type { Io } from '../terminal/io.ts';
-import { startFromFile, type StartResult } from './campaign-start.ts';
+import { RowProgress } from '../terminal/row-progress.ts';
 
 interface StartFlags {
   /** Whether to ask the service about key, agent and caller number before anything is imported. */
@@ -57,15 +56,31 @@ async function start(
   work: StartingCommand['work'],
 ): Promise<void> {
   const { config, store } = control;
-  let session: Session | null = null;
-  const connect = async (): Promise<Client> => {
-    session = await connected(control);
-    return session.temporal.client;
-  };
-  const supervise = async (): Promise<string[]> => (session === null ? [] : superviseCampaign(session, read.file.id));
   const { check, allowPartial, json } = flags;
-  const result = await startFromFile(io, read, { config, store, connect, check, allowPartial });
+  const result = await startAloud(io, control, read, { check, allowPartial });
+  const session = result.kind === 'ended' ? null : await connected(control);
+  const supervise = async (): Promise<string[]> => (session === null ? [] : superviseCampaign(session, read.file.id));
   await work(io, { config, store, path, json, result, supervise });
+}
+
+/** Starts the campaign of a file and tells on standard error what there is to tell. Throws as `startFromFile`. */
+export async function startAloud(
+  io: Io,
+  control: Control,
+  read: ReadCampaign,
+  how: { check: boolean; allowPartial: boolean },
+): Promise<StartResult> {
+  const progress = new RowProgress(io, 'imported');
+  return startFromFile(control, read, {
+    ...how,
+    onNote: (note) => io.stderr.write(`${note}\n`),
+    onProgress: (rows) => progress.update(rows),
+    onWarnings: (warnings) => {
+      progress.clear();
+      for (const warning of warnings) io.stderr.write(`Warning: ${warning}.\n`);
+      io.stderr.write(`carillon check ${read.file.path} says more.\n`);
+    },
+  }).finally(() => progress.clear());
 }
 
 /** What starting did, in a sentence or two. */

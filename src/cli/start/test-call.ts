@@ -13,7 +13,7 @@ import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { campaignHash } from '../../campaign-file/hash.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../import/import-list.ts';
 import { startCampaign } from '../../temporal/start-campaign.ts';
-import { requireCaller } from './campaign-start.ts';
+import { requireCaller } from '../../control/start.ts';
 import { readPositive } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkRecords } from '../../../src/cli/check/records.ts';
+import { checkRecords } from '../../../src/control/check/records.ts';
 import { readConfig } from '../../../src/config.ts';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
 import { buildRules } from '../../support/campaign-rules.ts';

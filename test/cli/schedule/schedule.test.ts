@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { connectTemporal } from '../../../src/temporal/connection.ts';
-import type { ScheduleView } from '../../../src/cli/schedule/view.ts';
+import type { ScheduleView } from '../../../src/control/schedules/view.ts';
 import { until } from '../../support/until.ts';
 import { createWorld, numberAt, proven, type CampaignWorld } from '../campaign-world.ts';
 

@@ -1,8 +1,8 @@
-import type { UploadFile } from '../../list/upload-file.ts';
-import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import { EditRefusedError } from '../../ledger/people/edit-refusal.ts';
-import { findOtherOwner, knowsAnyId, type ListSample } from '../../ledger/campaign/list-origin.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
+import type { UploadFile } from '../list/upload-file.ts';
+import type { Campaign } from '../ledger/rows/campaigns.ts';
+import { EditRefusedError } from '../ledger/people/edit-refusal.ts';
+import { findOtherOwner, knowsAnyId, type ListSample } from '../ledger/campaign/list-origin.ts';
+import type { Store } from '../ledger/open-ledger.ts';
 
 /** First rows by which a list is recognised. */
 const sampleSize = 500;

@@ -1,37 +1,43 @@
-import type { Client } from '@temporalio/client';
-import { checkCaller } from '../../preflight/caller-check.ts';
-import { refusePassedTimes } from '../../campaign-file/file.ts';
-import { CampaignFileError } from '../../input/errors.ts';
-import { importList, type ListImport, type ReadCampaign } from '../../import/import-list.ts';
-import type { Config } from '../../config.ts';
-import type { CallerStanding } from '../../domain/caller-choice.ts';
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { hasEnded } from '../../domain/lifecycle.ts';
-import { requireHookSecret } from '../../temporal/hook-secret.ts';
-import { findCampaign, toCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { nextDueAt } from '../../ledger/limits/counters.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
-import type { Round } from '../../ledger/campaign/rounds.ts';
-import { requireStartable, startCampaign } from '../../temporal/start-campaign.ts';
-import { callersLeftOut } from '../../words/callers.ts';
-import type { Io } from '../terminal/io.ts';
-import { RowProgress } from '../terminal/row-progress.ts';
-import { accountIdOf, readClock, readClockOrReal, ServiceUnusableError, withService } from '../../control/service.ts';
+import { checkCaller } from '../preflight/caller-check.ts';
+import { refusePassedTimes } from '../campaign-file/file.ts';
+import { CampaignFileError } from '../input/errors.ts';
+import { importList, type ListImport, type ReadCampaign } from '../import/import-list.ts';
+import type { Config } from '../config.ts';
+import type { CallerStanding } from '../domain/caller-choice.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { hasEnded } from '../domain/lifecycle.ts';
+import { requireHookSecret } from '../temporal/hook-secret.ts';
+import { findCampaign, toCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
+import { nextDueAt } from '../ledger/limits/counters.ts';
+import type { Store } from '../ledger/open-ledger.ts';
+import type { Round } from '../ledger/campaign/rounds.ts';
+import { requireStartable, startCampaign } from '../temporal/start-campaign.ts';
+import { callersLeftOut } from '../words/callers.ts';
+import type { Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { accountIdOf, readClock, readClockOrReal, ServiceUnusableError, withService } from './service.ts';
 
 /** With `--no-check`, at most this long is waited for the service's clock. */
 const clockLimitMs = 2_000;
 
-export interface StartInput {
-  config: Config;
-  store: Store;
-  /** Connects when it comes to that: a campaign that has ended needs no Temporal. */
-  connect: () => Promise<Client>;
+/** Who hears what a start has to tell, while it goes on. */
+export interface StartListener {
+  /** How the list was read, and which caller numbers are left out: sentences. */
+  onNote: (note: string) => void;
+  /** Rows imported so far. */
+  onProgress: (rows: number) => void;
+  /** What a person should know although the campaign begins, as sentences without a full stop; told once, and only if there is any. */
+  onWarnings: (warnings: readonly string[]) => void;
+}
+
+interface StartInput extends StartListener {
   /** Whether to ask the service about key, agent and number first; a campaign that exists was asked about before. */
   check: boolean;
   /** Start although not everybody can be called before the end. */
-  allowPartial?: boolean;
+  allowPartial: boolean;
 }
 
+/** What a start came to. */
 export type StartResult =
   | { kind: 'started' | 'attached'; imported: boolean; campaign: Campaign; round: Round }
   /** All its recipients have an outcome. */
@@ -45,15 +51,17 @@ export class CallerRefusedError extends Error {
 
 /**
  * Imports a campaign if the database does not have it, and starts its workflow or attaches to it. Safe to repeat at any point: what an
- * earlier try has done is not done again. Throws CampaignConflictError when the database has it from another file.
+ * earlier try has done is not done again. Temporal is not asked about a campaign that has ended. Throws CampaignConflictError when the
+ * database has it from another file; CampaignFileError and ListFileError; CallerRefusedError and ServiceUnusableError, of `check`;
+ * ConfigError; and as `temporal` and `startCampaign`. Unless it says otherwise, nothing was imported then.
  */
-export async function startFromFile(io: Io, read: ReadCampaign, input: StartInput): Promise<StartResult> {
-  const { config, store } = input;
+export async function startFromFile(control: Control, read: ReadCampaign, input: StartInput): Promise<StartResult> {
+  const { config, store } = control;
   const existing = await findCampaign(store.db, read.file.id);
-  const listImport = { store, read, accountId: accountIdOf(config), allowPartial: input.allowPartial ?? false };
+  const listImport = { store, read, accountId: accountIdOf(config), allowPartial: input.allowPartial };
   if (existing !== undefined) {
     // Refuses another file or list under its id, and reads no row.
-    await importList({ ...listImport, now: io.now() });
+    await importList({ ...listImport, now: control.now() });
     const ended = existing.state === 'completed' || existing.state === 'cancelled';
     if (ended && (await nextDueAt(store.db, existing.campaignId)) === null)
       return { kind: 'ended', campaign: existing };
@@ -63,21 +71,22 @@ export async function startFromFile(io: Io, read: ReadCampaign, input: StartInpu
     await refuseOtherSharedWords(store, read);
   }
   // Who wants the service not to be asked gets the clock of this machine when it does not answer.
-  const clock = input.check ? await readClock(config) : await readClockOrReal(config, clockLimitMs, () => io.now());
+  const clock = input.check
+    ? await readClock(config)
+    : await readClockOrReal(config, clockLimitMs, () => control.now());
   if (existing === undefined) {
     refusePassedTimes(read.file, clock.now());
     const numbers = input.check ? await requireCaller(config, read.rules) : [];
-    for (const note of callersLeftOut(numbers)) io.stderr.write(`${note}\n`);
+    for (const note of callersLeftOut(numbers)) input.onNote(note);
   }
-  const client = await input.connect();
+  const { client } = await control.temporal();
   const now = Math.round(clock.now());
   if (existing === undefined) {
     await requireStartable({ config, store, client }, read.file.id);
-    await importRows(io, { ...listImport, now });
+    await importRows({ ...listImport, now }, input);
   }
   const started = await startCampaign({ config, store, client, now }, read.file.id);
-  const campaign = await findCampaign(store.db, read.file.id);
-  if (campaign === undefined) throw new Error(`campaign ${read.file.id} has gone from the database`);
+  const campaign = await requireCampaign(store, read.file.id);
   if (started === undefined) return { kind: 'ended', campaign };
   return {
     kind: started.attached ? 'attached' : 'started',
@@ -113,12 +122,9 @@ export async function requireCaller(config: Config, rules: CampaignRules): Promi
   return check.numbers;
 }
 
-async function importRows(io: Io, input: ListImport): Promise<void> {
+async function importRows(input: ListImport, { onNote, onProgress, onWarnings }: StartListener): Promise<void> {
   const { file, header } = input.read;
-  for (const note of header.notes) io.stderr.write(`List ${file.settings.list.file}: ${note}.\n`);
-  const progress = new RowProgress(io, 'imported');
-  const onProgress = (count: number): void => progress.update(count);
-  const warnings = await importList({ ...input, onProgress }).finally(() => progress.clear());
-  for (const warning of warnings) io.stderr.write(`Warning: ${warning}.\n`);
-  if (warnings.length > 0) io.stderr.write(`carillon check ${file.path} says more.\n`);
+  for (const note of header.notes) onNote(`List ${file.settings.list.file}: ${note}.`);
+  const warnings = await importList({ ...input, onProgress });
+  if (warnings.length > 0) onWarnings(warnings);
 }

@@ -4,8 +4,8 @@ import type { ConvaiClient } from '../../convai/client.ts';
 import type { ServiceClock } from '../../convai/service-clock.ts';
 import type { CallerStanding } from '../../domain/caller-choice.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { describeFailure } from '../terminal/failure.ts';
-import { readClock, ServiceUnusableError, withService } from '../../control/service.ts';
+import { printableLines } from '../../input/printable.ts';
+import { readClock, ServiceUnusableError, withService } from '../service.ts';
 
 /** Why something was not asked. */
 export interface NotAsked {
@@ -51,7 +51,7 @@ export async function askIfPossible<Answer extends object>(
     return { asked: true, ...(await withService(config, ask)) };
   } catch (error) {
     if (!(error instanceof ServiceUnusableError)) throw error;
-    return { asked: false, reason: describeFailure(error, false).message };
+    return { asked: false, reason: printableLines(error.message) };
   }
 }
 

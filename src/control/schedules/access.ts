@@ -1,32 +1,19 @@
 import { didYouMean } from '../../input/nearest-name.ts';
-import type { Config } from '../../config.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { findSchedule, listSchedules, type Schedule } from '../../ledger/campaign/schedules.ts';
 import { describeSchedule, scheduleIdOf, type ScheduleState } from '../../temporal/schedules.ts';
 import { campaignQueues } from '../../domain/ids.ts';
-import type { Io } from '../terminal/io.ts';
-import { connected, withControl } from '../../control/control.ts';
-import type { Session } from '../../control/temporal.ts';
+import type { Session } from '../temporal.ts';
 
 /** Thrown when a command names a schedule that the database does not have; its message names those it has. */
 export class UnknownScheduleError extends Error {
   override readonly name = 'UnknownScheduleError' as const;
-  readonly exitCode = 2;
+  readonly isBadInput = true;
 }
 
 /** Thrown when a schedule cannot do what it was told; says what is known. */
 export class ScheduleMessageError extends Error {
   override readonly name = 'ScheduleMessageError' as const;
-  readonly exitCode = 1;
-}
-
-/** Opens database and Temporal by the settings of `io` for one command, and closes both. */
-export async function withSchedules<Result>(
-  io: Io,
-  work: (session: Session) => Promise<Result>,
-  open?: (config: Config) => Promise<Store>,
-): Promise<Result> {
-  return withControl(io, async (control) => work(await connected(control)), open);
+  readonly isBadInput = false;
 }
 
 /** The schedule of a campaign file's id. Throws UnknownScheduleError. */

@@ -1,8 +1,18 @@
-import { partsOf } from '../../ledger/parts.ts';
-import type { ListRow } from '../../list/recipients.ts';
-import type { RecipientEditor, EditResult } from '../../ledger/people/edit-recipients.ts';
-import type { UploadRow } from '../../ledger/people/edit-verdict.ts';
-import type { UpdatedRow } from './update-report.ts';
+import { partsOf } from '../ledger/parts.ts';
+import type { EditResult, RecipientEditor } from '../ledger/people/edit-recipients.ts';
+import type { UploadRow } from '../ledger/people/edit-verdict.ts';
+import type { ListRow } from '../list/recipients.ts';
+
+/** What became of one row of an upload. */
+export interface UpdatedRow extends Omit<EditResult, 'code'> {
+  /** Line of the file, from 1. */
+  line: number;
+  id: string | null;
+  /** Why it failed: what the editor says, or the list reader. */
+  code: string | null;
+  /** It failed, and the campaign's row of that id waits as it was. */
+  mayStillBeCalled: boolean;
+}
 
 const rowsPerPart = 500;
 
@@ -13,8 +23,7 @@ const rowsPerPart = 500;
 export async function* updateRows(
   chunks: AsyncIterable<ListRow[]>,
   editor: RecipientEditor,
-  idColumn: string,
-  now: () => number,
+  { idColumn, now }: { idColumn: string; now: () => number },
 ): AsyncGenerator<UpdatedRow[]> {
   const waiting = new Map<number, ListRow>();
   const held: UpdatedRow[] = [];

@@ -1,12 +1,10 @@
-import { DateTime } from 'luxon';
 import { readListSource, showSource } from '../../list/source.ts';
 import { firingCampaignId } from '../../domain/hours/firing-time.ts';
-import { timeZone as tableZone } from '../../domain/time-zone.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { lastFiring, type Schedule } from '../../ledger/campaign/schedules.ts';
 import type { ScheduleState } from '../../temporal/schedules.ts';
-import type { Session } from '../../control/temporal.ts';
+import type { Session } from '../temporal.ts';
 import { askTemporal } from './access.ts';
 
 export interface LastFiring {
@@ -18,7 +16,7 @@ export interface LastFiring {
   reason: string | null;
 }
 
-/** A schedule as commands show it, and as `--json` writes it. */
+/** A schedule as it is shown to people and programs. */
 export type ScheduleView = Awaited<ReturnType<typeof readScheduleView>>;
 
 /** Reads a schedule from the database and Temporal. Instants are ISO 8601 in UTC. */
@@ -72,27 +70,6 @@ async function readLast(store: Store, schedule: Schedule, state: ScheduleState |
   if (failure !== null) return { scheduledAt, campaignId, result: 'failed', reason: failure };
   const campaign = await findCampaign(store.db, campaignId);
   return { scheduledAt, campaignId, result: campaign?.state ?? 'gone', reason: campaign?.stateReason ?? null };
-}
-
-/** An ISO instant as people of the zone read it. */
-function localMinute(iso: string, timeZone: string | null): string {
-  return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC'), locale: 'en-US' }).toFormat(
-    'ccc yyyy-MM-dd HH:mm',
-  );
-}
-
-/** The next firings as people of the zone read them. */
-export function nextTimes({ nextAt, timeZone }: ScheduleView, most: number): string {
-  return nextAt
-    .slice(0, most)
-    .map((at) => localMinute(at, timeZone))
-    .join(', ');
-}
-
-/** The same instant, written as one of the zone. */
-export function inZone(iso: string | null, timeZone: string | null): string | null {
-  if (iso === null) return null;
-  return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC') }).toISO({ suppressMilliseconds: true });
 }
 
 function iso(ms: number): string {

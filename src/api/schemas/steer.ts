@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { pacing } from '../../campaign-file/pacing-schema.ts';
+import { retriableOutcomes } from '../../ledger/people/retry-ended.ts';
+
+/** Where a change leaves a campaign. `told`: null, or why its workflow does not know yet; it sees the change at its next plan. */
+export const steered = z
+  .object({
+    campaignId: z.string(),
+    state: z.string(),
+    stateReason: z.string().nullable(),
+    round: z.int(),
+    notice: z.string().nullable().meta({
+      description: 'Null; or why the workflow was not told: the change holds, and it sees it at its next plan.',
+    }),
+  })
+  .meta({ id: 'Steered' });
+
+export const wishBody = z
+  .object({
+    pausesSeen: z.int().min(0).optional().meta({
+      description:
+        'How often the campaign had paused by itself when the decision to resume was made: a later pause is not undone.',
+    }),
+  })
+  .nullish();
+
+const limits = z.object({
+  maxConcurrentCalls: z.int(),
+  startsPerMinute: z.int().nullable(),
+  batchSize: z.int(),
+  priority: z.int(),
+});
+
+const bounds = pacing.shape;
+
+export const adjustBody = z
+  .object({
+    // The bounds are the campaign file's; its defaults are not: what is left out stays as it is.
+    maxConcurrentCalls: bounds.max_concurrent_calls.unwrap().optional(),
+    startsPerMinute: bounds.starts_per_minute.unwrap().nullable().optional().meta({ description: 'Null: no limit.' }),
+    batchSize: bounds.batch_size.unwrap().optional(),
+    priority: bounds.priority.unwrap().optional(),
+    reset: z.boolean().default(false).meta({ description: 'Restores the limits of the campaign file first.' }),
+  })
+  .refine(({ reset, ...wish }) => reset || Object.keys(wish).length > 0, { error: 'names no limit, and no reset' });
+
+export const adjusted = z.object({
+  campaignId: z.string(),
+  limits: limits.meta({ description: 'That hold from the next batch on.' }),
+  file: limits.meta({ description: 'Of the campaign file.' }),
+  notice: steered.shape.notice,
+});
+
+export const withdrawBody = z
+  .object({
+    ids: z.array(z.string().min(1)).min(1).max(10_000).optional().meta({ description: "In the list's id column." }),
+    rows: z.array(z.int().min(1)).min(1).max(10_000).optional().meta({ description: 'Numbers of rows, from 1.' }),
+    reason: z.string().max(1000).optional(),
+    dryRun: z.boolean().default(false).meta({ description: 'Says what would be done, and changes nothing.' }),
+  })
+  .refine(({ ids, rows }) => (ids === undefined) !== (rows === undefined), { error: 'name rows by ids or by rows' });
+
+export const withdrawn = z.object({
+  campaignId: z.string(),
+  dryRun: z.boolean(),
+  withdrawn: z.int(),
+  left: z
+    .array(
+      z.object({
+        key: z.union([z.string(), z.int()]),
+        row: z.int().nullable(),
+        why: z.enum(['call_open', 'already_ended', 'not_found']),
+      }),
+    )
+    .meta({ description: 'Rows that were not withdrawn.' }),
+  notice: steered.shape.notice,
+});
+
+export const retryBody = z.object({ outcomes: z.array(z.enum(retriableOutcomes)).min(1) });
+
+export const retried = z.object({
+  campaignId: z.string(),
+  rows: z.int(),
+  round: z.int().nullable().meta({ description: 'The round that was started; null: nobody is in line.' }),
+});

@@ -1,0 +1,24 @@
+import { DateTime } from 'luxon';
+import type { ScheduleView } from '../../control/schedules/view.ts';
+import { timeZone as tableZone } from '../../domain/time-zone.ts';
+
+/** An ISO instant as people of the zone read it. */
+function localMinute(iso: string, timeZone: string | null): string {
+  return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC'), locale: 'en-US' }).toFormat(
+    'ccc yyyy-MM-dd HH:mm',
+  );
+}
+
+/** The next firings as people of the zone read them. */
+export function nextTimes({ nextAt, timeZone }: ScheduleView, most: number): string {
+  return nextAt
+    .slice(0, most)
+    .map((at) => localMinute(at, timeZone))
+    .join(', ');
+}
+
+/** The same instant, written as one of the zone. */
+export function inZone(iso: string | null, timeZone: string | null): string | null {
+  if (iso === null) return null;
+  return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC') }).toISO({ suppressMilliseconds: true });
+}

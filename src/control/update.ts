@@ -1,0 +1,151 @@
+import { EditRefusedError, refuseUnlessEditable } from '../ledger/people/edit-refusal.ts';
+import { RecipientEditor } from '../ledger/people/edit-recipients.ts';
+import { readWaitingIds, withdrawRecipients } from '../ledger/people/withdraw-recipients.ts';
+import { partsOf } from '../ledger/parts.ts';
+import type { Campaign } from '../ledger/rows/campaigns.ts';
+import type { ListRow } from '../list/recipients.ts';
+import { RowIndex } from '../list/row-index.ts';
+import { openUpload, type UploadFile } from '../list/upload-file.ts';
+import { plural } from '../input/figures.ts';
+import type { Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { readClockOrReal } from './service.ts';
+import { refuseForeignList } from './update-guard.ts';
+import { updateRows, type UpdatedRow } from './update-rows.ts';
+
+/** A corrected or extended list for a campaign that has not ended. */
+export interface ListUpdate {
+  campaign: Campaign;
+  upload: UploadFile;
+  idColumn: string;
+  /** The ids of the list as far as it was read, how many of its rows have none that can be read, and whether it was read to its end. */
+  listed: { ids: RowIndex; unreadable: number; isWhole: boolean };
+  /** Service time. */
+  now: () => number;
+}
+
+interface UpdateInput {
+  campaignId: string;
+  path: string;
+  delimiter?: string | undefined;
+  sheet?: string | undefined;
+}
+
+const clockLimitMs = 3_000;
+
+/**
+ * Opens a list to update a campaign with; reads its header alone. Throws UnknownCampaignError, EditRefusedError when the rows of the
+ * campaign cannot be changed, and ListFileError which names the column that is missing, or that the campaign does not have.
+ */
+export async function openUpdate(
+  { config, store, now: machineNow }: Pick<Control, 'config' | 'store' | 'now'>,
+  { campaignId, path, delimiter, sheet }: UpdateInput,
+): Promise<ListUpdate> {
+  const campaign = await requireCampaign(store, campaignId);
+  const clock = await readClockOrReal(config, clockLimitMs, machineNow);
+  const now = (): number => Math.round(clock.now());
+  refuseUnlessEditable(campaign, now());
+  const { rules } = campaign;
+  const { idColumn } = rules.list;
+  if (idColumn === null) throw new EditRefusedError(explainMissingId(campaignId));
+  const upload = await openUpload({ path, rules, delimiter, sheet });
+  return { campaign, upload, idColumn, listed: { ids: new RowIndex(), unreadable: 0, isWhole: false }, now };
+}
+
+/** How a list is applied. */
+export interface UpdateMode {
+  /** Judge every row and change nothing. */
+  dryRun: boolean;
+  /** Take the list even if it looks like that of another campaign. */
+  add: boolean;
+  /** Rows that were withdrawn come back where the list has them. */
+  restore: boolean;
+}
+
+/**
+ * Brings the rows of a campaign up to date part by part, and answers what became of each in the order of the file. What is done stays when
+ * it fails on the way; repeating it changes nothing. The campaign is told by `tellToLook` at the end. Throws EditRefusedError, for the list
+ * of another campaign before anything was changed, and ListFileError.
+ */
+export async function* applyUpdate(
+  { store }: Pick<Control, 'store'>,
+  { campaign, upload, idColumn, listed, now }: ListUpdate,
+  { dryRun, add, restore }: UpdateMode,
+): AsyncGenerator<UpdatedRow[]> {
+  if (!add) await refuseForeignList(store, campaign, upload);
+  const editor = new RecipientEditor(store, { campaignId: campaign.campaignId, restore, dryRun });
+  let done = 0;
+  try {
+    for await (const rows of updateRows(noteIds(upload.read(), listed), editor, { idColumn, now })) {
+      done += rows.length;
+      yield rows;
+    }
+  } catch (error) {
+    if (!(error instanceof EditRefusedError) || dryRun) throw error;
+    const before = `Before that, ${plural(done, 'row')} of the list had been done.`;
+    throw new EditRefusedError(`${error.message} ${before}`, error.remedy);
+  }
+}
+
+async function* noteIds(chunks: AsyncIterable<ListRow[]>, listed: ListUpdate['listed']): AsyncGenerator<ListRow[]> {
+  for await (const rows of chunks) {
+    for (const { row, externalId } of rows) {
+      if (externalId === null) listed.unreadable += 1;
+      else listed.ids.rowOf(externalId, row);
+    }
+    yield rows;
+  }
+  listed.isWhole = true;
+}
+
+/** Thrown when rows that a list does not have would be withdrawn, and some of its rows may be those: it is not known whose they are. */
+export class UnreadableIdsError extends Error {
+  override readonly name = 'UnreadableIdsError' as const;
+  readonly isBadInput = true;
+
+  constructor(rows: number) {
+    super(
+      `${plural(rows, 'row')} of the list ${rows === 1 ? 'has' : 'have'} no readable id, so nothing was withdrawn. Fix them and run the command again.`,
+    );
+  }
+}
+
+/** The campaign's waiting rows that the list does not have, once `applyUpdate` has come to its end. */
+export async function findMissing({ store }: Pick<Control, 'store'>, update: ListUpdate): Promise<number[]> {
+  const { ids, isWhole } = update.listed;
+  if (!isWhole) throw new Error('what a list does not have is not known before it was read to its end');
+  const missing: number[] = [];
+  for await (const page of readWaitingIds(store.db, update.campaign.campaignId))
+    missing.push(...page.filter(({ externalId }) => ids.rowOf(externalId) === null).map(({ row }) => row));
+  return missing;
+}
+
+const rowsPerPart = 500;
+
+/**
+ * Withdraws these rows of `findMissing`, or, with `dryRun`, says what would become of them. Repeating it changes nothing. Throws
+ * UnreadableIdsError, and EditRefusedError when the campaign has ended meanwhile.
+ */
+export async function withdrawMissing(
+  { store }: Pick<Control, 'store'>,
+  { campaign, listed, now: readNow }: ListUpdate,
+  { missing, dryRun }: { missing: readonly number[]; dryRun: boolean },
+): Promise<{ withdrawn: number; callOpen: number }> {
+  if (listed.unreadable > 0) throw new UnreadableIdsError(listed.unreadable);
+  const { campaignId } = campaign;
+  const counts = { withdrawn: 0, callOpen: 0 };
+  const options = { campaignId, note: 'no longer in the list', dryRun, now: readNow() };
+  for (const rows of partsOf(missing, rowsPerPart))
+    for (const { result } of await withdrawRecipients(store, options, { rows })) {
+      if (result === 'withdrawn') counts.withdrawn += 1;
+      if (result === 'call_open') counts.callOpen += 1;
+    }
+  return counts;
+}
+
+function explainMissingId(campaignId: string): string {
+  return (
+    `Campaign ${campaignId} has no id column (list.id), so rows of the list cannot be matched. ` +
+    `carillon withdraw ${campaignId} --row withdraws rows by their number; for new or corrected rows start a campaign with list.id, under a new id.`
+  );
+}
