@@ -50,6 +50,22 @@ export function attemptsChart(lines: readonly CallLine[]): Chart {
   };
 }
 
+/** Calls of each day, in the recipients' own calendar; the drawing has the last days. */
+export function daysChart(lines: readonly CallLine[]): Chart {
+  const title = 'Calls by day';
+  const bars = lines.slice(-mostDays).map((line) => rateBar(String(line.value), line));
+  return {
+    title,
+    note: 'Calls of the recipients’ own days, and the part of them that a person answered.',
+    drawing: lines.length === 0 ? null : drawBars(title, sentence(bars), bars),
+    figures: {
+      columns: ['Day', ...columns],
+      rows: lines.map((line) => ({ cells: [String(line.value), ...callCells(line)] })),
+    },
+    whenEmpty: noCalls,
+  };
+}
+
 /** Calls of each caller number. */
 export function callersChart(lines: readonly CallerLine[]): Chart {
   const title = 'Caller numbers';

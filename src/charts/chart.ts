@@ -27,9 +27,13 @@ export interface FigureRow {
   ink?: string;
 }
 
-/** The chart with its table. `heading`: of the level that its place in the document asks for. */
-export function renderChart({ title, note, drawing, figures, whenEmpty }: Chart, heading: 'h2' | 'h3' | 'h4'): Html {
-  const head = { h2: html`<h2>${title}</h2>`, h3: html`<h3>${title}</h3>`, h4: html`<h4>${title}</h4>` }[heading];
+/** The chart with its table. `heading`: of the level that its place in the document asks for; null where the title stands there already. */
+export function renderChart(
+  { title, note, drawing, figures, whenEmpty }: Chart,
+  heading: 'h2' | 'h3' | 'h4' | null,
+): Html {
+  const heads = { h2: html`<h2>${title}</h2>`, h3: html`<h3>${title}</h3>`, h4: html`<h4>${title}</h4>` };
+  const head = heading === null ? null : heads[heading];
   const body: HtmlValue =
     figures.rows.length === 0
       ? html`<p class="chart-note">${whenEmpty}</p>`
@@ -39,9 +43,9 @@ export function renderChart({ title, note, drawing, figures, whenEmpty }: Chart,
             : html`<div class="chart-drawing" role="group" aria-label="${title}, drawn" tabindex="0">${drawing}</div>`,
           figureTable(title, figures),
         ];
+  const said = note === undefined ? null : html`<p class="chart-note">${note}</p>`;
   return html`<figure class="chart">
-    <figcaption>${head}${note === undefined ? null : html`<p class="chart-note">${note}</p>`}</figcaption>
-    ${body}
+    ${head === null && said === null ? null : html`<figcaption>${head}${said}</figcaption>`} ${body}
   </figure>`;
 }
 

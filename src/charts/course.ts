@@ -1,12 +1,13 @@
 import type { Html } from '../html/html.ts';
 import { count, span } from '../input/figures.ts';
-import type { Course, CoursePoint } from '../ledger/read/course.ts';
+import type { ReportedCourse } from '../ledger/read/campaign-report.ts';
+import type { CoursePoint } from '../ledger/read/course.ts';
 import type { Chart } from './chart.ts';
 import { draw } from './drawing.ts';
 import { inks } from './inks.ts';
 
 /** Lines, starts, rate limits and pauses over time. */
-export function courseChart(course: Course | null): Chart {
+export function courseChart(course: ReportedCourse | null): Chart {
   const title = 'Course';
   const points = course?.points ?? [];
   const stretches = merge(points);
@@ -30,14 +31,14 @@ function merge(points: readonly CoursePoint[]): CoursePoint[][] {
   return Array.from({ length: Math.ceil(points.length / size) }, (_, n) => points.slice(n * size, (n + 1) * size));
 }
 
-function courseRow(own: readonly CoursePoint[], course: Course | null): { cells: string[] } {
+function courseRow(own: readonly CoursePoint[], course: ReportedCourse | null): { cells: string[] } {
   const sum = (of: (point: CoursePoint) => number): string => count(own.reduce((total, point) => total + of(point), 0));
   const from = own[0]?.at ?? 0;
   const to = (own.at(-1)?.at ?? from) + (course?.stepMs ?? 0);
   const allowed = own.map((point) => point.allowed);
   const [least, most] = [Math.min(...allowed), Math.max(...allowed)];
   const pausedMs = (course?.pauses ?? []).reduce(
-    (total, pause) => total + Math.max(0, Math.min(to, pause.to ?? to) - Math.max(from, pause.from)),
+    (total, pause) => total + Math.max(0, Math.min(to, pause.toAt ?? to) - Math.max(from, pause.fromAt)),
     0,
   );
   return {
@@ -57,7 +58,7 @@ const width = 960;
 const height = 320;
 const left = 52;
 
-function drawCourse(title: string, { points, stepMs, pauses }: Course): Html {
+function drawCourse(title: string, { points, stepMs, pauses }: ReportedCourse): Html {
   const from = points[0]?.at ?? 0;
   const to = (points.at(-1)?.at ?? from) + stepMs;
   const steps = (of: (point: CoursePoint) => number): [number, number][] => {
@@ -67,7 +68,7 @@ function drawCourse(title: string, { points, stepMs, pauses }: Course): Html {
   };
   const line = { type: 'line', step: 'end', silent: true, showSymbol: false } as const;
   const bands = pauses.flatMap((pause): [number, number][] => {
-    const [begin, end] = [Math.max(from, pause.from), Math.min(to, pause.to ?? to)];
+    const [begin, end] = [Math.max(from, pause.fromAt), Math.min(to, pause.toAt ?? to)];
     return begin < end ? [[begin, end]] : [];
   });
   const sum = (of: (point: CoursePoint) => number): string =>

@@ -86,8 +86,8 @@ type Call = Pick<DecisionLine, 'attemptId' | 'conversationId'>;
 /**
  * Carries out decisions about rows in doubt, all or none, and sets off those that are dialled again. Repeating it changes nothing. Throws
  * DecisionsRefusedError, whose `problems` say what is wrong with which, RedialRefusedError, as `requireRedialable`, and, where rows are
- * dialled again, as `temporal`. What throws after the decisions were written is CampaignMessageError or of `startCampaign`: then repeat it,
- * or `carillon start` goes on.
+ * dialled again, as `temporal`: nothing was changed then. CampaignMessageError, and what `startCampaign` throws, come after the decisions
+ * were written: the rows wait, and `startCampaign` or the campaign's next look sets them off.
  */
 export async function decide(
   control: Control,

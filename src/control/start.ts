@@ -46,7 +46,7 @@ export type StartResult =
 /** Thrown when the service would not take the campaign's calls; nothing was imported. */
 export class CallerRefusedError extends Error {
   override readonly name = 'CallerRefusedError' as const;
-  readonly exitCode = 1;
+  readonly isBadInput = false;
 }
 
 /**

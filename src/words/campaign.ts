@@ -18,6 +18,11 @@ const stateWords: Readonly<Record<Campaign['state'], string>> = {
   failed: 'FAILED',
 };
 
+/** The state in words, without its circumstances. */
+export function stateWord(state: Campaign['state']): string {
+  return stateWords[state];
+}
+
 export function stateText(campaign: Campaign): string {
   const { state, rules } = campaign;
   if (state === 'scheduled' && rules.startsAt !== null) return `scheduled, begins ${instantText(rules.startsAt)}`;

@@ -10,6 +10,7 @@ const nothing: SampleData = {
   course: null,
   week: [],
   attempts: [],
+  days: [],
   callers: [],
   dispositions: [],
   collected: [],

@@ -1,7 +1,14 @@
-import type { Course } from '../../src/ledger/read/course.ts';
+import type { ReportedCourse } from '../../src/ledger/read/campaign-report.ts';
 import type { Funnel } from '../../src/ledger/read/funnel.ts';
 import type { CallerLine, CallLine, CountLine, WeekHour } from '../../src/ledger/read/report.ts';
-import { attemptsChart, callerDaysChart, callersChart, dispositionChart, weekChart } from '../../src/charts/calls.ts';
+import {
+  attemptsChart,
+  callerDaysChart,
+  callersChart,
+  daysChart,
+  dispositionChart,
+  weekChart,
+} from '../../src/charts/calls.ts';
 import type { Chart } from '../../src/charts/chart.ts';
 import { courseChart } from '../../src/charts/course.ts';
 import { countsChart, funnelChart, progressChart, type Progress } from '../../src/charts/rows.ts';
@@ -19,9 +26,10 @@ const days = [callLine('2030-01-15', 60, 30), callLine('2030-01-16', 40, 10, 5)]
 export interface SampleData {
   progress: Progress;
   funnel: Funnel;
-  course: Course | null;
+  course: ReportedCourse | null;
   week: WeekHour[];
   attempts: CallLine[];
+  days: CallLine[];
   callers: CallerLine[];
   dispositions: CallLine[];
   collected: CountLine[];
@@ -42,8 +50,8 @@ export const sample: SampleData = {
       limited: n === 7 || n === 9 ? 1 : 0,
     })),
     pauses: [
-      { from: noon + 20 * minuteMs, to: noon + 50 * minuteMs, reason: 'paused by a person' },
-      { from: noon + 280 * minuteMs, to: null, reason: null },
+      { fromAt: noon + 20 * minuteMs, toAt: noon + 50 * minuteMs, reason: 'paused by a person' },
+      { fromAt: noon + 280 * minuteMs, toAt: null, reason: null },
     ],
   },
   week: [
@@ -52,6 +60,7 @@ export const sample: SampleData = {
     { weekday: 2, hour: 12, ...figuresOf(callLine('', 3, 0, 3)) },
   ],
   attempts: [callLine(1, 70, 30), callLine(2, 30, 10, 5)],
+  days,
   callers: [
     { ...callLine('pn_main', 100, 40, 5), days },
     { ...callLine('pn_second', 3, 0, 3), days: [callLine('2030-01-16', 3, 0, 3)] },
@@ -75,6 +84,7 @@ export function allCharts(data: SampleData): Record<string, Chart> {
     course: courseChart(data.course),
     week: weekChart(data.week),
     attempts: attemptsChart(data.attempts),
+    days: daysChart(data.days),
     callers: callersChart(data.callers),
     callerDays: callerDaysChart(data.callers),
     dispositions: dispositionChart(data.dispositions),

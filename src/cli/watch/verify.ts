@@ -1,8 +1,4 @@
 import { Command } from 'commander';
-import type { Config } from '../../config.ts';
-import type { ConvaiClient } from '../../convai/client.ts';
-import { factsFromListEntry } from '../../convai/record-facts.ts';
-import type { ServiceList } from '../../verify/judge-list.ts';
 import { verifyLog, type LogReport } from '../../verify/log.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants, writeAnswer } from '../terminal/json-output.ts';
@@ -10,7 +6,8 @@ import { withControl } from '../../control/control.ts';
 import { requireCampaign } from '../../control/ledger.ts';
 import { count, plural } from '../../input/figures.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { accountIdOf, explainServiceFault, openService } from '../../control/service.ts';
+import { openService } from '../../control/service.ts';
+import { serviceList } from '../../control/service-list.ts';
 
 const examples = `
 Checks the append-only event log against rules of its own, then tables and results against the log, then the service's list of
@@ -45,7 +42,7 @@ async function runVerify(io: Io, campaignId: string | null, { offline, json }: F
     try {
       const report = await verifyLog(store.db, campaignId, {
         onProgress: (events) => progress.update(events),
-        ...(client === null ? {} : { service: listOf(config, client) }),
+        ...(client === null ? {} : { service: serviceList(config, client) }),
       }).finally(() => progress.clear());
       if (!report.ok) io.exitCode = 1;
       writeAnswer(io, json, { data: withInstants(report), words: tellReport(report) });
@@ -53,23 +50,6 @@ async function runVerify(io: Io, campaignId: string | null, { offline, json }: F
       await client?.close();
     }
   });
-}
-
-/** The service's own list, as the judge reads it. */
-function listOf(config: Config, client: ConvaiClient): ServiceList {
-  return {
-    accountId: accountIdOf(config),
-    async *list(agentId) {
-      try {
-        for await (const entry of client.listConversations({ agentId })) {
-          const { direction, ...facts } = factsFromListEntry(entry);
-          yield { ...facts, inbound: direction === 'inbound' };
-        }
-      } catch (error) {
-        throw explainServiceFault(config, error);
-      }
-    },
-  };
 }
 
 const mostShown = 10;

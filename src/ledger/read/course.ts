@@ -24,6 +24,9 @@ export interface CoursePoint {
 
 /** How a campaign has run. */
 export interface Course {
+  /** The first request, and the last end of a call; now, while one is open. */
+  from: number;
+  to: number;
   /** Length of a stretch in milliseconds. */
   stepMs: number;
   points: CoursePoint[];
@@ -63,7 +66,7 @@ export async function readCourse(db: Queries, campaign: Campaign, now: number): 
     open += counts.starts - counts.ends;
     points.push({ at: index * stepMs, ...counts, open, allowed: allowedAt(Math.min((index + 1) * stepMs, span.to)) });
   }
-  return { stepMs, points, pauses: pausesOf(marks) };
+  return { ...span, stepMs, points, pauses: pausesOf(marks) };
 }
 
 async function countSteps(db: Queries, steps: ReturnType<typeof sql>): Promise<Map<number, number>> {

@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import type { Control } from '../../control/control.ts';
+import { openService, readServiceTime } from '../../control/service.ts';
+import { serviceList } from '../../control/service-list.ts';
+import { OutputFileError } from '../../input/errors.ts';
+import { jsonText } from '../../input/json-text.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { generator, renderHtmlReport } from '../../report/html-report.ts';
+import { readReportData } from '../../report/read-report.ts';
+import type { ReportData } from '../../report/report-data.ts';
+import { refuseToOverwrite, writeWholeFile } from '../../results/whole-file.ts';
+import type { Io } from '../terminal/io.ts';
+import { RowProgress } from '../terminal/row-progress.ts';
+
+interface Wanted {
+  path: string;
+  people: boolean;
+  json: boolean;
+}
+
+/** Reads, judges and writes; an earlier report is replaced, any other file is not. Throws OutputFileError and ReportTooLargeError. */
+export async function writeReportFile(
+  io: Io,
+  control: Control,
+  campaigns: readonly Campaign[],
+  { path, people, json }: Wanted,
+): Promise<void> {
+  if (path !== '-') await refuseOtherFile(path);
+  const data = await readData(io, control, campaigns, people);
+  const html = renderHtmlReport(data);
+  const violations = data.proof?.found ?? 0;
+  if (violations > 0) io.stderr.write(`carillon verify finds ${violations} violations; the report names them.\n`);
+  if (path === '-') {
+    io.stdout.write(html);
+    return;
+  }
+  await writeWholeFile(path, [html]);
+  const bytes = Buffer.byteLength(html);
+  io.stderr.write(`Report written to ${path} (${Math.ceil(bytes / 1000)} KB).\n`);
+  const campaignIds = campaigns.map(({ campaignId }) => campaignId);
+  if (json) io.stdout.write(`${jsonText({ campaignIds, path, bytes, people, violations })}\n`);
+}
+
+async function readData(
+  io: Io,
+  control: Control,
+  campaigns: readonly Campaign[],
+  people: boolean,
+): Promise<ReportData> {
+  const { config, store } = control;
+  const client = config.SVC_API_KEY === undefined ? null : openService(config);
+  const progress = new RowProgress(io, 'of the log read');
+  const onProgress = (events: number): void => progress.update(events);
+  const verify = client === null ? { onProgress } : { onProgress, service: serviceList(config, client) };
+  try {
+    const now = await readServiceTime(control);
+    return await readReportData(store, { campaigns, now, people, verify });
+  } finally {
+    progress.clear();
+    await client?.close();
+  }
+}
+
+async function refuseOtherFile(path: string): Promise<void> {
+  await refuseToOverwrite(path, []);
+  const begin = await readFile(path, 'utf8').then(
+    (text) => text.slice(0, 2_000),
+    () => '',
+  );
+  if (begin === '' || begin.includes(`content="${generator}"`)) return;
+  throw new OutputFileError(path, 'this file is no earlier report and will not be overwritten; name another file', {
+    isBadInput: true,
+  });
+}

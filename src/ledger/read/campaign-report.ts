@@ -1,0 +1,44 @@
+import type { Campaign } from '../rows/campaigns.ts';
+import type { Store } from '../open-ledger.ts';
+import { readCourse, type Course } from './course.ts';
+import { readFunnel, type Funnel } from './funnel.ts';
+import { readReport, reportDimensions, type Report } from './report.ts';
+
+/** All that is told of a campaign after the fact: `carillon report --json` prints it, and reports show it. Instants are service time. */
+export interface CampaignReport extends Report {
+  /** Why it is paused, or null. */
+  stateReason: string | null;
+  /** When it was imported. */
+  createdAt: number;
+  /** The first request and the last end of a call; null before any. */
+  firstCallAt: number | null;
+  lastCallAt: number | null;
+  funnel: Funnel;
+  course: ReportedCourse | null;
+  /** What the calls have cost: null, since no record of the service tells it. */
+  cost: null;
+}
+
+/** A course with its instants under names by which programs know them. */
+export interface ReportedCourse extends Pick<Course, 'stepMs' | 'points'> {
+  /** When it was paused; `toAt` is null while it is. */
+  pauses: { fromAt: number; toAt: number | null; reason: string | null }[];
+}
+
+export async function readCampaignReport(store: Store, campaign: Campaign, now: number): Promise<CampaignReport> {
+  const course = await readCourse(store.db, campaign, now);
+  return {
+    ...(await readReport(store, campaign, reportDimensions)),
+    stateReason: campaign.stateReason,
+    createdAt: campaign.createdAt,
+    firstCallAt: course?.from ?? null,
+    lastCallAt: course?.to ?? null,
+    funnel: await readFunnel(store.db, campaign),
+    course: course === null ? null : reportedCourse(course),
+    cost: null,
+  };
+}
+
+export function reportedCourse({ stepMs, points, pauses }: Course): ReportedCourse {
+  return { stepMs, points, pauses: pauses.map(({ from, to, reason }) => ({ fromAt: from, toAt: to, reason })) };
+}
