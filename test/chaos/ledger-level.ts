@@ -103,7 +103,7 @@ async function runDesign(
 async function runSeeds(place: Place, { from, count }: { from: number; count: number }, run: Run): Promise<void> {
   for (let done = 1; done <= count && !run.stop.aborted; done += 1) {
     const known = run.weaves.broken.length;
-    await runSeed(place, from + done - 1, run.weaves);
+    await runSeed(place, from + done - 1, run.weaves, run.stop);
     say(run, { what: place.dialect, known, done, of: count });
   }
 }
