@@ -29,7 +29,7 @@ const tables: Readonly<Record<string, Columns>> = {
   accounts: {
     account_id: 'text key', not_before: 'integer', max_concurrent_calls: 'integer?', keep_free: 'integer=0',
     pace: 'integer=1000', pace_at: 'integer=0', stepped_at: 'integer=0', clocks_apart_ms: 'integer=0',
-    read_service: 'integer?', read_database: 'integer?',
+    read_service: 'integer?', read_database: 'integer?', requested_database: 'integer?',
   },
   campaigns: {
     campaign_id: 'text key', name: 'text?', file_hash: 'text', rules: 'text', account_id: 'text', agent_id: 'text',

@@ -19,7 +19,7 @@ import { blockedUntil } from '../limits/safety.ts';
 import { screenedMark } from './screening.ts';
 import { giveBack, sortAttempts, type Sorted } from './sort-attempts.ts';
 import { enterUnknown } from './verdicts.ts';
-import { holdAccount } from '../limits/account-pace.ts';
+import { holdAccount, takeTurn } from '../limits/account-pace.ts';
 import { updateBatch, updateRecipient } from '../updates.ts';
 import type { BatchRow } from '../schema.ts';
 
@@ -38,6 +38,8 @@ export type PostingStep =
   | { kind: 'verdict'; state: BatchState }
   /** Nothing was sent; ask again at `until` (service time). */
   | { kind: 'blocked'; until: number }
+  /** Another request of the account has just begun; ask again after this long (real milliseconds). */
+  | { kind: 'early'; inMs: number }
   /** Whether `posting` was committed is not known: the caller sends nothing, and says so of its own entry. */
   | { kind: 'unsure'; k: number; entry: string; error: unknown };
 
@@ -50,6 +52,8 @@ export interface PostingInput extends Partial<ServiceTime> {
   postingWindowMs: number;
   /** How long the client waits for an answer once the POST has begun; real milliseconds. */
   httpTimeoutMs: number;
+  /** Between two requests of an account; real milliseconds. Default: none. */
+  gapMs?: number;
   /** Service milliseconds per real millisecond. */
   speed: number;
   /** An earlier try was about to make this POST: a ledger without it is an older one. */
@@ -84,7 +88,7 @@ async function verdictNow(tx: Tx, batch: BatchRow): Promise<Extract<PostingStep,
   return { kind: 'verdict', state: (await findBatch(tx, batch.batch_id))?.state ?? batch.state };
 }
 
-async function enter(tx: Tx, input: PostingInput, entry: string): Promise<PostingStep> {
+async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): Promise<PostingStep> {
   const { batchId, now, witnessed = 0 } = input;
   await lockToDial(tx);
   const batch = await lockBatch(tx, batchId);
@@ -109,6 +113,11 @@ async function enter(tx: Tx, input: PostingInput, entry: string): Promise<Postin
   if (isOut) return releaseWholeBatch(tx, batch, { reason: 'caller_out', now });
   const sorted = await sortAttempts(tx, campaign, input);
   const to = sorted.dial.length === 0 ? 'released' : 'posting';
+  if (to === 'posting' && unsentStates.includes(batch.state)) {
+    const turn = { gapMs: input.gapMs ?? 0, databaseNow: await store.now(tx) };
+    const inMs = await takeTurn(tx, campaign.accountId, turn);
+    if (inMs > 0) return { kind: 'early', inMs };
+  }
   if (!(await compareAndSetBatch(tx, batchId, { from: unsentStates, to }))) throw new AlreadyEntered();
   await giveBack(tx, { campaignId: campaign.campaignId, batchId, now }, sorted);
   if (to === 'posting') return beginPost(tx, { campaign, batch, sorted, input, entry });
@@ -187,7 +196,7 @@ export async function openPosting(store: Store, input: PostingInput): Promise<Po
   let entered: PostingStep | undefined;
   try {
     return await store.transaction(async (tx) => {
-      entered = await enter(tx, input, entry);
+      entered = await enter(tx, store, input, entry);
       return entered;
     });
   } catch (error) {

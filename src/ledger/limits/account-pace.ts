@@ -80,6 +80,25 @@ export async function holdAccount(tx: Tx, accountId: string, notBefore: number):
 }
 
 /**
+ * Takes the account's turn to send a request that dials, or answers in how many real milliseconds there is one: requests begin at least
+ * `gapMs` apart, whichever process makes them.
+ */
+export async function takeTurn(
+  tx: Tx,
+  accountId: string,
+  { gapMs, databaseNow }: { gapMs: number; databaseNow: number },
+): Promise<number> {
+  await lockAccount(tx, accountId);
+  const query = tx.selectFrom('accounts').select('requested_database').where('account_id', '=', accountId);
+  const before = (await query.executeTakeFirst())?.requested_database ?? -Infinity;
+  // One that is still to come was written before the clock was set back.
+  const inMs = before > databaseNow ? 0 : Math.floor(before + gapMs - databaseNow);
+  if (inMs > 0) return inMs;
+  await writeAccount(tx, accountId, { requested_database: databaseNow });
+  return 0;
+}
+
+/**
  * What an answer of the service says about the pace of the account: a 429 cuts it, an accepted batch lets it grow. Runs in the
  * transaction that records the verdict.
  */
