@@ -19,7 +19,7 @@ import { blockedUntil } from '../limits/safety.ts';
 import { screenedMark } from './screening.ts';
 import { giveBack, sortAttempts, type Sorted } from './sort-attempts.ts';
 import { enterUnknown } from './verdicts.ts';
-import { holdAccount, takeTurn } from '../limits/account-pace.ts';
+import { holdAccount, untilTurn, writeAccount } from '../limits/account-pace.ts';
 import { updateBatch, updateRecipient } from '../updates.ts';
 import type { BatchRow } from '../schema.ts';
 
@@ -99,6 +99,9 @@ async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): 
   const seen = await countAsPlacedIfSeen(tx, batch, { now, listReadAt: input.listReadAt });
   if (seen === 'placed') return verdictNow(tx, batch);
   if (campaign.state !== 'running') return releaseWholeBatch(tx, batch, { reason: `campaign_${campaign.state}`, now });
+  const databaseNow = await store.now(tx);
+  const inMs = await untilTurn(tx, campaign.accountId, { gapMs: input.gapMs ?? 0, databaseNow });
+  if (inMs > 0 && unsentStates.includes(batch.state)) return { kind: 'early', inMs };
   const firstSubmitAt = batch.first_submit_at ?? now;
   if (batch.first_submit_at === null) await updateBatch(tx, batchId, { first_submit_at: now });
   const blocked = await blockedUntil(tx, campaign, now);
@@ -113,14 +116,12 @@ async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): 
   if (isOut) return releaseWholeBatch(tx, batch, { reason: 'caller_out', now });
   const sorted = await sortAttempts(tx, campaign, input);
   const to = sorted.dial.length === 0 ? 'released' : 'posting';
-  if (to === 'posting' && unsentStates.includes(batch.state)) {
-    const turn = { gapMs: input.gapMs ?? 0, databaseNow: await store.now(tx) };
-    const inMs = await takeTurn(tx, campaign.accountId, turn);
-    if (inMs > 0) return { kind: 'early', inMs };
-  }
   if (!(await compareAndSetBatch(tx, batchId, { from: unsentStates, to }))) throw new AlreadyEntered();
   await giveBack(tx, { campaignId: campaign.campaignId, batchId, now }, sorted);
-  if (to === 'posting') return beginPost(tx, { campaign, batch, sorted, input, entry });
+  if (to === 'posting') {
+    await writeAccount(tx, campaign.accountId, { requested_database: databaseNow });
+    return beginPost(tx, { campaign, batch, sorted, input, entry });
+  }
   const reason = 'nobody_eligible';
   await updateBatch(tx, batchId, { reason, verdict_at: now });
   await appendEvents(tx, [batchStateEvent(batch, now, { state: to, reason })]);

@@ -80,10 +80,10 @@ export async function holdAccount(tx: Tx, accountId: string, notBefore: number):
 }
 
 /**
- * Takes the account's turn to send a request that dials, or answers in how many real milliseconds there is one: requests begin at least
- * `gapMs` apart, whichever process makes them.
+ * In how many real milliseconds the account may send another request that dials, 0 or less: now. Requests begin at least `gapMs` apart,
+ * whichever process makes them: the account stays locked, and whoever sends one writes `requested_database`.
  */
-export async function takeTurn(
+export async function untilTurn(
   tx: Tx,
   accountId: string,
   { gapMs, databaseNow }: { gapMs: number; databaseNow: number },
@@ -92,10 +92,7 @@ export async function takeTurn(
   const query = tx.selectFrom('accounts').select('requested_database').where('account_id', '=', accountId);
   const before = (await query.executeTakeFirst())?.requested_database ?? -Infinity;
   // One that is still to come was written before the clock was set back.
-  const inMs = before > databaseNow ? 0 : Math.floor(before + gapMs - databaseNow);
-  if (inMs > 0) return inMs;
-  await writeAccount(tx, accountId, { requested_database: databaseNow });
-  return 0;
+  return before > databaseNow ? 0 : Math.floor(before + gapMs - databaseNow);
 }
 
 /**
