@@ -43,7 +43,7 @@ async function search(place: Place): Promise<Caught> {
 }
 
 const server = values.database === 'postgres' ? await startPostgresServer() : undefined;
-const caught = await search(await Place.open(await server?.createDatabase('chaos')));
+const caught = await search(await Place.open({ databaseUrl: await server?.createDatabase('chaos') }));
 await server?.stop();
 // What a killed process left waiting would keep this one.
 process.stdout.write(`${JSON.stringify(caught)}\n`, () => process.exit(0));
