@@ -10,9 +10,9 @@ export type LedgerUnit = { case: Case } | { seed: number };
 const [folder, databaseUrl] = process.argv.slice(2);
 const place = await Place.open({ folder, databaseUrl });
 
-answerUnits<LedgerUnit, SentWeaves>(async (unit) => {
+answerUnits<LedgerUnit, SentWeaves>(async (unit, stop) => {
   const weaves = emptyWeaves();
   if ('case' in unit) await runCase(place, unit.case, weaves);
-  else await runSeed(place, unit.seed, weaves);
+  else await runSeed(place, unit.seed, weaves, stop);
   return toSend(weaves);
 });

@@ -6,7 +6,7 @@ import { judgeEnding, type Breach } from './judge-ending.ts';
 import { Matrix } from './matrix.ts';
 import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
-import { shrink, without } from './shrink.ts';
+import { notSmallest, shrink, without } from './shrink.ts';
 import { SmallCampaign, type Ending } from './small-campaign.ts';
 import { tellStory } from './story.ts';
 
@@ -106,18 +106,20 @@ export async function runCase(place: Place, each: Case, weaves: Weaves): Promise
 }
 
 /** Runs one seed; where it breaks a promise, leaves out one thing after another that it breaks without, and tells the rest. */
-export async function runSeed(place: Place, seed: number, weaves: Weaves): Promise<void> {
+export async function runSeed(place: Place, seed: number, weaves: Weaves, stop?: AbortSignal): Promise<void> {
   const scenario = drawScenario(seed);
   const judged = await runOne(place, scenario, drawPlan(seed, place.dialect === 'postgres'));
   note(weaves, judged, []);
   const wanted = judged.breaches[0]?.rule;
   if (wanted === undefined) return;
   const whole = { thing: { scenario, interventions: judged.ending.done }, result: judged };
-  const { result } = await shrink(whole, smallerWeaves, async (less) => {
+  const breaks = async (less: Weave): Promise<Judged | null> => {
     const again = await runOne(place, less.scenario, planOf(less.interventions));
     return again.breaches.some(({ rule }) => rule === wanted) ? again : null;
-  });
-  weaves.broken.push(tellStory(result.ending, result.breaches));
+  };
+  const { result, isSmallest } = await shrink(whole, smallerWeaves, breaks, stop);
+  const story = tellStory(result.ending, result.breaches);
+  weaves.broken.push(isSmallest ? story : story.replace(':', `, ${notSmallest}:`));
 }
 
 interface Weave {
