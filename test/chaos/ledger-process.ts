@@ -10,7 +10,8 @@ export type LedgerUnit = { case: Case } | { seed: number };
 const [folder, databaseUrl] = process.argv.slice(2);
 const place = await Place.open({ folder, databaseUrl });
 
-answerUnits<LedgerUnit, SentWeaves>(async (unit, stop) => {
+answerUnits(async (sent, stop): Promise<SentWeaves> => {
+  const unit = sent as LedgerUnit;
   const weaves = emptyWeaves();
   if ('case' in unit) await runCase(place, unit.case, weaves);
   else await runSeed(place, unit.seed, weaves, stop);

@@ -19,11 +19,12 @@ export interface Sharing<Unit, Result> {
 export async function shareOut<Unit extends object, Result>(sharing: Sharing<Unit, Result>): Promise<void> {
   const { processes, units, stop } = sharing;
   const queue = units[Symbol.iterator]();
-  let failed = false;
+  const failing = new AbortController();
+  const over = AbortSignal.any([stop, failing.signal]);
   const workers = processes.map(async (args) => {
     let child: Helper<Unit, Result> | undefined;
     try {
-      while (!stop.aborted && !failed) {
+      while (!over.aborted) {
         const next = queue.next();
         if (next.done === true) return;
         child ??= new Helper(sharing.program, args);
@@ -36,7 +37,7 @@ export async function shareOut<Unit extends object, Result>(sharing: Sharing<Uni
         }
       }
     } catch (error) {
-      failed = true;
+      failing.abort();
       throw error;
     } finally {
       child?.end();

@@ -147,8 +147,8 @@ export class SmallCampaign {
   /** What persons do once a change of state stands. One that does not come about is done again. */
   async #carryOutOrders(): Promise<void> {
     const { effects } = this.#crew.log;
-    for (const order of [...this.#orders]) {
-      if (!effects.some((effect) => stands(effect) && effect.transitions.includes(order.after))) continue;
+    const isDue = ({ after }: Order) => effects.some((effect) => stands(effect) && effect.transitions.includes(after));
+    for (const order of this.#orders.filter(isDue)) {
       const answer = await this.#operate(order.act, (worker) => this.#crew.act(worker, order.act));
       if (!('retryAt' in answer)) this.#orders.splice(this.#orders.indexOf(order), 1);
     }
