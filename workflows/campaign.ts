@@ -45,6 +45,7 @@ function proxies({ queues, timeouts }: WorkflowSetting) {
   >({
     taskQueue: queues.campaign,
     startToCloseTimeout: timeouts.shortMs,
+    heartbeatTimeout: timeouts.submitHeartbeatMs,
     retry: retryForEver,
   });
   const posting = proxyActivities<Pick<Activities, 'submit'>>({

@@ -18,8 +18,11 @@ const limits = {
   /** Longer than anybody holds a lock, but for the publication of a very long do-not-call list. */
   lock_timeout: '60s',
   statement_timeout: '300s',
-  /** A process that froze inside a transaction must not keep its locks: the others would wait until its connection breaks. */
-  idle_in_transaction_session_timeout: '60s',
+  /**
+   * A process that froze inside a transaction, or is cut off, must not keep its locks: every campaign of its agent would wait for them.
+   * Between two statements of a transaction nobody does more than a little arithmetic.
+   */
+  idle_in_transaction_session_timeout: '10s',
 };
 
 /**

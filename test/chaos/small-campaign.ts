@@ -4,7 +4,6 @@ import type { PlanActivityResult } from '../../activities/plan.ts';
 import { batchNumberOf } from '../../src/domain/ids.ts';
 import { undecidedStates } from '../../src/domain/ledger.ts';
 import { nextStep } from '../../src/domain/next-step.ts';
-import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { VerdictInput } from '../../src/ledger/dial/posts.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
@@ -16,12 +15,11 @@ import { asActivity } from '../support/activity-context.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { wish, type Standing } from './acts.ts';
 import { Crew, type Worker } from './crew.ts';
-import type { Effect } from './effect-log.ts';
+import { stands, type Effect } from './effect-log.ts';
 import type { Intervention, Plan } from './intervention.ts';
 import type { Place } from './places.ts';
-import { rowOf, rulesOf, type Scenario } from './scenarios.ts';
-
-export const campaignId = 'small';
+import { campaignId, importSmall } from './import-small.ts';
+import { rowOf, type Order, type Scenario } from './scenarios.ts';
 
 export interface Ending {
   scenario: Scenario;
@@ -56,11 +54,13 @@ export class SmallCampaign {
   #plannedAt = 0;
   #collectAt: number | null = null;
   #tries = 0;
+  readonly #orders: Order[];
 
   constructor(place: Place, scenario: Scenario, plan: Plan = () => null) {
     this.#place = place;
     this.#scenario = scenario;
     this.#plan = plan;
+    this.#orders = [...(scenario.orders ?? [])];
   }
 
   async run(): Promise<Ending> {
@@ -74,7 +74,7 @@ export class SmallCampaign {
     const campaign = { place: this.#place, scenario: this.#scenario, plan: this.#plan, standing: this.#standing };
     this.#crew = new Crew(campaign, { sandbox, clock });
     try {
-      await this.#import(rows);
+      await importSmall(this.#place.stores[0], this.#scenario, { rows, accountId: sandbox.url, now: clock.now() });
       this.#worker = this.#crew.startWorker();
       while (this.#phase !== 'ended') {
         if (this.#step >= mostSteps) {
@@ -82,6 +82,7 @@ export class SmallCampaign {
           break;
         }
         await this.#resumeIfPaused();
+        await this.#carryOutOrders();
         await this.#advance();
       }
       return {
@@ -96,22 +97,6 @@ export class SmallCampaign {
     } finally {
       await this.#crew.close();
     }
-  }
-
-  async #import(rows: ReturnType<typeof rowOf>[]): Promise<void> {
-    const [store] = this.#place.stores;
-    const campaign = {
-      campaignId,
-      name: null,
-      fileHash: 'hash',
-      rules: rulesOf(this.#scenario),
-      accountId: this.#sandbox.url,
-    };
-    const chunks = (async function* () {
-      yield rows;
-    })();
-    await importCampaign(store, campaign, { chunks, now: this.#clock.now() });
-    await openRound(store, campaignId, this.#clock.now());
   }
 
   /** One operation as Temporal would run it: an answer, or the time of the next try. */
@@ -159,6 +144,16 @@ export class SmallCampaign {
       return;
     }
     await this.#clock.pass(Math.max(1, Math.round(next - now)));
+  }
+
+  /** What persons do once a change of state stands. One that does not come about is done again. */
+  async #carryOutOrders(): Promise<void> {
+    const { effects } = this.#crew.log;
+    const isDue = ({ after }: Order) => effects.some((effect) => stands(effect) && effect.transitions.includes(after));
+    for (const order of this.#orders.filter(isDue)) {
+      const answer = await this.#operate(order.act, (worker) => this.#crew.act(worker, order.act));
+      if (!('retryAt' in answer)) this.#orders.splice(this.#orders.indexOf(order), 1);
+    }
   }
 
   async #check(): Promise<void> {

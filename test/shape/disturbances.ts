@@ -81,15 +81,10 @@ export async function strike(world: World, { kind, which }: Disturbance): Promis
     case 'collecting worker stands still': {
       const activity = kind === 'sending worker stands still' ? 'submit' : 'collect';
       const place = await findBusy(world, activity);
-      await workers[place]?.freeze();
-      // Its connections stand, and it is given tasks all the same: each is taken from it only when its time is up.
-      await until(`${activity} is begun again elsewhere, or is over`, async () => {
-        const [first] = await pending(world, activity);
-        return first === undefined || first.attempt > 1;
-      });
       at = Date.now();
-      workers[place]?.thaw();
-      return { at, what: `worker ${place + 1}`, afterwards: nothing };
+      // Its connections stand, and it is given tasks all the same: each is taken from it only when its time is up.
+      await workers[place]?.freeze();
+      return { at, what: `worker ${place + 1}`, afterwards: async () => workers[place]?.thaw() };
     }
     case 'worker replaced': {
       const place = which % workers.length;

@@ -1,6 +1,6 @@
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { until, within } from '../support/until.ts';
-import { drawDisturbances, strike, type Kind } from './disturbances.ts';
+import { drawDisturbances, strike, type Disturbance, type Kind } from './disturbances.ts';
 import { judgeShape } from './judge-shape.ts';
 import { drawPeople } from './people.ts';
 import type { ServerPrograms } from './server-programs.ts';
@@ -59,10 +59,11 @@ export async function runShape(input: {
   programs: ServerPrograms;
   /** Real milliseconds for which dialling may stand still after a blow; default a minute. */
   limitMs?: number;
+  /** Default: as the seed draws them. */
+  disturbances?: readonly Disturbance[];
 }): Promise<ShapeEnd> {
-  const { limitMs = standstillLimitMs } = input;
+  const { limitMs = standstillLimitMs, disturbances = drawDisturbances(input.seed) } = input;
   const people = drawPeople(input.seed, input.rows);
-  const disturbances = drawDisturbances(input.seed);
   return withWorld({ ...input, people }, async (world) => {
     const begun = Date.now();
     const story: string[] = [];

@@ -60,7 +60,7 @@ retry: { max_attempts: ${budget.maxAttempts}, busy: 5m, no_answer: 5m, unreached
 pacing: { max_concurrent_calls: 24, batch_size: ${batchSize} }
 opt_out: [{ collected: opt_out, equals: [true, 'yes'] }]
 # A process that is away for a second misses a minute of this service.
-advanced: { clock_tolerance: 1h, settle: 10m, late_delivery: 10m, poll: 30s }
+advanced: { clock_tolerance: 3h, settle: 10m, late_delivery: 10m, poll: 30s }
 breaker: off
 `;
 
