@@ -51,6 +51,6 @@ async function search(place: Place, { aim, mostCases, longestMs }: Search): Prom
 }
 
 const asked = JSON.parse(process.argv[2] ?? '') as Search;
-const caught = await search(await Place.open(asked.databaseUrl), asked);
+const caught = await search(await Place.open({ databaseUrl: asked.databaseUrl }), asked);
 // What a killed process left waiting would keep this one.
 process.stdout.write(`${JSON.stringify(caught)}\n`, () => process.exit(0));
