@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
+import type { NotedPost } from '../../activities/witness.ts';
 import { createConvaiClient } from '../../src/convai/client.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
@@ -41,10 +42,11 @@ export class Crew {
   readonly #sandbox: RunningSandbox;
   readonly #clock: WaitableClock;
   readonly #closing: (() => Promise<void>)[] = [];
-  readonly #noted = new Map<string, number>();
+  readonly #noted = new Map<string, NotedPost>();
   /** Each lets one that stands still go on, and waits for its end. */
   readonly #stalled: (() => Promise<void>)[] = [];
   #processes = 0;
+  #hasComeBeside = false;
 
   constructor(campaign: CampaignAsDriven, { sandbox, clock }: { sandbox: RunningSandbox; clock: WaitableClock }) {
     this.#campaign = campaign;
@@ -116,11 +118,20 @@ export class Crew {
   }
 
   async #disturb(at: Parameters<Disturb>[0]): Promise<Strike | null> {
+    await this.#comeAsWritten(at);
     const found = this.#campaign.plan(at);
     if (found === null) return null;
     this.done.push(found);
     if (found.beside !== undefined && found.beside.inside !== true) await this.#comeBeside(found);
     return found.strike ?? null;
+  }
+
+  /** What the scenario has a second worker do. */
+  async #comeAsWritten({ step, operation, nth }: Parameters<Disturb>[0]): Promise<void> {
+    const { beside } = this.#campaign.scenario;
+    if (this.#hasComeBeside || beside?.operation !== operation || beside.nth !== nth) return;
+    this.#hasComeBeside = true;
+    await this.#actBeside({ step, nth, beside });
   }
 
   async #comeBeside(found: Intervention): Promise<void> {

@@ -1,5 +1,6 @@
 import { acts, actsOfPersons, type Act } from './acts.ts';
 import { strikes, type Effect, type Strike, type Transition } from './effect-log.ts';
+import { cellOf } from './matrix.ts';
 import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
 import type { Intervention } from './intervention.ts';
@@ -59,6 +60,8 @@ export async function designOf(place: Place, scenario: Scenario): Promise<Case[]
   const { effects } = await new SmallCampaign(place, scenario).run();
   const cases: Case[] = [];
   for (const effect of effects) {
+    // Of what a second worker does in this scenario, nothing is disturbed.
+    if (effect.operation.endsWith('(beside)')) continue;
     const { step, nth, operation, what, transitions } = effect;
     const add = (kind: Case['kind'], intervention: Intervention): void => {
       cases.push({ scenario, kind, operation, what, transitions, intervention });
@@ -84,14 +87,38 @@ export async function designOf(place: Place, scenario: Scenario): Promise<Case[]
   return cases;
 }
 
-/** One case in so many of each scenario, counted across all of them. */
-export async function* sampleDesign(
-  place: Place,
-  scenarios: readonly Scenario[],
-  every: number,
-): AsyncGenerator<Case[]> {
-  let index = 0;
-  for (const scenario of scenarios) yield (await designOf(place, scenario)).filter(() => index++ % every === 0);
+/** Which of the cases of scenarios are run: one in so many, or so many for each cell of the matrix. */
+export type Choice = { every: number } | { perCell: number };
+
+/** Cases of the scenarios, in the order of the design. */
+export async function chooseCases(place: Place, scenarios: readonly Scenario[], choice: Choice): Promise<Case[]> {
+  const cases: Case[] = [];
+  for (const scenario of scenarios) cases.push(...(await designOf(place, scenario)));
+  return 'every' in choice
+    ? cases.filter((_, index) => index % choice.every === 0)
+    : pickPerCell(cases, choice.perCell);
+}
+
+/** Of the matrix: what a case is made to reach. */
+function cellsAimedAt({ intervention: { strike, beside }, transitions }: Case): string[] {
+  const kinds = [...(strike === undefined ? [] : [strike]), ...(beside === undefined ? [] : [`beside: ${beside.act}`])];
+  return transitions.flatMap((transition) => kinds.map((kind) => cellOf(transition, kind)));
+}
+
+/** As many for each cell as asked for, or all that there are; from here and there in the design, so that they differ. */
+export function pickPerCell(cases: readonly Case[], perCell: number): Case[] {
+  const byCell = new Map<string, Case[]>();
+  for (const each of cases)
+    for (const cell of cellsAimedAt(each)) byCell.set(cell, [...(byCell.get(cell) ?? []), each]);
+  const picked = new Set<Case>();
+  // Those of which there are few come first: what reaches them often reaches others too.
+  for (const candidates of [...byCell.values()].toSorted((a, b) => a.length - b.length)) {
+    const missing = perCell - candidates.filter((each) => picked.has(each)).length;
+    const left = candidates.filter((each) => !picked.has(each));
+    for (let nth = 0; nth < Math.min(missing, left.length); nth += 1)
+      picked.add(left[Math.floor(((nth + 0.5) * left.length) / missing) % left.length] as Case);
+  }
+  return cases.filter((each) => picked.has(each));
 }
 
 /** A statement that commits by itself is struck once it stands: before it there is nothing but the end of the effect before it. */

@@ -34,6 +34,11 @@ export interface Effect {
   at: number;
 }
 
+/** Whether it happened. */
+export function stands({ strike }: Effect): boolean {
+  return strike === null || strike === 'dies after' || strike === 'unheard';
+}
+
 /** What a transaction changes. */
 export interface Looked {
   what: string;

@@ -18,36 +18,47 @@ export const possible: readonly Transition[] = [
     'planned → released',
     'posting → planned',
     'posting → open',
+    // A batch that was refused, and was sent all the same: its calls are found with their ends.
+    'planned → settled',
     'open → settled',
     'open → released',
   ].map((move): Transition => `attempt ${move}`),
 ];
 
+/** Of the matrix: a change of state, and what disturbs the effect that makes it. */
+export function cellOf(transition: Transition, kind: string): string {
+  return `${transition} | ${kind}`;
+}
+
 /** How often each transition was made, or about to be made, by an effect that was disturbed, by kind. */
 export class Matrix {
-  readonly #cells = new Map<string, number>();
+  /** By `cellOf`. */
+  readonly cells = new Map<string, number>();
 
   /** `aimed`: what the disturbed effect makes when nothing disturbs it; whoever came before it may have made it instead. */
   note({ effects, done }: Pick<Ending, 'effects' | 'done'>, aimed: readonly Transition[]): void {
     for (const { strike, transitions } of effects)
-      if (strike !== null) for (const transition of transitions) this.#add(transition, strike);
+      if (strike !== null) for (const transition of transitions) this.#add(cellOf(transition, strike));
     for (const { step, nth, beside } of done) {
       if (beside === undefined) continue;
       const met = effects.find(
         (each) => each.step === step && each.nth === nth && !each.operation.endsWith('(beside)'),
       );
       for (const transition of new Set([...aimed, ...(met?.transitions ?? [])]))
-        this.#add(transition, `beside: ${beside.act}`);
+        this.#add(cellOf(transition, `beside: ${beside.act}`));
     }
   }
 
-  #add(transition: Transition, kind: string): void {
-    const key = `${transition} | ${kind}`;
-    this.#cells.set(key, (this.#cells.get(key) ?? 0) + 1);
+  #add(cell: string, times = 1): void {
+    this.cells.set(cell, (this.cells.get(cell) ?? 0) + times);
+  }
+
+  addAll(cells: ReadonlyMap<string, number>): void {
+    for (const [cell, times] of cells) this.#add(cell, times);
   }
 
   count(transition: Transition, kind: string): number {
-    return this.#cells.get(`${transition} | ${kind}`) ?? 0;
+    return this.cells.get(cellOf(transition, kind)) ?? 0;
   }
 
   get filled(): number {
@@ -74,6 +85,7 @@ export class Matrix {
       if (kinds.length === 0) return [];
       return [`- \`${transition}\`: ${kinds.length === faultKinds.length ? 'every kind' : kinds.join(', ')}`];
     });
-    return [...lines, '', `${this.filled} of ${this.size} cells reached. Empty:`, '', ...empty].join('\n');
+    const reached = `${this.filled} of ${this.size} cells reached.`;
+    return [...lines, '', ...(empty.length === 0 ? [reached] : [`${reached} Empty:`, '', ...empty])].join('\n');
   }
 }

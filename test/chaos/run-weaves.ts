@@ -6,7 +6,7 @@ import { judgeEnding, type Breach } from './judge-ending.ts';
 import { Matrix } from './matrix.ts';
 import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
-import { shrink, without } from './shrink.ts';
+import { notSmallest, shrink, without } from './shrink.ts';
 import { SmallCampaign, type Ending } from './small-campaign.ts';
 import { tellStory } from './story.ts';
 
@@ -42,6 +42,22 @@ export function emptyWeaves(): Weaves {
     matrix: new Matrix(),
     broken: [],
   };
+}
+
+/** Weaves as they go from one process to another. */
+export type SentWeaves = Omit<Weaves, 'matrix'> & { cells: Map<string, number> };
+
+export function toSend({ matrix, ...weaves }: Weaves): SentWeaves {
+  return { ...weaves, cells: matrix.cells };
+}
+
+/** Adds what another process has found. */
+export function addWeaves(weaves: Weaves, { cells, ...more }: SentWeaves): void {
+  for (const key of ['cases', 'missed', 'calls', 'rows', 'unresolved', 'paused'] as const) weaves[key] += more[key];
+  for (const key of ['design', 'faults'] as const)
+    for (const [what, times] of more[key]) weaves[key].set(what, (weaves[key].get(what) ?? 0) + times);
+  weaves.matrix.addAll(cells);
+  weaves.broken.push(...more.broken);
 }
 
 interface Judged {
@@ -90,18 +106,20 @@ export async function runCase(place: Place, each: Case, weaves: Weaves): Promise
 }
 
 /** Runs one seed; where it breaks a promise, leaves out one thing after another that it breaks without, and tells the rest. */
-export async function runSeed(place: Place, seed: number, weaves: Weaves): Promise<void> {
+export async function runSeed(place: Place, seed: number, weaves: Weaves, stop?: AbortSignal): Promise<void> {
   const scenario = drawScenario(seed);
   const judged = await runOne(place, scenario, drawPlan(seed, place.dialect === 'postgres'));
   note(weaves, judged, []);
   const wanted = judged.breaches[0]?.rule;
   if (wanted === undefined) return;
   const whole = { thing: { scenario, interventions: judged.ending.done }, result: judged };
-  const { result } = await shrink(whole, smallerWeaves, async (less) => {
+  const breaks = async (less: Weave): Promise<Judged | null> => {
     const again = await runOne(place, less.scenario, planOf(less.interventions));
     return again.breaches.some(({ rule }) => rule === wanted) ? again : null;
-  });
-  weaves.broken.push(tellStory(result.ending, result.breaches));
+  };
+  const { result, isSmallest } = await shrink(whole, smallerWeaves, breaks, stop);
+  const story = tellStory(result.ending, result.breaches);
+  weaves.broken.push(isSmallest ? story : story.replace(':', `, ${notSmallest}:`));
 }
 
 interface Weave {
