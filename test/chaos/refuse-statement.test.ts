@@ -20,7 +20,10 @@ test.for(cases)('$dialect: $refusal at statement $nth undoes the transaction, an
     store.transaction(async (tx) => {
       if (refused) await refuseStatement(tx, refusal, nth);
       for (const key of ['tried 1', 'tried 2'])
-        await tx.insertInto('meta').values({ key: `${key} ${refused}`, value: '' }).execute();
+        await tx
+          .insertInto('meta')
+          .values({ key: `${key} ${refused}`, value: '' })
+          .execute();
     });
   await expect(add(true)).rejects.toMatchObject({ code: expected[dialect][refusal] });
   expect(await keys()).toEqual([]);
