@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import {
   CompiledQuery,
   PostgresDialect,
@@ -7,7 +8,7 @@ import {
   type PostgresDialectConfig,
   type TransactionSettings,
 } from 'kysely';
-import { Client, Pool, types } from 'pg';
+import { Client, Pool, types, type ClientBase } from 'pg';
 import type { Tx } from './tx.ts';
 import { StoreError } from './ledger-error.ts';
 
@@ -75,7 +76,11 @@ class PinnedPostgresDialect extends PostgresDialect {
   }
 }
 
-export function createPostgresDialect(connectionString: string): PostgresDialect {
+/**
+ * With `longestSilenceMs`, a connection on which nothing is heard for so long is given up, and with it the statement that waits: its server
+ * may be out of reach for ever, and nobody says so.
+ */
+export function createPostgresDialect(connectionString: string, longestSilenceMs?: number): PostgresDialect {
   const pool = new Pool({
     connectionString,
     max: 10,
@@ -86,8 +91,20 @@ export function createPostgresDialect(connectionString: string): PostgresDialect
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
   // The same for one that is in use, between two statements of a transaction: the next statement fails and says so.
-  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('connect', (client) => {
+    client.on('error', () => {});
+    if (longestSilenceMs !== undefined) endWhenSilent(client, longestSilenceMs);
+  });
   return new PinnedPostgresDialect({ pool });
+}
+
+/** A pool keeps no connection idle for as long: whoever is silent owes an answer. */
+function endWhenSilent(client: ClientBase, afterMs: number): void {
+  const { stream } = (client as ClientBase & { connection: { stream: Socket } }).connection;
+  stream.setTimeout(afterMs, () => {
+    const error = new Error(`The database has been silent for ${afterMs / 1000} s`);
+    stream.destroy(Object.assign(error, { code: 'ETIMEDOUT' }));
+  });
 }
 
 /** Whether the host is this machine: by name, by address, or through a socket of the file system. */

@@ -55,7 +55,11 @@ export function campaignTimeouts(config: Config): CampaignTimeouts {
   return {
     heartbeatMs: config.CARILLON_HEARTBEAT_TIMEOUT_MS,
     submitHeartbeatMs: config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS,
-    submitMs: longestPostMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
+    // A submit may go on with other batches until its first heartbeat.
+    submitMs:
+      beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS) +
+      longestPostMs(config) +
+      config.CARILLON_SUBMIT_SLACK_MS,
     collectMs: config.CARILLON_COLLECT_MAX_MS + 2 * httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
     shortMs: config.CARILLON_SHORT_TIMEOUT_MS,
   };
@@ -107,6 +111,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     openWitness: () => openWitness(beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS), longestPostMs(config)),
     limits: {
       postingWindowMs: config.CARILLON_POSTING_WINDOW_MS,
+      requestGapMs: 1000 / config.CARILLON_SUBMITS_PER_SECOND,
       httpTimeoutMs: httpTimeoutMs(config),
       collectMaxMs: config.CARILLON_COLLECT_MAX_MS,
       heartbeatEveryMs: beatEveryMs(config.CARILLON_HEARTBEAT_TIMEOUT_MS),
@@ -151,7 +156,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       ...shared,
       taskQueue: queues.submit,
       activities: { submit },
-      maxTaskQueueActivitiesPerSecond: config.CARILLON_SUBMITS_PER_SECOND,
       maxConcurrentActivityTaskExecutions: 10,
     }),
     Worker.create({

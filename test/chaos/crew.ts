@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
+import type { NotedPost } from '../../activities/witness.ts';
 import { createConvaiClient } from '../../src/convai/client.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
@@ -42,7 +43,7 @@ export class Crew {
   readonly #sandbox: RunningSandbox;
   readonly #clock: WaitableClock;
   readonly #closing: (() => Promise<void>)[] = [];
-  readonly #noted = new Map<string, number>();
+  readonly #noted = new Map<string, NotedPost>();
   /** Each lets one that stands still go on, and waits for its end. */
   readonly #stalled: (() => Promise<void>)[] = [];
   #processes = 0;

@@ -1,5 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Activities } from '../../activities/index.ts';
+import type { PlanActivityResult } from '../../activities/plan.ts';
+import { batchNumberOf } from '../../src/domain/ids.ts';
 import { undecidedStates } from '../../src/domain/ledger.ts';
 import { nextStep } from '../../src/domain/next-step.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
@@ -166,12 +168,14 @@ export class SmallCampaign {
       'plan',
       (worker) => this.#crew.act(worker, 'plan') as ReturnType<Activities['plan']>,
     );
-    if ('retryAt' in answer) {
-      this.#planAt = answer.retryAt;
-      return;
-    }
+    if ('retryAt' in answer) this.#planAt = answer.retryAt;
+    else this.#goOn(answer.result);
+  }
+
+  /** As the planner says. */
+  #goOn(planned: PlanActivityResult): void {
     this.#plannedAt = this.#clock.now();
-    const next = nextStep(answer.result);
+    const next = nextStep(planned);
     if (next.kind === 'dial') {
       this.#standing.submitting = next.batchId;
       this.#submitAt = this.#clock.now();
@@ -183,13 +187,12 @@ export class SmallCampaign {
   }
 
   async #submit(): Promise<void> {
-    const answer = await this.#operate(
-      'submit',
-      (worker) => this.#crew.act(worker, 'submit') as ReturnType<Activities['submit']>,
-    );
+    const batchId = this.#standing.submitting ?? '';
+    const thenPlan = { campaignId, round: this.#standing.round, batchNumber: batchNumberOf(batchId) + 1 };
+    const answer = await this.#operate('submit', ({ activities }) => activities.submit({ batchId, thenPlan }));
     if ('retryAt' in answer) this.#submitAt = answer.retryAt;
     else if (answer.result.kind === 'unrecorded') this.#unrecorded = answer.result.verdict;
-    else this.#submitted();
+    else this.#submitted(answer.result);
   }
 
   async #record(verdict: VerdictInput): Promise<void> {
@@ -199,16 +202,18 @@ export class SmallCampaign {
       return;
     }
     this.#unrecorded = null;
-    if (undecidedStates.includes(answer.result.state)) this.#submitAt = this.#clock.now();
-    else this.#submitted();
+    if (!undecidedStates.includes(answer.result.state)) return this.#submitted(verdict);
+    this.#standing.submitting = verdict.batchId;
+    this.#submitAt = this.#clock.now();
   }
 
-  #submitted(): void {
+  #submitted({ batchId, planned }: { batchId: string; planned?: PlanActivityResult }): void {
     this.#standing.submitting = null;
-    this.#standing.submitted += 1;
+    this.#standing.submitted = batchNumberOf(batchId);
     this.#submitAt = null;
     this.#planAt = this.#clock.now();
     this.#collectAt ??= this.#clock.now() + 15_000;
+    if (planned !== undefined) this.#goOn(planned);
   }
 
   async #collect(): Promise<void> {

@@ -1,5 +1,5 @@
 import { TableNode, type KyselyPlugin, type RootOperationNode } from 'kysely';
-import type { Witness } from '../../activities/witness.ts';
+import type { NotedPost, Witness } from '../../activities/witness.ts';
 import type { ConvaiClient } from '../../src/convai/client.ts';
 import { NotSentError, OutcomeUnknownError } from '../../src/convai/errors.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
@@ -124,19 +124,25 @@ export class WovenProcess {
     return result.value;
   }
 
-  /** What the Temporal server keeps of the submits, by batch: the number of the POST that was noted last. */
-  witness(noted: Map<string, number>, batchId: string): Witness {
+  /** What the Temporal server keeps of the submits, by the batch that each began with: the POST that was noted last. */
+  witness(noted: Map<string, NotedPost>, batchId: string): Witness {
+    let last = noted.get(batchId) ?? null;
     return {
-      earlier: noted.get(batchId) ?? 0,
-      note: (k) =>
+      get last() {
+        return last;
+      },
+      mayGoOn: true,
+      note: (post) =>
         this.#inTurn(async () => {
           const nth = this.#nth++;
           const strike = await this.#ask(nth);
-          if (strike !== 'dies before' && strike !== 'fails') noted.set(batchId, k);
+          last = post;
+          if (strike !== 'dies before' && strike !== 'fails') noted.set(batchId, post);
           this.#note({ nth, what: 'note with Temporal', strike });
           if (strike === 'dies before' || strike === 'dies after') return this.#die();
           if (strike !== null) throw brokenConnection();
         }),
+      answered: () => {},
       beat: () => {},
       close: () => {},
     };
