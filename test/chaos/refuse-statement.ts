@@ -1,6 +1,6 @@
 import { CompiledQuery, type DatabaseConnection } from 'kysely';
 import { heldConnection } from '../../src/ledger/sqlite-dialect.ts';
-import { isPostgres, type Tx } from '../../src/ledger/tx.ts';
+import type { Tx } from '../../src/ledger/tx.ts';
 import type { Refusal } from './effect-log.ts';
 
 const codes: Readonly<Record<'sqlite' | 'postgres', Readonly<Record<Refusal, string>>>> = {
@@ -9,7 +9,7 @@ const codes: Readonly<Record<'sqlite' | 'postgres', Readonly<Record<Refusal, str
 };
 
 /** What SQLite says, as its driver passes it on. */
-export function refusedBySqlite(refusal: Refusal): Error {
+function refusedBySqlite(refusal: Refusal): Error {
   const said = refusal === 'locked' ? 'database is locked' : 'database or disk is full';
   return Object.assign(new Error(said), { code: codes.sqlite[refusal] });
 }
@@ -31,24 +31,33 @@ export async function refuseStatement(tx: Tx, refusal: Refusal, nth: number): Pr
   };
   const held = heldConnection(tx);
   if (held !== undefined) {
-    const { prepare } = held;
-    held.prepare = (text) => {
+    const prepare = held.prepare.bind(held);
+    const restore = replace(held, 'prepare', (text) => {
       const refused = isRefused(text);
-      if (refused || text === 'rollback') held.prepare = prepare;
-      if (!refused) return prepare.call(held, text);
+      if (refused || text === 'rollback') restore();
+      if (!refused) return prepare(text);
       // A full disk ends the transaction.
-      if (refusal === 'disk full') prepare.call(held, 'rollback').run([]);
+      if (refusal === 'disk full') prepare('rollback').run([]);
       throw refusedBySqlite(refusal);
-    };
+    });
     return;
   }
-  if (!isPostgres(tx)) throw new Error('Which database is this?');
   await tx.getExecutor().provideConnection(async (connection: DatabaseConnection) => {
-    const { executeQuery } = connection;
-    connection.executeQuery = async (query) => {
+    const executeQuery = connection.executeQuery.bind(connection);
+    const restore = replace(connection, 'executeQuery', async (query) => {
       const refused = isRefused(query.sql);
-      if (refused || query.sql === 'rollback') connection.executeQuery = executeQuery;
-      return executeQuery.call(connection, refused ? raise(refusal) : query) as never;
-    };
+      if (refused || query.sql === 'rollback') restore();
+      return (await executeQuery(refused ? raise(refusal) : query)) as never;
+    });
   });
+}
+
+/** Puts something in place of a method; answers what undoes that. */
+function replace<Owner extends object, Key extends keyof Owner>(owner: Owner, key: Key, value: Owner[Key]): () => void {
+  const own = Object.getOwnPropertyDescriptor(owner, key);
+  owner[key] = value;
+  return () => {
+    if (own === undefined) Reflect.deleteProperty(owner, key);
+    else Object.defineProperty(owner, key, own);
+  };
 }
