@@ -52,7 +52,7 @@ test('chaos runs the whole design on both databases unless it is told otherwise'
   });
   expect(parseFlags(['--level', 'system', '--seed', '7'])).toEqual({
     kind: 'system',
-    options: { seeds: { from: 7, count: 10 }, rows: 300 },
+    options: { seeds: { from: 7, count: 10 }, rows: 500 },
     write: false,
   });
 });

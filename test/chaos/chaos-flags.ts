@@ -13,7 +13,7 @@ Usage:
   npm run chaos -- [--level ledger] --seeds N [--seed K]            small campaigns, disturbed up to four times each;
                                                                     with --every or --per-cell, after a part of the design
   npm run chaos -- --level activities [--seeds N] [--seed K]        larger campaigns under drawn faults and worlds
-  npm run chaos -- --level system [--seeds N] [--seed K]            the production shape, while its processes are killed;
+  npm run chaos -- --level system [--seeds N] [--seed K]            the production shape, while its processes and ways fail;
                                                                     from the build: npm run build first
 
 Options:
@@ -39,7 +39,7 @@ Examples:
   npm run chaos -- --every 20 --seeds 1000 --write            both, and their figures and table into docs/proof.md
   npm run chaos -- --seeds 1 --seed 42                        seed 42 again, shrunk and told if it breaks a promise
   npm run chaos -- --level activities --seeds 300
-  npm run chaos -- --level system --seeds 1 --seed 7          about two minutes
+  npm run chaos -- --level system --seeds 1 --seed 7          about three minutes
 
 What breaks a promise is told on stderr at once; a seed is shrunk before that, in at most 60 campaigns and two minutes. Ctrl-C ends a run with
 the figures so far; a second one ends it at once.
@@ -58,7 +58,7 @@ export type ChaosFlags =
   | { kind: 'system'; options: SystemLevel; write: boolean };
 
 /** Of each list of level system: some are still to be called when the last process is killed. */
-const systemRows = 300;
+const systemRows = 500;
 
 /** What the command is to do. Throws `WrongUsageError`. */
 export function parseFlags(args: readonly string[]): ChaosFlags {
