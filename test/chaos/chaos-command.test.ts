@@ -1,5 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { copyWithout } from '../worlds/copy-without.ts';
@@ -12,8 +14,8 @@ const wrongOutcome = edit(
   "return final('exhausted', 'answered');",
 );
 
-function copy(fault: Edit): string {
-  const folder = copyWithout([fault]);
+function copy(...faults: Edit[]): string {
+  const folder = copyWithout(faults);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -48,6 +50,35 @@ test.for(levels)('chaos tells what is broken, and ends with 1: $level', { timeou
   expect(story).toMatch(/wrong|outcome|reached/);
   expect(story).not.toContain('    at ');
   expect(story.split('\n').filter((line) => !line.startsWith('npm ')).length).toBeLessThanOrEqual(20);
+});
+
+test('chaos writes what a run came to into docs/proof.md when it is asked to', { timeout: 240_000 }, () => {
+  const folder = copy();
+  cpSync(join(root, 'docs/proof.md'), join(folder, 'docs/proof.md'));
+  const flags = ['--scenario', 'suppressed before it is sent', '--per-cell', '1', '--database', 'sqlite'];
+  const { stdout } = run(folder, 'chaos', ...flags, '--write');
+  const proof = readFileSync(join(folder, 'docs/proof.md'), 'utf8');
+  const between = (name: string): string =>
+    proof.split(`<!-- chaos: ${name} -->`)[1]?.split(`<!-- end of chaos: ${name} -->`)[0] ?? '';
+  expect(between('sqlite')).toContain(
+    '`npm run chaos -- --scenario "suppressed before it is sent" --per-cell 1 --database sqlite`',
+  );
+  for (const line of stdout.split('\n\n')[0]?.split('\n') ?? []) expect(between('sqlite')).toContain(`- ${line}`);
+  const reached = /^(\d+) of \d+ cells reached/m;
+  expect(Number(reached.exec(between('matrix on sqlite'))?.[1])).toBeGreaterThan(40);
+  expect(between('matrix on sqlite')).toContain('- `batch held → redial`: every kind');
+});
+
+test('chaos that is broken off prints what it had', { timeout: 240_000 }, async () => {
+  const flags = ['--scenario', 'calm', '--database', 'sqlite', '--processes', '1'];
+  const running = spawn(process.execPath, ['--import', 'tsx', 'test/chaos/main.ts', ...flags], { cwd: root });
+  const printed = text(running.stdout);
+  running.stderr.once('data', () => running.kill('SIGINT'));
+  const [status] = (await once(running, 'exit')) as [number | null];
+  expect(await printed).toMatch(
+    /^the design on SQLite, \d+ s in 1 processes, broken off after \d+ of \d+: \d+ campaigns .* 0 broken/,
+  );
+  expect(status).toBe(0);
 });
 
 test.for([

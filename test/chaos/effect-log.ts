@@ -12,7 +12,22 @@ export const strikes = [
   /** The effect stands, and the process is told that it failed. */
   'unheard',
 ] as const;
-export type Strike = (typeof strikes)[number];
+
+/** What the database says at one statement of a transaction, which is undone. */
+export const refusals = ['locked', 'disk full'] as const;
+export type Refusal = (typeof refusals)[number];
+
+export type Strike = (typeof strikes)[number] | Refusal;
+
+export function isRefusal(strike: Strike | null): strike is Refusal {
+  return refusals.some((each) => each === strike);
+}
+
+/** A strike, and for a refusal the statement that is refused: 0 for the one that begins the transaction; the commit, where there are fewer. */
+export interface Blow {
+  strike: Strike;
+  statement?: number;
+}
 
 /** A change of state that an effect made, or was about to make: `batch intent → posting`. */
 export type Transition = `${'batch' | 'attempt'} ${string}`;

@@ -1,10 +1,25 @@
 import { batchTransitions, type BatchState } from '../../src/domain/ledger.ts';
 import { acts } from './acts.ts';
-import { strikes, type Transition } from './effect-log.ts';
+import { clockSteps, nameStep, type ClockStep } from './clock-steps.ts';
+import { isRefusal, refusals, strikes, type Transition } from './effect-log.ts';
+import type { Intervention } from './intervention.ts';
 import type { Ending } from './small-campaign.ts';
 
 /** What can befall the effect that makes a transition. */
-export const faultKinds = [...strikes, ...acts.map((act) => `beside: ${act}`)] as const;
+export const faultKinds = [
+  ...strikes,
+  ...refusals,
+  ...(Object.keys(clockSteps) as ClockStep[]),
+  ...acts.map((act) => `beside: ${act}`),
+] as const;
+
+/** As kinds of the matrix: what is done at one effect. */
+export function kindsOf({ strike, clockByMs, beside }: Intervention): string[] {
+  const step = clockByMs === undefined ? undefined : nameStep(clockByMs);
+  return [strike, step, beside === undefined ? undefined : `beside: ${beside.act}`].filter(
+    (kind) => kind !== undefined,
+  );
+}
 
 /** Every change of state that the ledger allows. */
 export const possible: readonly Transition[] = [
@@ -38,14 +53,17 @@ export class Matrix {
   /** `aimed`: what the disturbed effect makes when nothing disturbs it; whoever came before it may have made it instead. */
   note({ effects, done }: Pick<Ending, 'effects' | 'done'>, aimed: readonly Transition[]): void {
     for (const { strike, transitions } of effects)
-      if (strike !== null) for (const transition of transitions) this.#add(cellOf(transition, strike));
-    for (const { step, nth, beside } of done) {
-      if (beside === undefined) continue;
+      if (strike !== null && !isRefusal(strike))
+        for (const transition of transitions) this.#add(cellOf(transition, strike));
+    for (const intervention of done) {
+      const { step, nth } = intervention;
+      // What was struck has been counted by what it made or was about to make; a refusal comes before that.
+      const kinds = kindsOf(intervention).filter((kind) => !strikes.some((strike) => strike === kind));
       const met = effects.find(
         (each) => each.step === step && each.nth === nth && !each.operation.endsWith('(beside)'),
       );
       for (const transition of new Set([...aimed, ...(met?.transitions ?? [])]))
-        this.#add(cellOf(transition, `beside: ${beside.act}`));
+        for (const kind of kinds) this.#add(cellOf(transition, kind));
     }
   }
 

@@ -47,7 +47,10 @@ export async function writeSection(
   name: 'sqlite' | 'postgres' | 'activities' | 'system',
   figures: string,
 ): Promise<void> {
-  const flags = process.argv.slice(2).filter((flag) => flag !== '--write');
+  const flags = process.argv
+    .slice(2)
+    .filter((flag) => flag !== '--write')
+    .map((flag) => (flag.includes(' ') ? `"${flag}"` : flag));
   const command = ['npm run chaos', ...(flags.length === 0 ? [] : ['--', ...flags])].join(' ');
   const lines = figures.split('\n').map((line) => `- ${line}`);
   await writeBetweenMarks(name, [`\`${command}\` (${madeNow()}):`, '', ...lines].join('\n'));

@@ -3,7 +3,7 @@ import { drawPlan, drawScenario, planOf } from './draw-weave.ts';
 import type { Transition } from './effect-log.ts';
 import type { Intervention, Plan } from './intervention.ts';
 import { judgeEnding, type Breach } from './judge-ending.ts';
-import { Matrix } from './matrix.ts';
+import { kindsOf, Matrix } from './matrix.ts';
 import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
 import { notSmallest, shrink, without } from './shrink.ts';
@@ -92,7 +92,8 @@ function note(weaves: Weaves, { ending, paused }: Judged, aimed: readonly Transi
   weaves.paused += paused ? 1 : 0;
   weaves.matrix.note(ending, aimed);
   for (const { strike } of ending.effects) if (strike !== null) count(weaves.faults, strike);
-  for (const { beside } of ending.done) if (beside !== undefined) count(weaves.faults, `beside: ${beside.act}`);
+  for (const intervention of ending.done)
+    for (const kind of kindsOf(intervention)) if (kind !== intervention.strike) count(weaves.faults, kind);
 }
 
 /** Runs one case of the design. */
@@ -137,7 +138,9 @@ function* smallerWeaves({ scenario, interventions }: Weave): Generator<Weave> {
     yield { scenario: { ...scenario, people: scenario.people.slice(0, -1) }, interventions };
 }
 
-function* simplerThan({ strike, beside, ...at }: Intervention): Generator<Intervention> {
+function* simplerThan({ strike, clockByMs, beside, ...at }: Intervention): Generator<Intervention> {
+  if (clockByMs !== undefined && (strike !== undefined || beside !== undefined))
+    yield { ...at, ...(strike === undefined ? {} : { strike }), ...(beside === undefined ? {} : { beside }) };
   if (beside === undefined) return;
   if (strike !== undefined) {
     yield { ...at, strike };

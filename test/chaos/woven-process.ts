@@ -5,10 +5,11 @@ import { NotSentError, OutcomeUnknownError } from '../../src/convai/errors.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { Tx } from '../../src/ledger/tx.ts';
 import { brokenConnection, createMortality, ProcessDied } from '../activities/mixes/chaos.ts';
-import type { Effect, EffectLog, Looked, Strike } from './effect-log.ts';
+import { isRefusal, type Blow, type Effect, type EffectLog, type Looked, type Strike } from './effect-log.ts';
+import { refuseStatement } from './refuse-statement.ts';
 
 /** Asked before each effect; may do something first, and says what befalls the process there. */
-export type Disturb = (at: { step: number; operation: string; nth: number }) => Promise<Strike | null>;
+export type Disturb = (at: { step: number; operation: string; nth: number }) => Promise<Blow | null>;
 
 /** Whoever wants a transaction to be overtaken while it holds its locks. */
 export type BeforeCommit = (at: {
@@ -73,8 +74,14 @@ export class WovenProcess {
     });
   }
 
-  async #ask(nth: number): Promise<Strike | null> {
+  async #askForBlow(nth: number): Promise<Blow | null> {
     return this.#disturb({ step: this.#step, operation: this.#operation, nth });
+  }
+
+  /** What befalls an effect that is no transaction: no database refuses it. */
+  async #ask(nth: number): Promise<Strike | null> {
+    const { strike = null } = (await this.#askForBlow(nth)) ?? {};
+    return isRefusal(strike) ? null : strike;
   }
 
   store(store: Store): Store {
@@ -84,15 +91,19 @@ export class WovenProcess {
 
   async #transaction<Result>(store: Store, work: (tx: Tx) => Promise<Result>): Promise<Result> {
     const nth = this.#nth++;
-    const strike = await this.#ask(nth);
-    const undone = strike === 'dies before' || strike === 'fails';
+    const blow = await this.#askForBlow(nth);
+    const { strike = null, statement = 0 } = blow ?? {};
+    const undone = strike === 'dies before' || strike === 'fails' || isRefusal(strike);
     let looked: Looked | undefined;
     let overtaken: (() => Promise<void>) | undefined;
     let result: { value: Result } | undefined;
     try {
       await store.transaction(async (tx) => {
+        if (isRefusal(strike)) await refuseStatement(tx, strike, statement);
         const value = await work(tx);
         looked = await this.#log.look(tx);
+        // The commit is refused where no statement was.
+        if (isRefusal(strike)) return;
         if (undone) throw new RolledBack();
         overtaken ??= await this.#beforeCommit?.({ step: this.#step, operation: this.#operation, nth });
         result = { value };
@@ -100,6 +111,7 @@ export class WovenProcess {
     } catch (error) {
       if (!(error instanceof RolledBack)) {
         await overtaken?.();
+        if (isRefusal(strike)) this.#note({ nth, what: 'refused', strike });
         throw error;
       }
     }
