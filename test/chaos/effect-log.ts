@@ -23,7 +23,7 @@ export function isRefusal(strike: Strike | null): strike is Refusal {
   return refusals.some((each) => each === strike);
 }
 
-/** A strike, and for a refusal the statement that is refused: 0 for the one that begins the transaction; the commit, where there are fewer. */
+/** A strike; for a refusal also which statement is refused: 0 begins the transaction; the commit, where there are fewer. */
 export interface Blow {
   strike: Strike;
   statement?: number;
