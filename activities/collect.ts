@@ -60,11 +60,11 @@ async function collectUntilNeeded(
   campaignId: string,
   { signal, onProgress }: { signal: AbortSignal; onProgress: () => void },
 ): Promise<CollectResult> {
-  const begunReal = deps.nowReal();
+  const begunAt = deps.monotonicMs();
   const { collectMaxMs, heartbeatEveryMs } = deps.limits;
   /** In parts, each of them a step: whoever waits on purpose is not stuck. */
   const pause = async (ms: number) => {
-    let leftMs = Math.min(ms, Math.max(shortestPauseMs, begunReal + collectMaxMs - deps.nowReal()));
+    let leftMs = Math.min(ms, Math.max(shortestPauseMs, begunAt + collectMaxMs - deps.monotonicMs()));
     for (; leftMs > 0 && !deps.stopping.aborted; leftMs -= heartbeatEveryMs) {
       onProgress();
       await sleep(Math.min(leftMs, heartbeatEveryMs), undefined, {
@@ -90,7 +90,7 @@ async function collectUntilNeeded(
     if (!isOutstanding(await countOutstanding(deps.store.db, campaignId)))
       return finish(deps, campaign, 'nothing_outstanding');
     if (await isPlanReady(deps.store, campaignId, serviceNow(clock))) return finish(deps, campaign, 'plan');
-    if (deps.stopping.aborted || deps.nowReal() - begunReal >= collectMaxMs) return finish(deps, campaign, 'time');
+    if (deps.stopping.aborted || deps.monotonicMs() - begunAt >= collectMaxMs) return finish(deps, campaign, 'time');
     const backoff = Math.min(2 ** failures, longestBackoff);
     const pauseMs = Math.max(shortestPauseMs, sweep.waitMs, clock.toRealMs(timing.pollMs) * backoff);
     await pause(pauseMs);

@@ -30,6 +30,8 @@ export interface ActivityDependencies {
   limits: {
     /** How long after `posting` is committed the POST may still begin. */
     postingWindowMs: number;
+    /** Between two requests that dial, of all processes that use this database and account. */
+    requestGapMs: number;
     /** Connect, headers and body limits of the client together. */
     httpTimeoutMs: number;
     /** A collect ends at the latest after this long. */

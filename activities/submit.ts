@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { findDeniedBatch } from '../src/ledger/dial/denied-calls.ts';
 import { readRulesOf } from '../src/ledger/doubt/correlation-rows.ts';
 import type { BatchCallsRequest } from '../src/convai/schemas-requests.ts';
@@ -11,6 +12,7 @@ import {
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import { storableId } from '../src/convai/storable-id.ts';
 import { withOpeningLine } from '../src/domain/conversation-override.ts';
+import { batchNumberOf } from '../src/domain/ids.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { undecidedStates, type BatchState } from '../src/domain/ledger.ts';
 import type { ClockDoubt } from '../src/ledger/dial/clocks.ts';
@@ -29,13 +31,15 @@ import type { Witness } from './witness.ts';
 
 export interface SubmitInput {
   batchId: string;
-  /** What is to be planned once the batch has its verdict: it saves the workflow asking for each batch by itself. */
+  /** What is to be planned once the batch has its verdict; what that brings is sent as well, and so on for a few seconds. */
   thenPlan?: PlanActivityInput;
 }
 
 export type SubmitResult =
-  /** `planned`: what the planner then said. Absent where it was not asked, or could not answer: it is to be asked again. */
-  | { kind: 'verdict'; state: BatchState; planned?: PlanActivityResult }
+  /**
+   * Of the last batch. `planned`: what the planner then said. Absent where it was not asked, or could not answer: it is to be asked again.
+   */
+  | { kind: 'verdict'; batchId: string; state: BatchState; planned?: PlanActivityResult }
   /** The database did not take the verdict: it goes through the workflow, and holds ids and codes only. */
   | { kind: 'unrecorded'; verdict: VerdictInput };
 
@@ -133,7 +137,7 @@ async function post(
 async function record(deps: ActivityDependencies, verdict: VerdictInput): Promise<SubmitResult> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return { kind: 'verdict', state: await recordVerdict(deps.store, verdict) };
+      return { kind: 'verdict', batchId: verdict.batchId, state: await recordVerdict(deps.store, verdict) };
     } catch (error) {
       const facts = { batchId: verdict.batchId, tries, error: codeOf(error) };
       deps.logger.error(facts, 'the verdict of a POST could not be written');
@@ -147,7 +151,7 @@ async function record(deps: ActivityDependencies, verdict: VerdictInput): Promis
 /** Notes with Temporal that the POST is about to be made. Where that is not certain, answers the verdict of one that was never begun. */
 async function findUnwitnessed({ deps, clock, witness, batchId }: Submitting, k: number): Promise<VerdictInput | null> {
   try {
-    await witness.note(k);
+    await witness.note({ batchId, k });
     return null;
   } catch (error) {
     const facts = { batchId, k, error: codeOf(error) };
@@ -182,24 +186,40 @@ function retryInMs(verdict: VerdictInput, clock: ServiceClock): number | undefin
 }
 
 /**
- * Sends a planned batch once and answers its verdict. Safe to run again at any time: a batch that has a verdict answers it, and
- * one that another run was about to send becomes `unknown`. Throws a retryable failure while nothing has been sent, and one that is not
- * retried when the ledger has lost the batch.
+ * Sends a planned batch once, then those that the planner brings next, as long as all goes well and for a few seconds at most; answers
+ * what became of the last one. Safe to run again at any time: a batch that has a verdict answers it, and one that another run was about to
+ * send becomes `unknown`. Throws a retryable failure while nothing has been sent, and one that is not retried when the ledger has lost the
+ * batch.
  */
 export async function submit(deps: ActivityDependencies, { batchId, thenPlan }: SubmitInput): Promise<SubmitResult> {
   const witness = deps.openWitness();
+  // An earlier try may have come further: what it noted last says how far the ledger has to be.
+  let current = witness.last?.batchId ?? batchId;
+  let said: SubmitResult | undefined;
   try {
-    const result = await submitOnce({ deps, clock: await deps.serviceClock(), witness, batchId });
-    if (result.kind !== 'verdict' || thenPlan === undefined) return result;
-    const planned = await planNext(deps, thenPlan);
-    return planned === undefined ? result : { ...result, planned };
+    for (;;) {
+      const result = await submitOnce({ deps, clock: await deps.serviceClock(), witness, batchId: current });
+      if (result.kind !== 'verdict' || thenPlan === undefined) return result;
+      const planned = await planNext(deps, { ...thenPlan, batchNumber: batchNumberOf(current) + 1 });
+      said = planned === undefined ? result : { ...result, planned };
+      if (planned?.kind !== 'batch' || !mayGoOn(deps, witness, result.state)) return said;
+      current = planned.batchId;
+    }
   } catch (error) {
+    // Of the next batch nothing was noted: what keeps it from being sent is waited for by a submit of its own.
+    if (said !== undefined && witness.last?.batchId !== current) return said;
+    witness.beat();
     if (error instanceof NotSentError)
       throw expectedWait({ type: failureTypes.notSent, message: 'The service could not be reached' });
     throw error;
   } finally {
     witness.close();
   }
+}
+
+/** After a batch in this state, and now, another one may follow in the same activity. */
+function mayGoOn({ stopping }: ActivityDependencies, witness: Witness, state: BatchState): boolean {
+  return state === 'confirmed' && witness.mayGoOn && !stopping.aborted;
 }
 
 /** A verdict is not held up by a planner that fails: the workflow asks it again, and hears why. */
@@ -228,12 +248,13 @@ async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
     nowReal: deps.nowReal(),
     postingWindowMs,
     httpTimeoutMs,
+    gapMs: deps.limits.requestGapMs,
     speed: clock.speed,
     ...time,
-    witnessed: witness.earlier,
+    witnessed: witness.last?.batchId === batchId ? witness.last.k : 0,
     listReadAt,
   });
-  if (step.kind === 'verdict') return step;
+  if (step.kind === 'verdict') return { ...step, batchId };
   if (step.kind === 'blocked') {
     const waitMs = clock.toRealMs(step.until - clock.now());
     const message = time.clockDoubt === null ? 'The ledger allows no POST yet' : clockDoubts[time.clockDoubt];
@@ -245,7 +266,12 @@ async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
     if (said.kind === 'unrecorded' || !undecidedStates.includes(said.state)) return said;
     throw error;
   }
+  if (step.kind === 'early') {
+    await sleep(step.inMs);
+    return submitOnce(submitting);
+  }
   const verdict = (await findUnwitnessed(submitting, step.k)) ?? (await post(submitting, step, deadlineMonotonic));
+  witness.answered();
   const result = await record(deps, verdict);
   if (result.kind === 'unrecorded' || result.state !== 'not_sent') return result;
   const limited = verdict.status === 429;

@@ -21,7 +21,10 @@ function durationMs(duration: { seconds?: unknown; nanos?: number | null } | nul
   return Number(duration?.seconds ?? 0) * 1000 + (duration?.nanos ?? 0) / 1e6;
 }
 
-/** Adds up what a run's history shows: starts, activity attempts, heartbeats (estimated, they leave no event), timers, messages. */
+/**
+ * Adds up what a run's history shows: starts, activity attempts, heartbeats (estimated, they leave no event), timers, messages. Those of
+ * submits are one for each request, which the caller adds.
+ */
 function addRun(cost: TemporalCost, events: readonly HistoryEvent[]): void {
   const scheduled = new Map<string, { type: string; heartbeatMs: number }>();
   const started = new Map<string, { at: number; attempts: number }>();
@@ -55,7 +58,8 @@ function addRun(cost: TemporalCost, events: readonly HistoryEvent[]): void {
     } else if (close != null) {
       const key = String(close.scheduledEventId);
       const [activity, run] = [scheduled.get(key), started.get(key)];
-      if (activity === undefined || run === undefined || activity.heartbeatMs === 0) continue;
+      if (activity === undefined || run === undefined || activity.heartbeatMs === 0 || activity.type === 'submit')
+        continue;
       const ranMs = millis(event.eventTime) - run.at;
       cost.actions.heartbeats += run.attempts + Math.floor(ranMs / (heartbeatShare * activity.heartbeatMs));
     }

@@ -293,7 +293,7 @@ test('every setting of the environment is documented with its default', () => {
   const text = read('docs/configuration.md');
   expect(wrongSettings(text)).toEqual([]);
   expect(wrongSettings(text.replace(/^\| `DATABASE_URL`.*$/m, ''))).toEqual(['DATABASE_URL: missing']);
-  expect(wrongSettings(text.replace(/(CARILLON_HEARTBEAT_TIMEOUT_MS`\s*\| `30)000/, '$100'))).toEqual([
+  expect(wrongSettings(text.replace(/(CARILLON_HEARTBEAT_TIMEOUT_MS`\s*\| `15)000/, '$100'))).toEqual([
     'CARILLON_HEARTBEAT_TIMEOUT_MS: default',
   ]);
 });

@@ -13,6 +13,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { PlanActivityResult } from '../activities/plan.ts';
+import { batchNumberOf } from '../src/domain/ids.ts';
 import { undecidedStates } from '../src/domain/ledger.ts';
 import { nextStep } from '../src/domain/next-step.ts';
 import { describeCampaign } from './campaign-details.ts';
@@ -44,6 +45,7 @@ function proxies({ queues, timeouts }: WorkflowSetting) {
   >({
     taskQueue: queues.campaign,
     startToCloseTimeout: timeouts.shortMs,
+    heartbeatTimeout: timeouts.submitHeartbeatMs,
     retry: retryForEver,
   });
   const posting = proxyActivities<Pick<Activities, 'submit'>>({
@@ -181,25 +183,30 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
 
   /** The last batch and what became of it, as summaries name it. */
   let last = '';
-  /** Submits a batch. Answers what the planner said of the next one, if it was heard. */
+  /** Submits a batch, and those that its activity goes on with. Answers what the planner said of the next one, if it was heard. */
   const submit = async ({ batchId, size }: { batchId: string; size: number }): Promise<PlanActivityResult | null> => {
-    const batchNumber = counters.submitted + 1;
-    const batch = `batch ${batchNumber}`;
-    let planned: PlanActivityResult | null = null;
+    let [current, planned]: [string, PlanActivityResult | null] = [batchId, null];
+    // Whoever sends goes on sending, and what has been sent is not to wait for its end.
+    collectWanted = true;
     for (;;) {
-      const summary = `${batch}, ${size} calls`;
+      const batchNumber = batchNumberOf(current);
+      const summary =
+        current === batchId ? `from batch ${batchNumber}, ${size} calls` : `from batch ${batchNumber} again`;
       const thenPlan = { campaignId, round, batchNumber: batchNumber + 1 };
-      const result = await posting.submit.executeWithOptions({ summary }, [{ batchId, thenPlan }]);
-      last = result.kind === 'verdict' ? `${batch}: ${result.state}` : `${batch}: ${result.verdict.verdict}`;
+      const result = await posting.submit.executeWithOptions({ summary }, [{ batchId: current, thenPlan }]);
       if (result.kind === 'verdict') {
+        current = result.batchId;
+        last = `batch ${batchNumberOf(current)}: ${result.state}`;
         planned = result.planned ?? null;
         break;
       }
+      current = result.verdict.batchId;
+      last = `batch ${batchNumberOf(current)}: ${result.verdict.verdict}`;
       const { state } = await short.recordPostVerdict.executeWithOptions({ summary: last }, [result.verdict]);
       // The batch is still to be submitted, or nobody would ever come back for it.
       if (!undecidedStates.includes(state)) break;
     }
-    counters.submitted += 1;
+    counters.submitted = batchNumberOf(current);
     collectWanted = true;
     return planned;
   };

@@ -45,7 +45,7 @@ export interface FiringResult {
 export interface CampaignTimeouts {
   /** A worker that is silent for this long is taken for dead, and its collect starts elsewhere. */
   heartbeatMs: number;
-  /** As `heartbeatMs`, for a submit: whoever goes on with it sends nothing, so it may be short. */
+  /** As `heartbeatMs`, for everything else of a round: whoever goes on with it sends nothing twice, so it may be short. */
   submitHeartbeatMs: number;
   /** Longer than posting window and HTTP limits together: a submit is never given up while its POST may be under way. */
   submitMs: number;

@@ -45,12 +45,15 @@ export interface LedgerAccess {
   store: Store;
 }
 
+/** Far longer than a statement of a worker takes. One that waits for a lock may fail as well: its activity is tried again. */
+const longestSilenceMs = 30_000;
+
 /**
  * The database for a worker, locked against a second one where it is a SQLite file.
  * Close it after the worker has drained: it ends database and lock, in that order.
  */
 export async function openWorkerLedger(config: Config): Promise<{ store: Store; close(): Promise<void> }> {
-  const store = await openLedger(config);
+  const store = await openForWork(config);
   try {
     // A file that may only be read shows now, and not in the first step of a campaign.
     await store.transaction(async () => {});
@@ -66,6 +69,14 @@ export async function openWorkerLedger(config: Config): Promise<{ store: Store; 
     await store.close();
     throw error;
   }
+}
+
+/** Brought up to date, for which it is given all the time that it takes. */
+async function openForWork(config: Config): Promise<Store> {
+  const store = await openLedger(config);
+  if (config.DATABASE_URL === undefined) return store;
+  await store.close();
+  return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB, longestSilenceMs });
 }
 
 const mostNamed = 20;

@@ -1,7 +1,7 @@
 /** Names of the task queues of one database; all workers and workflows of the database share them. */
 export interface CampaignQueues {
   campaign: string;
-  /** POSTs only: the server limits how many start per second. */
+  /** POSTs only. */
   submit: string;
   collect: string;
 }
@@ -15,6 +15,11 @@ export function campaignQueues(prefix: string, ledgerId: string): CampaignQueues
 /** Id of a round's batch; the same number always has the same id. */
 export function batchIdOf(campaignId: string, round: number, batchNumber: number): string {
   return `${campaignId}/${round}/${batchNumber}`;
+}
+
+/** The number of a batch within its round, by its id. */
+export function batchNumberOf(batchId: string): number {
+  return Number(batchId.slice(batchId.lastIndexOf('/') + 1));
 }
 
 /** Of the nth attempt of a recipient. */

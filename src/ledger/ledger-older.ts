@@ -1,3 +1,5 @@
+import { batchNumberOf } from '../domain/ids.ts';
+
 /** What the database has lost. */
 interface Lost {
   campaignId: string;
@@ -42,8 +44,7 @@ export function olderBeforePlanning(campaignId: string, n: number, fault: 'missi
 /** A batch that is being submitted, or its request, is not in the database. */
 export function olderWhileSubmitting(batchId: string, k: number | null = null): LedgerOlderError {
   const what = k === null ? `batch ${batchId}` : `request ${k} of batch ${batchId}`;
-  const missing = Number(batchId.split('/').at(-1));
-  const lost = { campaignId: campaignIdOf(batchId), missing, submitted: k !== null };
+  const lost = { campaignId: campaignIdOf(batchId), missing: batchNumberOf(batchId), submitted: k !== null };
   return new LedgerOlderError(`${olderWords}: ${what} is missing.`, lost);
 }
 

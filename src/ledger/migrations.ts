@@ -30,7 +30,7 @@ const tables: Readonly<Record<string, Columns>> = {
   accounts: {
     account_id: 'text key', not_before: 'integer', max_concurrent_calls: 'integer?', keep_free: 'integer=0',
     pace: 'integer=1000', pace_at: 'integer=0', stepped_at: 'integer=0', clocks_apart_ms: 'integer=0',
-    read_service: 'integer?', read_database: 'integer?',
+    read_service: 'integer?', read_database: 'integer?', requested_database: 'integer?',
   },
   campaigns: {
     campaign_id: 'text key', name: 'text?', file_hash: 'text', rules: 'text', account_id: 'text', agent_id: 'text',
@@ -137,7 +137,7 @@ async function createIndexes(db: Kysely<Database>): Promise<void> {
     'create index attempts_agent_open on attempts (agent_id, state, posted_at)',
     'create index attempts_dialled on attempts (e164, posted_at)',
     'create index attempts_person on attempts (person, posted_at) where person is not null',
-    'create index attempts_settled on attempts (campaign_id, settled_at, disposition) where disposition is not null',
+    'create index attempts_settled on attempts (campaign_id, disposition, settled_at) where disposition is not null',
     'create unique index batches_n on batches (campaign_id, round, n)',
     'create index batches_state on batches (campaign_id, state)',
     'create unique index conversations_attempt on conversations (attempt_id) where attempt_id is not null',
@@ -146,6 +146,7 @@ async function createIndexes(db: Kysely<Database>): Promise<void> {
     'create index conversations_unowned on conversations (agent_id, started_at) where attempt_id is null',
     'create index conversations_doubtful on conversations (agent_id, started_at) where attempt_id is null and talk > 0',
     'create unique index answers_entry on answers (entry)',
+    'create index conversations_heard on conversations (agent_id) where heard = 1',
     'create index events_campaign on events (campaign_id, seq)',
     'create index events_recipient on events (recipient_id, seq) where recipient_id is not null',
     `create index events_marks on events (campaign_id, seq) where type in (${sqlMarkTypes})`,

@@ -36,6 +36,8 @@ export interface StoreLocation {
   /** PostgreSQL connection string; wins over `sqlitePath`. */
   databaseUrl?: string | undefined;
   sqlitePath: string;
+  /** Real milliseconds without a word from PostgreSQL after which a statement fails; default: as long as the connection stands. */
+  longestSilenceMs?: number;
 }
 
 /** Not `now()`, which stands still for the length of a transaction. */
@@ -89,7 +91,7 @@ export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as
     dialect:
       location.databaseUrl === undefined
         ? createSqliteDialect(location.sqlitePath)
-        : createPostgresDialect(location.databaseUrl),
+        : createPostgresDialect(location.databaseUrl, location.longestSilenceMs),
   });
   try {
     const provider = createMigrations(dialect);

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import {
   CompiledQuery,
   PostgresDialect,
@@ -7,7 +8,7 @@ import {
   type PostgresDialectConfig,
   type TransactionSettings,
 } from 'kysely';
-import { Client, Pool, types } from 'pg';
+import { Client, Pool, types, type ClientBase } from 'pg';
 import type { Tx } from './tx.ts';
 import { StoreError } from './ledger-error.ts';
 
@@ -18,8 +19,11 @@ const limits = {
   /** Longer than anybody holds a lock, but for the publication of a very long do-not-call list. */
   lock_timeout: '60s',
   statement_timeout: '300s',
-  /** A process that froze inside a transaction must not keep its locks: the others would wait until its connection breaks. */
-  idle_in_transaction_session_timeout: '60s',
+  /**
+   * A process that froze inside a transaction, or is cut off, must not keep its locks: every campaign of its agent would wait for them.
+   * Between two statements of a transaction nobody does more than a little arithmetic.
+   */
+  idle_in_transaction_session_timeout: '10s',
 };
 
 /**
@@ -72,7 +76,11 @@ class PinnedPostgresDialect extends PostgresDialect {
   }
 }
 
-export function createPostgresDialect(connectionString: string): PostgresDialect {
+/**
+ * With `longestSilenceMs`, a connection on which nothing is heard for so long is given up, and with it the statement that waits: its server
+ * may be out of reach for ever, and nobody says so.
+ */
+export function createPostgresDialect(connectionString: string, longestSilenceMs?: number): PostgresDialect {
   const pool = new Pool({
     connectionString,
     max: 10,
@@ -83,8 +91,20 @@ export function createPostgresDialect(connectionString: string): PostgresDialect
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
   // The same for one that is in use, between two statements of a transaction: the next statement fails and says so.
-  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('connect', (client) => {
+    client.on('error', () => {});
+    if (longestSilenceMs !== undefined) endWhenSilent(client, longestSilenceMs);
+  });
   return new PinnedPostgresDialect({ pool });
+}
+
+/** A pool keeps no connection idle for as long: whoever is silent owes an answer. */
+function endWhenSilent(client: ClientBase, afterMs: number): void {
+  const { stream } = (client as ClientBase & { connection: { stream: Socket } }).connection;
+  stream.setTimeout(afterMs, () => {
+    const error = new Error(`The database has been silent for ${afterMs / 1000} s`);
+    stream.destroy(Object.assign(error, { code: 'ETIMEDOUT' }));
+  });
 }
 
 /** Whether the host is this machine: by name, by address, or through a socket of the file system. */

@@ -22,6 +22,8 @@ export interface ServiceTables {
     /** The last reading of the service's clock that was kept, and the database's own clock (real time) then. */
     read_service: number | null;
     read_database: number | null;
+    /** When a request of the account last began, on the database's clock. */
+    requested_database: number | null;
   };
   conversations: {
     conversation_id: string;

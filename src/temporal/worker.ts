@@ -13,6 +13,7 @@ import type { Logger } from '../logger.ts';
 import type { Store } from '../ledger/open-ledger.ts';
 import { keepServiceClock } from './clock-keeper.ts';
 import { countRateLimited, showFigures } from './metrics.ts';
+import { beatWhileRunning } from './steady-beat.ts';
 import { loadWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
 export interface WorkerOptions {
@@ -54,7 +55,11 @@ export function campaignTimeouts(config: Config): CampaignTimeouts {
   return {
     heartbeatMs: config.CARILLON_HEARTBEAT_TIMEOUT_MS,
     submitHeartbeatMs: config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS,
-    submitMs: longestPostMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
+    // A submit may go on with other batches until its first heartbeat.
+    submitMs:
+      beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS) +
+      longestPostMs(config) +
+      config.CARILLON_SUBMIT_SLACK_MS,
     collectMs: config.CARILLON_COLLECT_MAX_MS + 2 * httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
     shortMs: config.CARILLON_SHORT_TIMEOUT_MS,
   };
@@ -65,6 +70,12 @@ export function campaignTimeouts(config: Config): CampaignTimeouts {
  * beyond the last slot would wait as long: there are more slots than one process ever has campaigns.
  */
 const collectSlots = 1_000;
+
+/**
+ * Tasks that a process asks for at the same time, per queue. Temporal answers who has asked longest, also a process that stands still, and
+ * misses each such task only when its heartbeats fail to come: the fewer it has asked for, the sooner the others have them all.
+ */
+const polls = { maxConcurrentActivityTaskPolls: 1, maxConcurrentWorkflowTaskPolls: 5 };
 
 /** Pause between two heartbeats of an activity with this heartbeat timeout. */
 function beatEveryMs(timeoutMs: number): number {
@@ -100,6 +111,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     openWitness: () => openWitness(beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS), longestPostMs(config)),
     limits: {
       postingWindowMs: config.CARILLON_POSTING_WINDOW_MS,
+      requestGapMs: 1000 / config.CARILLON_SUBMITS_PER_SECOND,
       httpTimeoutMs: httpTimeoutMs(config),
       collectMaxMs: config.CARILLON_COLLECT_MAX_MS,
       heartbeatEveryMs: beatEveryMs(config.CARILLON_HEARTBEAT_TIMEOUT_MS),
@@ -126,6 +138,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const shared = {
     connection,
     namespace,
+    ...polls,
     shutdownGraceTime: httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
     ...(options.version === undefined ? {} : { workerDeploymentOptions: versioned(options.version) }),
   };
@@ -135,6 +148,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       taskQueue: queues.campaign,
       workflowBundle: options.bundle ?? (await loadWorkflowBundle()),
       activities: planning,
+      interceptors: { activity: [beatWhileRunning] },
       stickyQueueScheduleToStartTimeout: config.CARILLON_STICKY_TIMEOUT_MS,
       maxConcurrentActivityTaskExecutions: 10,
     }),
@@ -142,7 +156,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       ...shared,
       taskQueue: queues.submit,
       activities: { submit },
-      maxTaskQueueActivitiesPerSecond: config.CARILLON_SUBMITS_PER_SECOND,
       maxConcurrentActivityTaskExecutions: 10,
     }),
     Worker.create({

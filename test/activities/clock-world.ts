@@ -13,6 +13,7 @@ import type { Store } from '../../src/ledger/open-ledger.ts';
 import { noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts';
 import { noon, numbers } from '../ledger/scenario.ts';
 import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
+import { openNoWitness } from '../support/activity-context.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
 
 export const campaignId = 'spring';
@@ -91,6 +92,8 @@ export async function startWorld(options: SandboxOptions = {}, speed = 1): Promi
 export class ClockWorker {
   /** What its wall clock shows beyond real time. */
   aheadMs: number;
+  /** What happens between a dial transaction and its request. */
+  beforePost = (): void => {};
   readonly #deps: ActivityDependencies;
   readonly #activities: ReturnType<typeof createActivities>;
 
@@ -121,6 +124,7 @@ export class ClockWorker {
       monotonicMs,
       accountId: world.url,
       workerId: `worker ${aheadMs}`,
+      openWitness: () => ({ ...openNoWitness(), note: async () => this.beforePost() }),
     });
     this.#activities = createActivities(this.#deps);
   }

@@ -47,7 +47,7 @@ test.for(dialects)(
     await expect(worker.submit({ batchId })).rejects.toMatchObject({ type: 'Database' });
     expect(await scenario.batch(1)).toMatchObject({ state: 'not_sent', posts: 1 });
     expect(worker.posts).toEqual([]);
-    expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });
+    expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', batchId, state: 'confirmed' });
     expect(worker.posts).toEqual([`${batchId}/2`]);
   },
 );
@@ -57,7 +57,7 @@ test.for(dialects)('a commit of posting that failed leaves the batch as it was: 
   const worker = submittingWorker(disturbed(store, { 1: refused }));
   await expect(worker.submit({ batchId })).rejects.toMatchObject({ type: 'Database' });
   expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
-  expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });
+  expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', batchId, state: 'confirmed' });
   expect(worker.posts).toEqual([`${batchId}/1`]);
 });
 
@@ -69,7 +69,7 @@ test.for(dialects)('the word that nothing was sent waits until the database is b
   if (said.kind !== 'unrecorded') throw new Error('it was written');
   expect(await scenario.batch(1)).toMatchObject({ state: 'posting' });
   expect(await worker.recordPostVerdict(said.verdict)).toEqual({ state: 'not_sent' });
-  expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });
+  expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', batchId, state: 'confirmed' });
 });
 
 test.for(dialects)('it says nothing about the request of another process with the same number: %s', async (dialect) => {
@@ -109,5 +109,5 @@ test.runIf(dialects.includes('postgres'))('a commit of posting that is still und
   commit();
   await submitted;
   expect(await scenario.batch(1)).toMatchObject({ state: 'not_sent', posts: 1 });
-  expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });
+  expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', batchId, state: 'confirmed' });
 });

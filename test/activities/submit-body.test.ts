@@ -47,7 +47,7 @@ async function submitFirst(yaml: string, list: string): Promise<{ body: unknown;
     );
     const planned = await plan({ campaignId: 'test', round: 1, batchNumber: 1 });
     if (planned.kind !== 'batch') throw new Error(`planned ${planned.kind}`);
-    expect(await submit({ batchId: planned.batchId })).toEqual({ kind: 'verdict', state: 'confirmed' });
+    expect(await submit({ batchId: planned.batchId })).toMatchObject({ kind: 'verdict', state: 'confirmed' });
     const attempts = await store.db.selectFrom('attempts').select('opening_line').orderBy('attempt_id').execute();
     return { body: bodies[0], openingLines: attempts.map((attempt) => attempt.opening_line) };
   } finally {

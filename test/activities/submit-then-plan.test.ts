@@ -1,48 +1,142 @@
 import { expect, test } from 'vitest';
+import type { NotedPost, Witness } from '../../activities/witness.ts';
+import { RateLimitedError } from '../../src/convai/errors.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
+import { changeCampaignState } from '../../src/ledger/rows/campaigns.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
-import { beginProven } from '../ledger/scenario.ts';
+import { beginProven, noon } from '../ledger/scenario.ts';
 import { dialects } from '../ledger/test-stores.ts';
+import { openNoWitness } from '../support/activity-context.ts';
 import { submittingWorker } from '../support/submitting-worker.ts';
 
-const rules = { pacing: { batchSize: 2, refillThreshold: 1, maxConcurrentCalls: 4 } };
+/** Six people in three batches. */
+const rules = { pacing: { batchSize: 2, refillThreshold: 1, maxConcurrentCalls: 6 } };
 
+/** A campaign whose first batch is planned, and what Temporal keeps of its submit from one try to the next. */
 async function begin(dialect: (typeof dialects)[number]) {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store, { rules });
   await scenario.plan(1);
   const thenPlan = { campaignId: scenario.campaignId, round: 1, batchNumber: 2 };
-  return { store, scenario, input: { batchId: scenario.batchId(1), thenPlan } };
+  let kept: NotedPost | null = null;
+  const openWitness = (given: Partial<Witness> = {}) => {
+    const witness = { ...openNoWitness(), last: kept, ...given };
+    return { ...witness, note: async (post: NotedPost) => void (witness.last = kept = post), get last() { return witness.last; } }; // prettier-ignore
+  };
+  const worker = (given: Partial<Witness> = {}, of = store, meanwhile = async () => {}) =>
+    submittingWorker(of, { openWitness: () => openWitness(given), meanwhile });
+  return { store, scenario, worker, input: { batchId: scenario.batchId(1), thenPlan }, kept: () => kept };
 }
 
+/** Ids of the first request of each batch. */
+const firstOf = (...batches: number[]) => batches.map((n) => `spring/1/${n}/1`);
+
+test.for(dialects)('a submit goes on until the planner has nothing to send: %s', async (dialect) => {
+  const { scenario, worker, input, kept } = await begin(dialect);
+  const { submit, posts } = worker();
+  const said = { kind: 'verdict', batchId: scenario.batchId(3), state: 'confirmed' };
+  expect(await submit(input)).toMatchObject({ ...said, planned: { kind: 'wait', reason: 'collecting' } });
+  expect(posts).toEqual(firstOf(1, 2, 3));
+  expect(kept()).toEqual({ batchId: scenario.batchId(3), k: 1 });
+  // Its answer was lost: the next try begins where this one was.
+  const again = worker();
+  expect(await again.submit(input)).toMatchObject(said);
+  expect(again.posts).toEqual([]);
+});
+
+test.for(dialects)('it ends with the batch under way when it may not go on: %s', async (dialect) => {
+  const { scenario, worker, input } = await begin(dialect);
+  const { submit, posts } = worker({ mayGoOn: false });
+  const planned = { kind: 'batch', batchId: scenario.batchId(2), size: 2 };
+  expect(await submit(input)).toEqual({ kind: 'verdict', batchId: input.batchId, state: 'confirmed', planned });
+  expect(posts).toEqual(firstOf(1));
+  expect(await scenario.batch(2)).toMatchObject({ state: 'intent', posts: 0 });
+});
+
+test.for(dialects)('a pause that is granted while a batch is sent keeps the next one back: %s', async (dialect) => {
+  const { store, scenario, worker, input } = await begin(dialect);
+  const at = { campaignId: scenario.campaignId, now: noon };
+  const { submit, posts } = worker({}, store, async () => {
+    await store.transaction((tx) => changeCampaignState(tx, at, { to: 'paused', reason: 'by hand' }));
+  });
+  const planned = { kind: 'wait', reason: 'paused' };
+  expect(await submit(input)).toMatchObject({ batchId: scenario.batchId(1), state: 'confirmed', planned });
+  expect(posts).toEqual(firstOf(1));
+});
+
+test.for(dialects)('a worker that dies in the second request leaves that one in doubt: %s', async (dialect) => {
+  const { scenario, worker, input } = await begin(dialect);
+  let requests = 0;
+  const dying = worker({}, undefined, () => {
+    requests += 1;
+    return requests === 1 ? Promise.resolve() : new Promise(() => {});
+  });
+  void dying.submit(input);
+  await expect.poll(() => requests).toBe(2);
+  const heir = worker();
+  expect(await heir.submit(input)).toMatchObject({ batchId: scenario.batchId(2), state: 'unknown' });
+  expect(dying.posts).toEqual(firstOf(1, 2));
+  expect(heir.posts).toEqual([]);
+});
+
 test.for(dialects)(
-  'a batch that is sent brings the plan of the next one along, the same each time: %s',
+  'a 429 to the second request is waited out by the same submit, which Temporal was told of: %s',
   async (dialect) => {
-    const { store, scenario, input } = await begin(dialect);
-    const worker = submittingWorker(store);
-    const planned = { kind: 'batch', batchId: scenario.batchId(2), size: 2 };
-    const said = { kind: 'verdict', state: 'confirmed', planned };
-    expect(await worker.submit(input)).toEqual(said);
-    expect(await worker.submit(input)).toEqual(said);
-    expect(worker.posts).toEqual([`${input.batchId}/1`]);
-    expect(await scenario.batch(2)).toMatchObject({ state: 'intent', posts: 0 });
+    const { scenario, worker, input, kept } = await begin(dialect);
+    const facts = { method: 'POST', path: '/', requestId: null };
+    let requests = 0;
+    const { submit, posts } = worker({}, undefined, async () => {
+      requests += 1;
+      if (requests === 2) throw new RateLimitedError(facts, { retryAfterMs: 5_000, code: null, batchId: null });
+    });
+    await expect(submit(input)).rejects.toMatchObject({ type: 'RateLimited' });
+    expect(posts).toEqual(firstOf(1, 2));
+    expect(kept()).toEqual({ batchId: scenario.batchId(2), k: 1 });
+    expect(await scenario.batch(2)).toMatchObject({ state: 'not_sent' });
+    expect(await scenario.batch(3)).toBeUndefined();
   },
 );
 
-test.for(dialects)('a planner that fails does not hold up the verdict: %s', async (dialect) => {
-  const { store, scenario, input } = await begin(dialect);
-  let transactions = 0;
-  const breaking: Store = {
+test.for(dialects)('a ledger without the last request that was noted ends the run: %s', async (dialect) => {
+  const { store, scenario, worker, input } = await begin(dialect);
+  await worker().submit(input);
+  // As it was when the first batch was to be sent.
+  await store.db.deleteFrom('posts').execute();
+  await store.db.deleteFrom('attempts').where('batch_id', '!=', input.batchId).execute();
+  await store.db.deleteFrom('batches').where('batch_id', '!=', input.batchId).execute();
+  await store.db.updateTable('attempts').set({ state: 'planned' }).execute();
+  await store.db.updateTable('batches').set({ state: 'intent', posts: 0 }).execute();
+  const { submit, posts } = worker();
+  await expect(submit(input)).rejects.toMatchObject({ type: 'LedgerOlder', nonRetryable: true });
+  expect(posts).toEqual([]);
+  expect(await scenario.campaign()).toMatchObject({ state: 'failed' });
+});
+
+/** A database that breaks once this holds. */
+function breakingWhen(store: Store, isTime: () => Promise<boolean>): Store {
+  return {
     ...store,
-    transaction: (work) => {
-      transactions += 1;
-      // The dial transaction and the verdict come first.
-      return transactions > 2 ? Promise.reject(new Error('the database broke')) : store.transaction(work);
+    transaction: async (work) => {
+      if (await isTime()) throw new Error('the database broke');
+      return store.transaction(work);
     },
   };
-  const { submit, posts } = submittingWorker(breaking);
-  expect(await submit(input)).toEqual({ kind: 'verdict', state: 'confirmed' });
-  expect(transactions).toBe(3);
-  expect(posts).toEqual([`${input.batchId}/1`]);
+}
+
+test.for(dialects)('a planner that fails does not hold up the verdict: %s', async (dialect) => {
+  const { store, scenario, worker, input } = await begin(dialect);
+  const isConfirmed = async () => (await scenario.batch(1))?.state === 'confirmed';
+  const { submit, posts } = worker({}, breakingWhen(store, isConfirmed));
+  expect(await submit(input)).toEqual({ kind: 'verdict', batchId: input.batchId, state: 'confirmed' });
+  expect(posts).toEqual(firstOf(1));
   expect(await scenario.batch(2)).toBeUndefined();
+});
+
+test.for(dialects)('nor does a next batch that cannot be sent: %s', async (dialect) => {
+  const { store, scenario, worker, input } = await begin(dialect);
+  const isPlanned = async () => (await scenario.batch(2)) !== undefined;
+  const { submit, posts } = worker({}, breakingWhen(store, isPlanned));
+  const planned = { kind: 'batch', batchId: scenario.batchId(2), size: 2 };
+  expect(await submit(input)).toEqual({ kind: 'verdict', batchId: input.batchId, state: 'confirmed', planned });
+  expect(posts).toEqual(firstOf(1));
 });

@@ -5,7 +5,7 @@ import { startPostgresServer } from '../support/postgres-server.ts';
 import { drawWorld, type World } from '../worlds/draw-world.ts';
 import { runWorlds } from '../worlds/run-worlds.ts';
 import type { DatabaseKind, LevelResult, Watch } from './ledger-level.ts';
-import { shrink, without } from './shrink.ts';
+import { notSmallest, shrink, without, type Shrunk } from './shrink.ts';
 import { mostLines } from './story.ts';
 
 export interface ActivitiesLevel {
@@ -35,8 +35,14 @@ function drawDisturbed(seed: number, databaseUrl: string | undefined): Disturbed
 }
 
 async function runOne({ mix, world }: Disturbed): Promise<Broken | null> {
-  const { broken } =
-    world === null ? { broken: await runMixes([mix], new Coverage()) } : await runWorlds([{ ...world, mix }]);
+  let broken: string[];
+  try {
+    if (world === null) broken = await runMixes([mix], new Coverage());
+    else ({ broken } = await runWorlds([{ ...world, mix }]));
+  } catch (error) {
+    const rule = 'the run fails';
+    return { rule, lines: [`${rule}: ${(error as Error).message}`] };
+  }
   const [text] = broken;
   if (text === undefined) return null;
   const lines = text.split('\n');
@@ -69,13 +75,25 @@ function* kindsOf({ strikes, faults, hangs, readOutage, events, inbound, wishes 
   for (const { change } of wishes) yield change;
 }
 
-function tell(seed: number, { mix, world }: Disturbed, { lines }: Broken): string {
+function tell(seed: number, { thing, result, isSmallest }: Shrunk<Disturbed, Broken>): string {
+  const { mix, world } = thing;
   const kind = world === null ? 'mix' : `world ${world.name}`;
   const rows = mix.campaigns.map((campaign) => campaign.rows.length).join(' and ');
   const left = [...kindsOf(mix)].join(', ');
-  return [`seed ${seed}, ${kind}, ${rows} rows; what is left of it: ${left === '' ? 'no fault' : left}`, ...lines]
+  const how = isSmallest ? '' : `, ${notSmallest}`;
+  return [`seed ${seed}, ${kind}, ${rows} rows${how}; what is left of it: ${left === '' ? 'no fault' : left}`]
+    .concat(result.lines)
     .slice(0, mostLines)
     .join('\n');
+}
+
+/** What comes of it, or null once the time is over: what runs on then has a service and a database of its own. */
+function unlessOver<Result>(over: AbortSignal, work: Promise<Result>): Promise<Result | null> {
+  const given = new Promise<null>((resolve) => {
+    if (over.aborted) resolve(null);
+    else over.addEventListener('abort', () => resolve(null), { once: true });
+  });
+  return Promise.race([work, given]);
 }
 
 /** Runs whole campaigns through the activities under drawn faults. */
@@ -96,12 +114,13 @@ export async function runActivitiesLevel(
       for (const kind of kindsOf(thing.mix)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       const result = await runOne(thing);
       if (result !== null) {
-        const smallest = await shrink({ thing, result }, smallerMixes, async ({ mix, world }) => {
+        const breaks = async ({ mix, world }: Disturbed): Promise<Broken | null> => {
           const databaseUrl = await newDatabase();
           const again = await runOne({ world, mix: databaseUrl === undefined ? mix : { ...mix, databaseUrl } });
           return again?.rule === result.rule ? again : null;
-        });
-        const story = tell(seed, smallest.thing, smallest.result);
+        };
+        const tryLess = (less: Disturbed, over: AbortSignal) => unlessOver(over, breaks(less));
+        const story = tell(seed, await shrink({ thing, result }, smallerMixes, tryLess, stop));
         progress.tell(story);
         broken.push(story);
       }

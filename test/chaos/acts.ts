@@ -88,8 +88,8 @@ const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
     if (!standing.stopped.has(e164)) standing.stopped.set(e164, mark());
   },
 
-  /** An operator who knows whom the service has called has nobody called again who was. */
-  async resolve({ deps, sandbox, standing }) {
+  /** An operator who knows whom the service has called has nobody called again who was, unless the scenario has another word. */
+  async resolve({ deps, sandbox, standing, scenario }) {
     const { campaignId } = standing;
     const unresolved = await deps.store.db
       .selectFrom('recipients')
@@ -98,7 +98,8 @@ const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
       .where('outcome', '=', 'unresolved')
       .execute();
     const called = new Set(sandbox.calls().map(({ to }) => to));
-    const redial = standing.redials === 0 && unresolved.every(({ e164 }) => !called.has(e164 ?? ''));
+    const { word = unresolved.every(({ e164 }) => !called.has(e164 ?? '')) ? 'redial' : 'give_up' } = scenario;
+    const redial = standing.redials === 0 && word === 'redial';
     try {
       const said = await resolveUnresolved(
         deps.store,

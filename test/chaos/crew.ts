@@ -1,13 +1,15 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
+import type { NotedPost } from '../../activities/witness.ts';
 import { createConvaiClient } from '../../src/convai/client.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import type { WaitableClock } from '../activities/service-world.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
 import { actOf, batchOf, type Act, type Standing } from './acts.ts';
-import { EffectLog, type Strike } from './effect-log.ts';
+import { wrongForMs } from './clock-steps.ts';
+import { EffectLog, type Blow } from './effect-log.ts';
 import { WovenProcess, type BeforeCommit, type Disturb } from './woven-process.ts';
 import type { Intervention, Plan } from './intervention.ts';
 import { overtake } from './overtake.ts';
@@ -41,10 +43,12 @@ export class Crew {
   readonly #sandbox: RunningSandbox;
   readonly #clock: WaitableClock;
   readonly #closing: (() => Promise<void>)[] = [];
-  readonly #noted = new Map<string, number>();
+  readonly #noted = new Map<string, NotedPost>();
   /** Each lets one that stands still go on, and waits for its end. */
   readonly #stalled: (() => Promise<void>)[] = [];
   #processes = 0;
+  #hasComeBeside = false;
+  #wrong = { byMs: 0, until: 0 };
 
   constructor(campaign: CampaignAsDriven, { sandbox, clock }: { sandbox: RunningSandbox; clock: WaitableClock }) {
     this.#campaign = campaign;
@@ -60,7 +64,7 @@ export class Crew {
       if (found?.beside?.inside !== true) return undefined;
       return overtake(place.stores[1], () => this.#actBeside(found));
     };
-    return this.#start(place.stores[0], (at) => this.#disturb(at), beforeCommit);
+    return this.#start(place.stores[0], (at) => this.#disturb(at), { now: () => this.#wrongNow(), beforeCommit });
   }
 
   /** One that nothing disturbs. */
@@ -84,10 +88,15 @@ export class Crew {
     for (const close of this.#closing) await close();
   }
 
-  #start(store: Store, disturb: Disturb, beforeCommit?: BeforeCommit): Worker {
+  #start(
+    store: Store,
+    disturb: Disturb,
+    { now, beforeCommit }: { now?: () => number; beforeCommit?: BeforeCommit } = {},
+  ): Worker {
     this.#processes += 1;
     const who = `process ${this.#processes}`;
-    const now = () => this.#clock.now();
+    const monotonicMs = () => this.#clock.now();
+    const nowReal = now ?? monotonicMs;
     const woven = new WovenProcess(who, {
       log: this.log,
       disturb,
@@ -98,14 +107,16 @@ export class Crew {
       apiKey: 'sk_sandbox_ok',
       timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
       readsPerSecond: 1_000_000,
-      nowReal: now,
-      monotonicMs: now,
+      nowReal,
+      monotonicMs,
     });
     this.#closing.push(() => client.close());
     const deps = buildDependencies({
-      store: woven.store({ ...store, now: async () => now() }),
+      // The clock of SQLite is that of the process; PostgreSQL has one of its own.
+      store: woven.store({ ...store, now: async () => (store.dialect === 'sqlite' ? nowReal() : monotonicMs()) }),
       client: woven.client(client),
-      now,
+      now: nowReal,
+      monotonicMs,
       serviceClock: { dialect: this.#campaign.scenario.dialect },
       accountId: this.#sandbox.url,
       workerId: who,
@@ -115,12 +126,29 @@ export class Crew {
     return { woven, deps, activities: createActivities(deps) };
   }
 
-  async #disturb(at: Parameters<Disturb>[0]): Promise<Strike | null> {
+  async #disturb(at: Parameters<Disturb>[0]): Promise<Blow | null> {
+    await this.#comeAsWritten(at);
     const found = this.#campaign.plan(at);
     if (found === null) return null;
     this.done.push(found);
     if (found.beside !== undefined && found.beside.inside !== true) await this.#comeBeside(found);
-    return found.strike ?? null;
+    if (found.clockByMs !== undefined) this.#wrong = { byMs: found.clockByMs, until: this.#clock.now() + wrongForMs };
+    const { strike, statement } = found;
+    return strike === undefined ? null : { strike, ...(statement === undefined ? {} : { statement }) };
+  }
+
+  /** What the clock of the machine that drives the campaign shows. */
+  #wrongNow(): number {
+    const now = this.#clock.now();
+    return now < this.#wrong.until ? now + this.#wrong.byMs : now;
+  }
+
+  /** What the scenario has a second worker do. */
+  async #comeAsWritten({ step, operation, nth }: Parameters<Disturb>[0]): Promise<void> {
+    const { beside } = this.#campaign.scenario;
+    if (this.#hasComeBeside || beside?.operation !== operation || beside.nth !== nth) return;
+    this.#hasComeBeside = true;
+    await this.#actBeside({ step, nth, beside });
   }
 
   async #comeBeside(found: Intervention): Promise<void> {
@@ -150,7 +178,7 @@ export class Crew {
     for (let tries = 1; tries <= mostTries; tries += 1) {
       const disturb: Disturb = async ({ nth }) => {
         if (tries === 1) await at?.(nth);
-        return tries === 1 && struck?.nth === nth ? struck.strike : null;
+        return tries === 1 && struck?.nth === nth ? struck : null;
       };
       const worker = this.#start(this.#campaign.place.stores[1], disturb);
       try {

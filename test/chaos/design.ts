@@ -1,5 +1,7 @@
 import { acts, actsOfPersons, type Act } from './acts.ts';
-import { strikes, type Effect, type Strike, type Transition } from './effect-log.ts';
+import { refusals, strikes, type Effect, type Strike, type Transition } from './effect-log.ts';
+import { nameStep, steps } from './clock-steps.ts';
+import { cellOf, kindsOf } from './matrix.ts';
 import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
 import type { Intervention } from './intervention.ts';
@@ -8,7 +10,7 @@ import { SmallCampaign } from './small-campaign.ts';
 /** One way to disturb one scenario: at one effect of one operation. */
 export interface Case {
   scenario: Scenario;
-  kind: 'struck' | 'beside' | 'stalled' | 'inside' | 'person struck';
+  kind: 'struck' | 'refused' | 'clock set' | 'beside' | 'stalled' | 'inside' | 'person struck';
   /** The operation that it happens to, and what its effect is when nothing disturbs it. */
   operation: string;
   what: string;
@@ -18,7 +20,7 @@ export interface Case {
 
 /** In words. */
 export function describeCase({ scenario, operation, what, intervention }: Case): string {
-  const { step, nth, strike, beside } = intervention;
+  const { step, nth, strike, statement, clockByMs, beside } = intervention;
   const { act, lateMs, inside, stallsAt, struck } = beside ?? {};
   const late = lateMs === undefined ? '' : ` ${lateMs / 1000} s later`;
   const second =
@@ -27,7 +29,7 @@ export function describeCase({ scenario, operation, what, intervention }: Case):
       : [
           `${act} ${inside === true ? 'within it' : 'before it'}${late}${struck === undefined ? '' : `, ${struck.strike}`}${stallsAt === undefined ? '' : `, at its effect ${stallsAt + 1} stands still until the operation is over`}`,
         ];
-  return `${scenario.name}, operation ${step} (${operation}), effect ${nth + 1} (${what}): ${[...second, ...(strike === undefined ? [] : [strike])].join(', then it ')}`;
+  return `${scenario.name}, operation ${step} (${operation}), effect ${nth + 1} (${what}): ${[...second, ...(clockByMs === undefined ? [] : [nameStep(clockByMs) ?? 'clock set']), ...(strike === undefined ? [] : [statement === undefined ? strike : `${strike} at statement ${statement}`])].join(', then it ')}`;
 }
 
 /** Longer than a POST may begin late, and than a sweep keeps its lease. */
@@ -35,6 +37,9 @@ const lateMs = 90_000;
 
 /** What a worker does beside another one that stands still for long. */
 const lateActs: readonly Act[] = ['plan', 'submit', 'sweep'];
+
+/** Of a transaction, which the database refuses: from 1, and its commit where there are fewer. */
+const refusedStatements = [1, 2, 4, 8, 16, 1_000];
 
 /** How many effects what a person does has; each of the others has one. */
 const effectsOfPersons: Readonly<Partial<Record<Act, number>>> = { update: 2 };
@@ -59,11 +64,16 @@ export async function designOf(place: Place, scenario: Scenario): Promise<Case[]
   const { effects } = await new SmallCampaign(place, scenario).run();
   const cases: Case[] = [];
   for (const effect of effects) {
+    // Of what a second worker does in this scenario, nothing is disturbed.
+    if (effect.operation.endsWith('(beside)')) continue;
     const { step, nth, operation, what, transitions } = effect;
     const add = (kind: Case['kind'], intervention: Intervention): void => {
       cases.push({ scenario, kind, operation, what, transitions, intervention });
     };
     for (const strike of strikesOf(effect)) add('struck', { step, nth, strike });
+    for (const strike of isCommit(effect) ? refusals : [])
+      for (const statement of refusedStatements) add('refused', { step, nth, strike, statement });
+    for (const clockByMs of steps) add('clock set', { step, nth, clockByMs });
     for (const act of acts)
       for (const late of lateActs.includes(act) ? [null, lateMs] : [null]) {
         const beside = { act, ...(late === null ? {} : { lateMs: late }) };
@@ -73,7 +83,7 @@ export async function designOf(place: Place, scenario: Scenario): Promise<Case[]
     for (const act of acts)
       for (let own = 0; own < mostEffects(act, effects); own += 1)
         add('stalled', { step, nth, beside: { act, stallsAt: own } });
-    if (place.dialect === 'postgres' && effect.what.startsWith('commit'))
+    if (place.dialect === 'postgres' && isCommit(effect))
       for (const act of acts) add('inside', { step, nth, beside: { act, inside: true } });
     if (nth !== 0) continue;
     for (const act of actsOfPersons)
@@ -84,19 +94,46 @@ export async function designOf(place: Place, scenario: Scenario): Promise<Case[]
   return cases;
 }
 
-/** One case in so many of each scenario, counted across all of them. */
-export async function* sampleDesign(
-  place: Place,
-  scenarios: readonly Scenario[],
-  every: number,
-): AsyncGenerator<Case[]> {
-  let index = 0;
-  for (const scenario of scenarios) yield (await designOf(place, scenario)).filter(() => index++ % every === 0);
+/** Which of the cases of scenarios are run: one in so many, or so many for each cell of the matrix. */
+export type Choice = { every: number } | { perCell: number };
+
+/** Cases of the scenarios, in the order of the design. */
+export async function chooseCases(place: Place, scenarios: readonly Scenario[], choice: Choice): Promise<Case[]> {
+  const cases: Case[] = [];
+  for (const scenario of scenarios) cases.push(...(await designOf(place, scenario)));
+  return 'every' in choice
+    ? cases.filter((_, index) => index % choice.every === 0)
+    : pickPerCell(cases, choice.perCell);
+}
+
+/** Of the matrix: what a case is made to reach. */
+function cellsAimedAt({ intervention, transitions }: Case): string[] {
+  return transitions.flatMap((transition) => kindsOf(intervention).map((kind) => cellOf(transition, kind)));
+}
+
+/** As many for each cell as asked for, or all that there are; from here and there in the design, so that they differ. */
+export function pickPerCell(cases: readonly Case[], perCell: number): Case[] {
+  const byCell = new Map<string, Case[]>();
+  for (const each of cases)
+    for (const cell of cellsAimedAt(each)) byCell.set(cell, [...(byCell.get(cell) ?? []), each]);
+  const picked = new Set<Case>();
+  // Those of which there are few come first: what reaches them often reaches others too.
+  for (const candidates of [...byCell.values()].toSorted((a, b) => a.length - b.length)) {
+    const missing = perCell - candidates.filter((each) => picked.has(each)).length;
+    const left = candidates.filter((each) => !picked.has(each));
+    for (let nth = 0; nth < Math.min(missing, left.length); nth += 1)
+      picked.add(left[Math.floor(((nth + 0.5) * left.length) / missing) % left.length] as Case);
+  }
+  return cases.filter((each) => picked.has(each));
 }
 
 /** A statement that commits by itself is struck once it stands: before it there is nothing but the end of the effect before it. */
 function strikesOf(effect: Effect): readonly Strike[] {
   return isWrite(effect) ? ['dies after', 'unheard'] : strikes;
+}
+
+function isCommit({ what }: Effect): boolean {
+  return what.startsWith('commit');
 }
 
 function isWrite({ what }: Effect): boolean {

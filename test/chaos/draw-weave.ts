@@ -2,7 +2,8 @@ import { Random } from '../../src/sandbox/core/random.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { acts } from './acts.ts';
-import { strikes } from './effect-log.ts';
+import { steps } from './clock-steps.ts';
+import { refusals, strikes } from './effect-log.ts';
 import { manners, type Scenario } from './scenarios.ts';
 import type { Intervention, Plan } from './intervention.ts';
 
@@ -49,6 +50,9 @@ export function drawPlan(seed: number, inside: boolean): Plan {
   const draw = (at: { step: number; nth: number }): Intervention | null => {
     if (left === 0 || !random.chance(share)) return null;
     left -= 1;
+    if (random.chance(0.1)) return { ...at, clockByMs: random.pick(steps) };
+    if (random.chance(0.1))
+      return { ...at, strike: random.pick(refusals), statement: 1 + Math.floor(random.between(0, 20)) };
     const strike = random.chance(0.6) ? random.pick(strikes) : undefined;
     if (strike !== undefined && random.chance(0.6)) return { ...at, strike };
     const late = random.pick([0, 0, 90_000, 40 * minuteMs]);

@@ -12,7 +12,22 @@ export const strikes = [
   /** The effect stands, and the process is told that it failed. */
   'unheard',
 ] as const;
-export type Strike = (typeof strikes)[number];
+
+/** What the database says at one statement of a transaction, which is undone. */
+export const refusals = ['locked', 'disk full'] as const;
+export type Refusal = (typeof refusals)[number];
+
+export type Strike = (typeof strikes)[number] | Refusal;
+
+export function isRefusal(strike: Strike | null): strike is Refusal {
+  return refusals.some((each) => each === strike);
+}
+
+/** A strike; for a refusal also which statement is refused: 0 begins the transaction; the commit, where there are fewer. */
+export interface Blow {
+  strike: Strike;
+  statement?: number;
+}
 
 /** A change of state that an effect made, or was about to make: `batch intent → posting`. */
 export type Transition = `${'batch' | 'attempt'} ${string}`;
@@ -32,6 +47,11 @@ export interface Effect {
   posting: string | null;
   strike: Strike | null;
   at: number;
+}
+
+/** Whether it happened. */
+export function stands({ strike }: Effect): boolean {
+  return strike === null || strike === 'dies after' || strike === 'unheard';
 }
 
 /** What a transaction changes. */

@@ -1,49 +1,56 @@
-/** Runs cases of the design until one breaks a promise, and says on stdout which, and of how many. */
-import { parseArgs } from 'node:util';
-import { startPostgresServer } from '../support/postgres-server.ts';
+/** Runs the cases that an aim names until one breaks a promise, and says on stdout which, and of how many. */
+import type { Aim } from './aims.ts';
 import { describeCase, designOf, type Case } from './design.ts';
 import { Place } from './places.ts';
 import { emptyWeaves, runCase } from './run-weaves.ts';
 import { scenarios } from './scenarios.ts';
 
+/** What is looked for, and how long. */
+export interface Search {
+  aim: Aim;
+  /** An empty PostgreSQL database, where the aim asks for one. */
+  databaseUrl?: string;
+  mostCases: number;
+  longestMs: number;
+}
+
 /** What became of the cases that were asked for. */
 export interface Caught {
   cases: number;
+  /** Whether it ended because its time was over. */
+  late: boolean;
   /** The case, and the promise that it broke; null: none did. */
   caught: { by: string; rule: string } | null;
 }
 
-const { values } = parseArgs({
-  options: {
-    database: { type: 'string', default: 'sqlite' },
-    kind: { type: 'string' },
-    act: { type: 'string' },
-    limit: { type: 'string', default: '1000' },
-  },
-});
-
-function isWanted({ kind, intervention }: Case): boolean {
-  if (values.kind !== undefined && kind !== values.kind) return false;
-  return values.act === undefined || intervention.beside?.act === values.act;
+function isAimedAt({ kinds, acts, operations }: Aim, { kind, operation, intervention }: Case): boolean {
+  const act = intervention.beside?.act;
+  return (
+    kinds.includes(kind) &&
+    (acts === undefined || (act !== undefined && acts.includes(act))) &&
+    (operations === undefined || operations.includes(operation))
+  );
 }
 
-async function search(place: Place): Promise<Caught> {
+async function search(place: Place, { aim, mostCases, longestMs }: Search): Promise<Caught> {
   const weaves = emptyWeaves();
-  for (const scenario of scenarios)
-    for (const each of (await designOf(place, scenario)).filter(isWanted)) {
-      if (weaves.cases === Number(values.limit)) return { cases: weaves.cases, caught: null };
+  const until = performance.now() + longestMs;
+  const end = (late: boolean): Caught => ({ cases: weaves.cases, late, caught: null });
+  for (const scenario of scenarios.filter(({ name }) => aim.scenarios.includes(name)))
+    for (const each of (await designOf(place, scenario)).filter((one) => isAimedAt(aim, one))) {
+      if (weaves.cases === mostCases) return end(false);
+      if (performance.now() > until) return end(true);
       await runCase(place, each, weaves);
       const [story] = weaves.broken;
       if (story === undefined) continue;
       // The second line of a story names the promise, and perhaps whom it befell.
       const rule = /^ {2}(.*?)(?: \+\d+)?:/m.exec(story)?.[1] ?? '';
-      return { cases: weaves.cases, caught: { by: describeCase(each), rule } };
+      return { ...end(false), caught: { by: describeCase(each), rule } };
     }
-  return { cases: weaves.cases, caught: null };
+  return end(false);
 }
 
-const server = values.database === 'postgres' ? await startPostgresServer() : undefined;
-const caught = await search(await Place.open(await server?.createDatabase('chaos')));
-await server?.stop();
+const asked = JSON.parse(process.argv[2] ?? '') as Search;
+const caught = await search(await Place.open({ databaseUrl: asked.databaseUrl }), asked);
 // What a killed process left waiting would keep this one.
 process.stdout.write(`${JSON.stringify(caught)}\n`, () => process.exit(0));

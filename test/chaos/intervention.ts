@@ -9,6 +9,10 @@ export interface Intervention {
   nth: number;
   /** What befalls the process. */
   strike?: Strike;
+  /** Of a refusal of the database: the statement that is refused. */
+  statement?: number;
+  /** By how much the clock of its machine is set, for a quarter of an hour. */
+  clockByMs?: number;
   /** What a second process does first, from beginning to end. */
   beside?: {
     act: Act;

@@ -1,10 +1,25 @@
 import { batchTransitions, type BatchState } from '../../src/domain/ledger.ts';
 import { acts } from './acts.ts';
-import { strikes, type Transition } from './effect-log.ts';
+import { clockSteps, nameStep, type ClockStep } from './clock-steps.ts';
+import { isRefusal, refusals, strikes, type Transition } from './effect-log.ts';
+import type { Intervention } from './intervention.ts';
 import type { Ending } from './small-campaign.ts';
 
 /** What can befall the effect that makes a transition. */
-export const faultKinds = [...strikes, ...acts.map((act) => `beside: ${act}`)] as const;
+export const faultKinds = [
+  ...strikes,
+  ...refusals,
+  ...(Object.keys(clockSteps) as ClockStep[]),
+  ...acts.map((act) => `beside: ${act}`),
+] as const;
+
+/** As kinds of the matrix: what is done at one effect. */
+export function kindsOf({ strike, clockByMs, beside }: Intervention): string[] {
+  const step = clockByMs === undefined ? undefined : nameStep(clockByMs);
+  return [strike, step, beside === undefined ? undefined : `beside: ${beside.act}`].filter(
+    (kind) => kind !== undefined,
+  );
+}
 
 /** Every change of state that the ledger allows. */
 export const possible: readonly Transition[] = [
@@ -18,36 +33,50 @@ export const possible: readonly Transition[] = [
     'planned → released',
     'posting → planned',
     'posting → open',
+    // A batch that was refused, and was sent all the same: its calls are found with their ends.
+    'planned → settled',
     'open → settled',
     'open → released',
   ].map((move): Transition => `attempt ${move}`),
 ];
 
+/** Of the matrix: a change of state, and what disturbs the effect that makes it. */
+export function cellOf(transition: Transition, kind: string): string {
+  return `${transition} | ${kind}`;
+}
+
 /** How often each transition was made, or about to be made, by an effect that was disturbed, by kind. */
 export class Matrix {
-  readonly #cells = new Map<string, number>();
+  /** By `cellOf`. */
+  readonly cells = new Map<string, number>();
 
   /** `aimed`: what the disturbed effect makes when nothing disturbs it; whoever came before it may have made it instead. */
   note({ effects, done }: Pick<Ending, 'effects' | 'done'>, aimed: readonly Transition[]): void {
     for (const { strike, transitions } of effects)
-      if (strike !== null) for (const transition of transitions) this.#add(transition, strike);
-    for (const { step, nth, beside } of done) {
-      if (beside === undefined) continue;
+      if (strike !== null && !isRefusal(strike))
+        for (const transition of transitions) this.#add(cellOf(transition, strike));
+    for (const intervention of done) {
+      const { step, nth } = intervention;
+      // What was struck has been counted by what it made or was about to make; a refusal comes before that.
+      const kinds = kindsOf(intervention).filter((kind) => !strikes.some((strike) => strike === kind));
       const met = effects.find(
         (each) => each.step === step && each.nth === nth && !each.operation.endsWith('(beside)'),
       );
       for (const transition of new Set([...aimed, ...(met?.transitions ?? [])]))
-        this.#add(transition, `beside: ${beside.act}`);
+        for (const kind of kinds) this.#add(cellOf(transition, kind));
     }
   }
 
-  #add(transition: Transition, kind: string): void {
-    const key = `${transition} | ${kind}`;
-    this.#cells.set(key, (this.#cells.get(key) ?? 0) + 1);
+  #add(cell: string, times = 1): void {
+    this.cells.set(cell, (this.cells.get(cell) ?? 0) + times);
+  }
+
+  addAll(cells: ReadonlyMap<string, number>): void {
+    for (const [cell, times] of cells) this.#add(cell, times);
   }
 
   count(transition: Transition, kind: string): number {
-    return this.#cells.get(`${transition} | ${kind}`) ?? 0;
+    return this.cells.get(cellOf(transition, kind)) ?? 0;
   }
 
   get filled(): number {
@@ -74,6 +103,7 @@ export class Matrix {
       if (kinds.length === 0) return [];
       return [`- \`${transition}\`: ${kinds.length === faultKinds.length ? 'every kind' : kinds.join(', ')}`];
     });
-    return [...lines, '', `${this.filled} of ${this.size} cells reached. Empty:`, '', ...empty].join('\n');
+    const reached = `${this.filled} of ${this.size} cells reached.`;
+    return [...lines, '', ...(empty.length === 0 ? [reached] : [`${reached} Empty:`, '', ...empty])].join('\n');
   }
 }

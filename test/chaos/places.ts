@@ -1,71 +1,68 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { openStore, type Store, type StoreLocation } from '../../src/ledger/open-ledger.ts';
+import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { createWaitableClock, type WaitableClock } from '../activities/service-world.ts';
 import { sandboxOf, type Scenario } from './scenarios.ts';
 
 /** Memory where the machine has such a folder: what is lost here is a process, never the power. */
-const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+export const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const tables = [
   'accounts', 'campaigns', 'rounds', 'recipients', 'attempts', 'batches', 'posts', 'conversations', 'agents',
   'suppressions', 'aggregates', 'callers', 'schedules', 'wishes', 'staged_suppressions', 'dismissals',
 ]; // prettier-ignore
 
+/** Of a database with no campaign in it the log may be emptied too: elsewhere nothing is ever deleted from it. */
+const logMayBeEmptied = [
+  'drop trigger events_no_delete',
+  `create trigger events_no_delete before delete on events when exists (select 1 from campaigns)
+    begin select raise(abort, 'events are append-only'); end`,
+];
+
+/** Empties it. To truncate on PostgreSQL makes new files, and takes ten times as long. */
+const emptied: Readonly<Record<Store['dialect'], readonly string[]>> = {
+  sqlite: [...tables.map((table) => `delete from ${table}`), 'delete from events', 'delete from sqlite_sequence'],
+  postgres: ['truncate events restart identity', ...tables.map((table) => `delete from ${table}`)],
+};
+
 /** A database that two processes have open, and a service for each dialect; both begin anew with every campaign. */
 export class Place {
-  #stores: readonly [Store, Store];
-  readonly #location: StoreLocation;
+  /** Those of the two processes. What they have prepared stays prepared. */
+  readonly stores: readonly [Store, Store];
   readonly #folder: string;
   readonly #services = new Map<string, { sandbox: RunningSandbox; clock: WaitableClock }>();
 
-  private constructor(stores: readonly [Store, Store], location: StoreLocation, folder: string) {
-    this.#stores = stores;
-    this.#location = location;
+  private constructor(stores: readonly [Store, Store], folder: string) {
+    this.stores = stores;
     this.#folder = folder;
   }
 
-  /** `databaseUrl`: an empty PostgreSQL database; a SQLite file when it is left out. */
-  static async open(databaseUrl?: string): Promise<Place> {
-    const folder = mkdtempSync(join(scratch, 'carillon-chaos-'));
+  /** `databaseUrl`: an empty PostgreSQL database; left out: a SQLite file, somewhere in `folder`. */
+  static async open(at: { databaseUrl?: string | undefined; folder?: string | undefined } = {}): Promise<Place> {
+    const folder = mkdtempSync(join(at.folder ?? scratch, 'carillon-chaos-'));
+    const { databaseUrl } = at;
     const location = { databaseUrl, sqlitePath: join(folder, 'carillon.db') };
-    const first = await openStore(location);
-    if (databaseUrl !== undefined) return new Place([first, await openStore(location)], location, folder);
-    // The log of a file only grows: every campaign has a copy of the empty one.
-    await first.close();
-    copyFileSync(location.sqlitePath, join(folder, 'empty.db'));
-    return new Place(await openTwice(location), location, folder);
-  }
-
-  /** Of the campaign that has begun last. */
-  get stores(): readonly [Store, Store] {
-    return this.#stores;
+    const place = new Place([await openStore(location), await openStore(location)], folder);
+    if (place.dialect === 'sqlite') await place.#run(logMayBeEmptied);
+    return place;
   }
 
   get dialect(): Store['dialect'] {
-    return this.#stores[0].dialect;
+    return this.stores[0].dialect;
   }
 
-  async #empty(): Promise<void> {
-    if (this.dialect === 'postgres') {
-      // To truncate makes new files, and takes ten times as long; of the log nothing is ever deleted.
-      const statements = ['truncate events restart identity', ...tables.map((table) => `delete from ${table}`)];
-      await sql.raw(statements.join('; ')).execute(this.#stores[0].db);
-      return;
-    }
-    for (const store of this.#stores) await store.close();
-    const { sqlitePath } = this.#location;
-    for (const rest of ['-wal', '-shm']) rmSync(`${sqlitePath}${rest}`, { force: true });
-    copyFileSync(join(this.#folder, 'empty.db'), sqlitePath);
-    this.#stores = await openTwice(this.#location);
+  async #run(statements: readonly string[]): Promise<void> {
+    await this.stores[0].db.transaction().execute(async (tx) => {
+      for (const statement of statements) await sql.raw(statement).execute(tx);
+    });
   }
 
   /** The scenario's service with nothing in it yet, and an empty database. */
   async begin(scenario: Scenario): Promise<{ sandbox: RunningSandbox; clock: WaitableClock }> {
-    await this.#empty();
+    await this.#run(emptied[this.dialect]);
     let service = this.#services.get(scenario.dialect);
     if (service === undefined) {
       const clock = createWaitableClock();
@@ -78,11 +75,7 @@ export class Place {
 
   async close(): Promise<void> {
     for (const { sandbox } of this.#services.values()) await sandbox.close();
-    for (const store of this.#stores) await store.close();
+    for (const store of this.stores) await store.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
-}
-
-async function openTwice(location: StoreLocation): Promise<[Store, Store]> {
-  return [await openStore(location), await openStore(location)];
 }

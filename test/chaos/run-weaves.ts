@@ -3,10 +3,10 @@ import { drawPlan, drawScenario, planOf } from './draw-weave.ts';
 import type { Transition } from './effect-log.ts';
 import type { Intervention, Plan } from './intervention.ts';
 import { judgeEnding, type Breach } from './judge-ending.ts';
-import { Matrix } from './matrix.ts';
+import { kindsOf, Matrix } from './matrix.ts';
 import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
-import { shrink, without } from './shrink.ts';
+import { notSmallest, shrink, without } from './shrink.ts';
 import { SmallCampaign, type Ending } from './small-campaign.ts';
 import { tellStory } from './story.ts';
 
@@ -44,6 +44,22 @@ export function emptyWeaves(): Weaves {
   };
 }
 
+/** Weaves as they go from one process to another. */
+export type SentWeaves = Omit<Weaves, 'matrix'> & { cells: Map<string, number> };
+
+export function toSend({ matrix, ...weaves }: Weaves): SentWeaves {
+  return { ...weaves, cells: matrix.cells };
+}
+
+/** Adds what another process has found. */
+export function addWeaves(weaves: Weaves, { cells, ...more }: SentWeaves): void {
+  for (const key of ['cases', 'missed', 'calls', 'rows', 'unresolved', 'paused'] as const) weaves[key] += more[key];
+  for (const key of ['design', 'faults'] as const)
+    for (const [what, times] of more[key]) weaves[key].set(what, (weaves[key].get(what) ?? 0) + times);
+  weaves.matrix.addAll(cells);
+  weaves.broken.push(...more.broken);
+}
+
 interface Judged {
   ending: Ending;
   breaches: Breach[];
@@ -76,7 +92,8 @@ function note(weaves: Weaves, { ending, paused }: Judged, aimed: readonly Transi
   weaves.paused += paused ? 1 : 0;
   weaves.matrix.note(ending, aimed);
   for (const { strike } of ending.effects) if (strike !== null) count(weaves.faults, strike);
-  for (const { beside } of ending.done) if (beside !== undefined) count(weaves.faults, `beside: ${beside.act}`);
+  for (const intervention of ending.done)
+    for (const kind of kindsOf(intervention)) if (kind !== intervention.strike) count(weaves.faults, kind);
 }
 
 /** Runs one case of the design. */
@@ -90,18 +107,20 @@ export async function runCase(place: Place, each: Case, weaves: Weaves): Promise
 }
 
 /** Runs one seed; where it breaks a promise, leaves out one thing after another that it breaks without, and tells the rest. */
-export async function runSeed(place: Place, seed: number, weaves: Weaves): Promise<void> {
+export async function runSeed(place: Place, seed: number, weaves: Weaves, stop?: AbortSignal): Promise<void> {
   const scenario = drawScenario(seed);
   const judged = await runOne(place, scenario, drawPlan(seed, place.dialect === 'postgres'));
   note(weaves, judged, []);
   const wanted = judged.breaches[0]?.rule;
   if (wanted === undefined) return;
   const whole = { thing: { scenario, interventions: judged.ending.done }, result: judged };
-  const { result } = await shrink(whole, smallerWeaves, async (less) => {
+  const breaks = async (less: Weave): Promise<Judged | null> => {
     const again = await runOne(place, less.scenario, planOf(less.interventions));
     return again.breaches.some(({ rule }) => rule === wanted) ? again : null;
-  });
-  weaves.broken.push(tellStory(result.ending, result.breaches));
+  };
+  const { result, isSmallest } = await shrink(whole, smallerWeaves, breaks, stop);
+  const story = tellStory(result.ending, result.breaches);
+  weaves.broken.push(isSmallest ? story : story.replace(':', `, ${notSmallest}:`));
 }
 
 interface Weave {
@@ -119,7 +138,9 @@ function* smallerWeaves({ scenario, interventions }: Weave): Generator<Weave> {
     yield { scenario: { ...scenario, people: scenario.people.slice(0, -1) }, interventions };
 }
 
-function* simplerThan({ strike, beside, ...at }: Intervention): Generator<Intervention> {
+function* simplerThan({ strike, clockByMs, beside, ...at }: Intervention): Generator<Intervention> {
+  if (clockByMs !== undefined && (strike !== undefined || beside !== undefined))
+    yield { ...at, ...(strike === undefined ? {} : { strike }), ...(beside === undefined ? {} : { beside }) };
   if (beside === undefined) return;
   if (strike !== undefined) {
     yield { ...at, strike };

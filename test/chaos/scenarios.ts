@@ -4,6 +4,8 @@ import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts
 import { idRules, uploadRow } from '../ledger/edit-world.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
 import { buildRules, minuteMs } from '../support/campaign-rules.ts';
+import type { Act } from './acts.ts';
+import type { Transition } from './effect-log.ts';
 
 /** People by what they do when their phone rings; the ends of their numbers decide. */
 const endings = {
@@ -25,6 +27,17 @@ export interface Scenario {
   dialect: 'spec' | 'extended';
   /** By the nth POST, or for every read. */
   troubles: readonly FaultRuleInput[];
+  /** What persons do once a change of state was made, each in an operation of its own, once. */
+  orders?: readonly Order[];
+  /** What a second worker does before an effect of the first operation of this name. */
+  beside?: { operation: string; nth: number; act: Act };
+  /** The operator's word, whatever has become of the calls; left out: nobody is called again who was. */
+  word?: 'redial' | 'give_up';
+}
+
+export interface Order {
+  after: Transition;
+  act: Act;
 }
 
 const error = (status: number, when: 'before' | 'after', nth: number | number[] = 1): FaultRuleInput => ({
@@ -32,6 +45,13 @@ const error = (status: number, when: 'before' | 'after', nth: number | number[] 
   nth,
   effect: { type: 'error', status, when },
 });
+
+/** The first answer is lost, and its calls are listed when their batch has been held; the second batch waits, so that the round goes on. */
+const heldThenListed: readonly FaultRuleInput[] = [
+  error(503, 'after'),
+  { operation: 'batch_calls', nth: 1, effect: { type: 'hide', ms: 6 * minuteMs } },
+  { operation: 'batch_calls', nth: 2, effect: { type: 'rate_limited', seconds: 400 } },
+];
 
 /** Each reaches states of the ledger that the others do not. */
 export const scenarios: readonly Scenario[] = [
@@ -107,6 +127,55 @@ export const scenarios: readonly Scenario[] = [
     dialect: 'extended',
     troubles: [error(503, 'after'), { operation: 'batch_calls', nth: 1, effect: { type: 'hide', ms: 4 * minuteMs } }],
   },
+  {
+    name: 'suppressed before it is sent',
+    people: ['answers'],
+    batchSize: 1,
+    dialect: 'extended',
+    troubles: [],
+    orders: [{ after: 'batch · → intent', act: 'suppress' }],
+  },
+  {
+    name: 'limited, and another worker came in',
+    people: ['answers', 'busy'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [{ operation: 'batch_calls', nth: 1, effect: { type: 'rate_limited', seconds: 70 } }],
+    beside: { operation: 'submit', nth: 3, act: 'submit' },
+  },
+  {
+    name: 'refused, and another worker came in',
+    people: ['answers', 'busy_first'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [error(422, 'before')],
+    beside: { operation: 'submit', nth: 3, act: 'submit' },
+  },
+  {
+    name: 'given up, and listed then',
+    people: ['busy', 'answers'],
+    batchSize: 1,
+    dialect: 'extended',
+    troubles: heldThenListed,
+    orders: [{ after: 'batch unknown → held', act: 'resolve' }],
+    word: 'give_up',
+  },
+  {
+    name: 'to be redialled, and listed then',
+    people: ['busy', 'answers'],
+    batchSize: 1,
+    dialect: 'extended',
+    troubles: heldThenListed,
+    orders: [{ after: 'batch unknown → held', act: 'resolve' }],
+    word: 'redial',
+  },
+  {
+    name: 'held, and listed then',
+    people: ['answers', 'busy'],
+    batchSize: 1,
+    dialect: 'extended',
+    troubles: heldThenListed,
+  },
   { name: 'one person', people: ['opts_out'], batchSize: 1, dialect: 'spec', troubles: [] },
 ];
 
@@ -137,7 +206,7 @@ export function rulesOf({ batchSize }: Scenario): CampaignRules {
       pollMs: 40_000,
       settleMs: 3 * minuteMs,
       lateDeliveryMs: 2 * minuteMs,
-      lateLookbackMs: 6 * minuteMs,
+      lateLookbackMs: 10 * minuteMs,
       dispatchMarginMs: minuteMs,
       analysisWaitMs: 3 * minuteMs,
     },

@@ -1,27 +1,51 @@
-/** Of one failure; each runs a whole campaign. */
+/** Of one failure; each try runs a whole campaign. */
 const mostTries = 60;
+const longestMs = 2 * 60_000;
+
+/** A thing that breaks, and what it came to. */
+interface Broken<Thing, Result> {
+  thing: Thing;
+  result: Result;
+}
+
+/** What is left of it. */
+export interface Shrunk<Thing, Result> extends Broken<Thing, Result> {
+  /** Nothing smaller breaks, as far as `smaller` goes; false: the search ended at one of its limits, or was stopped. */
+  isSmallest: boolean;
+}
+
+/** What to add to a story where less may do. */
+export const notSmallest = `shrunk as far as ${mostTries} tries and ${longestMs / 60_000} minutes went`;
 
 /**
  * The smallest that still breaks: takes the first of the smaller ones that does, and goes on from it. `smaller` answers them largest step
- * first; `breaks` runs one and answers what it came to, or null.
+ * first; `breaks` runs one and answers what it came to, or null, also when it gives up because the signal says that the time is over.
  */
 export async function shrink<Thing, Result>(
-  whole: { thing: Thing; result: Result },
+  whole: Broken<Thing, Result>,
   smaller: (thing: Thing) => Iterable<Thing>,
-  breaks: (thing: Thing) => Promise<Result | null>,
-): Promise<{ thing: Thing; result: Result }> {
+  breaks: (thing: Thing, over: AbortSignal) => Promise<Result | null>,
+  stop?: AbortSignal,
+): Promise<Shrunk<Thing, Result>> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), longestMs);
+  const over = AbortSignal.any(stop === undefined ? [late.signal] : [late.signal, stop]);
   let smallest = whole;
   let tries = 0;
-  search: for (;;) {
-    for (const thing of smaller(smallest.thing)) {
-      if (tries === mostTries) return smallest;
-      tries += 1;
-      const result = await breaks(thing);
-      if (result === null) continue;
-      smallest = { thing, result };
-      continue search;
+  try {
+    search: for (;;) {
+      for (const thing of smaller(smallest.thing)) {
+        if (over.aborted || tries === mostTries) return { ...smallest, isSmallest: false };
+        tries += 1;
+        const result = await breaks(thing, over);
+        if (result === null) continue;
+        smallest = { thing, result };
+        continue search;
+      }
+      return { ...smallest, isSmallest: !over.aborted };
     }
-    return smallest;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,8 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Activities } from '../../activities/index.ts';
+import type { PlanActivityResult } from '../../activities/plan.ts';
+import { batchNumberOf } from '../../src/domain/ids.ts';
 import { undecidedStates } from '../../src/domain/ledger.ts';
 import { nextStep } from '../../src/domain/next-step.ts';
-import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { VerdictInput } from '../../src/ledger/dial/posts.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
@@ -14,12 +15,11 @@ import { asActivity } from '../support/activity-context.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { wish, type Standing } from './acts.ts';
 import { Crew, type Worker } from './crew.ts';
-import type { Effect } from './effect-log.ts';
+import { stands, type Effect } from './effect-log.ts';
 import type { Intervention, Plan } from './intervention.ts';
 import type { Place } from './places.ts';
-import { rowOf, rulesOf, type Scenario } from './scenarios.ts';
-
-export const campaignId = 'small';
+import { campaignId, importSmall } from './import-small.ts';
+import { rowOf, type Order, type Scenario } from './scenarios.ts';
 
 export interface Ending {
   scenario: Scenario;
@@ -54,11 +54,13 @@ export class SmallCampaign {
   #plannedAt = 0;
   #collectAt: number | null = null;
   #tries = 0;
+  readonly #orders: Order[];
 
   constructor(place: Place, scenario: Scenario, plan: Plan = () => null) {
     this.#place = place;
     this.#scenario = scenario;
     this.#plan = plan;
+    this.#orders = [...(scenario.orders ?? [])];
   }
 
   async run(): Promise<Ending> {
@@ -72,7 +74,7 @@ export class SmallCampaign {
     const campaign = { place: this.#place, scenario: this.#scenario, plan: this.#plan, standing: this.#standing };
     this.#crew = new Crew(campaign, { sandbox, clock });
     try {
-      await this.#import(rows);
+      await importSmall(this.#place.stores[0], this.#scenario, { rows, accountId: sandbox.url, now: clock.now() });
       this.#worker = this.#crew.startWorker();
       while (this.#phase !== 'ended') {
         if (this.#step >= mostSteps) {
@@ -80,6 +82,7 @@ export class SmallCampaign {
           break;
         }
         await this.#resumeIfPaused();
+        await this.#carryOutOrders();
         await this.#advance();
       }
       return {
@@ -94,22 +97,6 @@ export class SmallCampaign {
     } finally {
       await this.#crew.close();
     }
-  }
-
-  async #import(rows: ReturnType<typeof rowOf>[]): Promise<void> {
-    const [store] = this.#place.stores;
-    const campaign = {
-      campaignId,
-      name: null,
-      fileHash: 'hash',
-      rules: rulesOf(this.#scenario),
-      accountId: this.#sandbox.url,
-    };
-    const chunks = (async function* () {
-      yield rows;
-    })();
-    await importCampaign(store, campaign, { chunks, now: this.#clock.now() });
-    await openRound(store, campaignId, this.#clock.now());
   }
 
   /** One operation as Temporal would run it: an answer, or the time of the next try. */
@@ -159,6 +146,16 @@ export class SmallCampaign {
     await this.#clock.pass(Math.max(1, Math.round(next - now)));
   }
 
+  /** What persons do once a change of state stands. One that does not come about is done again. */
+  async #carryOutOrders(): Promise<void> {
+    const { effects } = this.#crew.log;
+    const isDue = ({ after }: Order) => effects.some((effect) => stands(effect) && effect.transitions.includes(after));
+    for (const order of this.#orders.filter(isDue)) {
+      const answer = await this.#operate(order.act, (worker) => this.#crew.act(worker, order.act));
+      if (!('retryAt' in answer)) this.#orders.splice(this.#orders.indexOf(order), 1);
+    }
+  }
+
   async #check(): Promise<void> {
     const answer = await this.#operate('check callers', ({ activities }) => activities.checkCallers({ campaignId }));
     if ('retryAt' in answer) this.#planAt = answer.retryAt;
@@ -171,12 +168,14 @@ export class SmallCampaign {
       'plan',
       (worker) => this.#crew.act(worker, 'plan') as ReturnType<Activities['plan']>,
     );
-    if ('retryAt' in answer) {
-      this.#planAt = answer.retryAt;
-      return;
-    }
+    if ('retryAt' in answer) this.#planAt = answer.retryAt;
+    else this.#goOn(answer.result);
+  }
+
+  /** As the planner says. */
+  #goOn(planned: PlanActivityResult): void {
     this.#plannedAt = this.#clock.now();
-    const next = nextStep(answer.result);
+    const next = nextStep(planned);
     if (next.kind === 'dial') {
       this.#standing.submitting = next.batchId;
       this.#submitAt = this.#clock.now();
@@ -188,13 +187,12 @@ export class SmallCampaign {
   }
 
   async #submit(): Promise<void> {
-    const answer = await this.#operate(
-      'submit',
-      (worker) => this.#crew.act(worker, 'submit') as ReturnType<Activities['submit']>,
-    );
+    const batchId = this.#standing.submitting ?? '';
+    const thenPlan = { campaignId, round: this.#standing.round, batchNumber: batchNumberOf(batchId) + 1 };
+    const answer = await this.#operate('submit', ({ activities }) => activities.submit({ batchId, thenPlan }));
     if ('retryAt' in answer) this.#submitAt = answer.retryAt;
     else if (answer.result.kind === 'unrecorded') this.#unrecorded = answer.result.verdict;
-    else this.#submitted();
+    else this.#submitted(answer.result);
   }
 
   async #record(verdict: VerdictInput): Promise<void> {
@@ -204,16 +202,18 @@ export class SmallCampaign {
       return;
     }
     this.#unrecorded = null;
-    if (undecidedStates.includes(answer.result.state)) this.#submitAt = this.#clock.now();
-    else this.#submitted();
+    if (!undecidedStates.includes(answer.result.state)) return this.#submitted(verdict);
+    this.#standing.submitting = verdict.batchId;
+    this.#submitAt = this.#clock.now();
   }
 
-  #submitted(): void {
+  #submitted({ batchId, planned }: { batchId: string; planned?: PlanActivityResult }): void {
     this.#standing.submitting = null;
-    this.#standing.submitted += 1;
+    this.#standing.submitted = batchNumberOf(batchId);
     this.#submitAt = null;
     this.#planAt = this.#clock.now();
     this.#collectAt ??= this.#clock.now() + 15_000;
+    if (planned !== undefined) this.#goOn(planned);
   }
 
   async #collect(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Breach } from './judge-ending.ts';
 import type { Effect } from './effect-log.ts';
+import { nameStep } from './clock-steps.ts';
 import type { Intervention } from './intervention.ts';
 import type { Ending } from './small-campaign.ts';
 
@@ -21,9 +22,9 @@ export function tellStory({ scenario, done, effects, sandbox }: Ending, breaches
   const at = (instant: number): string => `${Math.round((instant - begun) / 1000)} s`;
   const telling = effects.filter((effect) => isTelling(effect, done));
   const shown = telling.slice(0, mostEffects);
-  const lines = shown.map(({ who, operation, nth, what, strike, transitions, at: instant }) => {
+  const lines = shown.map(({ who, step, operation, nth, what, strike, transitions, at: instant }) => {
     const moved = transitions.filter((each) => each.startsWith('batch')).join(', ');
-    return `  ${at(instant)} ${who}, ${operation}, effect ${nth + 1}: ${what}${moved === '' ? '' : ` (${moved})`}${strike === null ? '' : `: ${strike.toUpperCase()}`}`;
+    return `  ${at(instant)} ${who}, ${operation}, effect ${nth + 1}: ${what}${moved === '' ? '' : ` (${moved})`}${strike === null ? '' : `: ${strike.toUpperCase()}`}${tellClock(done, step, nth)}`;
   });
   if (telling.length > shown.length) lines.push(`  … and ${telling.length - shown.length} more effects`);
   const calls = sandbox
@@ -34,6 +35,11 @@ export function tellStory({ scenario, done, effects, sandbox }: Ending, breaches
         `  service: called ${call.to} at ${at(call.acceptedAt)} for ${call.requestId}: ${call.result ?? 'under way'}${call.optedOut ? ', opted out' : ''}`,
     );
   return [...head, ...lines, ...calls.slice(0, mostLines - head.length - lines.length)].join('\n');
+}
+
+function tellClock(done: readonly Intervention[], step: number, nth: number): string {
+  const { clockByMs } = done.find((each) => each.step === step && each.nth === nth) ?? {};
+  return clockByMs === undefined ? '' : `, ${nameStep(clockByMs) ?? 'CLOCK SET'}`;
 }
 
 /** Struck, dialling, or beside another process. */

@@ -18,7 +18,7 @@ export async function runSystemLevel(
   const begunAt = performance.now();
   const standstills = new Map<string, number[]>();
   const broken: string[] = [];
-  const totals = { rows: 0, calls: 0, unresolved: 0 };
+  const totals = { rows: 0, calls: 0, unresolved: 0, searched: 0 };
   for (let seed = from; seed < from + count && !stop.aborted; seed += 1) {
     const tell = (lines: readonly string[]): void => {
       const story = [`seed ${seed}`, ...lines].slice(0, mostLines).join('\n');
@@ -28,7 +28,7 @@ export async function runSystemLevel(
     try {
       const end = await runShape({ seed, rows, programs });
       for (const [kind, ms] of end.standstills) standstills.set(kind, [...(standstills.get(kind) ?? []), ms]);
-      for (const key of ['rows', 'calls', 'unresolved'] as const) totals[key] += end[key];
+      for (const key of ['rows', 'calls', 'unresolved', 'searched'] as const) totals[key] += end[key];
       if (end.broken.length > 0) tell([...end.broken, ...end.story]);
     } catch (error) {
       tell((error as Error).message.split('\n'));
@@ -43,6 +43,7 @@ export async function runSystemLevel(
     figures: [
       `${seconds} s: seeds ${from} to ${from + count - 1}, ${broken.length} broken`,
       `${totals.rows} rows, ${totals.calls} calls, ${totals.unresolved} rows left to an operator`,
+      `${(totals.searched / 1e6).toFixed(0)} million characters of histories, logs, metrics and messages searched for keys, numbers and names`,
       `Drawn, and the longest standstill after it: ${longest.join(', ')}`,
     ].join('\n'),
     broken,

@@ -1,14 +1,15 @@
 import { TableNode, type KyselyPlugin, type RootOperationNode } from 'kysely';
-import type { Witness } from '../../activities/witness.ts';
+import type { NotedPost, Witness } from '../../activities/witness.ts';
 import type { ConvaiClient } from '../../src/convai/client.ts';
 import { NotSentError, OutcomeUnknownError } from '../../src/convai/errors.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { Tx } from '../../src/ledger/tx.ts';
 import { brokenConnection, createMortality, ProcessDied } from '../activities/mixes/chaos.ts';
-import type { Effect, EffectLog, Looked, Strike } from './effect-log.ts';
+import { isRefusal, type Blow, type Effect, type EffectLog, type Looked, type Strike } from './effect-log.ts';
+import { refuseStatement } from './refuse-statement.ts';
 
 /** Asked before each effect; may do something first, and says what befalls the process there. */
-export type Disturb = (at: { step: number; operation: string; nth: number }) => Promise<Strike | null>;
+export type Disturb = (at: { step: number; operation: string; nth: number }) => Promise<Blow | null>;
 
 /** Whoever wants a transaction to be overtaken while it holds its locks. */
 export type BeforeCommit = (at: {
@@ -73,8 +74,14 @@ export class WovenProcess {
     });
   }
 
-  async #ask(nth: number): Promise<Strike | null> {
+  async #askForBlow(nth: number): Promise<Blow | null> {
     return this.#disturb({ step: this.#step, operation: this.#operation, nth });
+  }
+
+  /** What befalls an effect that is no transaction: no database refuses it. */
+  async #ask(nth: number): Promise<Strike | null> {
+    const { strike = null } = (await this.#askForBlow(nth)) ?? {};
+    return isRefusal(strike) ? null : strike;
   }
 
   store(store: Store): Store {
@@ -84,15 +91,19 @@ export class WovenProcess {
 
   async #transaction<Result>(store: Store, work: (tx: Tx) => Promise<Result>): Promise<Result> {
     const nth = this.#nth++;
-    const strike = await this.#ask(nth);
-    const undone = strike === 'dies before' || strike === 'fails';
+    const blow = await this.#askForBlow(nth);
+    const { strike = null, statement = 0 } = blow ?? {};
+    const undone = strike === 'dies before' || strike === 'fails' || isRefusal(strike);
     let looked: Looked | undefined;
     let overtaken: (() => Promise<void>) | undefined;
     let result: { value: Result } | undefined;
     try {
       await store.transaction(async (tx) => {
+        if (isRefusal(strike)) await refuseStatement(tx, strike, statement);
         const value = await work(tx);
         looked = await this.#log.look(tx);
+        // The commit is refused where no statement was.
+        if (isRefusal(strike)) return;
         if (undone) throw new RolledBack();
         overtaken ??= await this.#beforeCommit?.({ step: this.#step, operation: this.#operation, nth });
         result = { value };
@@ -100,6 +111,7 @@ export class WovenProcess {
     } catch (error) {
       if (!(error instanceof RolledBack)) {
         await overtaken?.();
+        if (isRefusal(strike)) this.#note({ nth, what: 'refused', strike });
         throw error;
       }
     }
@@ -112,19 +124,25 @@ export class WovenProcess {
     return result.value;
   }
 
-  /** What the Temporal server keeps of the submits, by batch: the number of the POST that was noted last. */
-  witness(noted: Map<string, number>, batchId: string): Witness {
+  /** What the Temporal server keeps of the submits, by the batch that each began with: the POST that was noted last. */
+  witness(noted: Map<string, NotedPost>, batchId: string): Witness {
+    let last = noted.get(batchId) ?? null;
     return {
-      earlier: noted.get(batchId) ?? 0,
-      note: (k) =>
+      get last() {
+        return last;
+      },
+      mayGoOn: true,
+      note: (post) =>
         this.#inTurn(async () => {
           const nth = this.#nth++;
           const strike = await this.#ask(nth);
-          if (strike !== 'dies before' && strike !== 'fails') noted.set(batchId, k);
+          last = post;
+          if (strike !== 'dies before' && strike !== 'fails') noted.set(batchId, post);
           this.#note({ nth, what: 'note with Temporal', strike });
           if (strike === 'dies before' || strike === 'dies after') return this.#die();
           if (strike !== null) throw brokenConnection();
         }),
+      answered: () => {},
       beat: () => {},
       close: () => {},
     };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { drawDisturbances } from '../shape/disturbances.ts';
 import { runShape } from '../shape/run-shape.ts';
 import { mustHaveServer, resolveServerPrograms } from '../shape/server-programs.ts';
 
@@ -18,7 +19,13 @@ test(
       if (mustHaveServer) throw error;
       return skip(`Temporal's server is not here and cannot be built: ${error.message}`);
     });
-    const { broken, story, rows, calls } = await runShape({ seed: 6, rows: 300, programs, limitMs });
+    const { broken, story, rows, calls } = await runShape({
+      seed: 6,
+      rows: 300,
+      programs,
+      limitMs,
+      disturbances: drawDisturbances(6, 1),
+    });
     onProgress([...story, `${rows} rows, ${calls} calls`].join('\n'));
     expect(broken, story.join('\n')).toEqual([]);
   },

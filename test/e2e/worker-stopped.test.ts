@@ -23,7 +23,9 @@ test.concurrent.for([601, 602])(
   'a worker killed when a batch is planned but not reported leaves it to the next one (seed %d)',
   async (seed) => {
     const id = `planned-${seed}`;
-    await withRun({ id, seed, temporal, sandbox: { dialect: 'spec' }, settings: patient }, async (run) => {
+    // Nobody waits for the plan's time to be up: its heartbeats stop.
+    const settings = { ...patient, CARILLON_SHORT_TIMEOUT_MS: '600000', CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS: '4000' };
+    await withRun({ id, seed, temporal, sandbox: { dialect: 'spec' }, settings }, async (run) => {
       const workflowId = campaignWorkflowId(id, 1);
       await run.start();
       // The planner waits, with the numbers already looked at, until the account may be used.

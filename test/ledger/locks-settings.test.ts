@@ -14,7 +14,7 @@ const pinned = {
   commit: 'on',
   lock: '1min',
   statement: '5min',
-  idle: '1min',
+  idle: '10s',
   readonly: 'off',
 };
 

@@ -180,7 +180,7 @@ export class Walk {
   async #submit(walker: Walker): Promise<boolean> {
     const { scenario, n } = walker;
     const step = await scenario.post(n, this.now);
-    if (step.kind === 'blocked' || step.kind === 'unsure') return false;
+    if (step.kind === 'blocked' || step.kind === 'early' || step.kind === 'unsure') return false;
     if (step.kind === 'verdict') {
       walker.n += 1;
       return true;

@@ -1,6 +1,8 @@
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { until } from '../support/until.ts';
+import { disturbNetwork, networkKinds, type NetworkKind } from './network.ts';
+import { rollOutAndBack, restartRolling } from './releases.ts';
 import { campaignId, type World } from './world.ts';
 
 /** What can be done to the production shape while it dials. */
@@ -11,10 +13,12 @@ export const kinds = [
   'collecting worker stands still',
   'worker replaced',
   'Temporal server killed',
-  'Temporal cut off',
   'database of Temporal restarted',
   'ledger killed',
   'service killed',
+  'workers restarted in turn',
+  'wrong release, rolled back',
+  ...networkKinds,
 ] as const;
 export type Kind = (typeof kinds)[number];
 
@@ -33,17 +37,31 @@ export interface Disturbance {
   after: number;
   /** Which of the processes, where the kind leaves it open. */
   which: number;
+  /** How long a way is disturbed. */
+  forMs: number;
+  /** Bytes after which a connection is cut. */
+  size: number;
 }
 
-/** The kills of each process and one more disturbance, in an order and at moments that are drawn from the seed. */
-export function drawDisturbances(seed: number): Disturbance[] {
+/** Whether it is one of a network that fails, whose end nobody tells: limits of the parts themselves decide when it is got over. */
+export function isOfNetwork(kind: Kind): kind is NetworkKind {
+  return (networkKinds as readonly Kind[]).includes(kind);
+}
+
+/** The kills of each process and so many other disturbances, in an order and at moments that are drawn from the seed. */
+export function drawDisturbances(seed: number, more: number): Disturbance[] {
   const random = new Random(seed, 'disturbances');
-  const others = kinds.filter((kind) => !always.includes(kind));
-  const chosen = shuffle<Kind>(random, [...always, random.pick(others as [Kind, ...Kind[]])]);
+  const others = shuffle(
+    random,
+    kinds.filter((kind) => !always.includes(kind)),
+  );
+  const chosen = shuffle<Kind>(random, [...always, ...others.slice(0, more)]);
   return chosen.map((kind) => ({
     kind,
     after: 1 + Math.floor(random.next() * 3),
     which: Math.floor(random.next() * 6),
+    forMs: Math.round(random.between(2_000, 10_000)),
+    size: Math.round(random.between(100, 5_000)),
   }));
 }
 
@@ -65,8 +83,14 @@ interface Struck {
 const nothing = async (): Promise<void> => {};
 
 /** Does it at once. A worker, a database and a service that were killed start again, as whatever watches over them would do. */
-export async function strike(world: World, { kind, which }: Disturbance): Promise<Struck> {
-  const { workers, cluster, toTemporal, ledger, temporalDatabase } = world;
+export async function strike(world: World, disturbance: Disturbance): Promise<Struck> {
+  const { kind, which } = disturbance;
+  if (isOfNetwork(kind)) {
+    const begunAt = Date.now();
+    const { what, heal } = await disturbNetwork(world.ways, kind, disturbance);
+    return { at: kind.endsWith('from one worker') ? begunAt : Date.now(), what, afterwards: heal };
+  }
+  const { workers, cluster, ledger, temporalDatabase } = world;
   let at = Date.now();
   switch (kind) {
     case 'sending worker killed':
@@ -74,27 +98,22 @@ export async function strike(world: World, { kind, which }: Disturbance): Promis
       const place = await findBusy(world, kind === 'sending worker killed' ? 'submit' : 'collect');
       at = Date.now();
       await workers[place]?.kill();
-      world.replaceWorker(place);
+      await world.replaceWorker(place);
       return { at, what: `worker ${place + 1}`, afterwards: nothing };
     }
     case 'sending worker stands still':
     case 'collecting worker stands still': {
       const activity = kind === 'sending worker stands still' ? 'submit' : 'collect';
       const place = await findBusy(world, activity);
-      await workers[place]?.freeze();
-      // Its connections stand, and it is given tasks all the same: each is taken from it only when its time is up.
-      await until(`${activity} is begun again elsewhere, or is over`, async () => {
-        const [first] = await pending(world, activity);
-        return first === undefined || first.attempt > 1;
-      });
       at = Date.now();
-      workers[place]?.thaw();
-      return { at, what: `worker ${place + 1}`, afterwards: nothing };
+      // Its connections stand, and it is given tasks all the same: each is taken from it only when its time is up.
+      await workers[place]?.freeze();
+      return { at, what: `worker ${place + 1}`, afterwards: async () => workers[place]?.thaw() };
     }
     case 'worker replaced': {
       const place = which % workers.length;
       const leaving = workers[place];
-      world.replaceWorker(place);
+      await world.replaceWorker(place);
       const end = await leaving?.terminate();
       return { at, what: `worker ${place + 1}, exit code ${end?.code}`, afterwards: nothing };
     }
@@ -103,10 +122,6 @@ export async function strike(world: World, { kind, which }: Disturbance): Promis
       await cluster.nodes[place]?.kill();
       return { at, what: `server ${place + 1}`, afterwards: async () => cluster.nodes[place]?.start() };
     }
-    case 'Temporal cut off':
-      await toTemporal.refuse();
-      await toTemporal.accept();
-      return { at, what: 'every connection', afterwards: nothing };
     case 'database of Temporal restarted':
       await temporalDatabase.restart();
       return { at, what: 'PostgreSQL', afterwards: nothing };
@@ -116,6 +131,13 @@ export async function strike(world: World, { kind, which }: Disturbance): Promis
     case 'service killed':
       await world.crashService();
       return { at, what: 'the sandbox', afterwards: nothing };
+    case 'workers restarted in turn':
+      await restartRolling(world);
+      return { at: Date.now(), what: 'with SIGTERM and with SIGKILL', afterwards: nothing };
+    case 'wrong release, rolled back': {
+      const failures = await rollOutAndBack(world);
+      return { at: Date.now(), what: `${failures} failed steps`, afterwards: nothing };
+    }
     default:
       throw new Error(kind satisfies never);
   }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Random } from '../../src/sandbox/core/random.ts';
 
 /** A row of the list, and what is expected of it whatever happens. */
@@ -28,7 +29,9 @@ export function drawPeople(seed: number, rows: number): Person[] {
     const from = random.chance(0.2) && fated.length > 0 ? fated : others;
     const [phone = ''] = from.splice(Math.floor(random.next() * from.length), 1);
     const kind = index % 40 === 7 ? 'bad' : index % 40 === 23 ? 'barred' : 'callable';
-    return { id: `p-${index + 1}`, phone: kind === 'bad' ? '555' : phone, name: `Person ${index + 1}`, kind };
+    // One of its kind, so that it can be searched for.
+    const name = `Name${createHash('sha256').update(`${seed}/${index}`).digest('hex').slice(0, 14)}`;
+    return { id: `p-${index + 1}`, phone: kind === 'bad' ? '555' : phone, name, kind };
   });
 }
 

@@ -1,23 +1,30 @@
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
-import { until, within } from '../support/until.ts';
-import { drawDisturbances, strike, type Kind } from './disturbances.ts';
+import { until } from '../support/until.ts';
+import { drawDisturbances, isOfNetwork, strike, type Disturbance, type Kind } from './disturbances.ts';
 import { judgeShape } from './judge-shape.ts';
 import { drawPeople } from './people.ts';
+import { scanWorld } from './scan.ts';
 import type { ServerPrograms } from './server-programs.ts';
 import { batchSize, budget, campaignId, withWorld, type World } from './world.ts';
 
 /** How long after a kill dialling may stand still, where nothing else takes the machine's time. */
 const standstillLimitMs = 60_000;
+/** The same after a fault of the network, of which nobody is told: a connection that has been silent for a minute is given up. */
+const silenceLimitMs = 120_000;
+/** Beside the kills of each process. */
+const moreDisturbances = 3;
 /** Batches that the service takes after a kill, before dialling counts as going on: one may have been on its way. */
 const batchesOfProof = 2;
 /** How long after the last kill the campaign may take to its end. */
-const endLimitMs = 300_000;
+const endLimitMs = 600_000;
 
 /** What became of one seed. */
 export interface ShapeEnd {
   calls: number;
   rows: number;
   unresolved: number;
+  /** Characters of histories, logs, metrics and messages that were searched for secrets. */
+  searched: number;
   /** Each kind of disturbance, and the milliseconds until dialling went on. */
   standstills: [Kind, number][];
   /** The same in words, in order. */
@@ -40,8 +47,9 @@ async function untilTaken(world: World, since: number, wanted: { batches: number
 }
 
 async function untilEnd(world: World): Promise<void> {
-  const ended = world.client.workflow.getHandle(campaignWorkflowId(campaignId, 1)).result();
-  await within('the campaign ends', ended, endLimitMs);
+  const handle = world.client.workflow.getHandle(campaignWorkflowId(campaignId, 1));
+  const isOver = async () => (await handle.describe().catch(() => null))?.status.name === 'COMPLETED';
+  await until('the campaign ends', isOver, { limitMs: endLimitMs, everyMs: 500 });
 }
 
 async function tellStory(world: World, story: readonly string[], error: Error): Promise<never> {
@@ -57,12 +65,13 @@ export async function runShape(input: {
   seed: number;
   rows: number;
   programs: ServerPrograms;
-  /** Real milliseconds for which dialling may stand still after a blow; default a minute. */
+  /** Real milliseconds for which dialling may stand still after a blow; default a minute, and two after a fault of the network. */
   limitMs?: number;
+  /** Default: as the seed draws them. */
+  disturbances?: readonly Disturbance[];
 }): Promise<ShapeEnd> {
-  const { limitMs = standstillLimitMs } = input;
+  const { disturbances = drawDisturbances(input.seed, moreDisturbances) } = input;
   const people = drawPeople(input.seed, input.rows);
-  const disturbances = drawDisturbances(input.seed);
   return withWorld({ ...input, people }, async (world) => {
     const begun = Date.now();
     const story: string[] = [];
@@ -70,6 +79,7 @@ export async function runShape(input: {
     const tell = (last: string) => (error: Error) => tellStory(world, [...story, last], error);
     let gotOver = begun;
     for (const disturbance of disturbances) {
+      const limitMs = input.limitMs ?? (isOfNetwork(disturbance.kind) ? silenceLimitMs : standstillLimitMs);
       await untilTaken(world, gotOver, { batches: disturbance.after, limitMs }).catch(
         tell(`before: ${disturbance.kind}`),
       );
@@ -90,8 +100,18 @@ export async function runShape(input: {
     if (verified.code !== 0) broken.push(`carillon verify: ${verified.stdout}${verified.stderr}`);
     const status = JSON.parse(await world.must('status', campaignId, '--json')) as { state: string };
     if (status.state !== 'completed') broken.push(`The campaign is ${status.state}: it needs a hand`);
+    const scan = await scanWorld(world, people);
+    broken.push(...scan.broken);
     const unresolved = results.filter(({ outcome }) => outcome === 'unresolved').length;
     story.push(`${Math.round((Date.now() - begun) / 1000)} s judged`);
-    return { calls: calls.length, rows: people.length, unresolved, standstills, story, broken };
+    return {
+      calls: calls.length,
+      rows: people.length,
+      unresolved,
+      searched: scan.searched,
+      standstills,
+      story,
+      broken,
+    };
   });
 }

@@ -6,35 +6,49 @@ import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { pickFreePorts } from '../../src/temporal/server-process.ts';
 import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startFaultyWay, type FaultyWay } from '../support/faulty-way.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { runCommand, spawnWorker, type WorkerProcess } from '../support/worker-process.ts';
+import type { Ways } from './network.ts';
 import { toCsv, type Person } from './people.ts';
 import type { ServerPrograms } from './server-programs.ts';
 import { startTemporalCluster, type TemporalCluster } from './temporal-cluster.ts';
+import { makeWrongBuild } from './wrong-build.ts';
 
 export const campaignId = 'shape';
 export const budget = { maxAttempts: 2, maxUncounted: 1 };
 export const batchSize = 8;
 /** Service milliseconds per real one: a call of a minute takes a second. */
 const speed = 60;
+/** So that a list of any length is dialled for as long. */
+const linesPerRow = 0.08;
 const apiKey = 'sk_sandbox_ok';
+const workerCount = 3;
 
 /** The production shape, each part in a process of its own. */
 export interface World {
   readonly cluster: TemporalCluster;
-  /** Between everybody and the cluster, as a load balancer would be. */
-  readonly toTemporal: TcpProxy;
+  readonly ways: Ways;
   readonly temporalDatabase: PostgresServer;
   readonly ledger: PostgresServer;
-  readonly workers: WorkerProcess[];
+  /** By place. */
+  readonly workers: readonly WorkerProcess[];
+  /** Every worker that was ever started. */
+  readonly everyWorker: readonly WorkerProcess[];
   readonly client: Client;
-  /** Starts a worker in the place of one that has ended. */
-  replaceWorker(place: number): void;
+  /** Starts a worker in the place of one that ends or has ended; with `wrong`, of a release that no history fits. */
+  replaceWorker(place: number, release?: 'wrong'): Promise<WorkerProcess>;
   /** SIGKILL to the service, and starts it again from its file. */
   crashService(): Promise<void>;
   /** Calls as the service itself has them. Throws while it is down. */
   calls(newest?: number): Promise<CallTruth[]>;
+  /** What workers show to Prometheus. */
+  metrics(): Promise<string>;
+  /** Everything that commands have said, but for numbers that were put in as such. */
+  said(): string;
+  /** What must stand nowhere, beside the list. */
+  readonly keys: readonly string[];
   carillon(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
   /** The same; throws what the command says when it fails. */
   must(...args: string[]): Promise<string>;
@@ -49,7 +63,7 @@ export interface ResultLine {
   outcome: string;
 }
 
-const campaignFile = `id: ${campaignId}
+const campaignFile = (lines: number): string => `id: ${campaignId}
 agent_id: agent_reminders
 from_phone_number_id: pn_main
 list: { file: people.csv, phone: phone, id: id, default_region: US }
@@ -57,10 +71,10 @@ first_message: 'Hello {{ name }}, this is the clinic about your appointment.'
 hours: any
 law: off
 retry: { max_attempts: ${budget.maxAttempts}, busy: 5m, no_answer: 5m, unreached: 5m, failed: 5m, voicemail: never, max_uncounted: ${budget.maxUncounted} }
-pacing: { max_concurrent_calls: 24, batch_size: ${batchSize} }
+pacing: { max_concurrent_calls: ${lines}, batch_size: ${batchSize} }
 opt_out: [{ collected: opt_out, equals: [true, 'yes'] }]
 # A process that is away for a second misses a minute of this service.
-advanced: { clock_tolerance: 1h, settle: 10m, late_delivery: 10m, poll: 30s }
+advanced: { clock_tolerance: 3h, settle: 10m, late_delivery: 10m, poll: 30s }
 breaker: off
 `;
 
@@ -93,9 +107,9 @@ async function buildWorld(
   const [ledger, temporalDatabase] = [await startDatabase(), await startDatabase()];
   const cluster = await startTemporalCluster({ programs, postgresUrl: temporalDatabase.url, folder, nodes: 2 });
   atEnd(() => cluster.stop());
+  // As a load balancer would be.
   const toTemporal = await startTcpProxy(...cluster.nodes.map(({ port }) => port));
   atEnd(() => toTemporal.close());
-
   const [servicePort = 0] = await pickFreePorts(1);
   const serviceUrl = `http://127.0.0.1:${servicePort}`;
   const serviceFlags = ['--port', String(servicePort), '--data', join(folder, 'service.db'), '--seed', String(seed)];
@@ -111,18 +125,34 @@ async function buildWorld(
   };
   await startService();
 
+  const startWays = async (port: number, count: number): Promise<FaultyWay[]> => {
+    const started = await Promise.all(Array.from({ length: count }, () => startFaultyWay(port)));
+    for (const way of started) atEnd(() => way.close());
+    return started;
+  };
+  const ways: Ways = {
+    Temporal: await startWays(toTemporal.port, workerCount),
+    ledger: await startWays(Number(new URL(ledger.url).port), workerCount),
+    service: await startWays(servicePort, 1),
+  };
+  const databaseUrl = await ledger.createDatabase('carillon');
   const settings = {
-    SVC_BASE_URL: serviceUrl,
+    SVC_BASE_URL: `http://127.0.0.1:${ways.service[0]?.port}`,
     SVC_API_KEY: apiKey,
     SVC_READS_PER_SECOND: '100',
-    DATABASE_URL: await ledger.createDatabase('carillon'),
+    DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: `127.0.0.1:${toTemporal.port}`,
     TEMPORAL_NAMESPACE: cluster.namespace,
   };
   const campaignPath = join(folder, 'campaign.yaml');
-  await writeFile(campaignPath, campaignFile);
+  await writeFile(campaignPath, campaignFile(Math.round(people.length * linesPerRow)));
   await writeFile(join(folder, 'people.csv'), toCsv(people));
-  const carillon = (...args: string[]) => runCommand(args, settings);
+  let said = '';
+  const carillon = async (...args: string[]) => {
+    const end = await runCommand(args, settings);
+    if (args[0] !== 'suppress') said += `${end.stdout}${end.stderr}`;
+    return end;
+  };
   const must = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await carillon(...args);
     if (code !== 0) throw new Error(`carillon ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);
@@ -132,26 +162,42 @@ async function buildWorld(
   const { client, connection } = await connectTemporal({}, { target, timeoutMs: 30_000 });
   atEnd(() => connection.close());
   const workers: WorkerProcess[] = [];
-  atEnd(() => Promise.all(workers.map((worker) => worker.kill())));
-  const startWorkers = async (): Promise<void> => {
-    for (let place = 0; place < 3; place += 1) workers.push(spawnWorker(settings));
-    await until('the workers are ready', () => workers.every((worker) => worker.output().includes('is ready')));
+  const everyWorker: WorkerProcess[] = [];
+  const metricsPorts: number[] = [];
+  atEnd(() => Promise.all(everyWorker.map((worker) => worker.kill())));
+  let wrongBuild: Promise<string> | undefined;
+  const replaceWorker: World['replaceWorker'] = async (place, release) => {
+    if (release === 'wrong') wrongBuild ??= makeWrongBuild(join(folder, 'wrong'));
+    const [metricsPort = 0] = await pickFreePorts(1);
+    const ownDatabase = Object.assign(new URL(databaseUrl), { port: String(ways.ledger[place]?.port) });
+    const own = {
+      ...settings,
+      DATABASE_URL: ownDatabase.href,
+      TEMPORAL_ADDRESS: `127.0.0.1:${ways.Temporal[place]?.port}`,
+      CARILLON_METRICS_LISTEN: String(metricsPort),
+      CARILLON_LOG_LEVEL: 'debug',
+    };
+    const worker = spawnWorker(own, ['worker'], release === 'wrong' ? await wrongBuild : undefined);
+    workers[place] = worker;
+    metricsPorts[place] = metricsPort;
+    everyWorker.push(worker);
+    return worker;
   };
-  await startWorkers();
+  for (let place = 0; place < workerCount; place += 1) await replaceWorker(place);
+  await until('the workers are ready', () => workers.every((worker) => worker.output().includes('is ready')));
   for (const { phone } of people.filter(({ kind }) => kind === 'barred'))
     await must('suppress', 'add', phone, '--reason', 'asked by letter');
   await must('start', campaignPath);
 
   return {
     cluster,
-    toTemporal,
+    ways,
     temporalDatabase,
     ledger,
     workers,
+    everyWorker,
     client,
-    replaceWorker: (place) => {
-      workers[place] = spawnWorker(settings);
-    },
+    replaceWorker,
     crashService: async () => {
       await service?.kill();
       await startService();
@@ -160,6 +206,12 @@ async function buildWorld(
       const answer = await fetch(`${serviceUrl}/_sandbox/calls${newest === undefined ? '' : `?limit=${newest}`}`);
       return ((await answer.json()) as { calls: CallTruth[] }).calls;
     },
+    metrics: async () => {
+      const texts = metricsPorts.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
+      return (await Promise.all(texts)).join('\n');
+    },
+    said: () => said,
+    keys: [apiKey, new URL(databaseUrl).password, new URL(temporalDatabase.url).password],
     carillon,
     must,
     results: async () => {

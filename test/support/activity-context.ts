@@ -17,5 +17,5 @@ export function asActivity<Result>(
 
 /** For activities that run without a Temporal server: nothing was noted before, and every note is taken. */
 export function openNoWitness(): Witness {
-  return { earlier: 0, note: async () => {}, beat: () => {}, close: () => {} };
+  return { last: null, mayGoOn: true, note: async () => {}, answered: () => {}, beat: () => {}, close: () => {} };
 }

@@ -36,6 +36,7 @@ export function buildDependencies({ now = () => noon, serviceClock, limits, ...g
     openWitness: openNoWitness,
     limits: {
       postingWindowMs: 10_000,
+      requestGapMs: 0,
       httpTimeoutMs: minuteMs,
       collectMaxMs: 5 * minuteMs,
       heartbeatEveryMs: 1_000,

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { until } from './until.ts';
@@ -22,6 +22,12 @@ export interface WorkerProcess {
   terminate(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
+/** None outlives this process. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 const program = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 const passedOn = ['PATH', 'HOME', 'TMPDIR', 'XDG_CACHE_HOME'];
 
@@ -42,9 +48,13 @@ export async function runCommand(
   }
 }
 
-/** Starts `carillon worker`, or another command that runs on, with these settings and no others. */
-export function spawnWorker(settings: Record<string, string>, args: readonly string[] = ['worker']): WorkerProcess {
-  const child = spawn(process.execPath, [program, ...args], {
+/** Starts `carillon worker`, or another command that runs on, with these settings and no others; of the build, or of another one. */
+export function spawnWorker(
+  settings: Record<string, string>,
+  args: readonly string[] = ['worker'],
+  from = program,
+): WorkerProcess {
+  const child = spawn(process.execPath, [from, ...args], {
     env: environmentWith(settings),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -55,15 +65,12 @@ export function spawnWorker(settings: Record<string, string>, args: readonly str
       written += text;
     });
   }
-  const dieTogether = (): void => {
-    child.kill('SIGKILL');
-  };
-  process.once('exit', dieTogether);
+  running.add(child);
   let over = false;
   const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.once('close', (code, signal) => {
       over = true;
-      process.off('exit', dieTogether);
+      running.delete(child);
       resolve({ code, signal });
     });
   });

@@ -43,7 +43,9 @@ test('a verdict that the database did not take is written by itself, and its bat
     {
       submit: async ({ batchId }) => {
         submitted.push(batchId);
-        return batchId === verdict.batchId ? { kind: 'unrecorded', verdict } : { kind: 'verdict', state: 'confirmed' };
+        return batchId === verdict.batchId
+          ? { kind: 'unrecorded', verdict }
+          : { kind: 'verdict', batchId, state: 'confirmed' };
       },
       recordPostVerdict: async (told) => {
         recorded.push(told);
@@ -269,12 +271,12 @@ test('`temporal workflow cancel` does not break off the request that is under wa
   let broken: boolean | undefined;
   let isDraining = false;
   const activities = fakeActivities({
-    submit: async () => {
+    submit: async ({ batchId }) => {
       begun.open();
       await answered.passed;
       Context.current().heartbeat();
       broken = Context.current().cancellationSignal.aborted;
-      return { kind: 'verdict', state: 'confirmed' };
+      return { kind: 'verdict', batchId, state: 'confirmed' };
     },
     changeState: async ({ change }) => {
       isDraining = change === 'drain';

@@ -8,7 +8,7 @@ export function fakeActivities(changes: Partial<Activities> = {}, batches = 1): 
     checkCallers: async () => ({ ok: true }),
     plan: async ({ batchNumber }) =>
       batchNumber <= batches ? { kind: 'batch', batchId: `spring/1/${batchNumber}`, size: 6 } : { kind: 'done' },
-    submit: async () => ({ kind: 'verdict', state: 'confirmed' }),
+    submit: async ({ batchId }) => ({ kind: 'verdict', batchId, state: 'confirmed' }),
     collect: async () => ({ reason: 'nothing_outstanding', outstanding: false, state: 'running', progress }),
     closeRound: async () => ({ closed: true, progress, end: null }),
     changeState: async () => ({ changed: true }),

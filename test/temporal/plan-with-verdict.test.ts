@@ -21,7 +21,7 @@ test('what the planner says together with a verdict is not asked for again, and 
     },
     submit: async ({ batchId, thenPlan }) => {
       wanted.push(thenPlan);
-      const verdict = { kind: 'verdict', state: 'confirmed' } as const;
+      const verdict = { kind: 'verdict', batchId, state: 'confirmed' } as const;
       if (batchId === 'spring/1/2') return verdict;
       const next = Number(batchId.at(-1)) + 1;
       const planned: Planned = next > 3 ? { kind: 'done' } : { kind: 'batch', batchId: `spring/1/${next}`, size: 6 };
@@ -49,11 +49,11 @@ test('what changes while a batch is sent is planned with, though the planner may
       plans += 1;
       return plans === 1 ? { kind: 'batch', batchId: 'spring/1/1', size: 6 } : { kind: 'done' };
     },
-    submit: async () => {
+    submit: async ({ batchId }) => {
       const look = await begun;
       await look();
       const planned = { kind: 'wait', reason: 'due', inMs: hourMs, outstanding: false } as const;
-      return { kind: 'verdict', state: 'confirmed', planned };
+      return { kind: 'verdict', batchId, state: 'confirmed', planned };
     },
   });
   await withCampaign(

@@ -18,7 +18,7 @@ test("Temporal's UI shows state, reason and counters while a campaign waits, eac
       if (batchNumber === 1) return { kind: 'batch', batchId: 'spring/1/1', size: 3 };
       return mayEnd ? { kind: 'done' } : { kind: 'wait', reason: 'due', inMs: 3_600_000, outstanding: false };
     },
-    submit: async () => ({ kind: 'verdict', state: 'confirmed' }),
+    submit: async ({ batchId }) => ({ kind: 'verdict', batchId, state: 'confirmed' }),
     collect: async () => ({ outstanding: false, progress, reason: 'nothing_outstanding', state: 'running' }),
     closeRound: async () => ({ closed: true, progress, end: null }),
     changeState: async () => ({ changed: true }),
@@ -50,7 +50,7 @@ test("Temporal's UI shows state, reason and counters while a campaign waits, eac
     expect(summaries).toEqual(
       expect.arrayContaining([
         'plans batch 1',
-        'batch 1, 3 calls',
+        'from batch 1, 3 calls',
         'plans batch 2, after batch 1: confirmed',
         'waits: due',
       ]),

@@ -1,6 +1,6 @@
 /** Takes each guard out of a copy of the code and looks for what breaks: npm run proof [-- --guard NAME] [--seeds 200] */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
@@ -8,6 +8,7 @@ import { copyWithout } from './copy-without.ts';
 import type { Edit, Guard } from './guard.ts';
 import { guards } from './guards.ts';
 import { readRows, writeRows, type Row } from './proof-table.ts';
+import { runGuardTests } from './run-guard-tests.ts';
 
 const { values } = parseArgs({
   options: {
@@ -20,7 +21,6 @@ const { values } = parseArgs({
 const root = join(import.meta.dirname, '../..');
 /** A seed takes about a second. */
 const longestSeedMs = 90_000;
-const longestTestMs = 300_000;
 
 let child: ChildProcess | undefined;
 const folders: string[] = [];
@@ -74,28 +74,6 @@ async function findBroken(folder: string, worlds: readonly string[], seeds: numb
   return { ...at, broken: at.broken ?? (hangs ? 'it never ends' : 'its process ends') };
 }
 
-interface Report {
-  testResults: { assertionResults: { fullName: string; status: string }[] }[];
-}
-
-/** How many tests of the name fail, and how many there are. */
-function runTests(folder: string, { file, name }: NonNullable<Guard['test']>): { failed: number; run: number } {
-  const report = join(folder, `${file.replaceAll('/', '-')}.json`);
-  // With every guard in place one run of a file answers for all its tests.
-  if (folder !== whole || !existsSync(report)) {
-    const args = ['node_modules/vitest/vitest.mjs', 'run', file, '--reporter=json', `--outputFile=${report}`];
-    if (folder !== whole && name !== '') args.push('-t', name);
-    const { error } = spawnSync(process.execPath, args, { cwd: folder, stdio: 'ignore', timeout: longestTestMs });
-    // A test that never ends fails as well.
-    if (error !== undefined) return { failed: 1, run: 1 };
-  }
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
-  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
-  const statuses = tests.flatMap(({ fullName, status }) => (fullName.includes(name) ? [status] : []));
-  const failed = statuses.filter((status) => status === 'failed').length;
-  return { failed, run: failed + statuses.filter((status) => status === 'passed').length };
-}
-
 const path = join(root, 'docs/proof.md');
 const date = new Date().toISOString().slice(0, 10);
 const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout.trim();
@@ -108,8 +86,7 @@ async function prove(guard: Guard): Promise<Row & { seed: Seed | null }> {
   try {
     const seeds = Number(values.seeds);
     const seed = worlds.length === 0 || seeds === 0 ? null : await findBroken(folder, worlds, seeds);
-    const tests = test === undefined || seed !== null ? undefined : runTests(folder, test);
-    if (test !== undefined && tests?.run === 0) throw new Error(`No test of ${test.file} is named "${test.name}".`);
+    const tests = test === undefined || seed !== null ? undefined : runGuardTests(folder, test, false);
     const bySeed =
       seed !== null
         ? `\`${seed.world}\` ${seed.seed}: ${seed.broken}`
@@ -139,7 +116,7 @@ async function runWhole({ worlds, test }: Guard, row: Row, seed: Seed | null): P
     row.bySeed +=
       broken === null ? `; whole: ${seed.seed} clean` : `; whole: broken too, \`${broken.world}\` ${broken.seed}`;
   } else if (test !== undefined) {
-    const { failed, run } = runTests(whole, test);
+    const { failed, run } = runGuardTests(whole, test, true);
     row.byTest += failed === 0 ? `; whole: ${run} pass` : `; whole: ${failed} of ${run} fail`;
   }
 }

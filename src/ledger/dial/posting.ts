@@ -19,7 +19,7 @@ import { blockedUntil } from '../limits/safety.ts';
 import { screenedMark } from './screening.ts';
 import { giveBack, sortAttempts, type Sorted } from './sort-attempts.ts';
 import { enterUnknown } from './verdicts.ts';
-import { holdAccount } from '../limits/account-pace.ts';
+import { holdAccount, untilTurn, writeAccount } from '../limits/account-pace.ts';
 import { updateBatch, updateRecipient } from '../updates.ts';
 import type { BatchRow } from '../schema.ts';
 
@@ -38,6 +38,8 @@ export type PostingStep =
   | { kind: 'verdict'; state: BatchState }
   /** Nothing was sent; ask again at `until` (service time). */
   | { kind: 'blocked'; until: number }
+  /** Another request of the account has just begun; ask again after this long (real milliseconds). */
+  | { kind: 'early'; inMs: number }
   /** Whether `posting` was committed is not known: the caller sends nothing, and says so of its own entry. */
   | { kind: 'unsure'; k: number; entry: string; error: unknown };
 
@@ -50,6 +52,8 @@ export interface PostingInput extends Partial<ServiceTime> {
   postingWindowMs: number;
   /** How long the client waits for an answer once the POST has begun; real milliseconds. */
   httpTimeoutMs: number;
+  /** Between two requests of an account; real milliseconds. Default: none. */
+  gapMs?: number;
   /** Service milliseconds per real millisecond. */
   speed: number;
   /** An earlier try was about to make this POST: a ledger without it is an older one. */
@@ -84,7 +88,7 @@ async function verdictNow(tx: Tx, batch: BatchRow): Promise<Extract<PostingStep,
   return { kind: 'verdict', state: (await findBatch(tx, batch.batch_id))?.state ?? batch.state };
 }
 
-async function enter(tx: Tx, input: PostingInput, entry: string): Promise<PostingStep> {
+async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): Promise<PostingStep> {
   const { batchId, now, witnessed = 0 } = input;
   await lockToDial(tx);
   const batch = await lockBatch(tx, batchId);
@@ -95,6 +99,9 @@ async function enter(tx: Tx, input: PostingInput, entry: string): Promise<Postin
   const seen = await countAsPlacedIfSeen(tx, batch, { now, listReadAt: input.listReadAt });
   if (seen === 'placed') return verdictNow(tx, batch);
   if (campaign.state !== 'running') return releaseWholeBatch(tx, batch, { reason: `campaign_${campaign.state}`, now });
+  const databaseNow = await store.now(tx);
+  const inMs = await untilTurn(tx, campaign.accountId, { gapMs: input.gapMs ?? 0, databaseNow });
+  if (inMs > 0 && unsentStates.includes(batch.state)) return { kind: 'early', inMs };
   const firstSubmitAt = batch.first_submit_at ?? now;
   if (batch.first_submit_at === null) await updateBatch(tx, batchId, { first_submit_at: now });
   const blocked = await blockedUntil(tx, campaign, now);
@@ -111,7 +118,10 @@ async function enter(tx: Tx, input: PostingInput, entry: string): Promise<Postin
   const to = sorted.dial.length === 0 ? 'released' : 'posting';
   if (!(await compareAndSetBatch(tx, batchId, { from: unsentStates, to }))) throw new AlreadyEntered();
   await giveBack(tx, { campaignId: campaign.campaignId, batchId, now }, sorted);
-  if (to === 'posting') return beginPost(tx, { campaign, batch, sorted, input, entry });
+  if (to === 'posting') {
+    await writeAccount(tx, campaign.accountId, { requested_database: databaseNow });
+    return beginPost(tx, { campaign, batch, sorted, input, entry });
+  }
   const reason = 'nobody_eligible';
   await updateBatch(tx, batchId, { reason, verdict_at: now });
   await appendEvents(tx, [batchStateEvent(batch, now, { state: to, reason })]);
@@ -187,7 +197,7 @@ export async function openPosting(store: Store, input: PostingInput): Promise<Po
   let entered: PostingStep | undefined;
   try {
     return await store.transaction(async (tx) => {
-      entered = await enter(tx, input, entry);
+      entered = await enter(tx, store, input, entry);
       return entered;
     });
   } catch (error) {

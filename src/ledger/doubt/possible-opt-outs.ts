@@ -23,7 +23,8 @@ export async function followPossibleOptOuts(
     .selectFrom('conversations')
     .selectAll()
     .where('agent_id', '=', agentId)
-    .where('heard', '=', heardState.toFollow)
+    // Written out, so that the index of those few serves.
+    .where('heard', '=', sql.lit(heardState.toFollow))
     .execute();
   for (const row of rows) {
     if (row.attempt_id === null) await suppressPossible(tx, row, { timing, now });

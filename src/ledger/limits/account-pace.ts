@@ -80,6 +80,22 @@ export async function holdAccount(tx: Tx, accountId: string, notBefore: number):
 }
 
 /**
+ * In how many real milliseconds the account may send another request that dials, 0 or less: now. Requests begin at least `gapMs` apart,
+ * whichever process makes them: the account stays locked, and whoever sends one writes `requested_database`.
+ */
+export async function untilTurn(
+  tx: Tx,
+  accountId: string,
+  { gapMs, databaseNow }: { gapMs: number; databaseNow: number },
+): Promise<number> {
+  await lockAccount(tx, accountId);
+  const query = tx.selectFrom('accounts').select('requested_database').where('account_id', '=', accountId);
+  const before = (await query.executeTakeFirst())?.requested_database ?? -Infinity;
+  // One that is still to come was written before the clock was set back.
+  return before > databaseNow ? 0 : Math.floor(before + gapMs - databaseNow);
+}
+
+/**
  * What an answer of the service says about the pace of the account: a 429 cuts it, an accepted batch lets it grow. Runs in the
  * transaction that records the verdict.
  */

@@ -1,4 +1,5 @@
-import { breakerOpens, failedDispositions, type FailedDisposition } from '../../domain/pacing/breaker.ts';
+import { dispositions, type Disposition } from '../../domain/disposition.ts';
+import { breakerOpens, failedDispositions } from '../../domain/pacing/breaker.ts';
 import { readCallersOut } from './callers.ts';
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
 import type { Tx } from '../tx.ts';
@@ -12,32 +13,34 @@ export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Prom
   if (breaker === null) return false;
   // A number that has been taken out has nothing to say of the others.
   const out = await readCallersOut(tx, campaign);
-  const rows = await tx
-    .selectFrom('attempts')
-    .select((eb) => ['disposition', eb.fn.countAll<number>().as('count')])
-    .where('campaign_id', '=', campaign.campaignId)
-    .where('settled_at', '>', Math.max(now - breaker.windowMs, campaign.dialsSince))
-    .where('disposition', 'is not', null)
-    .$if(out.length > 0, (query) =>
-      query.where((eb) =>
-        eb.not(
-          eb.exists(
-            // Asked of each call in the window: a long campaign has far more batches.
-            eb
-              .selectFrom('batches')
-              .select('batches.batch_id')
-              .whereRef('batches.batch_id', '=', 'attempts.batch_id')
-              .where('batches.caller', 'in', out),
+  const endedAs = (among: readonly Disposition[]) =>
+    tx
+      .selectFrom('attempts')
+      .select((eb) => ['disposition', eb.fn.countAll<number>().as('count')])
+      .where('campaign_id', '=', campaign.campaignId)
+      .where('disposition', 'in', among)
+      .where('settled_at', '>', Math.max(now - breaker.windowMs, campaign.dialsSince))
+      .$if(out.length > 0, (query) =>
+        query.where((eb) =>
+          eb.not(
+            eb.exists(
+              // Asked of each call in the window: a long campaign has far more batches.
+              eb
+                .selectFrom('batches')
+                .select('batches.batch_id')
+                .whereRef('batches.batch_id', '=', 'attempts.batch_id')
+                .where('batches.caller', 'in', out),
+            ),
           ),
         ),
-      ),
-    )
-    .groupBy('disposition')
-    .execute();
-  const count = (disposition: FailedDisposition): number =>
-    rows.find((row) => row.disposition === disposition)?.count ?? 0;
-  const ended = rows.reduce((sum, row) => sum + row.count, 0);
-  const failed = Object.fromEntries(failedDispositions.map((disposition) => [disposition, count(disposition)]));
+      )
+      .groupBy('disposition')
+      .execute();
+  const failures = await endedAs(failedDispositions);
+  // Where too few failed for any number of calls, which is nearly always, the others need not be counted.
+  if (countOf(failures) < breaker.failureShare * breaker.minCalls) return false;
+  const ended = countOf(await endedAs(dispositions));
+  const failed = Object.fromEntries(failures.map(({ disposition, count }) => [disposition, count]));
   const evidence = breakerOpens(breaker, { ended, failed });
   if (evidence === null) return false;
   const next =
@@ -48,4 +51,8 @@ export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Prom
     { campaignId: campaign.campaignId, now },
     { to: 'paused', reason: `${evidence}. ${next}`, resumeAt },
   );
+}
+
+function countOf(rows: readonly { count: number }[]): number {
+  return rows.reduce((sum, { count }) => sum + count, 0);
 }

@@ -1,0 +1,21 @@
+import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
+import { openRound } from '../../src/ledger/campaign/rounds.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
+import { rulesOf, type Scenario } from './scenarios.ts';
+
+export const campaignId = 'small';
+
+/** Puts the campaign of a scenario into an empty database, and opens its first round. */
+export async function importSmall(
+  store: Store,
+  scenario: Scenario,
+  { rows, accountId, now }: { rows: readonly UploadRow[]; accountId: string; now: number },
+): Promise<void> {
+  const campaign = { campaignId, name: null, fileHash: 'hash', rules: rulesOf(scenario), accountId };
+  const chunks = (async function* () {
+    yield [...rows];
+  })();
+  await importCampaign(store, campaign, { chunks, now });
+  await openRound(store, campaignId, now);
+}

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { patient, withRun } from '../support/campaign-run.ts';
+import { judgeRun } from '../support/judge-run.ts';
+import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { until } from '../support/until.ts';
+
+const run = promisify(execFile);
+let temporal: TestTemporal;
+
+beforeAll(async () => {
+  temporal = await connectSharedTemporal();
+});
+afterAll(async () => {
+  await temporal.stop();
+});
+
+/** The largest file that a running process may write; a write beyond it fails, as on a full disk. Linux alone lets others set it. */
+async function limitFiles(pid: number, bytes: number | 'unlimited'): Promise<void> {
+  await run('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
+}
+
+test('a campaign whose disk is full goes on when there is room again, and its log says what was wrong', async ({
+  skip,
+}) => {
+  await run('prlimit', ['--version']).catch(() => skip('prlimit is not here'));
+  await withRun({ id: 'full', seed: 641, temporal, settings: patient }, async (campaign) => {
+    const worker = campaign.startWorker();
+    await campaign.start();
+    await campaign.untilBatch(1, ['confirmed']);
+    await limitFiles(worker.pid, 1);
+    await until('the worker cannot write', () => /SQLITE_(FULL|IOERR)/.test(worker.output()));
+    const calls = campaign.sandbox.calls().length;
+    expect(worker.hasEnded()).toBe(false);
+    await limitFiles(worker.pid, 'unlimited');
+    await campaign.untilEnd();
+    expect(campaign.sandbox.calls().length).toBeGreaterThan(calls);
+    const lost = await campaign.store.db.selectFrom('posts').selectAll().where('verdict', '=', 'unknown').execute();
+    await judgeRun(campaign, { lostReplies: lost.map((post) => `${post.batch_id}/${post.k}`) });
+  });
+});

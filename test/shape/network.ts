@@ -1,0 +1,56 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FaultyWay } from '../support/faulty-way.ts';
+
+/** What workers reach over the network. */
+export const peers = ['Temporal', 'ledger', 'service'] as const;
+export type Peer = (typeof peers)[number];
+
+/** The ways of the workers to each peer, by place. To the service, which they must know by one address, all have the same. */
+export type Ways = Readonly<Record<Peer, readonly FaultyWay[]>>;
+
+const faults = ['slow', 'cut', 'reset', 'half-open', 'refusing', 'cut off'] as const;
+
+/** What can happen between all workers and a peer, or between one of them and a peer. */
+export const networkKinds = [
+  ...peers.flatMap((peer) => faults.map((fault) => `${peer} ${fault}` as const)),
+  'Temporal cut off from one worker',
+  'ledger cut off from one worker',
+] as const;
+export type NetworkKind = (typeof networkKinds)[number];
+
+/** Each message that much later. */
+const delayMs = 250;
+
+/** One way, so long, at its worst. */
+const faultsOfWays: Record<(typeof faults)[number], (way: FaultyWay, size: number) => unknown> = {
+  slow: (way) => way.delay(delayMs),
+  cut: (way, size) => way.cutAfter(size),
+  reset: (way) => way.reset(),
+  'half-open': (way) => way.forget(),
+  refusing: (way) => way.refuse(),
+  'cut off': (way) => way.partition(),
+};
+
+/**
+ * Disturbs all ways to a peer for so long and heals them; where one worker alone is cut off, that is left to `heal`, and dialling has to
+ * go on before.
+ */
+export async function disturbNetwork(
+  ways: Ways,
+  kind: NetworkKind,
+  { which, forMs, size }: { which: number; forMs: number; size: number },
+): Promise<{ what: string; heal: () => Promise<void> }> {
+  const peer = peers.find((each) => kind.startsWith(each)) ?? 'service';
+  const all = ways[peer];
+  if (kind.endsWith('from one worker')) {
+    const place = which % all.length;
+    all[place]?.partition();
+    return { what: `worker ${place + 1}`, heal: async () => all[place]?.heal() };
+  }
+  const fault = faults.find((each) => kind === `${peer} ${each}`) ?? 'reset';
+  await Promise.all(all.map((way) => faultsOfWays[fault](way, size)));
+  await pause(forMs);
+  await Promise.all(all.map((way) => way.heal()));
+  const words = fault === 'cut' ? `after ${size} bytes, for` : 'for';
+  return { what: `${words} ${(forMs / 1000).toFixed(1)} s`, heal: async () => {} };
+}

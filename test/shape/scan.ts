@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { findTokens, textOf } from '../support/leak-scan.ts';
+import type { Person } from './people.ts';
+import type { World } from './world.ts';
+
+/** What stands in a place that must hold no secret, and something that is known to stand there. */
+interface Place {
+  name: string;
+  text: string;
+  control: string;
+}
+
+/** What a scan came to. */
+export interface Scan {
+  /** Characters that were searched. */
+  searched: number;
+  /** Secrets that were found, and controls that were not. */
+  broken: string[];
+}
+
+/**
+ * Searches everything that Temporal keeps (histories of all workflows, their pending work, its visibility), the logs of every worker that
+ * was started, its metrics, and what commands said, for keys, passwords, and the numbers and names of the list.
+ */
+export async function scanWorld(world: World, people: readonly Person[]): Promise<Scan> {
+  const planted = `planted-${randomUUID()}`;
+  const { client } = world;
+  const handle = await client.workflow.start('planted', {
+    taskQueue: 'nobody',
+    workflowId: 'planted',
+    args: [{ inside: planted }],
+  });
+  await handle.terminate('It was the control of a scan.');
+  const places: Place[] = [
+    { name: 'Temporal', text: await textOfDatabases(world.temporalDatabase.url), control: planted },
+    { name: 'a log', text: world.everyWorker.map((worker) => worker.output()).join('\n'), control: 'is ready' },
+    { name: 'a metric', text: await world.metrics(), control: 'carillon_calls{' },
+    { name: 'a command', text: world.said(), control: 'shape' },
+  ];
+  return {
+    searched: places.reduce((sum, { text }) => sum + text.length, 0),
+    broken: judgePlaces(places, secretsOf(people, world.keys)),
+  };
+}
+
+/** What must stand nowhere. */
+export function secretsOf(people: readonly Person[], keys: readonly string[]): string[] {
+  const numbers = people.filter(({ kind }) => kind !== 'bad').map(({ phone }) => phone.slice(1));
+  return [...keys, ...numbers, ...people.map(({ name }) => name)];
+}
+
+/** A sentence on each secret that stands in a place, and on each place without its control: what was searched is not what was meant. */
+export function judgePlaces(places: readonly Place[], secrets: readonly string[]): string[] {
+  return places.flatMap(({ name, text, control }) => [
+    ...findTokens(text, secrets).map((secret) => `${secret} stands in ${name}`),
+    ...(text.includes(control) ? [] : [`The scan of ${name} does not find its control ${control}`]),
+  ]);
+}
+
+/** All rows of all tables of Temporal's two databases. */
+async function textOfDatabases(url: string): Promise<string> {
+  const texts: string[] = [];
+  for (const database of ['temporal', 'temporal_visibility']) {
+    const db = new Client({ connectionString: Object.assign(new URL(url), { pathname: `/${database}` }).href });
+    await db.connect();
+    try {
+      const tables = await db.query<{ name: string }>(
+        `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
+      );
+      for (const { name } of tables.rows) texts.push(textOf((await db.query(`select * from ${name}`)).rows));
+    } finally {
+      await db.end();
+    }
+  }
+  return texts.join('\n');
+}

@@ -1,0 +1,166 @@
+import { edit, type Guard } from './guard.ts';
+
+const locks = 'src/ledger/locks.ts';
+const planning = 'src/ledger/plan/planning.ts';
+const withdraw = 'src/ledger/people/withdraw-recipients.ts';
+
+/** What keeps the word of persons, and one outcome for each row. */
+export const guardsOfRows: readonly Guard[] = [
+  {
+    name: 'pause in the dial transaction',
+    keeps: 'A batch that was planned before a pause or a cancellation is not dialled after it.',
+    edits: [
+      edit(
+        'src/ledger/dial/posting.ts',
+        "if (campaign.state !== 'running') return releaseWholeBatch(tx, batch, { reason: `campaign_${campaign.state}`, now });",
+      ),
+    ],
+    worlds: [],
+    test: { file: 'test/ledger/rows/dialling.test.ts', name: 'paused or cancelled meanwhile' },
+  },
+  {
+    name: 'the posting deadline',
+    keeps: 'A process that stood still after its dial transaction does not send when others count the batch as sent.',
+    edits: [
+      edit(
+        'activities/submit.ts',
+        'deps.nowReal() < step.deadlineReal && deps.monotonicMs() < deadlineMonotonic',
+        'step.deadlineReal + deadlineMonotonic > 0',
+      ),
+    ],
+    worlds: [],
+    test: { file: 'test/activities/posting-deadline.test.ts', name: 'stands still before its request' },
+  },
+  {
+    name: 'the first verdict of a request',
+    keeps: 'A verdict that is written once more, or late, changes nothing.',
+    edits: [edit('src/ledger/dial/posts.ts', "\n    .where('verdict', 'is', null)")],
+    worlds: [],
+    test: { file: 'test/ledger/rows/dialling.test.ts', name: 'the first verdict of a POST stays' },
+  },
+  {
+    name: 'a verdict of its own entry',
+    keeps: 'A process that sent nothing does not say so of a request that another process makes under the same number.',
+    edits: [
+      edit(
+        'src/ledger/dial/posts.ts',
+        "\n    .$if(entry !== undefined, (query) => query.where('entry', '=', entry ?? ''))",
+        "\n    .$if(entry === '', (query) => query.where('entry', '=', ''))",
+      ),
+    ],
+    worlds: [],
+    test: { file: 'test/activities/lost-commit.test.ts', name: 'another process with the same number' },
+  },
+  {
+    name: 'the lock of a campaign',
+    keeps: 'Dialling, planning and the word of a person take turns.',
+    edits: [
+      edit(
+        locks,
+        'if (isPostgres(tx)) await sql`select 1 from campaigns where campaign_id = ${campaignId} for update`.execute(tx);',
+      ),
+    ],
+    worlds: [],
+    test: { file: 'test/ledger/people/edit-recipients.test.ts', name: 'take turns' },
+  },
+  {
+    name: 'the lock of who writes to the do-not-call list',
+    keeps: 'Nobody adds an entry while a dial transaction that has not seen it is about to commit.',
+    edits: [
+      edit(
+        locks,
+        'if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(${sql.lit(doNotCallLock)})`.execute(tx);',
+      ),
+    ],
+    worlds: [],
+    test: { file: 'test/ledger/rows/locks-interleavings.test.ts', name: 'a do-not-call entry that was confirmed' },
+  },
+  {
+    name: 'open calls and withdrawals',
+    keeps: 'Somebody whose call is planned or open is not told to be withdrawn, and called all the same.',
+    edits: [
+      edit(
+        withdraw,
+        "const isOpen = row.state === 'open' || open.has(row.recipient_id);",
+        'const isOpen = open.size < 0;',
+      ),
+      edit(withdraw, "row.state === 'waiting' ? 'withdrawn'", "row.state !== 'done' ? 'withdrawn'"),
+    ],
+    worlds: [],
+    test: { file: 'test/ledger/people/edit-recipients.test.ts', name: 'nobody is changed whose call is open' },
+  },
+  {
+    name: 'open calls and corrections',
+    keeps: 'The number of somebody whose call is planned or open is not replaced, while the old one is called.',
+    edits: [
+      edit(
+        'src/ledger/people/edit-verdict.ts',
+        "if (isOpen || target.state === 'open') {",
+        "if (isOpen && target.state === 'done') {",
+      ),
+    ],
+    worlds: [],
+    test: { file: 'test/ledger/people/edit-recipients.test.ts', name: 'nobody is changed whose call is open' },
+  },
+  {
+    name: 'withdrawn stays withdrawn',
+    keeps: 'A late record does not put somebody back in line whom a person took out.',
+    edits: [
+      edit(
+        'src/ledger/rows/settle.ts',
+        "counts.isLatest && isLast && recipient.outcome !== 'cancelled'",
+        'counts.isLatest && isLast',
+      ),
+    ],
+    worlds: [],
+    test: { file: 'test/ledger/people/late-corrections.test.ts', name: 'whom a person withdrew' },
+  },
+  {
+    name: 'an opt-out is a do-not-call entry',
+    keeps: 'Who opts out in a call is not called by any campaign.',
+    edits: [
+      edit(
+        'src/ledger/rows/settle.ts',
+        'await addSuppression(tx, { ...data, ...why }, now);',
+        'if (why.source === data.e164) return;',
+      ),
+    ],
+    worlds: ['two_campaigns'],
+    test: { file: 'test/ledger/campaign/settling.test.ts', name: 'an opt-out heard in a call' },
+  },
+  {
+    name: 'one batch for one number',
+    keeps: 'A plan that is asked for again answers the same batch.',
+    edits: [
+      edit(
+        planning,
+        "if (stored !== undefined) return { kind: 'batch', batchId: stored.batch_id, state: stored.state, size: stored.size };",
+        'if (stored?.size === -1) return undefined;',
+      ),
+    ],
+    worlds: [],
+    test: { file: 'test/ledger/plan/planning.test.ts', name: 'the same n always answers the same batch' },
+  },
+  {
+    name: 'no plan in a round that has ended',
+    keeps: 'People who wait again are planned in the next round: nobody submits a batch of an ended one.',
+    edits: [edit(planning, "if ((await findRoundRow(tx, input))?.ended_at != null) return { kind: 'done' };")],
+    worlds: [],
+    test: { file: 'test/ledger/campaign/settling.test.ts', name: 'a round closes when nothing is left to do' },
+  },
+  {
+    name: 'the end of a round',
+    keeps: 'A round ends only when nobody waits and no call is open.',
+    edits: [
+      edit(
+        'src/ledger/campaign/rounds.ts',
+        'if ((await nextDueAt(tx, campaignId)) !== null || isOutstanding(await countOutstanding(tx, campaignId)))\n      return false;',
+      ),
+    ],
+    worlds: [],
+    test: {
+      file: 'test/ledger/collect/settle-and-sweeps.test.ts',
+      name: 'a round ends only when nothing of it is left',
+    },
+  },
+];
