@@ -95,6 +95,7 @@ test.each([
     'caller number pn_main is taken out: it is not verified',
   ],
   [event('caller.in', { phoneNumberId: 'pn_main' }), 'caller number pn_main may call again'],
+  [event('operator.acted', { name: 'front desk', action: 'numbers_shown' }), 'front desk: numbers shown'],
   [event('post.verdict', { k: 1, verdict: 'confirmed', status: 200 }), null],
   [
     event('suppression.added', {}, { attemptId: 'autumn/17/2' }),
@@ -124,6 +125,8 @@ test('what an event holds of a recipient is never told', () => {
     state: 'held',
     phoneNumberId: 'pn_main',
     decision: 'give_up',
+    name: 'front desk',
+    action: 'pause',
   };
   const data = { ...numbers, ...words, e164: '+12125550101' } as EventData[EventType];
   for (const type of toldEvents) {
