@@ -87,6 +87,7 @@ const promised: readonly { line: string; says: RegExp; leave?: RegExp; code?: nu
   { line: './carillon drain', says: /draining/ },
   { line: './carillon results', says: /302 rows written to reminders-results\.csv/ },
   { line: './carillon report', says: /cancelled|completed/ },
+  { line: './carillon report', says: /report\.html/ },
   { line: './carillon verify', says: /every promise was kept/ },
   { line: './carillon schedule', says: /There is no schedule yet: \.\/carillon schedule create/ },
 ];
