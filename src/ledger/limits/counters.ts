@@ -47,9 +47,13 @@ async function countAttempts(db: Queries, campaignId: string, states: readonly A
 /**
  * Attempts whose call may still be on the line: those that hold a slot, less those whose call a record shows to be over although
  * its results are still to come. A record belongs to nobody before it has been read; those unread count only while none can be
- * another's: no other campaign waits for records of the agent, and there are no more of them than this one waits for.
+ * another's: no other campaign waits for records of the agent, and there are no more of them than this one waits for. What another process
+ * has seen to be over after `now` is not counted as over: the log tells what was known at that instant.
  */
-export async function countOnLine(db: Queries, campaignId: string, agentId: string): Promise<number> {
+export async function countOnLine(
+  db: Queries,
+  { campaignId, agentId, now }: { campaignId: string; agentId: string; now: number },
+): Promise<number> {
   const { rows } = await sql<{
     open: number;
     owned_over: number;
@@ -59,7 +63,7 @@ export async function countOnLine(db: Queries, campaignId: string, agentId: stri
   }>`
     select
       count(case when attempts.campaign_id = ${campaignId} then 1 end) as open,
-      count(case when attempts.campaign_id = ${campaignId} and conversations.finished_at is not null then 1 end) as owned_over,
+      count(case when attempts.campaign_id = ${campaignId} and conversations.finished_at <= ${now} then 1 end) as owned_over,
       count(case when attempts.campaign_id = ${campaignId} and attempts.state = 'open' and attempts.conversation_id is null then 1 end) as missing,
       count(case when attempts.agent_id = ${agentId} and attempts.state <> 'planned' and attempts.conversation_id is null then 1 end) as all_missing,
       min(case when attempts.campaign_id = ${campaignId} and attempts.conversation_id is null then attempts.posted_at end) as since
@@ -71,7 +75,10 @@ export async function countOnLine(db: Queries, campaignId: string, agentId: stri
   if (missing === 0 || allMissing !== missing || since === null) return open - ownedOver;
   const records = await db
     .selectFrom('conversations')
-    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.count<number>('finished_at').as('over')])
+    .select((eb) => [
+      eb.fn.countAll<number>().as('count'),
+      eb.fn.count<number>(eb.case().when('finished_at', '<=', now).then(1).end()).as('over'),
+    ])
     .where('agent_id', '=', agentId)
     .where('final', '=', 0)
     .where('attempt_id', 'is', null)

@@ -56,7 +56,7 @@ async function readOwnLimits(
     pace: account.pace,
     cutAt: account.cutAt,
     entitled: atPace(warm, account.pace),
-    open: await countOnLine(db, campaign.campaignId, agentId),
+    open: await countOnLine(db, { campaignId: campaign.campaignId, agentId, now }),
     startsPerMinute: pacing.startsPerMinute === null ? null : atPace(pacing.startsPerMinute, account.pace),
     starts: await countStarts(db, { campaignId: campaign.campaignId, now }),
   };

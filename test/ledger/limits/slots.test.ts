@@ -75,7 +75,7 @@ async function addRecord(record: { over: boolean; attemptId?: string; startedAt?
   return id;
 }
 
-const onLine = () => countOnLine(store.db, 'a', 'agent');
+const onLine = (now = posted + 60_000) => countOnLine(store.db, { campaignId: 'a', agentId: 'agent', now });
 
 test('a call that its unread record shows to be over holds no slot although its attempt is open', async () => {
   for (const over of [true, false, false]) {
@@ -84,6 +84,8 @@ test('a call that its unread record shows to be over holds no slot although its 
   }
   expect(await countOpen(store.db, 'a')).toBe(3);
   expect(await onLine()).toBe(2);
+  // What another worker saw a moment later does not count yet: the log would tell of too many calls.
+  expect(await onLine(posted + 59_999)).toBe(3);
 });
 
 test('a call that its own record shows to be over holds no slot while its results are awaited', async () => {
@@ -95,6 +97,7 @@ test('a call that its own record shows to be over holds no slot while its result
     .set({ attempt_id: `a/${made - 1}` })
     .execute();
   expect(await onLine()).toBe(1);
+  expect(await onLine(posted + 59_999)).toBe(2);
 });
 
 test('unread records free no slot when there are more of them than calls without one', async () => {
