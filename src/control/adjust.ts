@@ -1,5 +1,4 @@
 import { hasEnded } from '../domain/lifecycle.ts';
-import { UsageError } from '../input/usage-error.ts';
 import { readAccount } from '../ledger/limits/account-pace.ts';
 import {
   adjustAccount,
@@ -15,6 +14,7 @@ import { tellToLook, type Notice } from './campaign-message.ts';
 import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { accountIdOf, readServiceTime } from './service.ts';
+import { WrongStateError } from './wrong-state.ts';
 
 /** What a change of limits did. */
 export interface Adjusted<Limits, After> {
@@ -40,7 +40,7 @@ export async function readCampaignLimits({ store }: Control, campaignId: string)
 /**
  * Changes limits of a campaign from its next batch on; open calls continue. `reset`: those of the file hold again, apart from what `wish`
  * names. The bounds of `wish` are the campaign file's, and the caller's to check. Repeating it changes nothing. Throws
- * UnknownCampaignError, and UsageError when the campaign has ended.
+ * UnknownCampaignError, and WrongStateError when the campaign has ended.
  */
 export async function adjustLimits(
   control: Control,
@@ -54,15 +54,16 @@ export async function adjustLimits(
   return { changed, notice, limits: await readCampaignLimits(control, campaignId) };
 }
 
-function endedError(campaign: Campaign): UsageError {
+function endedError(campaign: Campaign): WrongStateError {
   const { campaignId } = campaign;
   if (campaign.state === 'failed') {
-    return new UsageError(`Campaign ${campaignId} has failed, so there is no pace to change now.`, {
-      remedy: { kind: 'fix_failure', campaignId },
+    return new WrongStateError(`Campaign ${campaignId} has failed, so there is no pace to change now.`, {
+      kind: 'fix_failure',
+      campaignId,
     });
   }
   const why = hasEnded(campaign) ? stateText(campaign) : 'at its end';
-  return new UsageError(
+  return new WrongStateError(
     `Campaign ${campaignId} is ${why}, so there is no pace to change. carillon retry ${campaignId} calls rows of it again; then adjust it.`,
   );
 }

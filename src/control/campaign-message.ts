@@ -15,10 +15,10 @@ import {
 } from '../../workflows/messages.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
-import { UsageError } from '../input/usage-error.ts';
 import { connected, type Control } from './control.ts';
 import { noWorkerLines } from './supervision.ts';
 import type { Session } from './temporal.ts';
+import { WrongStateError } from './wrong-state.ts';
 
 export type Wish = 'pause' | 'resume' | 'drain' | 'cancel';
 
@@ -40,20 +40,21 @@ const connectLimitMs = 5_000;
 const grpcDeadlineExceeded = 4;
 const unchanged = 'nothing was changed.';
 
-/** Throws UsageError. */
+/** Throws WrongStateError. */
 export function refuseUnfit(campaign: Campaign, wish: Wish): void {
   const { campaignId: id } = campaign;
   if (campaign.state === 'failed')
-    throw new UsageError(`Campaign ${id} has failed, so there is nothing to ${wish}.`, {
-      remedy: { kind: 'fix_failure', campaignId: id },
+    throw new WrongStateError(`Campaign ${id} has failed, so there is nothing to ${wish}.`, {
+      kind: 'fix_failure',
+      campaignId: id,
     });
   if (hasEnded(campaign)) {
-    throw new UsageError(
+    throw new WrongStateError(
       `Campaign ${id} has ended (${campaign.state}), so there is nothing to ${wish}. Its results: carillon results ${id}`,
     );
   }
   if (campaign.round === 0) {
-    throw new UsageError(
+    throw new WrongStateError(
       `Campaign ${id} was imported but not started, so there is nothing to ${wish}: carillon start with its file starts it.`,
     );
   }

@@ -1,12 +1,12 @@
 import { pausedByPerson } from '../domain/lifecycle.ts';
 import { findCampaign, pauseCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
 import { countOwnPauses } from '../ledger/wishes.ts';
-import { UsageError } from '../input/usage-error.ts';
 import { stateText } from '../words/campaign.ts';
 import { CampaignMessageError, noticeOf, refuseUnfit, sendUpdate, type Notice, type Wish } from './campaign-message.ts';
 import { connected, type Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readServiceTime } from './service.ts';
+import { WrongStateError } from './wrong-state.ts';
 
 /** A campaign as somebody saw it who wants it to go on or end. */
 export interface Seen {
@@ -15,7 +15,7 @@ export interface Seen {
   pausesSeen: number;
 }
 
-/** Looks before a wish is made. Throws UnknownCampaignError, and UsageError when the campaign's state rules the wish out. */
+/** Looks before a wish is made. Throws UnknownCampaignError, and WrongStateError when the campaign's state rules the wish out. */
 export async function lookBeforeWish({ store }: Control, campaignId: string, wish: Wish): Promise<Seen> {
   const campaign = await requireCampaign(store, campaignId);
   refuseUnfit(campaign, wish);
@@ -27,7 +27,7 @@ const pauseLimitMs = 3_000;
 
 /**
  * Pauses in the database, which every dial transaction reads, then tells the workflow; `onCommitted` hears of the pause in between. Pausing
- * a paused campaign changes nothing. Throws UnknownCampaignError, and UsageError when there is nothing to pause.
+ * a paused campaign changes nothing. Throws UnknownCampaignError, and WrongStateError when there is nothing to pause.
  */
 export async function pause(
   control: Control,
@@ -38,7 +38,7 @@ export async function pause(
   const before = await requireCampaign(store, campaignId);
   refuseUnfit(before, 'pause');
   if (!(await pauseCampaign(store, { campaignId, now: await readServiceTime(control) }, { reason: pausedByPerson })))
-    throw new UsageError(`Campaign ${campaignId} is ${stateText(before)}; nothing was changed.`);
+    throw new WrongStateError(`Campaign ${campaignId} is ${stateText(before)}; nothing was changed.`);
   const campaign = await requireCampaign(store, campaignId);
   onCommitted(campaign);
   const notice = await noticeOf(campaignId, async () => {

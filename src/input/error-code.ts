@@ -7,3 +7,11 @@ export function codeOf(error: unknown): string | null {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;
   return null;
 }
+
+/** What programs may go by, of the name of an error class: `UnknownCampaignError` is `unknown_campaign`. */
+export function codeOfName(name: string): string {
+  return name
+    .replace(/Error$/, '')
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_')
+    .toLowerCase();
+}

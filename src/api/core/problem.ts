@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { codeOfName } from '../../input/error-code.ts';
 
 /** A refusal, as RFC 9457 has it. */
 export const problemSchema = z
@@ -59,6 +60,7 @@ const statuses: Readonly<Record<string, number>> = {
   CampaignConflictError: 409,
   DecisionsRefusedError: 422,
   CampaignMessageError: 409,
+  ConfigError: 503,
   EditRefusedError: 409,
   NoDatabaseError: 503,
   OtherServiceError: 409,
@@ -70,16 +72,8 @@ const statuses: Readonly<Record<string, number>> = {
   TemporalUnreachableError: 503,
   UnknownCampaignError: 404,
   UnknownScheduleError: 404,
-  UsageError: 409,
+  WrongStateError: 409,
 };
-
-/** `UnknownCampaignError` is `unknown_campaign`. */
-function codeOfName(name: string): string {
-  return name
-    .replace(/Error$/, '')
-    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_')
-    .toLowerCase();
-}
 
 /**
  * What is answered for an error. What was foreseen is told in its own words; a fault of database, Temporal or network is 503; anything

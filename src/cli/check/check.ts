@@ -8,7 +8,7 @@ import { usualAssumptions, type ForecastAssumptions } from '../../preflight/camp
 import type { CheckedRow } from '../../preflight/preflight.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../results/whole-file.ts';
 import type { Io } from '../terminal/io.ts';
-import { withInstants } from '../terminal/json-output.ts';
+import { withInstants } from '../../input/with-instants.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { openCheckedLedger } from './ledger.ts';
 import { renderCheck } from './preflight-text.ts';

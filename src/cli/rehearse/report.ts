@@ -10,7 +10,7 @@ import { count, percent, plural, span } from '../../input/figures.ts';
 import { instantText } from '../../input/instant.ts';
 import { endText } from '../../words/forecast.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { withInstants } from '../terminal/json-output.ts';
+import { withInstants } from '../../input/with-instants.ts';
 import { printable } from '../../input/printable.ts';
 import { dayText, dayTimeText } from './follow.ts';
 import type { RehearsedRows } from './list.ts';

@@ -11,7 +11,8 @@ import { tellMissingWorker } from '../../control/supervision.ts';
 import { printable } from '../../input/printable.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { withInstants, writeAnswer } from '../terminal/json-output.ts';
+import { withInstants } from '../../input/with-instants.ts';
+import { writeAnswer } from '../terminal/json-output.ts';
 
 interface NoteFlags {
   note?: string;

@@ -1,6 +1,6 @@
 import { jsonText } from '../../input/json-text.ts';
 import { listSuppressions, type StoredSuppression } from '../../ledger/rows/suppressions.ts';
-import { withInstants } from '../terminal/json-output.ts';
+import { withInstants } from '../../input/with-instants.ts';
 import type { Io } from '../terminal/io.ts';
 import { withControl } from '../../control/control.ts';
 import { readServiceTime } from '../../control/service.ts';

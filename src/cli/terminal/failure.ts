@@ -1,4 +1,5 @@
 import { describeOutsideFault } from './outside-faults.ts';
+import { codeOfName } from '../../input/error-code.ts';
 import { printableLines } from '../../input/printable.ts';
 
 /** What the process says and exits with after a failure. */
@@ -82,14 +83,6 @@ function foreseenExitCode(error: unknown): number | null {
   const { exitCode, isBadInput } = error as { exitCode?: unknown; isBadInput?: unknown };
   if (typeof isBadInput === 'boolean') return isBadInput ? 2 : 1;
   return typeof exitCode === 'number' ? exitCode : null;
-}
-
-/** `UnknownCampaignError` is `unknown_campaign`. */
-export function codeOfName(name: string): string {
-  return name
-    .replace(/Error$/, '')
-    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_')
-    .toLowerCase();
 }
 
 function describeStack(error: Error): string {

@@ -1,6 +1,4 @@
 import { jsonText } from '../../input/json-text.ts';
-
-export { withInstants } from '../../input/with-instants.ts';
 import type { Io } from './io.ts';
 
 /** Data for programs: the service's own names, over several lines. */

@@ -9,7 +9,7 @@ import { eventAsJson } from '../../words/event-line.ts';
 import { tellEvent } from '../../words/events.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import { withInstants } from '../terminal/json-output.ts';
+import { withInstants } from '../../input/with-instants.ts';
 import { withCampaign } from '../../control/control.ts';
 
 const examples = `

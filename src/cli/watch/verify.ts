@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { verifyLog, type LogReport } from '../../verify/log.ts';
 import type { Io } from '../terminal/io.ts';
-import { withInstants, writeAnswer } from '../terminal/json-output.ts';
+import { withInstants } from '../../input/with-instants.ts';
+import { writeAnswer } from '../terminal/json-output.ts';
 import { withControl } from '../../control/control.ts';
 import { requireCampaign } from '../../control/ledger.ts';
 import { count, plural } from '../../input/figures.ts';
