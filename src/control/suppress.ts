@@ -24,6 +24,8 @@ export interface EntryTerms {
   reason?: string | undefined;
   /** Epoch milliseconds of service time, or null for ever. */
   expiresAt: number | null;
+  /** Name of who adds it, where that is known. */
+  by?: string | undefined;
 }
 
 /**
@@ -69,7 +71,8 @@ export async function addToDoNotCall(
   entry: EntryTerms,
 ): Promise<{ added: number; known: number }> {
   const { now, terms } = await readTerms(control, entry);
-  const entries = numbers.map((e164) => ({ ...terms, e164, source: 'person' }));
+  const source = entry.by === undefined ? 'person' : `person:${entry.by}`;
+  const entries = numbers.map((e164) => ({ ...terms, e164, source }));
   const added = await addSuppressions(control.store, entries, now);
   return { added, known: numbers.length - added };
 }

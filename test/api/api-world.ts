@@ -29,7 +29,7 @@ export class ApiWorld {
     const held: { world?: ApiWorld } = {};
     const nowReal = () => held.world?.at ?? noon;
     const control = createControl({
-      config: readConfig({ CARILLON_LOG_LEVEL: 'silent' }),
+      config: readConfig({ CARILLON_LOG_LEVEL: 'silent', SVC_BASE_URL: 'http://127.0.0.1:9' }),
       store,
       now: nowReal,
       connect: () => Promise.reject(new Error('this test has no Temporal')),

@@ -1,8 +1,13 @@
+import { Readable } from 'node:stream';
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
+import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import { readMarks } from '../../src/ledger/events.ts';
 import { findEntries } from '../../src/ledger/rows/suppressions.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
-import { beginProven } from '../ledger/scenario.ts';
+import { beginProven, noon } from '../ledger/scenario.ts';
+import { buildRows, buildRules } from '../support/campaign-rules.ts';
 import { dialects, emptyDatabase, openAt } from '../ledger/test-stores.ts';
 import { ApiWorld } from './api-world.ts';
 
@@ -54,17 +59,17 @@ test.for(dialects)('of ten requests with one key at once, one does the work: %s'
   expect(events).toHaveLength(1);
 });
 
-test('a refusal is kept as well, and what failed outside frees the key', async () => {
+test('a refusal of what was sent is kept as well, and what failed outside frees the key', async () => {
   const store = await openCleanStore('sqlite');
   const world = await ApiWorld.over(store);
   const bad = { numbers: ['12'], region: 'US' };
   const refused = await world.ask(add, { key: 'k1', body: bad });
   expect(refused).toMatchObject({
     status: 422,
-    body: { code: 'number', detail: expect.stringMatching(/^Number 1 of 1 cannot be used/) },
+    body: { code: 'usage', detail: expect.stringMatching(/^Number 1 of 1 cannot be used/) },
   });
   const again = await world.ask(add, { key: 'k1', body: bad });
-  expect(again).toMatchObject({ status: 422, body: { code: 'number' } });
+  expect(again).toMatchObject({ status: 422, body: { code: 'usage' } });
   expect(again.headers['idempotent-replayed']).toBe('true');
   expect(again.headers['content-type']).toMatch(/^application\/problem\+json/);
   world.fault = new Error('the machine is on fire');
@@ -75,8 +80,41 @@ test('a refusal is kept as well, and what failed outside frees the key', async (
   world.fault = null;
   expect(await world.ask(add, { key: 'k2', body: { numbers: [number] } })).toMatchObject({
     status: 200,
-    body: { added: 1 },
+    body: { added: 0, known: 1 },
   });
+});
+
+test('a conflict is not kept: once its reason has passed, the same key does it', async () => {
+  const store = await openCleanStore('sqlite');
+  const campaign = {
+    campaignId: 'spring',
+    name: null,
+    fileHash: 'hash',
+    rules: buildRules(),
+    accountId: 'http://service',
+  };
+  await importCampaign(store, campaign, { chunks: Readable.from([buildRows([number], () => 'Guest')]), now: noon });
+  const world = await ApiWorld.over(store);
+  const pause = 'POST /api/v1/campaigns/spring/pause';
+  expect(await world.ask(pause, { key: 'k1' })).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
+  await openRound(store, 'spring', noon);
+  const paused = await world.ask(pause, { key: 'k1' });
+  expect(paused).toMatchObject({ status: 200, body: { state: 'paused' } });
+  expect(paused.headers['idempotent-replayed']).toBeUndefined();
+});
+
+test('the answer is kept together with its line in the log, or neither', async () => {
+  const store = await openCleanStore('sqlite');
+  const world = await ApiWorld.over(store);
+  await sql`create trigger refuse before update on answers begin select raise(abort, 'the disk is full'); end`.execute(
+    store.db,
+  );
+  expect((await world.ask(add, { key: 'k1', body: { numbers: [number] } })).status).toBe(503);
+  const acted = store.db.selectFrom('events').selectAll().where('type', '=', 'operator.acted');
+  expect(await acted.execute()).toEqual([]);
+  await sql`drop trigger refuse`.execute(store.db);
+  expect(await world.ask(add, { key: 'k1', body: { numbers: [number] } })).toMatchObject({ status: 200 });
+  expect(await acted.execute()).toHaveLength(1);
 });
 
 test.each([
@@ -116,5 +154,5 @@ test('an entry of the do-not-call list is added, checked, listed and removed, by
     body: { removed: 1, unknown: 1 },
   });
   const late = await world.ask(add, { body: { numbers: [number], expiresAt: '2029-01-01T00:00:00Z' } });
-  expect(late).toMatchObject({ status: 422, body: { code: 'passed' } });
+  expect(late).toMatchObject({ status: 422, body: { code: 'usage' } });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readMarks } from '../../src/ledger/events.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven } from '../ledger/scenario.ts';
@@ -38,17 +39,20 @@ test('limits are changed within the bounds of the campaign file, and restored', 
 });
 
 test('waiting rows are withdrawn, open ones stay, and a dry run changes nothing', async () => {
-  const { world, scenario } = await openWorld();
+  const { world, scenario, store } = await openWorld();
   await scenario.dial(1);
   const rows = { rows: [1, 3, 99] };
   const dry = await world.ask(`${spring}/withdraw`, { body: { ...rows, dryRun: true } });
   expect(dry.body).toMatchObject({ dryRun: true, withdrawn: 1 });
   expect((await scenario.recipients()).filter(({ outcome }) => outcome === 'cancelled')).toHaveLength(0);
+  const acted = async () => (await readMarks(store.db, 'spring')).filter(({ type }) => type === 'operator.acted');
+  expect(await acted()).toEqual([]);
   const done = await world.ask(`${spring}/withdraw`, { body: { ...rows, reason: 'moved away' } });
   expect(done.body).toMatchObject({
     withdrawn: 1,
     left: [{ key: 1, row: 1, why: 'call_open' }, { key: 99, row: null, why: 'not_found' }],
   }); // prettier-ignore
+  expect(await acted()).toMatchObject([{ data: { action: 'withdraw' } }]);
   expect(
     (await scenario.recipients()).flatMap(({ outcome, row_number: row }) => (outcome === null ? [] : [row])),
   ).toEqual([3]);

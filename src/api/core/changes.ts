@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { appendEvents } from '../../ledger/events.ts';
-import { claimKey, keepAnswer } from '../../ledger/desk/kept-answers.ts';
+import { requireCampaign } from '../../control/ledger.ts';
+import { claimKey, freeKey, keepAnswer } from '../../ledger/desk/kept-answers.ts';
 import { holderOf } from './app.ts';
 import { serviceNow, type ApiContext } from './context.ts';
 import { ProblemError, problemOf, type Problem } from './problem.ts';
 
 /** A change, as its route tells of it. */
-export interface Change<Answer> {
-  /** What is done, for the log: `pause`, `suppressions_added`. */
-  action: string;
+interface Change<Answer> {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  /** What is done, for the log: `pause`, `suppressions_added`. Null: a dry run, of which the log has nothing. */
+  action: string | null;
   /** The campaign whose log it goes to; `account` where it concerns all. */
   campaignId: string;
   /** Of what was sent: the body, or the hashes of files. */
@@ -19,13 +22,12 @@ export interface Change<Answer> {
 }
 
 /**
- * Carries out a change once for its `Idempotency-Key`, logs it with the name of who made it, and keeps the answer for good. A refusal is
- * kept as well; what failed for a reason outside (503, 500) frees the key.
+ * Carries out a change once for its `Idempotency-Key`, logs it with the name of who made it, and keeps the answer for good. A refusal of
+ * what was sent (422) is kept as well; every other refusal frees the key, since its reason may pass.
  */
 export async function makeChange<Answer>(
   context: ApiContext,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  { action, campaignId, fingerprint, status = 200, work }: Change<Answer>,
+  { request, reply, action, campaignId, fingerprint, status = 200, work }: Change<Answer>,
 ): Promise<Answer> {
   const { store } = context;
   const holder = holderOf(request);
@@ -55,22 +57,41 @@ export async function makeChange<Answer>(
   }
   try {
     const answer = await work();
-    const now = await serviceNow(context);
-    await store.transaction((tx) =>
-      appendEvents(tx, [{ at: now, campaignId, type: 'operator.acted', data: { name: holder.name, action } }]),
-    );
-    await keepAnswer(store, claim.entry, { status, body: JSON.stringify(answer) });
+    const at = await serviceNow(context);
+    await store.transaction(async (tx) => {
+      if (action !== null)
+        await appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data: { name: holder.name, action } }]);
+      await keepAnswer(tx, claim.entry, { status, body: JSON.stringify(answer) });
+    });
     void reply.code(status);
     return answer;
   } catch (error) {
     const refusal = problemOf(error);
-    await keepAnswer(
-      store,
-      claim.entry,
-      refusal.status >= 500 ? null : { status: refusal.status, body: JSON.stringify(refusal) },
-    );
+    const kept = { status: refusal.status, body: JSON.stringify(refusal) };
+    // A database that is away frees the key by itself after a while; what is told is the first error.
+    await store
+      .transaction((tx) => (refusal.status === 422 ? keepAnswer(tx, claim.entry, kept) : freeKey(tx, claim.entry)))
+      .catch(() => {});
     throw error;
   }
+}
+
+type CampaignChange<Answer> = Omit<Change<Answer>, 'request' | 'campaignId' | 'fingerprint' | 'work'> & {
+  request: { params: { campaign: string } };
+  /** Default: the body. */
+  fingerprint?: unknown;
+  work: (campaignId: string) => Promise<Answer>;
+};
+
+/** `makeChange` for the campaign that the path names, under its id as the database has it. Throws UnknownCampaignError. */
+export async function changeCampaign<Answer>(
+  context: ApiContext,
+  change: CampaignChange<Answer> & { request: FastifyRequest },
+): Promise<Answer> {
+  const { request, work } = change;
+  const { campaignId } = await requireCampaign(context.store, request.params.campaign);
+  const fingerprint = change.fingerprint ?? request.body ?? null;
+  return makeChange(context, { ...change, campaignId, fingerprint, work: () => work(campaignId) });
 }
 
 function hashOf(value: unknown): string {

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { checkAsJson, checkCampaign, refuseUnstartable } from '../../control/check/check.ts';
 import { checkedLedger } from '../../control/check/ledger.ts';
-import { requireCampaign } from '../../control/ledger.ts';
 import { tellToLook } from '../../control/campaign-message.ts';
 import { startFromFile } from '../../control/start.ts';
 import { UpdateCounts } from '../../control/update-counts.ts';
@@ -12,7 +11,7 @@ import { withInstants } from '../../input/with-instants.ts';
 import { usualAssumptions } from '../../preflight/campaign-forecast.ts';
 import type { Api } from '../core/app.ts';
 import { withCampaignUpload } from '../core/campaign-upload.ts';
-import { makeChange } from '../core/changes.ts';
+import { changeCampaign, makeChange } from '../core/changes.ts';
 import { serviceNow, type ApiContext } from '../core/context.ts';
 import { withUploads } from '../core/uploads.ts';
 import { campaignParams, keyHeaders, refusals } from '../schemas/common.ts';
@@ -56,11 +55,15 @@ export function createRoutes(app: Api, context: ApiContext): void {
           return { campaignId, result: result.kind, imported, state, round, rowsTotal, rowsRejected, notes, warnings };
         };
         const fingerprint = { hashes, allowPartial };
-        return makeChange(
-          context,
-          { request, reply },
-          { action: 'start', campaignId: file.id, fingerprint, status: 201, work },
-        );
+        return makeChange(context, {
+          request,
+          reply,
+          action: 'start',
+          campaignId: file.id,
+          fingerprint,
+          status: 201,
+          work,
+        });
       }),
   );
 
@@ -115,9 +118,8 @@ export function createRoutes(app: Api, context: ApiContext): void {
     },
     async (request, reply) =>
       withUploads(request, ['list'], async ({ paths, hashes }) => {
-        const { campaignId } = await requireCampaign(context.store, request.params.campaign);
         const { dry_run: dryRun, add, restore } = request.query;
-        const work = async () => {
+        const work = async (campaignId: string) => {
           const update = await openUpdate(context, { campaignId, path: paths.list });
           const counts = new UpdateCounts();
           for await (const rows of applyUpdate(context, update, { dryRun, add, restore })) counts.add(rows);
@@ -127,7 +129,7 @@ export function createRoutes(app: Api, context: ApiContext): void {
           return { campaignId, dryRun, ...summary, notice: notice.told ? null : notice.why };
         };
         const fingerprint = { hashes, dryRun, add, restore };
-        return makeChange(context, { request, reply }, { action: 'update', campaignId, fingerprint, work });
+        return changeCampaign(context, { request, reply, action: dryRun ? null : 'update', fingerprint, work });
       }),
   );
 }

@@ -4,7 +4,7 @@ import { decide, readDoubtful, readRowDecision, resolveAll, type SetOff } from '
 import { maskedNumber } from '../../input/masked-number.ts';
 import { withInstants } from '../../input/with-instants.ts';
 import type { Api } from '../core/app.ts';
-import { makeChange } from '../core/changes.ts';
+import { changeCampaign } from '../core/changes.ts';
 import type { ApiContext } from '../core/context.ts';
 import { ProblemError } from '../core/problem.ts';
 import { campaignParams, keyHeaders, refusals } from '../schemas/common.ts';
@@ -70,11 +70,9 @@ export function doubtRoutes(app: Api, context: ApiContext): void {
       },
     },
     async (request, reply) => {
-      const { params, body } = request;
-      const { campaignId } = await requireCampaign(context.store, params.campaign);
-      const { row } = params;
-      const work = async () => {
-        const { decision, conversationId = null } = body;
+      const { row } = request.params;
+      const { decision, conversationId = null } = request.body;
+      const work = async (campaignId: string) => {
         const line = { row, decision, conversationId, place: `row ${row}` };
         const lines = await readRowDecision(context, campaignId, line);
         if (lines === null)
@@ -86,11 +84,7 @@ export function doubtRoutes(app: Api, context: ApiContext): void {
         const { setOff } = await decide(context, campaignId, lines);
         return { campaignId, row, setOff: setOffText(setOff) };
       };
-      return makeChange(
-        context,
-        { request, reply },
-        { action: `resolve_row_${body.decision}`, campaignId, fingerprint: body, work },
-      );
+      return changeCampaign(context, { request, reply, action: `resolve_row_${decision}`, work });
     },
   );
 
@@ -111,18 +105,13 @@ export function doubtRoutes(app: Api, context: ApiContext): void {
       },
     },
     async (request, reply) => {
-      const { body } = request;
-      const { campaignId } = await requireCampaign(context.store, request.params.campaign);
-      const work = async () => {
-        const { resolution, openGivenUp, setOff } = await resolveAll(context, { campaignId, ...body });
+      const { decision, open } = request.body;
+      const work = async (campaignId: string) => {
+        const { resolution, openGivenUp, setOff } = await resolveAll(context, { campaignId, decision, open });
         const told = { campaignId, ...resolution, openGivenUp, setOff: setOffText(setOff) };
         return withInstants(told) as z.input<typeof resolved>;
       };
-      return makeChange(
-        context,
-        { request, reply },
-        { action: `resolve_${body.decision}`, campaignId, fingerprint: body, work },
-      );
+      return changeCampaign(context, { request, reply, action: `resolve_${decision}`, work });
     },
   );
 }

@@ -1,13 +1,11 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { adjustLimits } from '../../control/adjust.ts';
 import type { Notice, Wish } from '../../control/campaign-message.ts';
-import { requireCampaign } from '../../control/ledger.ts';
 import { retryRows } from '../../control/retry.ts';
 import { pause, steer } from '../../control/steer.ts';
 import { withdraw } from '../../control/withdraw.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Api } from '../core/app.ts';
-import { makeChange } from '../core/changes.ts';
+import { changeCampaign } from '../core/changes.ts';
 import type { ApiContext } from '../core/context.ts';
 import { campaignParams, keyHeaders, refusals } from '../schemas/common.ts';
 import {
@@ -49,17 +47,6 @@ const path = '/api/v1/campaigns/:campaign';
 
 /** What an operator does to a campaign and its rows. */
 export function steerRoutes(app: Api, context: ApiContext): void {
-  /** A change to the campaign that the path names, under its id as the database has it. */
-  const change = async <Answer>(
-    { request, reply }: { request: FastifyRequest & { params: { campaign: string } }; reply: FastifyReply },
-    action: string,
-    work: (campaignId: string) => Promise<Answer>,
-  ): Promise<Answer> => {
-    const { campaignId } = await requireCampaign(context.store, request.params.campaign);
-    const fingerprint = request.body ?? null;
-    return makeChange(context, { request, reply }, { action, campaignId, fingerprint, work: () => work(campaignId) });
-  };
-
   for (const [wish, says] of Object.entries(wishes) as [Wish, (typeof wishes)[Wish]][]) {
     app.post(
       `${path}/${wish}`,
@@ -75,14 +62,19 @@ export function steerRoutes(app: Api, context: ApiContext): void {
         },
       },
       async (request, reply) =>
-        change({ request, reply }, wish, async (campaignId) => {
-          if (wish === 'pause') {
-            const { campaign, notice } = await pause(context, campaignId);
-            return steeredAsJson(campaign, notice);
-          }
-          const { pausesSeen } = request.body ?? {};
-          const seen = pausesSeen === undefined ? {} : { pausesSeen };
-          return steeredAsJson(await steer(context, { campaignId, wish, ...seen }), { told: true });
+        changeCampaign(context, {
+          request,
+          reply,
+          action: wish,
+          work: async (campaignId) => {
+            if (wish === 'pause') {
+              const { campaign, notice } = await pause(context, campaignId);
+              return steeredAsJson(campaign, notice);
+            }
+            const { pausesSeen } = request.body ?? {};
+            const seen = pausesSeen === undefined ? {} : { pausesSeen };
+            return steeredAsJson(await steer(context, { campaignId, wish, ...seen }), { told: true });
+          },
         }),
     );
   }
@@ -102,10 +94,15 @@ export function steerRoutes(app: Api, context: ApiContext): void {
       },
     },
     async (request, reply) =>
-      change({ request, reply }, 'adjust', async (campaignId) => {
-        const { reset, ...wish } = request.body;
-        const { limits, notice } = await adjustLimits(context, { campaignId, wish: definedOnly(wish), reset });
-        return { campaignId, limits: limits.now, file: limits.file, notice: noticeText(notice) };
+      changeCampaign(context, {
+        request,
+        reply,
+        action: 'adjust',
+        work: async (campaignId) => {
+          const { reset, ...wish } = request.body;
+          const { limits, notice } = await adjustLimits(context, { campaignId, wish: definedOnly(wish), reset });
+          return { campaignId, limits: limits.now, file: limits.file, notice: noticeText(notice) };
+        },
       }),
   );
 
@@ -124,16 +121,18 @@ export function steerRoutes(app: Api, context: ApiContext): void {
         response: { 200: withdrawn, ...refusals(404, 409, 422) },
       },
     },
-    async (request, reply) =>
-      change({ request, reply }, 'withdraw', async (campaignId) => {
-        const { ids = [], rows, reason: note = null, dryRun } = request.body;
+    async (request, reply) => {
+      const { ids = [], rows, reason: note = null, dryRun } = request.body;
+      const work = async (campaignId: string) => {
         const named = rows === undefined ? { ids } : { rows };
         const { results, notice } = await withdraw(context, { campaignId, named, note, dryRun });
         const left = results.flatMap(({ key, campaignRow, result }) =>
           result === 'withdrawn' ? [] : [{ key, row: campaignRow, why: result }],
         );
         return { campaignId, dryRun, withdrawn: results.length - left.length, left, notice: noticeText(notice) };
-      }),
+      };
+      return changeCampaign(context, { request, reply, action: dryRun ? null : 'withdraw', work });
+    },
   );
 
   app.post(
@@ -152,10 +151,15 @@ export function steerRoutes(app: Api, context: ApiContext): void {
       },
     },
     async (request, reply) =>
-      change({ request, reply }, 'retry', async (campaignId) => ({
-        campaignId,
-        ...(await retryRows(context, { campaignId, outcomes: request.body.outcomes })),
-      })),
+      changeCampaign(context, {
+        request,
+        reply,
+        action: 'retry',
+        work: async (campaignId) => ({
+          campaignId,
+          ...(await retryRows(context, { campaignId, outcomes: request.body.outcomes })),
+        }),
+      }),
   );
 }
 

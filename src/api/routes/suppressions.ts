@@ -1,18 +1,11 @@
 import { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
+import { addToDoNotCall, checkDoNotCall, readNumbers, removeFromDoNotCall } from '../../control/suppress.ts';
 import { withInstants } from '../../input/with-instants.ts';
-import { readPhoneNumber } from '../../domain/phone-number.ts';
-import {
-  accountScope,
-  addSuppressions,
-  findEntries,
-  listSuppressions,
-  removeSuppressions,
-} from '../../ledger/rows/suppressions.ts';
+import { accountScope, listSuppressions } from '../../ledger/rows/suppressions.ts';
 import { holderOf, type Api } from '../core/app.ts';
 import { makeChange } from '../core/changes.ts';
-import { serviceNow, type ApiContext } from '../core/context.ts';
-import { ProblemError } from '../core/problem.ts';
+import type { ApiContext } from '../core/context.ts';
 import { keyHeaders, refusals } from '../schemas/common.ts';
 import {
   addSuppressionsBody,
@@ -25,6 +18,9 @@ import {
 const path = '/api/v1/suppressions';
 const tags = ['do-not-call'];
 const entries = z.array(suppression);
+const checkedNumbers = z.object({
+  numbers: z.array(z.object({ e164: z.string(), suppressed: z.boolean(), entries })),
+});
 
 /** The do-not-call list. */
 export function suppressionRoutes(app: Api, context: ApiContext): void {
@@ -72,28 +68,22 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
       },
     },
     async (request, reply) => {
-      const { body } = request;
-      const { numbers, region, campaign: scope = accountScope, reason = null, expiresAt } = body;
-      const work = async () => {
-        if (scope !== accountScope) await requireCampaign(store, scope);
-        const e164s = readNumbers(numbers, region);
-        const now = await serviceNow(context);
-        const until = expiresAt === undefined ? null : Date.parse(expiresAt);
-        if (until !== null && until <= now)
-          throw new ProblemError(422, 'passed', `expiresAt ${expiresAt} has passed; name a later instant.`);
-        const source = `person:${holderOf(request).name}`;
-        const added = await addSuppressions(
-          store,
-          e164s.map((e164) => ({ e164, scope, source, reason, expiresAt: until })),
-          now,
-        );
-        return { added, known: e164s.length - added };
+      const { numbers, region, campaign, reason, expiresAt } = request.body;
+      const terms = {
+        campaign,
+        reason,
+        expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt),
+        by: holderOf(request).name,
       };
-      return makeChange(
-        context,
-        { request, reply },
-        { action: 'suppressions_added', campaignId: scope, fingerprint: body, work },
-      );
+      const work = () => addToDoNotCall(context, readNumbers(numbers, region), terms);
+      return makeChange(context, {
+        request,
+        reply,
+        action: 'suppressions_added',
+        campaignId: campaign ?? accountScope,
+        fingerprint: request.body,
+        work,
+      });
     },
   );
 
@@ -112,19 +102,20 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
       },
     },
     async (request, reply) => {
-      const { body } = request;
-      const { numbers, region, campaign: scope = accountScope } = body;
+      const { numbers, region, campaign } = request.body;
       const work = async () => {
-        if (scope !== accountScope) await requireCampaign(store, scope);
-        const e164s = readNumbers(numbers, region);
-        const removed = await removeSuppressions(store, { scope, now: await serviceNow(context) }, e164s);
-        return { removed, unknown: e164s.length - removed };
+        if (campaign !== undefined) await requireCampaign(store, campaign);
+        const { removed, unknown } = await removeFromDoNotCall(context, readNumbers(numbers, region), campaign);
+        return { removed, unknown };
       };
-      return makeChange(
-        context,
-        { request, reply },
-        { action: 'suppressions_removed', campaignId: scope, fingerprint: body, work },
-      );
+      return makeChange(context, {
+        request,
+        reply,
+        action: 'suppressions_removed',
+        campaignId: campaign ?? accountScope,
+        fingerprint: request.body,
+        work,
+      });
     },
   );
 
@@ -138,32 +129,16 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
         summary: 'Say whether and why numbers are not called; changes nothing',
         body: checkSuppressionsBody,
         response: {
-          200: z.object({ numbers: z.array(z.object({ e164: z.string(), suppressed: z.boolean(), entries })) }),
+          200: checkedNumbers,
           ...refusals(422),
         },
       },
     },
     async ({ body }) => {
-      const now = await serviceNow(context);
-      const e164s = readNumbers(body.numbers, body.region);
-      const found = await findEntries(store.db, e164s);
-      const numbers = e164s.map((e164) => {
-        const own = found.filter((entry) => entry.e164 === e164);
-        return { e164, suppressed: own.some(({ expiresAt }) => expiresAt === null || expiresAt > now), entries: own };
-      });
-      return withInstants({ numbers }) as never;
+      const { numbers } = await checkDoNotCall(context, readNumbers(body.numbers, body.region));
+      return withInstants({ numbers }) as z.input<typeof checkedNumbers>;
     },
   );
-}
-
-/** In E.164, each once. Throws ProblemError naming the first that is no number by its place. */
-function readNumbers(numbers: readonly string[], region: string | undefined): string[] {
-  const read = numbers.map((text, index) => {
-    const number = readPhoneNumber(text, region ?? null);
-    if (number.ok) return number.e164;
-    throw new ProblemError(422, 'number', `Number ${index + 1} of ${numbers.length} cannot be used: ${number.hint}.`);
-  });
-  return [...new Set(read)];
 }
 
 function readCursor(text: string): { e164: string; scope: string } {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../open-ledger.ts';
+import type { Tx } from '../tx.ts';
 
 /** A change that somebody asks for under a key of theirs. */
 export interface KeyedRequest {
@@ -62,10 +63,12 @@ export async function claimKey(store: Store, { tokenId, key, fingerprint }: Keye
   });
 }
 
-/** Keeps an answer for good. Null frees the key instead: what failed on the way may be asked for again. */
-export async function keepAnswer(store: Store, entry: string, answer: KeptAnswer | null): Promise<void> {
-  await store.transaction(async (tx) => {
-    if (answer === null) await tx.deleteFrom('answers').where('entry', '=', entry).execute();
-    else await tx.updateTable('answers').set(answer).where('entry', '=', entry).execute();
-  });
+/** Keeps an answer for good. */
+export async function keepAnswer(tx: Tx, entry: string, answer: KeptAnswer): Promise<void> {
+  await tx.updateTable('answers').set(answer).where('entry', '=', entry).execute();
+}
+
+/** What failed on the way may be asked for again. */
+export async function freeKey(tx: Tx, entry: string): Promise<void> {
+  await tx.deleteFrom('answers').where('entry', '=', entry).execute();
 }
