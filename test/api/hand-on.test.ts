@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { expect, test, vi } from 'vitest';
 import { appendEvents } from '../../src/ledger/events.ts';
-import { readReport, reportDimensions } from '../../src/ledger/read/report.ts';
+import { withInstants } from '../../src/input/with-instants.ts';
+import { readCampaignReport } from '../../src/ledger/read/campaign-report.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { answered, beginProven, noon, numbers } from '../ledger/scenario.ts';
@@ -31,8 +32,9 @@ test('results are files in three formats, and the report is that of the command 
   expect(await world.ask('GET /api/v1/campaigns/spring/results.csv', { role: 'read' })).toMatchObject({ status: 403 });
   const report = await world.ask('GET /api/v1/campaigns/spring/report', { role: 'read' });
   expect(report.body).toEqual(
-    JSON.parse(JSON.stringify(await readReport(scenario.store, await scenario.campaign(), reportDimensions))),
+    withInstants(await readCampaignReport(scenario.store, await scenario.campaign(), world.at)),
   );
+  expect(report.body).toMatchObject({ funnel: { called: 6 }, firstCallAt: '2030-01-15T12:00:00.000Z', cost: null });
 });
 
 test('events are read from a cursor on, and followed as they are added', async () => {

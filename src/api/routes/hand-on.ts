@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
-import { readReport, reportDimensions } from '../../ledger/read/report.ts';
+import { withInstants } from '../../input/with-instants.ts';
+import { readCampaignReport } from '../../ledger/read/campaign-report.ts';
 import { everyResult, readResultKeys, readResults } from '../../ledger/read/result-rows.ts';
 import { renderResults, resultsFormats } from '../../results/file.ts';
 import type { Api } from '../core/app.ts';
-import type { ApiContext } from '../core/context.ts';
+import { serviceNow, type ApiContext } from '../core/context.ts';
 import { noteNumbersShown } from '../core/shown-numbers.ts';
 import { campaignParams, refusals } from '../schemas/common.ts';
 import { report, resultsQuery } from '../schemas/hand-on.ts';
@@ -27,11 +28,17 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
         operationId: 'showReport',
         tags: ['insight'],
         summary: 'Count rows and calls by outcome, disposition, attempt, time, zone, caller and collected value',
+        description: 'As carillon report --json prints it, funnel and course included.',
         params: campaignParams,
         response: { 200: report, ...refusals(404) },
       },
     },
-    async ({ params }) => readReport(store, await requireCampaign(store, params.campaign), reportDimensions),
+    async ({ params }) => {
+      const campaign = await requireCampaign(store, params.campaign);
+      return withInstants(await readCampaignReport(store, campaign, await serviceNow(context))) as z.input<
+        typeof report
+      >;
+    },
   );
 
   app.get(

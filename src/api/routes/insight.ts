@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
 import { withInstants } from '../../input/with-instants.ts';
+import { reportedCourse } from '../../ledger/read/campaign-report.ts';
 import { readCourse } from '../../ledger/read/course.ts';
 import { readFunnel } from '../../ledger/read/funnel.ts';
 import { readWaiting } from '../../ledger/read/waiting.ts';
@@ -63,9 +64,8 @@ export function insightRoutes(app: Api, context: ApiContext): void {
     async ({ params }) => {
       const campaign = await requireCampaign(store, params.campaign);
       const found = await readCourse(store.db, campaign, await serviceNow(context));
-      const { stepMs, points, pauses } = found ?? { stepMs: 0, points: [], pauses: [] };
-      const told = pauses.map(({ from, to, reason }) => ({ fromAt: from, toAt: to, reason }));
-      return withInstants({ stepMs, points, pauses: told }) as z.input<typeof course>;
+      const told = found === null ? { stepMs: 0, points: [], pauses: [] } : reportedCourse(found);
+      return withInstants(told) as z.input<typeof course>;
     },
   );
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { outcomes } from '../../domain/outcome.ts';
+import { course, funnel } from './campaign.ts';
+import { instant } from './common.ts';
 
 const lines = z.array(z.object({ value: z.string(), count: z.int(), share: z.number() }));
 const callTotals = {
@@ -17,6 +19,10 @@ export const report = z
     campaignId: z.string(),
     name: z.string().nullable(),
     state: z.string(),
+    stateReason: z.string().nullable().meta({ description: 'Why it is paused or has failed.' }),
+    createdAt: instant,
+    firstCallAt: instant.nullable(),
+    lastCallAt: instant.nullable(),
     rows: z.object({ total: z.int(), ended: z.int() }),
     calls: z.object(callTotals).nullable(),
     outcome: lines.optional(),
@@ -32,6 +38,9 @@ export const report = z
     caller: z.array(z.object({ value: z.union([z.string(), z.number()]), ...callTotals, days: callLines })).optional(),
     collected: z.record(z.string(), lines).optional(),
     evaluation: z.record(z.string(), lines).optional(),
+    funnel,
+    course: course.nullable().meta({ description: 'Null before the first call.' }),
+    cost: z.null().meta({ description: 'What the calls have cost: no record of the service tells it.' }),
   })
   .meta({ id: 'Report' });
 
