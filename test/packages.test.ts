@@ -55,10 +55,14 @@ test('the program as packed checks its own example by its own rules', async () =
     /^Ready to start\. No call was placed\.$/m,
   );
   expect(existsSync(join(installed, 'dist/workflow-bundle.js'))).toBe(true);
-  const browser = join(installed, 'dist/src/sandbox/page/browser');
-  for (const name of ['page.js', 'times.js', 'icon.svg', 'styles/colours.css'])
-    expect([name, existsSync(join(browser, name))]).toEqual([name, true]);
-  expect(existsSync(join(browser, 'tsconfig.json'))).toBe(false);
+  const served = [
+    'sandbox/page/browser/page.js',
+    'desk/browser/page.js',
+    'html/browser/times.js',
+    'html/browser/styles/colours.css',
+  ];
+  for (const name of served) expect([name, existsSync(join(installed, 'dist/src', name))]).toEqual([name, true]);
+  expect(existsSync(join(installed, 'dist/src/desk/browser/tsconfig.json'))).toBe(false);
 });
 
 test('the client alone is three packages, installed without a network, and runs every example of its page', async () => {

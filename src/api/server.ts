@@ -3,6 +3,7 @@ import multipart from '@fastify/multipart';
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransformObject, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { installDesk } from '../desk/install-desk.ts';
 import type { Api } from './core/app.ts';
 import { authenticate } from './core/authentication.ts';
 import { describeApi, describeRoute } from './description.ts';
@@ -68,6 +69,7 @@ export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Bu
   app.get('/api/v1/openapi.json', { config: { role: 'anybody' }, schema: { hide: true } }, async (_request, reply) =>
     reply.serializer(JSON.stringify).type('application/json').send(describeApi(app)),
   );
+  installDesk(app, context);
   await app.register(async (routes: Api) => {
     campaignRoutes(routes, context);
     createRoutes(routes, context);

@@ -1,35 +1,14 @@
-import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { assetFolder, pageHeaders, readPageAssets } from '../../html/page-assets.ts';
 import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { renderApp } from './app-frame.ts';
-import { assetFolder, renderShell } from './shell.ts';
+import { renderShell } from './shell.ts';
 
-/** What the browser is given as it stands in the folder of that name. */
-const scripts = ['page', 'ask', 'dom', 'follow', 'forms', 'morph', 'sign-in', 'times'].map((name) => `${name}.js`);
-/** One style sheet, in the order in which its parts hold. */
-const styles = ['colours', 'base', 'frame', 'panels', 'facts', 'controls'].map((name) => `styles/${name}.css`);
-
-const readAsset = (name: string): string => readFileSync(new URL(`browser/${name}`, import.meta.url), 'utf8');
-const assets = [
-  { name: 'page.css', type: 'text/css', text: styles.map(readAsset).join('\n') },
-  { name: 'icon.svg', type: 'image/svg+xml', text: readAsset('icon.svg') },
-  ...scripts.map((name) => ({ name, type: 'text/javascript', text: readAsset(name) })),
-];
-
-/** Nothing from elsewhere, nothing inline, in no frame. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "media-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const assets = readPageAssets(new URL('browser/', import.meta.url).href, {
+  scripts: ['page', 'ask', 'follow', 'forms', 'morph', 'sign-in'].map((name) => `${name}.js`),
+});
 
 /**
  * The page at `/`. Its data is in it, and again at `/_sandbox/page`, from where the script brings it up to date; with a control
@@ -58,13 +37,7 @@ export function installPage(app: FastifyInstance, service: Service, webhooks: We
 }
 
 function send(reply: FastifyReply, type: string, text: string): FastifyReply {
-  return reply
-    .header('content-security-policy', policy)
-    .header('cache-control', 'no-store')
-    .header('referrer-policy', 'no-referrer')
-    .header('x-content-type-options', 'nosniff')
-    .type(`${type}; charset=utf-8`)
-    .send(text);
+  return reply.headers(pageHeaders).type(`${type}; charset=utf-8`).send(text);
 }
 
 /** Of a parameter that is given twice, the first counts. */

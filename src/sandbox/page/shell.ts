@@ -1,7 +1,5 @@
 import { html, type Html } from '../../html/html.ts';
-
-/** Where scripts, styles and the icon are served. */
-export const assetFolder = '/_page';
+import { assetFolder } from '../../html/page-assets.ts';
 
 /** The document around the data. `app` is null where the data is given only for the control token. */
 export function renderShell(app: { title: string; markup: Html } | null): Html {

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import { html } from '../../../src/html/html.ts';
 import { apiKey, fillSandbox, ownKey, startPageSandbox, type PageSandbox } from './window.ts';
 
-const browser = new URL('../../../src/sandbox/page/browser/', import.meta.url);
-const scripts = readdirSync(browser).filter((name) => name.endsWith('.js'));
+const folders = ['sandbox/page', 'html'].map((at) => new URL(`../../../src/${at}/browser/`, import.meta.url));
+const files = new Map(folders.flatMap((folder) => readdirSync(folder).map((name) => [name, new URL(name, folder)])));
+const scripts = [...files.keys()].filter((name) => name.endsWith('.js'));
 const assets = ['page.css', 'icon.svg', ...scripts].map((name) => `/_page/${name}`);
 const controlToken = 'token-of-the-page-test-0123';
 
@@ -56,7 +57,7 @@ test('every script of the page is served as it stands in its file', async () => 
   for (const name of scripts) {
     const { status, headers, text } = await read(sandbox, `/_page/${name}`);
     expect([name, status, headers.get('content-type')]).toEqual([name, 200, 'text/javascript; charset=utf-8']);
-    expect(text).toBe(readFileSync(new URL(name, browser), 'utf8'));
+    expect(text).toBe(readFileSync(files.get(name) ?? '', 'utf8'));
   }
 });
 

@@ -1,0 +1,11 @@
+/** Served beside these scripts, as its package has it. */
+declare const Idiomorph: {
+  morph(
+    old: Element,
+    fresh: string,
+    options: {
+      ignoreActiveValue?: boolean;
+      callbacks?: { beforeAttributeUpdated?: (name: string, element: Element) => boolean };
+    },
+  ): void;
+};

@@ -1,0 +1,43 @@
+import type { FastifyRequest } from 'fastify';
+import type { Api } from '../../api/core/app.ts';
+import type { ApiCall } from './action.ts';
+import { sessionOf } from './session.ts';
+
+export interface CalledApi {
+  status: number;
+  replayed: boolean;
+  body: Record<string, unknown>;
+}
+
+/**
+ * Has the API of this server carry out what somebody has sent from the page, in the name of their token: schema, role, key, log and refusal
+ * are those of any other client. `key`: of the form.
+ */
+export async function callApi(
+  app: Api,
+  request: FastifyRequest,
+  { key, method, url, body }: ApiCall & { key: string },
+): Promise<CalledApi> {
+  const answer = await app.inject({
+    method,
+    url,
+    headers: {
+      host: request.headers.host ?? 'localhost',
+      authorization: `Bearer ${sessionOf(request) ?? ''}`,
+      'idempotency-key': key,
+    },
+    ...(body === undefined ? {} : { payload: body }),
+  });
+  return {
+    status: answer.statusCode,
+    replayed: answer.headers['idempotent-replayed'] === 'true',
+    body: answer.body === '' ? {} : answer.json<Record<string, unknown>>(),
+  };
+}
+
+/** A refusal of the API in its own words. */
+export function refusalOf({ status, body }: CalledApi): string {
+  const { detail, errors } = body as { detail?: string; errors?: { path: string; message: string }[] };
+  const fields = (errors ?? []).map(({ path, message }) => `${path}: ${message}.`);
+  return [detail ?? `The server answered with status ${status}.`, ...fields].join(' ');
+}

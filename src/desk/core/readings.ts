@@ -1,0 +1,74 @@
+/** A reading is given out again for so many times as long as it took: all open pages together take a twentieth of a processor for it. */
+const restFactor = 20;
+const leastAgeMs = 400;
+const mostAgeMs = 60_000;
+/** What takes longer is given out once more while it is read anew. */
+const slowMs = 80;
+const mostKept = 500;
+
+interface Kept {
+  value: Promise<unknown>;
+  /** When it was there, and how long it took; null while it is being read. */
+  done: { at: number; tookMs: number } | null;
+  renewing: boolean;
+}
+
+/** Shares among all open pages what is costly to read. A figure is as old as it was costly: up to 20 times what it took to read it. */
+export class Readings {
+  readonly #kept = new Map<string, Kept>();
+  readonly #now: () => number;
+
+  /** `now`: milliseconds of any clock that only goes forward. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** `key`: names what is read, with everything that it depends on. A reading that failed is not kept. */
+  async read<Value>(key: string, make: () => Promise<Value>): Promise<Value> {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return this.#start(key, make);
+    if (kept.done === null) return kept.value as Promise<Value>;
+    const { at, tookMs } = kept.done;
+    const ageMs = this.#now() - at;
+    if (ageMs < Math.min(mostAgeMs, Math.max(leastAgeMs, tookMs * restFactor))) return kept.value as Promise<Value>;
+    if (tookMs < slowMs || ageMs > 10 * mostAgeMs) return this.#start(key, make);
+    if (!kept.renewing) {
+      kept.renewing = true;
+      void this.#start(`${key} `, make).then(
+        () => {
+          const renewed = this.#kept.get(`${key} `);
+          this.#kept.delete(`${key} `);
+          if (renewed !== undefined) this.#keep(key, renewed);
+        },
+        () => {
+          kept.renewing = false;
+        },
+      );
+    }
+    return kept.value as Promise<Value>;
+  }
+
+  #start<Value>(key: string, make: () => Promise<Value>): Promise<Value> {
+    const begun = this.#now();
+    const value = make();
+    const kept: Kept = { value, done: null, renewing: false };
+    this.#keep(key, kept);
+    value.then(
+      () => {
+        const at = this.#now();
+        kept.done = { at, tookMs: at - begun };
+      },
+      () => {
+        if (this.#kept.get(key) === kept) this.#kept.delete(key);
+      },
+    );
+    return value;
+  }
+
+  #keep(key: string, kept: Kept): void {
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
+  }
+}

@@ -1,0 +1,221 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import cookie from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { holderOf, type Api } from '../api/core/app.ts';
+import type { ApiContext } from '../api/core/context.ts';
+import { problemOf } from '../api/core/problem.ts';
+import { noteNumbersShown } from '../api/core/shown-numbers.ts';
+import { chartStyles } from '../charts/inks.ts';
+import { empty, link } from '../html/elements.ts';
+import { assetFolder, pageHeaders, readPageAssets, type PageAsset } from '../html/page-assets.ts';
+import { findToken, type Token } from '../ledger/desk/tokens.ts';
+import type { DeskAction, Given } from './core/action.ts';
+import { actions } from './actions/all.ts';
+import { callApi, refusalOf } from './core/call-api.ts';
+import { Changes } from './core/changes.ts';
+import { renderApp, renderDocument, renderSignIn } from './core/document.ts';
+import { Readings } from './core/readings.ts';
+import { beginSession, endSession, isFromOwnPage, leaveNotice, sessionOf, takeNotice } from './core/session.ts';
+import { ShownNumbers } from './core/shown-numbers.ts';
+import { may, type View, type ViewRequest } from './core/view.ts';
+import { views } from './views/all.ts';
+
+const hidden = { config: { role: 'anybody' }, schema: { hide: true } } as const;
+
+/** Sent by the script, which wants what changes and not the document around it. */
+const partHeader = 'x-page-part';
+
+/**
+ * The page: HTML from this process, over the same read model and through the same changes as the API. It keeps nothing but who has asked
+ * for whole numbers; any number of processes may serve it.
+ */
+export function installDesk(app: Api, context: ApiContext): void {
+  const changes = new Changes(context.store, context.logger);
+  const readings = new Readings();
+  const shown = new ShownNumbers();
+  app.addHook('preClose', async () => changes.close());
+  void app.register(async (desk: Api) => {
+    await desk.register(cookie);
+    desk.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+      done(null, new URLSearchParams(String(body))),
+    );
+    for (const asset of readAssets())
+      desk.get(`${assetFolder}/${asset.name}`, hidden, async (_, reply) => sendAsset(reply, asset));
+    await desk.register(async (page: Api) => {
+      page.addHook('onRequest', async (request, reply) => {
+        if (request.method === 'POST' && !isFromOwnPage(request))
+          return refuse(reply, 403, 'This was not sent from a page of this server.');
+      });
+      signing(page, context);
+      await page.register(async (inside: Api) => {
+        inside.addHook('onRequest', async (request, reply) => {
+          const text = sessionOf(request);
+          const token = text === null ? null : await findToken(context.store, text, context.now());
+          if (token !== null) {
+            request.holder = token;
+            return;
+          }
+          if (request.headers[partHeader] !== undefined) return reply.code(401).headers(pageHeaders).send();
+          const to = request.method === 'GET' ? request.url : '/';
+          return reply.headers(pageHeaders).redirect(`/sign-in?to=${encodeURIComponent(to)}`, 303);
+        });
+        inside.get('/changes', hidden, async (request, reply) => {
+          reply.hijack();
+          const { raw } = reply;
+          raw.writeHead(200, { ...pageHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+          if (!changes.follow(raw, queryOf(request, 'campaign') || 'all')) raw.end();
+        });
+        const asked = async (request: FastifyRequest): Promise<ViewRequest> => {
+          const holder = holderOf(request);
+          const clock = await context.clock();
+          return {
+            context,
+            holder,
+            clock,
+            now: Math.round(clock.now()),
+            params: request.params as Record<string, string>,
+            query: (name) => queryOf(request, name),
+            readings,
+            numbersShown: (campaignId) => shown.areShown(holder.tokenId, campaignId, context.now()),
+          };
+        };
+        inside.setErrorHandler(async (error, request, reply) => {
+          const { status, detail } = problemOf(error);
+          if (status >= 500)
+            context.logger.error(
+              { code: (error as { code?: unknown }).code, route: request.routeOptions.url },
+              'a view failed',
+            );
+          return send({ request, reply }, await asked(request), problemView(status, detail));
+        });
+        for (const [path, view] of Object.entries(views))
+          inside.get(path, hidden, async (request, reply) => {
+            const viewed = await asked(request);
+            return send({ request, reply }, viewed, await view(viewed));
+          });
+        for (const action of actions) installAction(inside, { action, asked });
+        inside.post('/campaigns/:campaign/numbers', hidden, async (request, reply) => {
+          const { campaign = '' } = request.params as { campaign?: string };
+          const { tokenId } = holderOf(request);
+          const fields = request.body as URLSearchParams;
+          if (fields.get('show') === 'no') shown.hide(tokenId, campaign);
+          else {
+            await noteNumbersShown(context, request, campaign);
+            shown.show(tokenId, campaign, context.now());
+          }
+          return reply.redirect(ownPath(fields.get('to') ?? '/'), 303);
+        });
+      });
+    });
+  });
+
+  function installAction(
+    inside: Api,
+    { action, asked }: { action: DeskAction; asked: (request: FastifyRequest) => Promise<ViewRequest> },
+  ): void {
+    const show = async (exchange: Exchange, given: Given, status = 200): Promise<FastifyReply> => {
+      const viewed = await asked(exchange.request);
+      if (!may(viewed, action.role)) return send(exchange, viewed, roleView(viewed.holder, action));
+      return send(exchange, viewed, { status, ...(await action.form(viewed, given)) });
+    };
+    inside.get(action.path, hidden, async (request, reply) =>
+      show({ request, reply }, { fields: null, refused: null }),
+    );
+    inside.post(action.path, hidden, async (request, reply) => {
+      const sent = { params: request.params as Record<string, string>, fields: request.body as URLSearchParams };
+      const called = await callApi(app, request, { ...action.call(sent), key: sent.fields.get('key') ?? '' });
+      if (called.status >= 400)
+        return show({ request, reply }, { fields: sent.fields, refused: refusalOf(called) }, called.status);
+      const { to, said } = action.done(sent, called);
+      leaveNotice(request, reply, called.replayed ? `${said} (It had been done already.)` : said);
+      return reply.headers(pageHeaders).redirect(to, 303);
+    });
+  }
+}
+
+interface Exchange {
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+function signing(page: Api, context: ApiContext): void {
+  page.get('/sign-in', hidden, async (request, reply) =>
+    sendHtml(reply, renderSignIn({ to: ownPath(queryOf(request, 'to')), refused: null }).text),
+  );
+  page.post('/sign-in', hidden, async (request, reply) => {
+    const fields = request.body as URLSearchParams;
+    const text = (fields.get('token') ?? '').trim();
+    const to = ownPath(fields.get('to') ?? '');
+    if ((await findToken(context.store, text, context.now())) === null) {
+      const refused = 'This token is unknown, revoked or has expired.';
+      return sendHtml(reply.code(401), renderSignIn({ to, refused }).text);
+    }
+    beginSession(request, reply, text);
+    return reply.headers(pageHeaders).redirect(to, 303);
+  });
+  page.post('/sign-out', hidden, async (request, reply) => {
+    endSession(request, reply);
+    return reply.headers(pageHeaders).redirect('/sign-in', 303);
+  });
+}
+
+/** A path of this server and of no other. */
+function ownPath(path: string): string {
+  return /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : '/';
+}
+
+function send({ request, reply }: Exchange, viewed: ViewRequest, view: View): FastifyReply {
+  const app = renderApp(viewed, view);
+  const coded = reply.code(view.status ?? 200);
+  if (request.headers[partHeader] !== undefined) return sendHtml(coded, app.text);
+  const notice = takeNotice(request, reply);
+  return sendHtml(coded, renderDocument(view.title, app, { notice, live: true }).text);
+}
+
+function sendHtml(reply: FastifyReply, text: string): FastifyReply {
+  return reply.headers(pageHeaders).type('text/html; charset=utf-8').serializer(String).send(text);
+}
+
+function refuse(reply: FastifyReply, status: number, text: string): FastifyReply {
+  return reply.code(status).headers(pageHeaders).type('text/plain; charset=utf-8').serializer(String).send(`${text}\n`);
+}
+
+function problemView(status: number, detail: string): View {
+  const titles: Record<number, string> = { 404: 'Not found', 403: 'Not allowed', 409: 'Not possible now' };
+  return {
+    title: titles[status] ?? (status >= 500 ? 'Something failed' : 'This cannot be shown'),
+    status,
+    body: empty(detail, link('/', 'All campaigns')),
+  };
+}
+
+function roleView({ name, role }: Token, { role: wanted }: DeskAction): View {
+  return problemView(403, `This takes the role ${wanted}; the token of ${name} has ${role}.`);
+}
+
+function queryOf(request: FastifyRequest, name: string): string {
+  const value = (request.query as Record<string, unknown>)[name];
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof first === 'string' ? first : '';
+}
+
+function readAssets(): PageAsset[] {
+  const folder = new URL('browser/', import.meta.url);
+  const morph = createRequire(import.meta.url).resolve('idiomorph/dist/idiomorph.min.js');
+  return [
+    ...readPageAssets(folder.href, {
+      scripts: ['page.js', 'follow.js'],
+      styles: `${chartStyles}\n${readFileSync(new URL('desk.css', folder), 'utf8')}`,
+    }),
+    { name: 'idiomorph.js', type: 'text/javascript', text: readFileSync(morph, 'utf8') },
+  ];
+}
+
+function sendAsset(reply: FastifyReply, { type, text }: PageAsset): FastifyReply {
+  return reply
+    .headers({ ...pageHeaders, 'cache-control': 'no-cache' })
+    .type(`${type}; charset=utf-8`)
+    .serializer(String)
+    .send(text);
+}
