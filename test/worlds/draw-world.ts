@@ -55,7 +55,7 @@ function buildMix(
   const { dialect = random.pick(['spec', 'extended']), firstMessage = template, records = {}, lateRings } = traits;
   const rules = buildRules({
     firstMessage,
-    pacing: { batchSize: apart ? 20 : random.pick([20, 5, 3]), refillThreshold: random.pick([5, 1]) },
+    pacing: { batchSize: apart ? 20 : random.pick([20, 5, 2]), refillThreshold: random.pick([5, 1]) },
     timing: { settleMs, lateLookbackMs: hourMs, pollMs: minuteMs },
   });
   const rows = buildRows(

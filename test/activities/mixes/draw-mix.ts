@@ -203,3 +203,20 @@ export function drawTangledMix(seed: number): Mix {
     wishes: [],
   };
 }
+
+/** As `drawMix`, with many small batches from a number that the service vouches for: submits go on, and are struck while they do. */
+export function drawChainedMix(seed: number): Mix {
+  const name = `chained ${seed}`;
+  const random = new Random(name);
+  const mix = drawMix(name);
+  const numbers = drawNumbers(random, 10 + Math.floor(random.between(0, 7)), random.chance(0.2));
+  const pacing = { batchSize: random.pick([1, 2, 3]), refillThreshold: 1, maxConcurrentCalls: random.pick([50, 6]) };
+  const { firstMessage, variables, retry } = mix.campaigns[0]?.rules ?? buildRules();
+  const rules = buildRules({ firstMessage, variables, retry, pacing });
+  return {
+    ...mix,
+    sandbox: { ...mix.sandbox, dialect: 'extended' },
+    campaigns: [{ campaignId: 'first', rules, rows: buildRows(numbers, (index) => `Guest ${index}`) }],
+    strikes: [...drawStrikes(random), ...drawStrikes(random)],
+  };
+}

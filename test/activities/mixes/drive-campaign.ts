@@ -5,9 +5,12 @@ import { ApplicationFailure } from '@temporalio/common';
 import { fetch } from 'undici';
 import type { ActivityDependencies } from '../../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../../activities/index.ts';
+import type { PlanActivityResult } from '../../../activities/plan.ts';
 import { sweepAgent } from '../../../activities/sweep.ts';
+import type { NotedPost, Witness } from '../../../activities/witness.ts';
 import { createConvaiClient, type ConvaiClient } from '../../../src/convai/client.ts';
 import type { CampaignRules } from '../../../src/domain/campaign-rules.ts';
+import { batchNumberOf } from '../../../src/domain/ids.ts';
 import { undecidedStates } from '../../../src/domain/ledger.ts';
 import { nextStep } from '../../../src/domain/next-step.ts';
 import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
@@ -102,6 +105,8 @@ export interface Outcome {
   trial: Trial;
   /** Where the run's processes died or lost their word. */
   struck: ChaosPoint[];
+  /** For how many more batches submits went on, and where they were taken up. */
+  submits: string[];
   ticks: number;
   /** How often the operator resumed a campaign that had paused by itself. */
   resumes: number;
@@ -118,14 +123,23 @@ interface Process {
   client: ConvaiClient;
 }
 
+/** A submit under way, as the workflow and Temporal know it. */
+interface Submitting {
+  batchId: string;
+  /** The last POST that was noted with Temporal, in any of its tries. */
+  noted: NotedPost | null;
+  at: number;
+  tries: number;
+}
+
 interface Running {
   plan: CampaignPlan;
   round: number;
   submitted: number;
   verified: boolean;
   ended: boolean;
-  submitting: { batchId: string; at: number; tries: number; verdict: unknown } | null;
-  /** The planner is asked again at this instant, or (null) when the collector came back. */
+  submitting: Submitting | null;
+  /** The planner is asked again at this instant, or (null) when something has changed. */
   planAt: number | null;
   collecting: boolean;
   collectFrom: number;
@@ -144,6 +158,8 @@ export class Drive {
   readonly clock: WaitableClock = createWaitableClock();
   readonly #mix: Mix;
   readonly #random: Random;
+  /** How far each try of a submit goes on. */
+  readonly #chains: Random;
   readonly #chaos: Chaos;
   readonly #folder = mkdtempSync(join(scratch, 'carillon-mix-'));
   readonly #lostReplies = new Set<string>();
@@ -156,6 +172,10 @@ export class Drive {
   /** Which worker has the turn. */
   #turn = 0;
   #processes = 0;
+  /** Counts the tries of activities: Temporal hears of the last one alone. */
+  #tries = 0;
+  #submitting: Submitting | null = null;
+  readonly #submits: string[] = [];
   #begunAt = 0;
   #events: WorldEvent[] = [];
   #campaigns: Running[] = [];
@@ -164,6 +184,7 @@ export class Drive {
   constructor(mix: Mix) {
     this.#mix = mix;
     this.#random = new Random('drive', mix.seed);
+    this.#chains = new Random('chains', mix.seed);
     this.#chaos = new Chaos(mix.strikes);
   }
 
@@ -282,9 +303,37 @@ export class Drive {
       monotonicMs: () => this.clock.now(),
       accountId: this.#sandbox.url,
       workerId: `process-${this.#processes}`,
+      openWitness: () => this.#openWitness(),
       limits: { collectMaxMs },
     });
     return { skewMs, store: opened, deps, activities: createActivities(deps), died: mortality.died, client };
+  }
+
+  /** What Temporal keeps of the submit under way, from one of its tries to the next. A try that is over is told that it is no task any more. */
+  #openWitness(): Witness {
+    const [submitting, entry] = [this.#submitting, this.#tries];
+    if (submitting === null) throw new Error('No submit is under way.');
+    let last = submitting.noted;
+    if (last !== null && last.batchId !== submitting.batchId) this.#submits.push('taken up at a later batch');
+    let more = Math.floor(this.#chains.between(0, 5));
+    return {
+      get last() {
+        return last;
+      },
+      get mayGoOn() {
+        return more >= 0;
+      },
+      note: async (post) => {
+        last = post;
+        if (entry !== this.#tries) throw new Error('no such task');
+        submitting.noted = post;
+      },
+      answered: () => {
+        more -= 1;
+      },
+      beat: () => {},
+      close: () => {},
+    };
   }
 
   async #restart(): Promise<void> {
@@ -336,9 +385,11 @@ export class Drive {
     tries: number,
   ): Promise<{ result: Result } | { retryAt: number }> {
     if (this.#workers.length > 1) this.#turn = Math.floor(this.#random.between(0, this.#workers.length));
+    this.#tries += 1;
     try {
       return { result: await Promise.race([work(this.#process), this.#process.died]) };
     } catch (error) {
+      this.#tries += 1;
       if (error instanceof ProcessDied) {
         await this.#restart();
         return { retryAt: this.clock.now() };
@@ -371,6 +422,8 @@ export class Drive {
     if (campaign.submitting !== null) return this.#submit(campaign, campaign.submitting);
     if (campaign.dialled || campaign.planAt === null || campaign.planAt > this.clock.now()) return;
     const input = { campaignId, round: campaign.round, batchNumber: campaign.submitted + 1 };
+    // What changes from here on may not have been seen by the planner.
+    campaign.planAt = null;
     const answer = await this.#attempt(async ({ activities }) => {
       const planned = await activities.plan(input);
       if (planned.kind !== 'batch' || !this.#chaos.strikes('plan_result_lost')) return planned;
@@ -380,27 +433,47 @@ export class Drive {
       campaign.planAt = answer.retryAt;
       return;
     }
-    const next = nextStep(answer.result);
-    if (next.kind === 'dial') {
-      this.#note(`planned ${next.batchId} (${next.size})`);
-      campaign.submitting = { batchId: next.batchId, at: this.clock.now(), tries: 0, verdict: null };
-      return this.#submit(campaign, campaign.submitting);
-    }
-    if (next.kind === 'done') {
-      campaign.dialled = true;
-      return;
-    }
-    campaign.collecting ||= next.outstanding;
-    campaign.planAt = next.forMs === null ? null : this.clock.now() + next.forMs;
+    this.#follow(campaign, answer.result);
+    if (campaign.submitting !== null) return this.#submit(campaign, campaign.submitting);
   }
 
-  async #submit(campaign: Running, submitting: NonNullable<Running['submitting']>): Promise<void> {
+  /** What the dial loop of the workflow makes of the planner's word, whoever brings it. */
+  #follow(campaign: Running, planned: PlanActivityResult): void {
+    const next = nextStep(planned);
+    if (next.kind === 'dial') {
+      this.#note(`planned ${next.batchId} (${next.size})`);
+      campaign.planAt = null;
+      // Whoever sends goes on sending, and what has been sent is not to wait for its end.
+      campaign.collecting = true;
+      this.#beginSubmit(campaign, next.batchId);
+    } else if (next.kind === 'done') {
+      campaign.dialled = true;
+    } else {
+      campaign.collecting ||= next.outstanding;
+      if (next.forMs !== null) this.#planBy(campaign, this.clock.now() + next.forMs);
+    }
+  }
+
+  #beginSubmit(campaign: Running, batchId: string): void {
+    campaign.submitting = { batchId, noted: null, at: this.clock.now(), tries: 0 };
+  }
+
+  /** The planner is asked again at this instant at the latest. */
+  #planBy(campaign: Running, instant: number): void {
+    campaign.planAt = Math.min(campaign.planAt ?? Infinity, instant);
+  }
+
+  async #submit(campaign: Running, submitting: Submitting): Promise<void> {
     if (submitting.at > this.clock.now()) return;
     const { batchId } = submitting;
+    const { campaignId } = campaign.plan;
+    const thenPlan = { campaignId, round: campaign.round, batchNumber: batchNumberOf(batchId) + 1 };
+    this.#submitting = submitting;
     const answer = await this.#attempt(async ({ activities }) => {
-      const result = await activities.submit({ batchId });
+      const result = await activities.submit({ batchId, thenPlan });
       if (!this.#chaos.strikes('submit_result_lost')) return result;
-      return activities.submit({ batchId });
+      this.#tries += 1;
+      return activities.submit({ batchId, thenPlan });
     }, submitting.tries);
     if ('retryAt' in answer) {
       submitting.at = answer.retryAt;
@@ -408,21 +481,34 @@ export class Drive {
       return;
     }
     const { result } = answer;
-    if (result.kind === 'unrecorded') {
-      for (let tries = 0; ; tries += 1) {
-        const recorded = await this.#attempt(({ activities }) => activities.recordPostVerdict(result.verdict), tries);
-        if ('result' in recorded) {
-          if (undecidedStates.includes(recorded.result.state)) return;
-          break;
-        }
-        await this.clock.pass(Math.max(1, recorded.retryAt - this.clock.now()));
+    if (result.kind === 'unrecorded') return this.#recordVerdict(campaign, result.verdict);
+    this.#note(`submitted ${batchId}, up to ${result.batchId}: ${result.state}`);
+    this.#submits.push(`went on for ${batchNumberOf(result.batchId) - batchNumberOf(batchId)}`);
+    this.#endSubmit(campaign, result.batchId);
+    if (result.planned === undefined) campaign.planAt = this.clock.now();
+    else this.#follow(campaign, result.planned);
+  }
+
+  async #recordVerdict(campaign: Running, verdict: Parameters<Activities['recordPostVerdict']>[0]): Promise<void> {
+    const { batchId } = verdict;
+    for (let tries = 0; ; tries += 1) {
+      const recorded = await this.#attempt(({ activities }) => activities.recordPostVerdict(verdict), tries);
+      if ('result' in recorded) {
+        this.#note(`recorded ${batchId}: ${recorded.result.state}`);
+        // The batch is still to be submitted.
+        if (undecidedStates.includes(recorded.result.state)) return this.#beginSubmit(campaign, batchId);
+        break;
       }
+      await this.clock.pass(Math.max(1, recorded.retryAt - this.clock.now()));
     }
-    this.#note(`submitted ${batchId}: ${result.kind === 'verdict' ? result.state : 'recorded later'}`);
-    campaign.submitting = null;
-    campaign.submitted += 1;
-    campaign.collecting = true;
+    this.#endSubmit(campaign, batchId);
     campaign.planAt = this.clock.now();
+  }
+
+  #endSubmit(campaign: Running, lastBatchId: string): void {
+    campaign.submitting = null;
+    campaign.submitted = batchNumberOf(lastBatchId);
+    campaign.collecting = true;
   }
 
   /** One turn of the loop that the collect activity runs, and what its end means for the dial loop. */
@@ -456,7 +542,7 @@ export class Drive {
     campaign.collectFrom = 0;
     campaign.sweepAt = 0;
     campaign.stateSeen = null;
-    campaign.planAt = Math.min(campaign.planAt ?? Infinity, this.clock.now());
+    this.#planBy(campaign, this.clock.now());
   }
 
   async #closeRound(campaign: Running): Promise<void> {
@@ -523,7 +609,7 @@ export class Drive {
     const { campaignId } = campaign.plan;
     await this.#attempt(({ activities }) => activities.changeState({ campaignId, change }), 0);
     this.#note(`${campaignId}: ${change}`);
-    campaign.planAt = Math.min(campaign.planAt ?? Infinity, this.clock.now());
+    this.#planBy(campaign, this.clock.now());
   }
 
   async #setOutage(on: boolean): Promise<'on' | 'over'> {
@@ -626,6 +712,7 @@ export class Drive {
       faults: this.faults,
       trial,
       struck: this.#chaos.struck,
+      submits: this.#submits,
       ticks: this.#ticks,
       resumes: this.#campaigns.reduce((sum, { resumes }) => sum + resumes, 0),
       serviceMs: this.#passedMs,

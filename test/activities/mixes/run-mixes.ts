@@ -9,6 +9,7 @@ export class Coverage {
     const { ledger } = outcome.trial;
     const words = [
       ...outcome.struck.map((point) => `strike ${point}`),
+      ...outcome.submits.map((what) => `submit ${what}`),
       ...ledger.posts.map((post) => `verdict ${post.verdict ?? 'missing'}`),
       ...ledger.batches.map(
         (batch) => `batch ${batch.state}${batch.accepted_by === null ? '' : ` by ${batch.accepted_by}`}`,

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { drawChainedMix } from './draw-mix.ts';
+import { Coverage, drawMixes, range, runMixes } from './run-mixes.ts';
+import { seedFactor } from '../../support/seed-factor.ts';
+
+const coverage = new Coverage();
+
+test.for(range(0, seedFactor - 1).map((n) => 1 + 40 * n))(
+  'a submit that goes on breaks no promise, whatever strikes it while it does: 40 seeds from %i',
+  async (from) => {
+    expect(await runMixes(drawMixes(range(from, from + 39), drawChainedMix), coverage)).toEqual([]);
+  },
+);
+
+test('submits went on for several batches, and were taken up again where an earlier try had come to', () => {
+  const words = ['went on for 1', 'went on for 2', 'went on for 3', 'went on for 4', 'taken up at a later batch'];
+  const strikes = ['dies_before_post', 'dies_after_post', 'commit_unheard', 'commit_refused', 'submit_result_lost'];
+  const seen = [...words.map((word) => `submit ${word}`), ...strikes.map((point) => `strike ${point}`)];
+  expect([...coverage.seen.keys()]).toEqual(expect.arrayContaining(seen));
+});
