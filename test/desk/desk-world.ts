@@ -1,0 +1,60 @@
+import type { TokenRole } from '../../src/ledger/desk/tokens.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import { ApiWorld } from '../api/api-world.ts';
+
+/** What the page answered. */
+export interface DeskAnswer {
+  status: number;
+  headers: Record<string, unknown>;
+  text: string;
+}
+
+/** The page over a store whose campaigns a test has made by hand, as it is asked for by a browser that is signed in. */
+export class DeskWorld {
+  readonly api: ApiWorld;
+
+  private constructor(api: ApiWorld) {
+    this.api = api;
+  }
+
+  static async over(store: Store): Promise<DeskWorld> {
+    return new DeskWorld(await ApiWorld.over(store));
+  }
+
+  /** `role`: of the token with which the browser is signed in. */
+  get(path: string, role: TokenRole = 'operate'): Promise<DeskAnswer> {
+    return this.#ask({ method: 'GET', path, role });
+  }
+
+  /** Sends a form from a page of this server. */
+  post(path: string, fields: Record<string, string>, role: TokenRole = 'operate'): Promise<DeskAnswer> {
+    return this.#ask({ method: 'POST', path, role, fields });
+  }
+
+  /** Opens a form and sends it with what it holds already, changed and completed by `fields`. */
+  async submit(path: string, fields: Record<string, string> = {}, role: TokenRole = 'operate'): Promise<DeskAnswer> {
+    return this.post(path, { ...hiddenFields((await this.get(path, role)).text), ...fields }, role);
+  }
+
+  async #ask(asked: { method: 'GET' | 'POST'; path: string; role: TokenRole; fields?: Record<string, string> }) {
+    const { method, path, role, fields } = asked;
+    const answer = await this.api.app.inject({
+      method,
+      url: path,
+      headers: {
+        'sec-fetch-site': 'same-origin',
+        cookie: `carillon_session=${this.api.tokenText(role)}`,
+        ...(fields === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+      },
+      ...(fields === undefined ? {} : { payload: new URLSearchParams(fields).toString() }),
+    });
+    return { status: answer.statusCode, headers: answer.headers, text: answer.body };
+  }
+}
+
+/** The hidden fields of the form of an action, its key among them. */
+export function hiddenFields(text: string): Record<string, string> {
+  const [form = ''] = /<form class="act"[\s\S]*?<\/form>/.exec(text) ?? [];
+  const found = form.matchAll(/<input\s+type="hidden"\s+name="([^"]*)"\s+value="([^"]*)"/g);
+  return Object.fromEntries([...found].map(([, name = '', value = '']) => [name, value]));
+}
