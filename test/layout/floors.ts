@@ -217,7 +217,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/cli/check': [],
     'src/cli/start': [],
     'src/cli/rehearse': ['src/cli/results', 'src/cli/start', 'src/cli/watch', 'src/sandbox/**', 'src/verify'],
-    'src/cli/local': ['src/cli/results', 'src/cli/start', 'src/cli/watch', 'src/sandbox/**'],
+    'src/cli/local': ['src/cli/results', 'src/cli/serve', 'src/cli/start', 'src/cli/watch', 'src/sandbox/**'],
     'src/cli/serve': ['src/api'],
     'src/cli/sandbox': ['src/sandbox/**'],
   }),

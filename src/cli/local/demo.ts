@@ -16,20 +16,21 @@ import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, privateSettings, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { plural, span } from '../../input/figures.ts';
 import { writeCampaignResults } from '../results/results.ts';
+import { withLocalDesk, type LocalDesk } from '../serve/local-desk.ts';
 import { watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
 
 const defaultSpeed = 120;
 
 const examples = `
 Runs a campaign of 300 rows, some of them bad, with retries, against a service that refuses requests, drops connections, answers
-late and loses answers. Each kind of fault happens at least once. Needs no setup: Temporal, sandbox, database and worker are
-started for the demo. All files go to a new folder demo-<time> in the current folder.
+late and loses answers. Each kind of fault happens at least once. Needs no setup: Temporal, sandbox, database, worker
+and the page to watch it on are started for the demo. All files go to a new folder demo-<time> in the current folder.
 
 Exit code 0 if the campaign completed, every row has its outcome, and the sandbox found no misuse; otherwise 1.
 
 Examples:
   carillon demo
-  carillon demo --keep      keep Temporal, its UI and the sandbox running until Ctrl-C`;
+  carillon demo --keep      keep the page, Temporal and the sandbox running until Ctrl-C`;
 
 interface DemoFlags {
   keep: boolean;
@@ -58,7 +59,25 @@ async function runDemo(io: Io, { keep, speed }: DemoFlags): Promise<void> {
     advice: `\nThe demo's files are in ${folder.folder}`,
   };
   const wasUp = await inLocalWorld(io, input, async (world, leave) => {
-    io.stdout.write(`Temporal's UI: ${world.temporal.uiUrl ?? 'none'}   Sandbox: ${world.sandbox.url}\n`);
+    const work = (desk: LocalDesk): Promise<void> => play({ world, desk, leave });
+    await withLocalDesk(io, world, { port: 0, work });
+  });
+  if (wasUp) return;
+  io.stderr.write('\nStopped before everything was up.\n');
+  io.exitCode = 1;
+
+  async function play({
+    world,
+    desk,
+    leave,
+  }: {
+    world: LocalWorld;
+    desk: LocalDesk;
+    leave: AbortSignal;
+  }): Promise<void> {
+    io.stdout.write(
+      `Watch it: ${desk.signInUrl}\nTemporal's UI: ${world.temporal.uiUrl ?? 'none'}   Sandbox: ${world.sandbox.url}\n`,
+    );
     const snapshot = await playCampaign(io, world, folder, leave);
     if (!hasEnded(snapshot.campaign)) {
       io.stderr.write(`\nStopped before the campaign's end. Its files are in ${folder.folder}\n`);
@@ -70,13 +89,10 @@ async function runDemo(io: Io, { keep, speed }: DemoFlags): Promise<void> {
     io.exitCode = good ? 0 : 1;
     if (!keep) return;
     io.stderr.write(
-      `\nEverything runs on for a look: ${world.temporal.uiUrl ?? ''}   ${world.sandbox.url}/_sandbox/calls   Ctrl-C ends it.\n`,
+      `\nEverything runs on for a look: ${desk.signInUrl}   ${world.temporal.uiUrl ?? ''}   ${world.sandbox.url}   Ctrl-C ends it.\n`,
     );
     await untilAborted(leave);
-  });
-  if (wasUp) return;
-  io.stderr.write('\nStopped before everything was up.\n');
-  io.exitCode = 1;
+  }
 }
 
 async function playCampaign(io: Io, world: LocalWorld, folder: DemoFolder, leave: AbortSignal): Promise<Snapshot> {

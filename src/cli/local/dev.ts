@@ -16,12 +16,13 @@ import {
   type LocalWorldInput,
 } from '../access/local-world.ts';
 import { accountIdOf } from '../../control/service.ts';
+import { withLocalDesk, type LocalDesk } from '../serve/local-desk.ts';
 
-const ports = { sandbox: 4010, temporal: 7233, ui: 8233 };
+const ports = { sandbox: 4010, temporal: 7233, ui: 8233, page: 4080 };
 
 const examples = `
-Runs in one process: a Temporal dev server with its web UI (or the server at TEMPORAL_ADDRESS), the sandbox, and a worker for the
-database of CARILLON_DB or DATABASE_URL. Temporal keeps its data in XDG_STATE_HOME/carillon, or in .carillon in the current folder;
+Runs in one process: a Temporal dev server with its web UI (or the server at TEMPORAL_ADDRESS), the sandbox, a worker for the
+database of CARILLON_DB or DATABASE_URL, and the page and HTTP API of carillon serve with a token for this machine. Temporal keeps its data in XDG_STATE_HOME/carillon, or in .carillon in the current folder;
 the database is kept, too; the sandbox keeps nothing. A database that holds a schedule or an unfinished campaign of another
 service is refused. If a default port is taken, another port is used. Only errors are logged unless CARILLON_LOG_LEVEL is set.
 
@@ -42,7 +43,7 @@ interface DevFlags {
 
 export function devCommand(io: Io): Command {
   return new Command('dev')
-    .description('Run Temporal, the sandbox and a worker together until Ctrl-C')
+    .description('Run Temporal, the sandbox, a worker and the page together until Ctrl-C')
     .option('--port <number>', `port of the sandbox (default: ${ports.sandbox}, or any free port)`, readPort)
     .option('--temporal-port <number>', `port of Temporal (default: ${ports.temporal}, or any free port)`, readPort)
     .option('--speed <factor>', 'service seconds per real second (default: 1)', readFactor)
@@ -71,9 +72,13 @@ async function runDev(io: Io, { port, temporalPort, speed, dialect, json }: DevF
     advice: '\nEverything else is stopped. Run carillon dev again.',
   };
   const wasUp = await inLocalWorld(io, input, async (world, leave) => {
-    announce(io, world, json);
-    await untilAborted(leave);
-    io.stderr.write('\nStopping: worker, database, Temporal, sandbox. Again to stop at once.\n');
+    const port = await portOrAny(ports.page);
+    const work = async (desk: LocalDesk): Promise<void> => {
+      announce(io, { ...world, desk }, json);
+      await untilAborted(leave);
+      io.stderr.write('\nStopping: page, worker, database, Temporal, sandbox. Again to stop at once.\n');
+    };
+    await withLocalDesk(io, world, { port, work });
   });
   io.stderr.write(
     wasUp
@@ -103,8 +108,8 @@ function temporalDataFile({ XDG_STATE_HOME: state }: Config): string {
   return state === undefined ? resolve('.carillon', 'temporal.db') : join(state, 'carillon', 'temporal.db');
 }
 
-function announce(io: Io, world: LocalWorld, json: boolean): void {
-  const { config, sandbox, temporal } = world;
+function announce(io: Io, world: LocalWorld & { desk: LocalDesk }, json: boolean): void {
+  const { config, sandbox, temporal, desk } = world;
   const database = config.DATABASE_URL === undefined ? resolve(config.CARILLON_DB) : null;
   const settings = {
     TEMPORAL_ADDRESS: temporal.address,
@@ -115,11 +120,13 @@ function announce(io: Io, world: LocalWorld, json: boolean): void {
   if (json) {
     const { address, uiUrl } = temporal;
     io.stdout.write(
-      `${JSON.stringify({ ready: true, pid: process.pid, temporal: address, temporalPid: temporal.devServer?.pid ?? null, ui: uiUrl, sandbox: sandbox.url, settings })}\n`,
+      `${JSON.stringify({ ready: true, pid: process.pid, temporal: address, temporalPid: temporal.devServer?.pid ?? null, ui: uiUrl, sandbox: sandbox.url, page: desk.signInUrl, api: desk.url, settings })}\n`,
     );
   }
   const lines = [
     'Ready. Nothing real is called.',
+    `  page       ${desk.signInUrl}`,
+    `  its API    ${desk.url}/api/v1/openapi.json`,
     `  Temporal   ${temporal.address}`,
     ...(temporal.uiUrl === null ? [] : [`  its UI     ${temporal.uiUrl}`]),
     `  sandbox    ${sandbox.url}   (what it thinks of its caller: ${sandbox.url}/_sandbox/conduct?format=text)`,

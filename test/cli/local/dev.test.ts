@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { kill } from 'node:process';
 import { expect, test } from 'vitest';
 import { readAllEvents } from '../../../src/ledger/events.ts';
+import { listTokens } from '../../../src/ledger/desk/tokens.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { putSchedule } from '../../../src/ledger/campaign/schedules.ts';
 import { beginProven, noon } from '../../ledger/scenario.ts';
@@ -49,12 +50,20 @@ test('dev brings everything up, says how to use it, and Ctrl-C takes everything 
   for (const [name, value] of Object.entries(settings))
     expect(dev.io.written().stderr).toContain(`  export ${name}=${value}\n`);
   expect(existsSync(world.path('state/carillon/temporal.db'))).toBe(true);
-  const addresses = [settings['TEMPORAL_ADDRESS'] ?? '', settings['SVC_BASE_URL'] ?? ''];
-  expect(await Promise.all(addresses.map(isListening))).toEqual([true, true]);
+  const page = new URL(String(ready['page']));
+  const token = page.hash.replace('#token=', '');
+  const api = (path: string) => fetch(`${page.origin}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  expect(await (await api('/api/v1/campaigns')).json()).toEqual({ campaigns: [] });
+  expect(dev.io.written().stderr).toContain(`  page       ${page.href}\n`);
+  const addresses = [settings['TEMPORAL_ADDRESS'] ?? '', settings['SVC_BASE_URL'] ?? '', page.origin];
+  expect(await Promise.all(addresses.map(isListening))).toEqual([true, true, true]);
 
   dev.interrupt();
   expect(await dev.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/Stopped\. Campaigns/) });
-  expect(await Promise.all(addresses.map(isListening))).toEqual([false, false]);
+  expect(await Promise.all(addresses.map(isListening))).toEqual([false, false, false]);
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  expect((await listTokens(store)).map(({ revokedReal }) => revokedReal)).toEqual([expect.any(Number)]);
+  await store.close();
 });
 
 test('dev ends with the reason when Temporal dies', async () => {
