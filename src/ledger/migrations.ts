@@ -6,14 +6,14 @@ import type { Database } from './schema.ts';
 export type StoreDialect = 'sqlite' | 'postgres';
 
 /** Of a column: its type, and whether it may be null, is part of the primary key, or has a standard value. */
-type Column = 'text' | 'integer' | 'text?' | 'integer?' | 'text key' | 'integer key' | `integer=${number}`;
+type Column = 'text' | 'bytes' | 'integer' | 'text?' | 'integer?' | 'text key' | 'integer key' | `integer=${number}`;
 type Columns = Readonly<Record<string, Column>>;
 
 /** Integers are 64 bits wide in both databases: epoch milliseconds do not fit into PostgreSQL's `integer`. */
 async function createTable(db: Kysely<Database>, name: string, columns: Columns): Promise<void> {
   let table: CreateTableBuilder<string, string> = db.schema.createTable(name);
   for (const [column, kind] of Object.entries(columns)) {
-    table = table.addColumn(column, kind.startsWith('text') ? 'text' : 'bigint', (built) => {
+    table = table.addColumn(column, typeOf(kind), (built) => {
       const [, standard] = kind.split('=');
       if (standard !== undefined) return built.notNull().defaultTo(Number(standard));
       return kind.endsWith('?') ? built : built.notNull();
@@ -21,6 +21,12 @@ async function createTable(db: Kysely<Database>, name: string, columns: Columns)
   }
   const key = Object.keys(columns).filter((column) => columns[column]?.endsWith(' key'));
   await table.addPrimaryKeyConstraint(`${name}_pk`, key).execute();
+}
+
+/** SQLite keeps bytes as they are under the name that PostgreSQL has for them. */
+function typeOf(kind: Column): 'text' | 'bytea' | 'bigint' {
+  if (kind === 'bytes') return 'bytea';
+  return kind.startsWith('text') ? 'text' : 'bigint';
 }
 
 /** Every table but the event log, whose numbers the database gives out. */
@@ -108,6 +114,15 @@ const tables: Readonly<Record<string, Columns>> = {
   aggregates: { campaign_id: 'text key', kind: 'text key', key: 'text key', value: 'text key', count: 'integer' },
 };
 
+// prettier-ignore
+const draftTables: Readonly<Record<string, Columns>> = {
+  drafts: {
+    draft_id: 'text key', token_id: 'text', made_real: 'integer', touched_real: 'integer', list_id: 'text', list_name: 'text',
+    list_bytes: 'integer', settings: 'text',
+  },
+  draft_pieces: { list_id: 'text key', place: 'integer key', kept_real: 'integer', bytes: 'bytes' },
+};
+
 async function createTables(db: Kysely<Database>, dialect: StoreDialect): Promise<void> {
   for (const [name, columns] of Object.entries(tables)) await createTable(db, name, columns);
   const sequence =
@@ -182,6 +197,11 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
             { key: 'row_key', value: randomBytes(32).toString('hex') },
           ])
           .execute();
+      },
+    },
+    '002-drafts': {
+      async up(db: Kysely<Database>) {
+        for (const [name, columns] of Object.entries(draftTables)) await createTable(db, name, columns);
       },
     },
   };

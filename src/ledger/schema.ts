@@ -258,6 +258,23 @@ export interface Database extends ServiceTables {
     status: number | null;
     body: string | null;
   };
+  /** Campaigns that somebody is putting together on the page; nothing of them is called. */
+  drafts: {
+    draft_id: string;
+    /** Whose it is. */
+    token_id: string;
+    made_real: number;
+    touched_real: number;
+    /** Its list, in `draft_pieces`; another upload is another list. */
+    list_id: string;
+    /** Name of the file as it was sent. */
+    list_name: string;
+    list_bytes: number;
+    /** What was written so far and the first rows of the list, as JSON. */
+    settings: string;
+  };
+  /** Lists of drafts, in pieces of at most 1 MB. Pieces that no draft names were left by an upload that ended early. */
+  draft_pieces: { list_id: string; place: number; kept_real: number; bytes: Uint8Array };
 }
 
 /** A row as it is read. */

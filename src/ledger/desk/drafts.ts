@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import type { Store } from '../open-ledger.ts';
+import type { Row } from '../schema.ts';
+import type { Tx } from '../tx.ts';
+
+/** A campaign that is being put together, without the bytes of its list. Instants are real time. */
+export interface Draft {
+  draftId: string;
+  /** Whose it is. */
+  tokenId: string;
+  madeReal: number;
+  touchedReal: number;
+  list: DraftList;
+  /** JSON; what is in it is for the page to know. */
+  settings: string;
+}
+
+/** A list that was kept for a draft. */
+export interface DraftList {
+  listId: string;
+  name: string;
+  bytes: number;
+}
+
+const pieceBytes = 1_000_000;
+/** A draft that nobody touches for so long is deleted with its list. */
+export const draftLastsMs = 7 * 24 * 3_600_000;
+/** No upload lasts so long: pieces that belong to no draft by then never will. */
+const strayLastsMs = 3_600_000;
+
+/**
+ * Keeps the bytes of a list, piece by piece, each in a transaction of its own, so that calls are placed meanwhile. Until a draft names it,
+ * it belongs to nobody and is swept away.
+ */
+export async function keepDraftList(
+  store: Store,
+  { name, content, nowReal }: { name: string; content: AsyncIterable<Uint8Array>; nowReal: number },
+): Promise<DraftList> {
+  const listId = randomUUID();
+  let [place, bytes] = [0, 0];
+  for await (const piece of inPieces(content)) {
+    const row = { list_id: listId, place, kept_real: nowReal, bytes: piece };
+    await store.transaction((tx) => tx.insertInto('draft_pieces').values(row).execute());
+    place += 1;
+    bytes += piece.length;
+  }
+  return { listId, name, bytes };
+}
+
+/** The bytes of a list, in order. */
+export async function* readDraftList({ db }: Pick<Store, 'db'>, { listId }: DraftList): AsyncGenerator<Buffer> {
+  for (let place = 0; ; place += 1) {
+    const found = await db
+      .selectFrom('draft_pieces')
+      .select('bytes')
+      .where('list_id', '=', listId)
+      .where('place', '=', place)
+      .executeTakeFirst();
+    if (found === undefined) return;
+    yield Buffer.from(found.bytes);
+  }
+}
+
+/** Begins a draft over a list that was kept. */
+export async function createDraft(
+  store: Store,
+  { tokenId, list, settings, nowReal }: Pick<Draft, 'tokenId' | 'list' | 'settings'> & { nowReal: number },
+): Promise<Draft> {
+  const row = {
+    draft_id: randomUUID(),
+    token_id: tokenId,
+    made_real: nowReal,
+    touched_real: nowReal,
+    ...listColumns(list),
+    settings,
+  };
+  await store.transaction((tx) => tx.insertInto('drafts').values(row).execute());
+  return toDraft(row);
+}
+
+/** Saves what has changed, and lets the draft last on; false: it is gone. A list that is replaced is deleted. */
+export async function saveDraft(
+  store: Store,
+  draftId: string,
+  { list, settings, nowReal }: { list?: DraftList; settings: string; nowReal: number },
+): Promise<boolean> {
+  return store.transaction(async (tx) => {
+    const before = await tx.selectFrom('drafts').select('list_id').where('draft_id', '=', draftId).executeTakeFirst();
+    if (before === undefined) return false;
+    const changed = { settings, touched_real: nowReal, ...(list === undefined ? {} : listColumns(list)) };
+    await tx.updateTable('drafts').set(changed).where('draft_id', '=', draftId).execute();
+    if (list !== undefined) await deletePieces(tx, [before.list_id]);
+    return true;
+  });
+}
+
+/** The draft, unless it is gone or was forgotten. */
+export async function findDraft(
+  { db }: Pick<Store, 'db'>,
+  draftId: string,
+  nowReal: number,
+): Promise<Draft | undefined> {
+  const row = await db
+    .selectFrom('drafts')
+    .selectAll()
+    .where('draft_id', '=', draftId)
+    .where('touched_real', '>', nowReal - draftLastsMs)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toDraft(row);
+}
+
+/** All drafts that last, those touched last first. */
+export async function listDrafts({ db }: Pick<Store, 'db'>, nowReal: number): Promise<Draft[]> {
+  const rows = await db
+    .selectFrom('drafts')
+    .selectAll()
+    .where('touched_real', '>', nowReal - draftLastsMs)
+    .orderBy('touched_real', 'desc')
+    .execute();
+  return rows.map(toDraft);
+}
+
+/** Deletes a draft with its list; nothing happens when it is gone. */
+export async function deleteDraft(store: Store, draftId: string): Promise<void> {
+  await store.transaction(async (tx) => {
+    const gone = await tx.deleteFrom('drafts').where('draft_id', '=', draftId).returning('list_id').execute();
+    await deletePieces(tx, gone.map(({ list_id: listId }) => listId)); // prettier-ignore
+  });
+}
+
+/** Deletes drafts that nobody has touched for a week, and lists that no draft came to name. */
+export async function sweepDrafts(store: Store, nowReal: number): Promise<void> {
+  await store.transaction(async (tx) => {
+    const forgotten = await tx
+      .deleteFrom('drafts')
+      .where('touched_real', '<=', nowReal - draftLastsMs)
+      .returning('list_id')
+      .execute();
+    await deletePieces(tx, forgotten.map(({ list_id: listId }) => listId)); // prettier-ignore
+    await tx
+      .deleteFrom('draft_pieces')
+      .where('kept_real', '<=', nowReal - strayLastsMs)
+      .where('list_id', 'not in', tx.selectFrom('drafts').select('list_id'))
+      .execute();
+  });
+}
+
+async function deletePieces(tx: Tx, listIds: readonly string[]): Promise<void> {
+  if (listIds.length > 0) await tx.deleteFrom('draft_pieces').where('list_id', 'in', listIds).execute();
+}
+
+async function* inPieces(content: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of content)
+    for (let from = 0; from < chunk.length;) {
+      const part = Buffer.from(chunk.subarray(from, from + pieceBytes - length));
+      held.push(part);
+      length += part.length;
+      from += part.length;
+      if (length < pieceBytes) continue;
+      yield Buffer.concat(held);
+      [held, length] = [[], 0];
+    }
+  if (length > 0) yield Buffer.concat(held);
+}
+
+function listColumns({ listId, name, bytes }: DraftList): Pick<Row<'drafts'>, 'list_id' | 'list_name' | 'list_bytes'> {
+  return { list_id: listId, list_name: name, list_bytes: bytes };
+}
+
+function toDraft(row: Row<'drafts'>): Draft {
+  return {
+    draftId: row.draft_id,
+    tokenId: row.token_id,
+    madeReal: row.made_real,
+    touchedReal: row.touched_real,
+    list: { listId: row.list_id, name: row.list_name, bytes: row.list_bytes },
+    settings: row.settings,
+  };
+}
