@@ -4,6 +4,7 @@ import { changeState } from './change-state.ts';
 import { checkCallers } from './check-callers.ts';
 import { closeRound } from './close-round.ts';
 import { collect } from './collect.ts';
+import { deliver } from './deliver.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { toFailure } from './failures.ts';
 import { fireSchedule, noteFiringFailure } from './fire-schedule.ts';
@@ -37,6 +38,7 @@ export function createActivities(deps: ActivityDependencies) {
     noteUndelivered: bind(noteUndelivered),
     fireSchedule: bind(fireSchedule),
     noteFiringFailure: bind(noteFiringFailure),
+    deliver: bind(deliver),
   };
 }
 

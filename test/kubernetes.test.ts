@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { commands } from '../src/cli/commands.ts';
 import { readConfig } from '../src/config.ts';
 import { campaignQueues } from '../src/domain/ids.ts';
-import { httpTimeoutMs } from '../src/temporal/worker.ts';
+import { httpTimeoutMs } from '../src/temporal/timeouts.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string): string => readFileSync(`${root}${path}`, 'utf8');

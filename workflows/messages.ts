@@ -1,5 +1,6 @@
-import { defineQuery, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { CampaignProgress } from '../activities/collect.ts';
+import type { DeliverInput } from '../activities/deliver.ts';
 import type { NotifyInput, NotifyPauseInput } from '../activities/notify.ts';
 import type { CampaignQueues } from '../src/domain/ids.ts';
 
@@ -33,6 +34,9 @@ export type CompletionNoticeInput = NotifyInput & WorkflowSetting;
 
 /** What the notice of a pause is started with. */
 export type PauseNoticeInput = NotifyPauseInput & WorkflowSetting;
+
+/** What the deliveries to a webhook are started with: the webhook's id; what is delivered stands in the database alone. */
+export type WebhookInput = DeliverInput & WorkflowSetting;
 
 /** Rows of the campaign that a firing has run; null when there was nothing left to run. */
 export interface FiringResult {
@@ -82,3 +86,5 @@ export const cancelUpdate = defineUpdate<boolean>('cancel');
 export const lookAgainUpdate = defineUpdate<boolean>('lookAgain');
 /** Reads counters from the workflow alone; the database has the details. */
 export const statusQuery = defineQuery<CampaignCounters>('status');
+/** Has a webhook deliver at once: it was resumed, or its receiver is mended. */
+export const deliverNowSignal = defineSignal('deliverNow');

@@ -15,6 +15,9 @@ interface CallEnd {
   counted: boolean;
 }
 
+/** `failing`: nothing was taken for days; `disabled`: its receiver said for good that it wants nothing (410). */
+export type WebhookChange = 'added' | 'removed' | 'paused' | 'resumed' | 'failing' | 'recovered' | 'disabled';
+
 interface Entry {
   e164: string;
   /** `account` or a campaign id. */
@@ -117,6 +120,8 @@ export interface EventData {
   'recipient.withdrawn': { by: 'person'; note?: string };
   /** A change that somebody made through the API, or what they were shown; beside the events that tell what came of it. */
   'operator.acted': { name: string; action: string };
+  /** Never its address, of which a part may be a secret. */
+  'webhook.changed': { webhook: string; change: WebhookChange; by: string };
   'suppression.added': Entry & { source?: string; expiresAt?: number | null };
   'suppression.removed': Entry & { source: string };
 }

@@ -42,6 +42,11 @@ export function pauseNoticeId(campaignId: string, round: number, pausedAt: numbe
   return `${campaignWorkflowId(campaignId, round)}/paused/${new Date(pausedAt).toISOString()}`;
 }
 
+/** Workflow id of the deliveries to a webhook: Temporal runs one workflow per id, so they keep their order. */
+export function webhookWorkflowId(webhookId: string): string {
+  return `webhook/${webhookId}`;
+}
+
 /** The time of a firing, which the server puts behind the id of the workflow that it starts; null when there is none. */
 export function firingTimeOf(workflowId: string): number | null {
   const time = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/.exec(workflowId)?.[1];

@@ -123,6 +123,13 @@ const draftTables: Readonly<Record<string, Columns>> = {
   draft_pieces: { list_id: 'text key', place: 'integer key', kept_real: 'integer', bytes: 'bytes' },
 };
 
+// prettier-ignore
+const webhooks: Columns = {
+  webhook_id: 'text key', url: 'text', campaign_id: 'text?', types: 'text?', made_by: 'text', made_real: 'integer',
+  state: 'text', reason: 'text?', since_real: 'integer', cursor: 'integer', deliverer: 'text?', failures: 'integer=0',
+  failing_since_real: 'integer?', succeeded_real: 'integer?', failed_real: 'integer?', fault: 'text?', status: 'integer?',
+};
+
 async function createTables(db: Kysely<Database>, dialect: StoreDialect): Promise<void> {
   for (const [name, columns] of Object.entries(tables)) await createTable(db, name, columns);
   const sequence =
@@ -204,6 +211,7 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
         for (const [name, columns] of Object.entries(draftTables)) await createTable(db, name, columns);
       },
     },
+    '003-webhooks': { up: (db: Kysely<Database>) => createTable(db, 'webhooks', webhooks) },
   };
   return { getMigrations: async () => migrations };
 }

@@ -1,6 +1,11 @@
 import type { Generated } from 'kysely';
 
-/** What is known of the service, whichever campaign learnt it. Part of `Database`. */
+/** `failing`: nothing was taken for days, and is still tried; `disabled`: the receiver said for good that it wants nothing. */
+export type WebhookState = 'active' | 'failing' | 'paused' | 'disabled';
+
+/**
+ * Tables of no single campaign: what is known of the service, whichever campaign learnt it, and who is told of events. Part of `Database`.
+ */
 export interface ServiceTables {
   accounts: {
     /** The service's base URL: rate limits belong to whoever is behind it. */
@@ -89,5 +94,35 @@ export interface ServiceTables {
     /** The longest time from a POST to the start of its call, and from the end of a call to its listing. */
     longest_delay_ms: Generated<number>;
     longest_lag_ms: Generated<number>;
+  };
+  /** Addresses that events of the log are sent to, and how far each has them. */
+  webhooks: {
+    webhook_id: string;
+    /** As it was written: it may only say where the address stands. */
+    url: string;
+    /** Null: of all campaigns. */
+    campaign_id: string | null;
+    /** WebhookEventTypes as a JSON array; null: all, those of later versions included. */
+    types: string | null;
+    /** `person`, or `person:` and the name of a token. */
+    made_by: string;
+    made_real: number;
+    state: WebhookState;
+    /** Why it is disabled. */
+    reason: string | null;
+    /** Since when it is in its state. */
+    since_real: number;
+    /** Number of the last event that the receiver has confirmed, or that is nothing for it. */
+    cursor: number;
+    /** Random, of the delivery that is at work: an earlier one that wakes up moves nothing any more. */
+    deliverer: string | null;
+    /** In a row. */
+    failures: Generated<number>;
+    failing_since_real: number | null;
+    succeeded_real: number | null;
+    failed_real: number | null;
+    /** HookFault of the last failure, and the status of the answer, if there was one. */
+    fault: string | null;
+    status: number | null;
   };
 }

@@ -10,7 +10,7 @@ import { campaignQueues } from '../domain/ids.ts';
 import type { ScheduledCampaignInput } from '../../workflows/messages.ts';
 import { scheduledCampaign } from '../../workflows/scheduled-campaign.ts';
 import type { Config } from '../config.ts';
-import { campaignTimeouts } from './worker.ts';
+import { campaignTimeouts } from './timeouts.ts';
 
 /** When a recurring campaign fires. */
 export interface Recurrence {

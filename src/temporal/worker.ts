@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { Client } from '@temporalio/client';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { Runtime, Worker, type NativeConnection, type WorkerDeploymentOptions } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { openWitness } from '../../activities/witness.ts';
 import { campaignQueues } from '../domain/ids.ts';
-import type { CampaignTimeouts } from '../../workflows/messages.ts';
 import { readVariable, type Config } from '../config.ts';
 import { serviceAddress } from '../convai/base-url.ts';
 import { createConvaiClient } from '../convai/client.ts';
@@ -14,6 +14,8 @@ import type { Store } from '../ledger/open-ledger.ts';
 import { keepServiceClock } from './clock-keeper.ts';
 import { countRateLimited, showFigures } from './metrics.ts';
 import { beatWhileRunning } from './steady-beat.ts';
+import { beatEveryMs, httpTimeoutMs, longestPostMs } from './timeouts.ts';
+import { keepWebhooksRunning } from './webhooks.ts';
 import { loadWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
 export interface WorkerOptions {
@@ -37,34 +39,6 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
-/** Connect, headers and body limits together: the longest that one request can take. */
-export function httpTimeoutMs(config: Config): number {
-  return config.SVC_CONNECT_TIMEOUT_MS + config.SVC_HEADERS_TIMEOUT_MS + config.SVC_BODY_TIMEOUT_MS;
-}
-
-/** The longest that a POST can take from the step before it: it begins within the posting window. */
-function longestPostMs(config: Config): number {
-  return config.CARILLON_POSTING_WINDOW_MS + httpTimeoutMs(config);
-}
-
-/**
- * Timeouts of a campaign's activities, from the settings of the process that starts it. The slack is for transactions, beyond the HTTP
- * limits.
- */
-export function campaignTimeouts(config: Config): CampaignTimeouts {
-  return {
-    heartbeatMs: config.CARILLON_HEARTBEAT_TIMEOUT_MS,
-    submitHeartbeatMs: config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS,
-    // A submit may go on with other batches until its first heartbeat.
-    submitMs:
-      beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS) +
-      longestPostMs(config) +
-      config.CARILLON_SUBMIT_SLACK_MS,
-    collectMs: config.CARILLON_COLLECT_MAX_MS + 2 * httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
-    shortMs: config.CARILLON_SHORT_TIMEOUT_MS,
-  };
-}
-
 /**
  * Campaigns that one process collects for at the same time. A collect holds its slot for minutes, most of them in a timer, and a campaign
  * beyond the last slot would wait as long: there are more slots than one process ever has campaigns.
@@ -76,11 +50,6 @@ const collectSlots = 1_000;
  * misses each such task only when its heartbeats fail to come: the fewer it has asked for, the sooner the others have them all.
  */
 const polls = { maxConcurrentActivityTaskPolls: 1, maxConcurrentWorkflowTaskPolls: 5 };
-
-/** Pause between two heartbeats of an activity with this heartbeat timeout. */
-function beatEveryMs(timeoutMs: number): number {
-  return Math.max(200, Math.floor(timeoutMs / 4));
-}
 
 function createDependencies({ config, store, logger }: WorkerOptions, stopping: AbortSignal): ActivityDependencies {
   const client = createConvaiClient({
@@ -133,7 +102,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { config, connection, namespace } = options;
   const stopping = new AbortController();
   const deps = createDependencies(options, stopping.signal);
-  const { submit, collect, ...planning } = createActivities(deps);
+  const { submit, collect, deliver, ...planning } = createActivities(deps);
   const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, options.store.ledgerId);
   const shared = {
     connection,
@@ -161,7 +130,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     Worker.create({
       ...shared,
       taskQueue: queues.collect,
-      activities: { collect },
+      activities: { collect, deliver },
       maxConcurrentActivityTaskExecutions: collectSlots,
     }),
   ]);
@@ -182,7 +151,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     config.CARILLON_METRICS_LISTEN === undefined
       ? null
       : showFigures({ ...deps, meter: Runtime.instance().metricMeter });
+  const webhooks = keepWebhooksRunning({ ...options, client: new Client({ connection, namespace }) });
   const finished = Promise.allSettled(runs).then(async (results) => {
+    await webhooks.stop();
     await figures?.stop();
     await deps.client.close();
     const failed = results.find((result) => result.status === 'rejected');

@@ -61,6 +61,9 @@ export class LogJudge {
     }
     // A schedule is no campaign: each of its firings that came about is one, with an import of its own.
     if (event.type === 'schedule.fired' || event.type === 'schedule.failed') return;
+    // Neither does a webhook belong to a campaign, nor what somebody changes for all of them.
+    if (event.type === 'webhook.changed' || (event.type === 'operator.acted' && event.campaignId === accountScope))
+      return;
     if (event.type === 'campaign.imported') {
       this.#open(event, data);
       return;
@@ -226,6 +229,7 @@ export class LogJudge {
       case 'schedule.failed':
       case 'suppression.added':
       case 'suppression.removed':
+      case 'webhook.changed':
         break;
     }
   }

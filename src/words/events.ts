@@ -40,6 +40,7 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
       : `${rowName(event)} asked not to be called again, and will not be`;
   },
   'suppression.removed': () => 'a number was taken off the do-not-call list of this campaign',
+  'webhook.changed': ({ data }) => `webhook ${printable(data.webhook)}: ${webhookWords[data.change]}`,
   'operator.acted': ({ data }) => `${printable(data.name)}: ${data.action.replaceAll('_', ' ')}`,
   'campaign.rows': null,
   'attempt.planned': null,
@@ -73,6 +74,16 @@ function tellEdit(data: EventData['campaign.edited']): string {
     .map((kind) => `${plural(data[kind], 'row')} ${kind}`);
   return parts.join(', ');
 }
+
+const webhookWords: Readonly<Record<EventData['webhook.changed']['change'], string>> = {
+  added: 'added',
+  removed: 'removed',
+  paused: 'paused',
+  resumed: 'resumed',
+  failing: 'nothing was delivered for days, and is tried every hour',
+  recovered: 'delivers again',
+  disabled: 'disabled, since its receiver wants nothing more (status 410)',
+};
 
 const limitNames: Readonly<Record<string, string>> = {
   maxConcurrentCalls: 'concurrent calls',

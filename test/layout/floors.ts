@@ -25,6 +25,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/domain/hours': ['src/domain'],
   'src/domain/attempts': ['src/domain', 'src/domain/hours'],
   'src/domain/pacing': ['src/domain'],
+  'src/domain/webhooks': ['src/domain'],
   'src/domain/correlation': ['src/domain'],
   'src/domain/forecast': ['src/domain', 'src/domain/correlation', 'src/domain/hours'],
 
@@ -66,6 +67,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/ledger/rows',
   ],
   'src/ledger/desk': ['src/domain/**', 'src/ledger'],
+  'src/ledger/webhooks': ['src/domain/**', 'src/ledger', 'src/ledger/read'],
   'src/ledger/read': [
     'src/domain/**',
     'src/ledger',
@@ -150,6 +152,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/campaign-file',
     'src/convai',
     'src/domain/**',
+    'src/hooks',
     'src/import',
     'src/input',
     'src/ledger/**',
@@ -170,7 +173,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/input',
     'src/ledger/**',
   ],
-  'src/api/schemas': ['src/api/core', 'src/campaign-file', 'src/domain', 'src/ledger/people'],
+  'src/api/schemas': ['src/api/core', 'src/campaign-file', 'src/domain/**', 'src/ledger/people'],
   'src/api': ['src/api/**', 'src/desk'],
   'src/api/routes': [
     'src',
@@ -188,7 +191,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/words',
   ],
 
-  'src/desk/core': ['src', 'src/api/core', 'src/convai', 'src/domain', 'src/html', 'src/input', 'src/ledger/**'],
+  'src/desk/core': ['src', 'src/api/core', 'src/convai', 'src/html', 'src/ledger/**'],
   'src/desk/actions': deskParts,
   'src/desk/views': [...deskParts, 'src/desk/actions'],
   'src/desk': ['src/api/core', 'src/charts', 'src/desk/**', 'src/html', 'src/ledger/**'],
@@ -218,7 +221,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/cli/start': [],
     'src/cli/rehearse': ['src/cli/results', 'src/cli/start', 'src/cli/watch', 'src/sandbox/**', 'src/verify'],
     'src/cli/local': ['src/cli/results', 'src/cli/serve', 'src/cli/start', 'src/cli/watch', 'src/sandbox/**'],
-    'src/cli/serve': ['src/api'],
+    'src/cli/serve': ['src/api', 'src/hooks'],
     'src/cli/sandbox': ['src/sandbox/**'],
   }),
   'src/cli': ['src', 'src/cli/**', 'src/control', 'src/input', 'src/words'],

@@ -7,8 +7,9 @@ import { firingCampaignId } from '../../src/domain/hours/firing-time.ts';
 import type { Activities } from '../../activities/index.ts';
 import type { campaign } from '../../workflows/campaign.ts';
 import type { completionNotice } from '../../workflows/completion-notice.ts';
-import { pauseUpdate, resumeUpdate, statusQuery } from '../../workflows/messages.ts';
+import { deliverNowSignal, pauseUpdate, resumeUpdate, statusQuery } from '../../workflows/messages.ts';
 import type { scheduledCampaign } from '../../workflows/scheduled-campaign.ts';
+import type { webhook } from '../../workflows/webhook.ts';
 import { until } from '../support/until.ts';
 import { startCampaignServer, timeouts } from '../temporal/campaign-server.ts';
 import { fakeActivities } from '../temporal/fake-activities.ts';
@@ -58,7 +59,7 @@ function ofFiring(activities: Partial<Activities>): Branch {
 }
 
 function branches(): Record<string, Branch> {
-  let [plans, isMended, isDraining, tries] = [0, false, false, 0];
+  let [plans, isMended, isDraining, tries, deliveries] = [0, false, false, 0, 0];
   const waiting = { kind: 'wait', reason: 'due', inMs: 3_600_000, outstanding: false } as const;
   const verdict = { batchId: 'spring/1/1', k: 1, verdict: 'not_sent', now: at } as const;
   return {
@@ -129,6 +130,26 @@ function branches(): Record<string, Branch> {
           taskQueue: queues.campaign,
           args: [{ campaignId: 'spring', round: 1, end: { startedAt: at, endedAt: at } as RoundEnd, queues, timeouts }],
         });
+        await handle.result();
+        return handle;
+      },
+    },
+    delivered: {
+      activities: {
+        deliver: async () => {
+          deliveries += 1;
+          if (deliveries > 1) return { isOver: deliveries === 3 };
+          throw ApplicationFailure.create({ type: failureTypes.hook, nextRetryDelay: 3_600_000 });
+        },
+      },
+      run: async (client, queues) => {
+        const handle = await client.workflow.start<typeof webhook>('webhook', {
+          workflowId: `webhook/${queues.campaign}`,
+          taskQueue: queues.campaign,
+          args: [{ webhookId: '00c0ffee0001', queues, timeouts }],
+        });
+        await until('it waits after a failure', () => deliveries === 1);
+        await handle.signal(deliverNowSignal);
         await handle.result();
         return handle;
       },

@@ -12,4 +12,4 @@ export async function campaign(input: CampaignInput): Promise<void> {
   await checkCallers({ campaignId: input.campaignId });
 }
 
-export { campaign as completionNotice, campaign as scheduledCampaign };
+export { campaign as completionNotice, campaign as scheduledCampaign, campaign as webhook };

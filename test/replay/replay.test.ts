@@ -39,6 +39,7 @@ test.each([
   { name: 'refused', holds: ['START_CHILD_WORKFLOW_EXECUTION_INITIATED', 'WORKFLOW_EXECUTION_UPDATE_COMPLETED'] },
   { name: 'fired', holds: ['CHILD_WORKFLOW_EXECUTION_COMPLETED'] },
   { name: 'firing-failed', holds: ['ACTIVITY_TASK_FAILED', 'WORKFLOW_EXECUTION_FAILED'] },
+  { name: 'delivered', holds: ['WORKFLOW_EXECUTION_SIGNALED', 'ACTIVITY_TASK_CANCEL_REQUESTED'] },
   { name: 'notice-failed', holds: ['ACTIVITY_TASK_FAILED', 'WORKFLOW_EXECUTION_COMPLETED'] },
 ])('the history $name holds what its branch is about', ({ name, holds }) => {
   const json = readFileSync(new URL(`${name}.json`, folder), 'utf8');

@@ -96,6 +96,10 @@ test.each([
   ],
   [event('caller.in', { phoneNumberId: 'pn_main' }), 'caller number pn_main may call again'],
   [event('operator.acted', { name: 'front desk', action: 'numbers_shown' }), 'front desk: numbers shown'],
+  [
+    event('webhook.changed', { webhook: '00c0ffee0001', change: 'failing', by: 'carillon' }),
+    'webhook 00c0ffee0001: nothing was delivered for days, and is tried every hour',
+  ],
   [event('post.verdict', { k: 1, verdict: 'confirmed', status: 200 }), null],
   [
     event('suppression.added', {}, { attemptId: 'autumn/17/2' }),
@@ -127,6 +131,8 @@ test('what an event holds of a recipient is never told', () => {
     decision: 'give_up',
     name: 'front desk',
     action: 'pause',
+    webhook: '00c0ffee0001',
+    change: 'added',
   };
   const data = { ...numbers, ...words, e164: '+12125550101' } as EventData[EventType];
   for (const type of toldEvents) {

@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { failureTypes } from '../src/domain/failure-types.ts';
+import { longestDeliveryMs, pauseAfterFailuresMs } from '../src/domain/webhooks/pace.ts';
+import { HookError } from '../src/hooks/errors.ts';
+import { addressPlace } from '../src/hooks/place.ts';
+import { postSigned } from '../src/hooks/signed-post.ts';
+import { EventFeed } from '../src/ledger/read/event-feed.ts';
+import {
+  claimDeliveries,
+  moveCursor,
+  noteDelivered,
+  noteFailed,
+  readClaim,
+  type Claim,
+} from '../src/ledger/webhooks/deliveries.ts';
+import type { Webhook } from '../src/ledger/webhooks/registry.ts';
+import { instantForLog, type ActivityDependencies } from './dependencies.ts';
+import { startPulse } from './pulse.ts';
+import { writeMessage, type WebhookMessage } from './webhook-message.ts';
+
+export interface DeliverInput {
+  webhookId: string;
+}
+
+export interface DeliverResult {
+  /** Nothing is to be delivered any more: the webhook is paused, disabled or gone. */
+  isOver: boolean;
+}
+
+/** How often the log is looked at. Real time. */
+const pollMs = 1_000;
+const pageSize = 200;
+/** Events that are nothing for it are kept as read so seldom: to read them again does no harm. */
+const keepEveryMs = 30_000;
+const timeoutMs = 15_000;
+/** Of the answer only the status is of interest. */
+const longestAnswerBytes = 64 * 1024;
+
+interface Delivery {
+  deps: ActivityDependencies;
+  claim: Claim;
+  webhook: Webhook;
+  /** Aborted when the activity was called off: a request that is under way ends. */
+  calledOff: AbortSignal;
+  /** Aborted also when the process is to stop: a request that is under way gets its answer first. */
+  leaving: AbortSignal;
+  onStep: () => void;
+}
+
+/**
+ * Delivers the events of the log to a webhook, one after the other, from where its cursor stands, until its time is up or nothing is to be
+ * delivered any more. Fails when its receiver does not take an event, with the pause until the next try; that event then comes first again.
+ */
+export async function deliver(deps: ActivityDependencies, { webhookId }: DeliverInput): Promise<DeliverResult> {
+  const claimed = await claimDeliveries(deps.store, webhookId);
+  if (claimed === null) return { isOver: true };
+  const context = Context.current();
+  const { cancellationSignal: calledOff } = context;
+  const leaving = AbortSignal.any([calledOff, deps.stopping]);
+  const everyMs = deps.limits.heartbeatEveryMs;
+  const pulse = startPulse(() => context.heartbeat(), { everyMs, longestStepMs: 4 * timeoutMs });
+  try {
+    return await deliverInOrder({ deps, ...claimed, calledOff, leaving, onStep: pulse.step });
+  } finally {
+    pulse.stop();
+  }
+}
+
+async function deliverInOrder(delivery: Delivery): Promise<DeliverResult> {
+  const { deps, claim, webhook, leaving, onStep } = delivery;
+  const { store } = deps;
+  const feed = new EventFeed(store);
+  const begunAt = deps.monotonicMs();
+  let { cursor } = webhook;
+  let kept = { cursor, at: begunAt };
+  for (;;) {
+    onStep();
+    const end = await findEnd(delivery);
+    if (end !== null) return end;
+    const page = await feed.read({ afterSeq: cursor, campaignId: null, limit: pageSize });
+    for (const event of page.events) {
+      const message = await writeMessage(store.db, webhook, event);
+      if (message === null) continue;
+      onStep();
+      const left = await deliverOne(delivery, message, event.seq);
+      if (left !== null) return left;
+      kept = { cursor: event.seq, at: deps.monotonicMs() };
+    }
+    ({ cursor } = page);
+    const isLeaving = leaving.aborted || deps.monotonicMs() - begunAt >= longestDeliveryMs;
+    const isDue = isLeaving || deps.monotonicMs() - kept.at >= keepEveryMs;
+    if (cursor > kept.cursor && isDue) {
+      await moveCursor(store, claim, cursor);
+      kept = { cursor, at: deps.monotonicMs() };
+    }
+    if (isLeaving) return { isOver: false };
+    if (page.events.length < pageSize) await sleep(pollMs, undefined, { signal: leaving }).catch(() => {});
+  }
+}
+
+/** Null when the receiver has confirmed the message; else how the delivery ends. Throws the failure of a receiver that did not take it. */
+async function deliverOne(delivery: Delivery, message: WebhookMessage, seq: number): Promise<DeliverResult | null> {
+  const { deps, claim, leaving } = delivery;
+  const end = await findEnd(delivery);
+  if (end !== null) return end;
+  if (leaving.aborted) return { isOver: false };
+  try {
+    await post(delivery, message);
+  } catch (error) {
+    if (error instanceof HookError) return failOne(delivery, error);
+    throw error;
+  }
+  const confirmed = { cursor: seq, now: await instantForLog(deps), nowReal: deps.nowReal() };
+  return (await noteDelivered(deps.store, claim, confirmed)) ? null : findEnd(delivery);
+}
+
+/** How a delivery ends that may not go on; null while it may. */
+async function findEnd({ deps, claim }: Delivery): Promise<DeliverResult | null> {
+  const standing = await readClaim(deps.store, claim);
+  return standing === 'held' ? null : { isOver: standing === 'over' };
+}
+
+/** The ledger is not touched meanwhile: nobody waits for a receiver. */
+async function post({ deps, webhook, calledOff }: Delivery, { id, body }: WebhookMessage): Promise<void> {
+  await postSigned({
+    url: webhook.url,
+    readVariable: deps.readVariable ?? (() => undefined),
+    secret: deps.hookSecret ?? null,
+    eventId: id,
+    body,
+    timeoutMs: Math.min(timeoutMs, deps.limits.httpTimeoutMs),
+    longestAnswerBytes,
+    nowReal: deps.nowReal,
+    stopping: calledOff,
+  });
+}
+
+const statusGone = 410;
+
+async function failOne({ deps, claim, webhook }: Delivery, { fault, status }: HookError): Promise<DeliverResult> {
+  if (fault === 'stopped') return { isOver: false };
+  const { webhookId } = claim;
+  const isFinal = status === statusGone;
+  const failed = { fault, status, isFinal, now: await instantForLog(deps), nowReal: deps.nowReal() };
+  const failures = await noteFailed(deps.store, claim, failed);
+  if (failures === null) return { isOver: false };
+  const place = addressPlace(webhook.url);
+  if (isFinal) {
+    deps.logger.warn({ webhookId, place }, 'a webhook is disabled: its receiver wants nothing more (410)');
+    return { isOver: true };
+  }
+  const retryInMs = pauseAfterFailuresMs(failures);
+  deps.logger.warn({ webhookId, place, fault, status, failures, retryInMs }, 'a webhook did not take an event');
+  throw ApplicationFailure.create({
+    type: failureTypes.hook,
+    message: `The webhook did not take an event (${status ?? fault})`,
+    nextRetryDelay: retryInMs,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}

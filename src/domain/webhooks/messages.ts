@@ -1,0 +1,78 @@
+import type { NewEvent } from '../events.ts';
+import type { CampaignState } from '../lifecycle.ts';
+import type { Outcome } from '../outcome.ts';
+
+/** What other systems are told of, one message each. A type that is told once keeps its name and its meaning. */
+export const webhookEventTypes = [
+  'row.ended',
+  'row.reopened',
+  'campaign.started',
+  'campaign.paused',
+  'campaign.resumed',
+  'campaign.completed',
+  'campaign.cancelled',
+  'campaign.failed',
+] as const;
+/** Type of a message to a webhook. */
+export type WebhookEventType = (typeof webhookEventTypes)[number];
+
+type CampaignEventType = Extract<WebhookEventType, `campaign.${string}`>;
+
+/** An event of the log as a message, before the row that it is about has been looked up. */
+export type WebhookEvent =
+  | { type: 'row.ended'; recipientId: string; outcome: Outcome; reason: string | null }
+  /** Its outcome is taken back: it may be called again. */
+  | { type: 'row.reopened'; recipientId: string }
+  | {
+      type: CampaignEventType;
+      reason: string | null;
+      /** When a pause ends by itself (service time); null: it does not. */
+      resumesAt: number | null;
+    };
+
+/** What webhooks are told of an event of the log; null when it is nothing for them. One event makes one message at most. */
+export function readWebhookEvent(event: NewEvent): WebhookEvent | null {
+  const { recipientId = '' } = event;
+  if (event.type === 'recipient.outcome') {
+    const { outcome, reason } = event.data;
+    return outcome === null
+      ? { type: 'row.reopened', recipientId }
+      : { type: 'row.ended', recipientId, outcome, reason };
+  }
+  // A correction takes back the outcome that there was.
+  if (event.type === 'recipient.retried' || event.type === 'recipient.corrected')
+    return event.data.outcome === null ? null : { type: 'row.reopened', recipientId };
+  if (event.type !== 'campaign.state') return null;
+  const { from, to, reason, resumeAt = null } = event.data;
+  const type = typeOfChange(from, to);
+  return type === null ? null : { type, reason, resumesAt: resumeAt };
+}
+
+function typeOfChange(from: CampaignState, to: CampaignState): CampaignEventType | null {
+  if (from === 'paused' && (to === 'running' || to === 'scheduled')) return 'campaign.resumed';
+  switch (to) {
+    case 'running':
+      return 'campaign.started';
+    case 'paused':
+      return 'campaign.paused';
+    case 'completed':
+      return 'campaign.completed';
+    case 'cancelled':
+      return 'campaign.cancelled';
+    case 'failed':
+      return 'campaign.failed';
+    case 'importing':
+    case 'draft':
+    case 'scheduled':
+    case 'draining':
+      return null;
+  }
+}
+
+/**
+ * What a receiver tells a repetition by: the same for each try of the same event to the same webhook. The instant is part of it, since a
+ * database that was set back to an older copy gives its numbers out again. No dot may be in it, which ends the id where it is signed.
+ */
+export function webhookMessageId(webhookId: string, { seq, at }: { seq: number; at: number }): string {
+  return `${webhookId}_${seq}_${at.toString(36)}`;
+}

@@ -1,0 +1,30 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { lastEventSeq } from '../events.ts';
+import type { Store } from '../open-ledger.ts';
+import { EventFeed } from '../read/event-feed.ts';
+
+const everyMs = 25;
+/** An import may hold numbers of the log for longer; then a reader from here on gets some events from before. */
+const longestWaitMs = 2_000;
+/** No transaction that is under way has taken a number further back. */
+const lookBack = 10_000;
+
+/**
+ * The number after which everything is that is committed from now on. On PostgreSQL a line with a smaller number than the last one may be
+ * about to be committed: it is waited for.
+ */
+export async function findEndOfLog(store: Store): Promise<number> {
+  const last = await lastEventSeq(store.db);
+  const feed = new EventFeed(store);
+  const waits = Math.ceil(longestWaitMs / everyMs);
+  let cursor = Math.max(0, last - lookBack);
+  for (let waited = 0; cursor < last && waited < waits;) {
+    const page = await feed.read({ afterSeq: cursor, campaignId: null, limit: 1_000 });
+    if (page.cursor > cursor) ({ cursor } = page);
+    else {
+      waited += 1;
+      await pause(everyMs);
+    }
+  }
+  return cursor;
+}

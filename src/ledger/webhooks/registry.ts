@@ -1,0 +1,151 @@
+import type { WebhookChange } from '../../domain/events.ts';
+import type { WebhookEventType } from '../../domain/webhooks/messages.ts';
+import { appendEvents } from '../events.ts';
+import type { Store } from '../open-ledger.ts';
+import type { Row } from '../schema.ts';
+import type { Queries, Tx } from '../tx.ts';
+import type { WebhookState } from '../service-tables.ts';
+
+/** States in which events are delivered. */
+export const deliveringStates = ['active', 'failing'] as const satisfies WebhookState[];
+
+/** A webhook, and how its deliveries go. Instants are real time. */
+export interface Webhook {
+  webhookId: string;
+  /** As it was written. Its path may be a secret: people are shown its place (`hookPlace`). */
+  url: string;
+  campaignId: string | null;
+  /** Null: all. */
+  types: readonly WebhookEventType[] | null;
+  madeBy: string;
+  madeReal: number;
+  state: WebhookState;
+  reason: string | null;
+  sinceReal: number;
+  cursor: number;
+  /** In a row; 0 while all goes well. */
+  failures: number;
+  failingSinceReal: number | null;
+  succeededReal: number | null;
+  failedReal: number | null;
+  fault: string | null;
+  status: number | null;
+}
+
+/** Who changes a webhook, and when. */
+export interface ChangeOfWebhook {
+  webhookId: string;
+  by: string;
+  /** Service time, for the log. */
+  now: number;
+  nowReal: number;
+}
+
+export interface NewWebhook extends ChangeOfWebhook {
+  url: string;
+  campaignId: string | null;
+  types: readonly WebhookEventType[] | null;
+  /** Events after this number are delivered. */
+  cursor: number;
+}
+
+export function toWebhook(row: Row<'webhooks'>): Webhook {
+  return {
+    webhookId: row.webhook_id,
+    url: row.url,
+    campaignId: row.campaign_id,
+    types: row.types === null ? null : (JSON.parse(row.types) as WebhookEventType[]),
+    madeBy: row.made_by,
+    madeReal: row.made_real,
+    state: row.state,
+    reason: row.reason,
+    sinceReal: row.since_real,
+    cursor: row.cursor,
+    failures: row.failures,
+    failingSinceReal: row.failing_since_real,
+    succeededReal: row.succeeded_real,
+    failedReal: row.failed_real,
+    fault: row.fault,
+    status: row.status,
+  };
+}
+
+/** Stores a webhook; one that is known under this id is left as it is. */
+export async function insertWebhook(store: Store, added: NewWebhook): Promise<Webhook> {
+  const { webhookId, url, campaignId, types, by, nowReal, cursor } = added;
+  return store.transaction(async (tx) => {
+    const { numInsertedOrUpdatedRows: inserted } = await tx
+      .insertInto('webhooks')
+      .values({
+        webhook_id: webhookId,
+        url,
+        campaign_id: campaignId,
+        types: types === null ? null : JSON.stringify(types),
+        made_by: by,
+        made_real: nowReal,
+        state: 'active',
+        since_real: nowReal,
+        cursor,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow();
+    if (inserted === 1n) await logChange(tx, { ...added, change: 'added' });
+    return (await findWebhook(tx, webhookId)) as Webhook;
+  });
+}
+
+/** Undefined when there is none of that id. */
+export async function findWebhook(db: Queries, webhookId: string): Promise<Webhook | undefined> {
+  const row = await db.selectFrom('webhooks').selectAll().where('webhook_id', '=', webhookId).executeTakeFirst();
+  return row === undefined ? undefined : toWebhook(row);
+}
+
+/** Oldest first. */
+export async function listWebhooks(db: Queries): Promise<Webhook[]> {
+  const rows = await db.selectFrom('webhooks').selectAll().orderBy('made_real').orderBy('webhook_id').execute();
+  return rows.map(toWebhook);
+}
+
+/** Nothing more is delivered to it, but for a request that is under way. Answers whether there was one of that id. */
+export async function deleteWebhook(store: Store, change: ChangeOfWebhook): Promise<boolean> {
+  return store.transaction(async (tx) => {
+    const known = await findWebhook(tx, change.webhookId);
+    if (known === undefined) return false;
+    await tx.deleteFrom('webhooks').where('webhook_id', '=', change.webhookId).execute();
+    await logChange(tx, { ...change, campaignId: known.campaignId, change: 'removed' });
+    return true;
+  });
+}
+
+/** Holds deliveries back, or has them go on from where they were, at once also after failures. Repeating it changes nothing. */
+export async function steerWebhook(store: Store, wish: 'pause' | 'resume', change: ChangeOfWebhook): Promise<void> {
+  await store.transaction(async (tx) => {
+    const known = await findWebhook(tx, change.webhookId);
+    if (known === undefined) return;
+    const isDelivering = deliveringStates.some((state) => state === known.state);
+    const { campaignId } = known;
+    const state = { reason: null, since_real: change.nowReal };
+    if (wish === 'pause' && isDelivering) {
+      await updateWebhook(tx, change.webhookId, { ...state, state: 'paused' });
+      await logChange(tx, { ...change, campaignId, change: 'paused' });
+    }
+    if (wish !== 'resume') return;
+    const afresh = { failures: 0, ...(isDelivering ? {} : { ...state, state: 'active', failing_since_real: null }) };
+    await updateWebhook(tx, change.webhookId, afresh as Partial<Row<'webhooks'>>);
+    if (!isDelivering) await logChange(tx, { ...change, campaignId, change: 'resumed' });
+  });
+}
+
+export async function updateWebhook(tx: Tx, webhookId: string, changes: Partial<Row<'webhooks'>>): Promise<void> {
+  await tx.updateTable('webhooks').set(changes).where('webhook_id', '=', webhookId).execute();
+}
+
+/** Into the log of its campaign, or of the account. */
+export async function logChange(
+  tx: Tx,
+  told: { webhookId: string; campaignId: string | null; by: string; now: number; change: WebhookChange },
+): Promise<void> {
+  const { webhookId: webhook, campaignId, by, now, change } = told;
+  const data = { webhook, change, by };
+  await appendEvents(tx, [{ at: now, campaignId: campaignId ?? 'account', type: 'webhook.changed', data }]);
+}

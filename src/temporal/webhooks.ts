@@ -1,0 +1,73 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../config.ts';
+import { campaignQueues, webhookWorkflowId } from '../domain/ids.ts';
+import type { Logger } from '../logger.ts';
+import type { Store } from '../ledger/open-ledger.ts';
+import { deliveringStates, listWebhooks } from '../ledger/webhooks/registry.ts';
+import { deliverNowSignal, type WebhookInput } from '../../workflows/messages.ts';
+import { webhook as webhookWorkflow } from '../../workflows/webhook.ts';
+import { campaignTimeouts } from './timeouts.ts';
+
+interface WebhookStart {
+  config: Config;
+  store: Pick<Store, 'ledgerId'>;
+  client: Client;
+}
+
+function optionsOf({ config, store }: Omit<WebhookStart, 'client'>, webhookId: string) {
+  const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId);
+  const input: WebhookInput = { webhookId, queues, timeouts: campaignTimeouts(config) };
+  return {
+    taskQueue: queues.campaign,
+    workflowId: webhookWorkflowId(webhookId),
+    args: [input] as [WebhookInput],
+    staticSummary: `delivers to webhook ${webhookId}`,
+  };
+}
+
+/** Has a webhook deliver at once, whether it was at work, waited after a failure, or was held back. Throws what the client throws. */
+export async function deliverNow(start: WebhookStart, webhookId: string): Promise<void> {
+  const { client } = start;
+  await client.workflow.signalWithStart(webhookWorkflow, { ...optionsOf(start, webhookId), signal: deliverNowSignal });
+}
+
+const lookEveryMs = 15_000;
+/** Those that ought to run are started again so seldom in case that Temporal has lost them; one that runs takes no notice. */
+const looksUntilAll = 40;
+
+/**
+ * Starts the deliveries of every webhook that has none, now and from time to time, as long as the process works: one may have been added
+ * or resumed while Temporal could not be reached. Ends what it began when it is stopped.
+ */
+export function keepWebhooksRunning(start: WebhookStart & { store: Store; logger: Logger }): {
+  stop: () => Promise<void>;
+} {
+  const { store, client, logger } = start;
+  const started = new Set<string>();
+  let looks = 0;
+  const look = async (): Promise<void> => {
+    looks += 1;
+    if (looks % looksUntilAll === 0) started.clear();
+    for (const { webhookId, state, sinceReal } of await listWebhooks(store.db)) {
+      const key = `${webhookId} ${sinceReal}`;
+      if (started.has(key) || !deliveringStates.some((delivering) => delivering === state)) continue;
+      const options = optionsOf(start, webhookId);
+      await client.workflow.start(webhookWorkflow, { ...options, workflowIdConflictPolicy: 'USE_EXISTING' });
+      started.add(key);
+    }
+  };
+  let looking = Promise.resolve();
+  const lookSafely = (): void => {
+    looking = looking.then(look).catch((error: unknown) => {
+      logger.warn({ err: error }, 'webhooks could not be looked after; it is tried again');
+    });
+  };
+  lookSafely();
+  const timer = setInterval(lookSafely, lookEveryMs);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}
