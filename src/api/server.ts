@@ -18,6 +18,7 @@ import { insightRoutes } from './routes/insight.ts';
 import { rowRoutes } from './routes/rows.ts';
 import { steerRoutes } from './routes/steer.ts';
 import { suppressionRoutes } from './routes/suppressions.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 
 const mostBodyBytes = 1_000_000;
 const mostFileBytes = 1_000_000_000;
@@ -59,6 +60,7 @@ export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Bu
         { name: 'insight', description: 'What a campaign has come to.' },
         { name: 'events', description: 'The log, from a cursor on.' },
         { name: 'do-not-call', description: 'Numbers that nobody calls.' },
+        { name: 'webhooks', description: 'Other systems that are told of events.' },
       ],
     },
     transform: describeRoute,
@@ -80,6 +82,7 @@ export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Bu
     handOnRoutes(routes, context);
     eventRoutes(routes, context);
     suppressionRoutes(routes, context);
+    webhookRoutes(routes, context);
   });
   return app;
 }

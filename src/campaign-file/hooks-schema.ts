@@ -4,7 +4,8 @@ import { isKeptUrl } from '../input/kept-url.ts';
 import { duration, readBy } from './setting-kinds.ts';
 
 const longestUrl = 2000;
-const urlFix =
+/** How to write the address of a hook. */
+export const hookUrlFix =
   'write an address such as https://hooks.example.com/carillon, without user and password; http only for this machine (127.0.0.1); or where it stands, env://CARILLON_URL_<NAME>';
 
 /** The address of a hook as it may be used; null for any other. */
@@ -17,7 +18,7 @@ export function parseHookUrl(value: unknown): string | null {
   return allowed ? url.href : null;
 }
 
-const hookUrl = readBy(parseHookUrl, urlFix).meta({ type: 'string', pattern: '^https?://' });
+const hookUrl = readBy(parseHookUrl, hookUrlFix).meta({ type: 'string', pattern: '^https?://' });
 
 /** `pre_dial:` of a campaign file: who is asked, before each request, whether its people may be called. */
 export const preDial = z.strictObject(

@@ -43,6 +43,7 @@ const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
   sandbox: async () => (await import('./sandbox/sandbox.ts')).sandboxCommand,
   serve: async () => (await import('./serve/serve.ts')).serveCommand,
   token: async () => (await import('./serve/token.ts')).tokenCommand,
+  webhook: async () => (await import('./serve/webhook.ts')).webhookCommand,
   worker: async () => (await import('./local/worker.ts')).workerCommand,
   backup: async () => (await import('./local/backup.ts')).backupCommand,
   doctor: async () => (await import('./local/doctor.ts')).doctorCommand,

@@ -51,11 +51,6 @@ export function tellStory(event: CampaignEvent): string {
   return tell?.(event, call) ?? tellEvent(event) ?? event.type;
 }
 
-/** How a call ended, in words. */
-export function dispositionText(disposition: string): string {
-  return (dispositionWords as Readonly<Record<string, string>>)[disposition] ?? reasonText(disposition);
-}
-
 function endText({
   disposition,
   detail,
@@ -69,8 +64,7 @@ function endText({
   return `${dispositionWords[disposition]}${said}${counted ? '' : '; it does not use up an attempt'}`;
 }
 
-/** A reason or detail as a person reads it. */
-export function reasonText(reason: string): string {
+function reasonText(reason: string): string {
   return printable(reason).replaceAll('_', ' ');
 }
 

@@ -24,12 +24,12 @@ export class ApiWorld {
     this.store = store;
   }
 
-  static async over(store: Store): Promise<ApiWorld> {
+  static async over(store: Store, settings: NodeJS.ProcessEnv = {}): Promise<ApiWorld> {
     // The context is made before the world it reads the time of.
     const held: { world?: ApiWorld } = {};
     const nowReal = () => held.world?.at ?? noon;
     const control = createControl({
-      config: readConfig({ CARILLON_LOG_LEVEL: 'silent', SVC_BASE_URL: 'http://127.0.0.1:9' }),
+      config: readConfig({ CARILLON_LOG_LEVEL: 'silent', SVC_BASE_URL: 'http://127.0.0.1:9', ...settings }),
       store,
       now: nowReal,
       connect: () => Promise.reject(new Error('this test has no Temporal')),

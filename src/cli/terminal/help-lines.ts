@@ -43,6 +43,7 @@ export const helpLines = {
     worker: 'run campaigns until stopped',
     serve: 'serve the HTTP API until stopped',
     token: 'manage the tokens of API and page',
+    webhook: 'tell other systems of events by signed requests',
     backup: 'copy the SQLite database while it is in use',
     doctor: 'diagnose this installation and suggest fixes',
     schema: 'print the JSON Schema of the campaign file, for editors',

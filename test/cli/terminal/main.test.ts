@@ -104,6 +104,7 @@ test('the commands are those that the documentation names', () => {
     'token',
     'update',
     'verify',
+    'webhook',
     'withdraw',
     'worker',
   ]);

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { webhookEventTypes } from '../../domain/webhooks/messages.ts';
+import { instant } from './common.ts';
+
+const eventType = z.enum(webhookEventTypes);
+
+export const webhookParams = z.object({
+  webhook: z
+    .string()
+    .min(1)
+    .max(100)
+    .meta({ description: 'Id of the webhook.', examples: ['4f7c2f0e9a1b'] }),
+});
+
+export const addWebhookBody = z.object({
+  url: z
+    .string()
+    .min(1)
+    .max(4100)
+    .meta({
+      description:
+        'An https address, or where it stands: `env://CARILLON_URL_<NAME>`, a variable of the workers, or `url-file:///path`.',
+      examples: ['https://crm.example.com/carillon'],
+    }),
+  campaign: z.string().min(1).optional().meta({ description: 'Only events of this campaign; left out: of all.' }),
+  types: z
+    .array(eventType)
+    .min(1)
+    .optional()
+    .meta({ description: 'Only these events; left out: all.', examples: [['row.ended']] }),
+});
+
+/** A webhook, without the address itself. */
+export const webhook = z
+  .object({
+    webhookId: z.string(),
+    place: z.string().meta({ description: 'Host of the address, or where the address stands.' }),
+    campaign: z.string().nullable().meta({ description: 'Null: all campaigns.' }),
+    types: z.array(eventType).nullable().meta({ description: 'Null: all events.' }),
+    madeBy: z.string(),
+    madeAt: instant,
+    state: z.enum(['active', 'failing', 'paused', 'disabled']).meta({
+      description: '`failing`: nothing was taken for three days, and is tried every hour. `disabled`: it answered 410.',
+    }),
+    reason: z.string().nullable().meta({ description: 'Why it is disabled.' }),
+    sinceAt: instant.meta({ description: 'Since when it is in its state.' }),
+    failures: z.int().meta({ description: 'In a row; 0 while all goes well.' }),
+    failingSinceAt: instant.nullable(),
+    succeededAt: instant.nullable().meta({ description: 'When an event was last taken.' }),
+    failedAt: instant.nullable(),
+    lastFailure: z
+      .object({ fault: z.string(), status: z.int().nullable() })
+      .nullable()
+      .meta({ description: 'What was wrong then, and the status of the answer.' }),
+  })
+  .meta({ id: 'Webhook' });
+
+/** `notice` of a change: why Temporal could not be told. */
+export const changedWebhook = webhook.extend({
+  notice: z.string().nullable().meta({
+    description: 'Null, or why Temporal could not be told; the change holds, and a worker follows it within a minute.',
+  }),
+});
+
+export const pingAnswer = z.object({
+  delivered: z.boolean(),
+  status: z.int().nullable().meta({ description: 'Of the answer, where it was no 2xx.' }),
+  why: z.string().nullable(),
+});
