@@ -13,13 +13,16 @@ import { findToken, type Token } from '../ledger/desk/tokens.ts';
 import type { DeskAction, Given } from './core/action.ts';
 import { actions } from './actions/all.ts';
 import { callApi, refusalOf } from './core/call-api.ts';
+import { askFile, readRefusal } from './core/file.ts';
+import { withSentForm } from './core/sent-form.ts';
 import { Changes } from './core/changes.ts';
 import { renderApp, renderDocument, renderSignIn } from './core/document.ts';
 import { Readings } from './core/readings.ts';
 import { beginSession, endSession, isFromOwnPage, leaveNotice, sessionOf, takeNotice } from './core/session.ts';
 import { ShownNumbers } from './core/shown-numbers.ts';
 import { may, type View, type ViewRequest } from './core/view.ts';
-import { views } from './views/all.ts';
+import { files } from './views/files.ts';
+import { searches, views } from './views/all.ts';
 
 const hidden = { config: { role: 'anybody' }, schema: { hide: true } } as const;
 
@@ -76,6 +79,7 @@ export function installDesk(app: Api, context: ApiContext): void {
             now: Math.round(clock.now()),
             params: request.params as Record<string, string>,
             query: (name) => queryOf(request, name),
+            sent: request.body instanceof URLSearchParams ? request.body : null,
             readings,
             numbersShown: (campaignId) => shown.areShown(holder.tokenId, campaignId, context.now()),
           };
@@ -94,17 +98,36 @@ export function installDesk(app: Api, context: ApiContext): void {
             const viewed = await asked(request);
             return send({ request, reply }, viewed, await view(viewed));
           });
+        const showNumbers = async (request: FastifyRequest, campaign: string): Promise<void> => {
+          const { tokenId } = holderOf(request);
+          if ((request.body as URLSearchParams).get('show') === 'no') return shown.hide(tokenId, campaign);
+          await noteNumbersShown(context, request, campaign);
+          shown.show(tokenId, campaign, context.now());
+        };
+        for (const [path, view] of Object.entries(searches))
+          inside.post(path, hidden, async (request, reply) => {
+            const viewed = await asked(request);
+            const { campaign } = viewed.params;
+            if (campaign !== undefined && viewed.sent?.get('show') != null) await showNumbers(request, campaign);
+            return send({ request, reply }, viewed, await view(viewed));
+          });
+        for (const file of files)
+          inside.get(file.path, { ...hidden, exposeHeadRoute: false }, async (request, reply) => {
+            const [, query = ''] = /(\?.*)$/.exec(request.url) ?? [];
+            const found = await askFile(app, request, file.url(request.params as Record<string, string>, query));
+            if (found.status < 400)
+              return reply
+                .code(found.status)
+                .headers({ ...pageHeaders, ...found.headers })
+                .send(found.stream);
+            const refusal = await readRefusal(found);
+            return send({ request, reply }, await asked(request), problemView(refusal.status, refusalOf(refusal)));
+          });
         for (const action of actions) installAction(inside, { action, asked });
         inside.post('/campaigns/:campaign/numbers', hidden, async (request, reply) => {
           const { campaign = '' } = request.params as { campaign?: string };
-          const { tokenId } = holderOf(request);
-          const fields = request.body as URLSearchParams;
-          if (fields.get('show') === 'no') shown.hide(tokenId, campaign);
-          else {
-            await noteNumbersShown(context, request, campaign);
-            shown.show(tokenId, campaign, context.now());
-          }
-          return reply.redirect(ownPath(fields.get('to') ?? '/'), 303);
+          await showNumbers(request, campaign);
+          return reply.redirect(ownPath((request.body as URLSearchParams).get('to') ?? '/'), 303);
         });
       });
     });
@@ -120,16 +143,24 @@ export function installDesk(app: Api, context: ApiContext): void {
       return send(exchange, viewed, { status, ...(await action.form(viewed, given)) });
     };
     inside.get(action.path, hidden, async (request, reply) =>
-      show({ request, reply }, { fields: null, refused: null }),
+      show({ request, reply }, { fields: null, refused: null, answer: null }),
     );
     inside.post(action.path, hidden, async (request, reply) => {
-      const sent = { params: request.params as Record<string, string>, fields: request.body as URLSearchParams };
-      const called = await callApi(app, request, { ...action.call(sent), key: sent.fields.get('key') ?? '' });
-      if (called.status >= 400)
-        return show({ request, reply }, { fields: sent.fields, refused: refusalOf(called) }, called.status);
-      const { to, said } = action.done(sent, called);
-      leaveNotice(request, reply, called.replayed ? `${said} (It had been done already.)` : said);
-      return reply.headers(pageHeaders).redirect(to, 303);
+      const viewed = await asked(request);
+      if (!may(viewed, action.role)) return send({ request, reply }, viewed, roleView(viewed.holder, action));
+      return withSentForm(request, action.files ?? [], async ({ fields, files: chosen }) => {
+        const sent = { params: viewed.params, fields, files: chosen };
+        const called = await callApi(app, request, {
+          ...(await action.call(sent, viewed)),
+          key: fields.get('key') ?? '',
+        });
+        if (called.status >= 400)
+          return show({ request, reply }, { fields, refused: refusalOf(called), answer: null }, called.status);
+        const done = action.done(sent, called);
+        if (done === null) return show({ request, reply }, { fields, refused: null, answer: called.body });
+        leaveNotice(request, reply, called.replayed ? `${done.said} (It had been done already.)` : done.said);
+        return reply.headers(pageHeaders).redirect(done.to, 303);
+      });
     });
   }
 }

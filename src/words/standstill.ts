@@ -65,6 +65,17 @@ const rules: Readonly<Record<string, string>> = {
   words: 'open calls that begin with the same words must end first',
 };
 
+const waits: Readonly<Record<string, string>> = {
+  due: 'their turn: they are due',
+  retry: 'the delay after their last call',
+  later: 'a later time',
+};
+
+/** What keeps rows waiting, by the rule as `readWaiting` names it. */
+export function waitingText(rule: string): string {
+  return waits[rule] ?? rules[rule] ?? printable(rule).replaceAll('_', ' ');
+}
+
 /** In one line why nobody is dialled now, since when, and until when; null while nothing stands in the way. */
 export function standstillText(
   campaign: Campaign,

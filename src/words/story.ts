@@ -51,6 +51,11 @@ export function tellStory(event: CampaignEvent): string {
   return tell?.(event, call) ?? tellEvent(event) ?? event.type;
 }
 
+/** How a call ended, in words. */
+export function dispositionText(disposition: string): string {
+  return (dispositionWords as Readonly<Record<string, string>>)[disposition] ?? reasonText(disposition);
+}
+
 function endText({
   disposition,
   detail,
@@ -64,7 +69,8 @@ function endText({
   return `${dispositionWords[disposition]}${said}${counted ? '' : '; it does not use up an attempt'}`;
 }
 
-function reasonText(reason: string): string {
+/** A reason or detail as a person reads it. */
+export function reasonText(reason: string): string {
   return printable(reason).replaceAll('_', ' ');
 }
 

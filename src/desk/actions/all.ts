@@ -1,5 +1,7 @@
 import type { DeskAction } from '../core/action.ts';
 import { steerActions } from './steer.ts';
+import { suppressRow } from './suppress-row.ts';
+import { withdrawRow } from './withdraw-row.ts';
 
 /** Everything that can be done from the page, and carries a form. */
-export const actions: readonly DeskAction[] = [...steerActions];
+export const actions: readonly DeskAction[] = [...steerActions, suppressRow, withdrawRow];

@@ -10,9 +10,11 @@ export interface DeskAction {
   role: TokenRole;
   /** Says in numbers what it will do, with the form that does it. */
   form: (request: ViewRequest, given: Given) => Promise<View>;
-  call: (sent: Sent) => ApiCall;
-  /** Where to go when it is done, and what is said there. */
-  done: (sent: Sent, answer: ApiAnswer) => { to: string; said: string };
+  /** Names of the files that its form takes; such a form is sent as `multipart/form-data`. */
+  files?: readonly string[];
+  call: (sent: Sent, request: ViewRequest) => ApiCall | Promise<ApiCall>;
+  /** Where to go when it is done, and what is said there. Null: nowhere, the form is shown with the answer, as after a dry run. */
+  done: (sent: Sent, answer: ApiAnswer) => { to: string; said: string } | null;
 }
 
 /** What a form is shown with. */
@@ -21,17 +23,22 @@ export interface Given {
   fields: URLSearchParams | null;
   /** Why, in the API's own words. */
   refused: string | null;
+  /** What the API has answered where `done` says to show it. */
+  answer: ApiAnswer['body'] | null;
 }
 
 export interface Sent {
   params: Readonly<Record<string, string>>;
   fields: URLSearchParams;
+  /** Those that were chosen, by the names of their fields. */
+  files: Readonly<Record<string, Blob>>;
 }
 
 /** A request to this server's own API. */
 export interface ApiCall {
   method: 'POST' | 'DELETE';
   url: string;
+  /** JSON, or a `FormData` with files. */
   body?: object;
 }
 
@@ -42,10 +49,10 @@ export interface ApiAnswer {
 }
 
 /** The form of an action: it sends itself to the address at which it stands, with a key of its own, so that pressing twice acts once. */
-export function actionForm({ refused }: Given, { body, button, tone, back }: ActionForm): Html {
+export function actionForm({ refused }: Given, { body, button, tone, back, files }: ActionForm): Html {
   return html`
     ${refused === null ? null : html`<p class="refused" role="alert">${refused}</p>`}
-    <form class="act" method="post">
+    <form class="act" method="post" ${files === undefined ? null : html`enctype="multipart/form-data"`}>
       <input type="hidden" name="key" value="${randomUUID()}" />
       ${body}
       <p class="actions">
@@ -61,4 +68,6 @@ interface ActionForm {
   button: string;
   tone?: 'danger';
   back: string;
+  /** The form takes files. */
+  files?: true;
 }

@@ -21,11 +21,7 @@ export async function callApi(
   const answer = await app.inject({
     method,
     url,
-    headers: {
-      host: request.headers.host ?? 'localhost',
-      authorization: `Bearer ${sessionOf(request) ?? ''}`,
-      'idempotency-key': key,
-    },
+    headers: { ...apiHeaders(request), 'idempotency-key': key },
     ...(body === undefined ? {} : { payload: body }),
   });
   return {
@@ -35,8 +31,13 @@ export async function callApi(
   };
 }
 
+/** In the name of who has signed in. */
+export function apiHeaders(request: FastifyRequest): Record<'host' | 'authorization', string> {
+  return { host: request.headers.host ?? 'localhost', authorization: `Bearer ${sessionOf(request) ?? ''}` };
+}
+
 /** A refusal of the API in its own words. */
-export function refusalOf({ status, body }: CalledApi): string {
+export function refusalOf({ status, body }: Pick<CalledApi, 'status' | 'body'>): string {
   const { detail, errors } = body as { detail?: string; errors?: { path: string; message: string }[] };
   const fields = (errors ?? []).map(({ path, message }) => `${path}: ${message}.`);
   return [detail ?? `The server answered with status ${status}.`, ...fields].join(' ');

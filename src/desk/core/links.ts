@@ -3,12 +3,17 @@ export function campaignPath(campaignId: string, more = ''): string {
   return `/campaigns/${encodeURIComponent(campaignId)}${more}`;
 }
 
-/** Rows of a campaign, by what they wait for, how they ended, or what is searched. */
+/** Rows of a campaign, by what they wait for or how they ended. What is searched for may be a number, and stands in no address. */
 export function rowsPath(
   campaignId: string,
-  query: Partial<Record<'waiting' | 'state' | 'outcome' | 'search' | 'after', string | number>> = {},
+  query: Partial<Record<'waiting' | 'state' | 'outcome' | 'after', string | number>> = {},
 ): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)]))).toString();
   return campaignPath(campaignId, `/rows${text === '' ? '' : `?${text}`}`);
+}
+
+/** One row of a campaign. */
+export function rowPath(campaignId: string, row: number, more = ''): string {
+  return campaignPath(campaignId, `/rows/${row}${more}`);
 }

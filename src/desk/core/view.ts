@@ -16,6 +16,8 @@ export interface ViewRequest {
   params: Readonly<Record<string, string>>;
   /** From the query; empty where it says nothing. Of a parameter that is given twice, the first counts. */
   query(name: string): string;
+  /** What a form has sent that asks for the view by POST, so that it stands in no address; null where it is asked for by GET. */
+  sent: URLSearchParams | null;
   readings: Readings;
   /** Whether whole numbers of this campaign (or of `account`) were asked for by this holder lately. */
   numbersShown(campaignId: string): boolean;

@@ -1,9 +1,18 @@
 import type { View, ViewRequest } from '../core/view.ts';
 import { campaignView } from './campaign.ts';
 import { campaignsView } from './campaigns.ts';
+import { personView } from './person.ts';
+import { rowsView } from './rows.ts';
 
 /** The views by their address. */
 export const views: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
   '/': campaignsView,
   '/campaigns/:campaign': campaignView,
+  '/campaigns/:campaign/rows': rowsView,
+  '/campaigns/:campaign/rows/:row': personView,
+};
+
+/** Those that are asked for by POST as well: what is searched for may be a number, which belongs in no address. */
+export const searches: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
+  '/campaigns/:campaign/rows': rowsView,
 };

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import { groupBy } from '../../domain/group-by.ts';
 import { lastEventSeq, newestEvents } from '../events.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
@@ -26,26 +27,37 @@ export async function readWaiting(
   { campaignId }: Pick<Campaign, 'campaignId'>,
   now: number,
 ): Promise<WaitingGroup[]> {
-  const ruleUntil = await readDeferrals(db, campaignId);
-  const { rows } = await sql<{ due_at: number; rows: number; tier: number; own: number }>`
-    select due_at, tier, own, count(*) as rows from (
-      select case when due_at <= ${now} then 0 else due_at end as due_at, tier, case when not_before = due_at then 1 else 0 end as own
-      from recipients where campaign_id = ${campaignId} and state = 'waiting') waiting
-    group by due_at, tier, own`.execute(db);
-  const groups = new Map<string, WaitingGroup>();
-  for (const { due_at: dueAt, rows: count, tier, own } of rows) {
-    const standard = own === 1 ? 'not_before' : tier === 0 ? 'retry' : 'later';
-    const rule = dueAt === 0 ? 'due' : (ruleUntil.get(dueAt) ?? standard);
-    const at = dueAt === 0 ? now : dueAt;
-    const group = groups.get(rule) ?? { rule, rows: 0, from: at, to: at };
-    groups.set(rule, {
-      rule,
-      rows: group.rows + count,
-      from: Math.min(group.from, at),
-      to: Math.max(group.to, at),
-    });
-  }
-  return [...groups.values()].toSorted((a, b) => b.rows - a.rows || a.rule.localeCompare(b.rule));
+  const rule = await sqlRule(db, campaignId, now);
+  // Rows that are alike first: there are many of them, and few rules.
+  const { rows } = await sql<WaitingGroup>`
+    select rule, cast(sum(alike) as bigint) as rows, min(due_at) as "from", max(due_at) as "to" from (
+      select ${rule} as rule, due_at, alike from (
+        select due_at, tier, not_before, count(*) as alike from (
+          select case when due_at <= ${now} then ${now} else due_at end as due_at, tier,
+            case when not_before = due_at then due_at end as not_before
+          from recipients where campaign_id = ${campaignId} and state = 'waiting') waiting
+        group by due_at, tier, not_before) kinds) ruled
+    group by rule`.execute(db);
+  return rows.toSorted((a, b) => b.rows - a.rows || a.rule.localeCompare(b.rule));
+}
+
+/** The condition under which a row of `recipients` is one of those that `readWaiting` counts under this rule. */
+export async function waitsFor(
+  db: Queries,
+  campaignId: string,
+  { rule, now }: { rule: string; now: number },
+): Promise<RawBuilder<SqlBool>> {
+  return sql`state = 'waiting' and ${await sqlRule(db, campaignId, now)} = ${rule}`;
+}
+
+/** The rule that keeps a waiting row of `recipients`. */
+async function sqlRule(db: Queries, campaignId: string, now: number): Promise<RawBuilder<string>> {
+  const deferrals = [...(await readDeferrals(db, campaignId))].filter(([until]) => until > now);
+  const deferred = [...groupBy(deferrals, ([, reason]) => reason)].map(
+    ([reason, untils]) => sql`when due_at in (${sql.join(untils.map(([until]) => until))}) then ${reason}`,
+  );
+  return sql`case when due_at <= ${now} then 'due' ${sql.join(deferred, sql` `)} when not_before = due_at then 'not_before'
+    when tier = 0 then 'retry' else 'later' end`;
 }
 
 /** Until when which rule has put rows off, as the newest lines of the log tell. */
@@ -62,20 +74,4 @@ async function readDeferrals(db: Queries, campaignId: string): Promise<Map<numbe
     if (until !== undefined && reason !== undefined && !rules.has(until)) rules.set(until, reason);
   }
   return rules;
-}
-
-/** The condition under which a row of `recipients` is one of those that `readWaiting` counts under this rule. */
-export async function waitsFor(
-  db: Queries,
-  campaignId: string,
-  { rule, now }: { rule: string; now: number },
-): Promise<RawBuilder<SqlBool>> {
-  if (rule === 'due') return sql`state = 'waiting' and due_at <= ${now}`;
-  const ruleUntil = await readDeferrals(db, campaignId);
-  const set = [...ruleUntil].filter(([, reason]) => reason === rule).map(([until]) => until);
-  if (set.length > 0) return sql`state = 'waiting' and due_at > ${now} and due_at in (${sql.join(set)})`;
-  const others = ruleUntil.size === 0 ? sql`` : sql`and due_at not in (${sql.join([...ruleUntil.keys()])})`;
-  const own = sql`not_before is not null and not_before = due_at`;
-  const standard = rule === 'not_before' ? own : sql`not (${own}) and tier = ${rule === 'retry' ? 0 : 1}`;
-  return sql`state = 'waiting' and due_at > ${now} and ${standard} ${others}`;
 }

@@ -1,0 +1,47 @@
+import type { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import type { Api } from '../../api/core/app.ts';
+import { apiHeaders } from './call-api.ts';
+
+/** A file that the page hands out as the API gives it; asking is logged there. */
+export interface DeskFile {
+  /** Such as `/campaigns/:campaign/results.csv`. */
+  path: string;
+  /** Address at the API. `query`: of the request, with its `?`. */
+  url: (params: Readonly<Record<string, string>>, query: string) => string;
+}
+
+/** What goes along with the file; everything else is the page's own. */
+const kept = ['content-type', 'content-disposition', 'content-length', 'content-range', 'accept-ranges'] as const;
+
+export interface AskedFile {
+  status: number;
+  headers: Record<string, string>;
+  stream: Readable;
+}
+
+/** Asks the API of this server for a file in the name of who has signed in; it comes as it is read. */
+export async function askFile(app: Api, request: FastifyRequest, url: string): Promise<AskedFile> {
+  const { range } = request.headers;
+  const answer = await app.inject({
+    method: 'GET',
+    url,
+    headers: { ...apiHeaders(request), ...(range === undefined ? {} : { range }) },
+    payloadAsStream: true,
+  });
+  const headers = kept.flatMap((name) => {
+    const value = answer.headers[name];
+    return value === undefined ? [] : [[name, String(value)] as const];
+  });
+  return { status: answer.statusCode, headers: Object.fromEntries(headers), stream: answer.stream() };
+}
+
+/** The refusal that came in place of a file. */
+export async function readRefusal({
+  status,
+  stream,
+}: AskedFile): Promise<{ status: number; body: Record<string, unknown> }> {
+  const parts: Buffer[] = [];
+  for await (const part of stream) parts.push(Buffer.from(part as Uint8Array));
+  return { status, body: JSON.parse(Buffer.concat(parts).toString('utf8')) as Record<string, unknown> };
+}
