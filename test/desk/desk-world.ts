@@ -17,8 +17,8 @@ export class DeskWorld {
     this.api = api;
   }
 
-  static async over(store: Store): Promise<DeskWorld> {
-    return new DeskWorld(await ApiWorld.over(store));
+  static async over(store: Store, settings: NodeJS.ProcessEnv = {}): Promise<DeskWorld> {
+    return new DeskWorld(await ApiWorld.over(store, settings));
   }
 
   /** `role`: of the token with which the browser is signed in. */

@@ -2,7 +2,9 @@ import type { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
 import { decide, readDoubtful, readRowDecision, resolveAll, type SetOff } from '../../control/resolve.ts';
 import { maskedNumber } from '../../input/masked-number.ts';
+import { printable } from '../../input/printable.ts';
 import { withInstants } from '../../input/with-instants.ts';
+import { DecisionsRefusedError } from '../../ledger/people/decision-checks.ts';
 import type { Api } from '../core/app.ts';
 import { changeCampaign } from '../core/changes.ts';
 import type { ApiContext } from '../core/context.ts';
@@ -81,7 +83,9 @@ export function doubtRoutes(app: Api, context: ApiContext): void {
             'not_in_doubt',
             `Row ${row} of campaign ${campaignId} is not in doubt, or was left as it is.`,
           );
-        const { setOff } = await decide(context, campaignId, lines);
+        const { setOff } = await decide(context, campaignId, lines).catch((error: unknown) => {
+          throw error instanceof DecisionsRefusedError ? problemOfDecision(error) : error;
+        });
         return { campaignId, row, setOff: setOffText(setOff) };
       };
       return changeCampaign(context, { request, reply, action: `resolve_row_${decision}`, work });
@@ -114,6 +118,12 @@ export function doubtRoutes(app: Api, context: ApiContext): void {
       return changeCampaign(context, { request, reply, action: `resolve_${decision}`, work });
     },
   );
+}
+
+/** Says what stands in the way of the decision: the error itself only counts. */
+function problemOfDecision({ problems }: DecisionsRefusedError): ProblemError {
+  const why = problems.map(({ value, problem }) => `${printable(value)}: ${problem}`).join('; ');
+  return new ProblemError(422, 'decisions_refused', `Nothing was changed. ${why}.`);
 }
 
 function setOffText(setOff: SetOff): string | null {

@@ -1,7 +1,9 @@
 import type { DeskAction } from '../core/action.ts';
+import { resolveAllRows } from './resolve-all.ts';
+import { resolveRow } from './resolve-row.ts';
 import { steerActions } from './steer.ts';
 import { suppressRow } from './suppress-row.ts';
 import { withdrawRow } from './withdraw-row.ts';
 
 /** Everything that can be done from the page, and carries a form. */
-export const actions: readonly DeskAction[] = [...steerActions, suppressRow, withdrawRow];
+export const actions: readonly DeskAction[] = [...steerActions, suppressRow, withdrawRow, resolveRow, resolveAllRows];

@@ -11,8 +11,8 @@ const mostFields = 50;
 const mostFieldBytes = 1_000_000;
 
 /**
- * Does the work with what a form has sent; its files lie in a folder that is gone afterwards. `names`: fields that may hold a file, of which
- * one without a file is left out. Throws ProblemError for what is too large or not expected.
+ * Does the work with what a form has sent; its files lie in a folder that is gone afterwards. `names`: fields that may hold a file, of
+ * which one without a file is left out. Throws ProblemError for what is too large or not expected.
  */
 export async function withSentForm<Answer>(
   request: FastifyRequest,

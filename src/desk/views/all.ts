@@ -3,6 +3,7 @@ import { campaignView } from './campaign.ts';
 import { campaignsView } from './campaigns.ts';
 import { personView } from './person.ts';
 import { rowsView } from './rows.ts';
+import { unresolvedView } from './unresolved.ts';
 
 /** The views by their address. */
 export const views: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
@@ -10,6 +11,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/campaigns/:campaign': campaignView,
   '/campaigns/:campaign/rows': rowsView,
   '/campaigns/:campaign/rows/:row': personView,
+  '/campaigns/:campaign/unresolved': unresolvedView,
 };
 
 /** Those that are asked for by POST as well: what is searched for may be a number, which belongs in no address. */

@@ -30,6 +30,21 @@ export async function findUnresolved(
   campaignId: string,
   rowNumbers: readonly number[] | null = null,
 ): Promise<RecipientRow[]> {
+  return unresolvedOf(db, campaignId)
+    .$if(rowNumbers !== null, (query) => query.where('row_number', 'in', rowNumbers ?? []))
+    .execute();
+}
+
+/** As `findUnresolved`, a page at a time: at most `limit` rows behind `afterRow`. */
+export async function findUnresolvedPage(
+  db: Queries,
+  campaignId: string,
+  { afterRow, limit }: { afterRow: number; limit: number },
+): Promise<RecipientRow[]> {
+  return unresolvedOf(db, campaignId).where('row_number', '>', afterRow).limit(limit).execute();
+}
+
+function unresolvedOf(db: Queries, campaignId: string) {
   return db
     .selectFrom('recipients')
     .selectAll()
@@ -37,9 +52,7 @@ export async function findUnresolved(
     .where('state', '=', 'done')
     .where('outcome', '=', 'unresolved')
     .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', givenUp)]))
-    .$if(rowNumbers !== null, (query) => query.where('row_number', 'in', rowNumbers ?? []))
-    .orderBy('row_number')
-    .execute();
+    .orderBy('row_number');
 }
 
 /** Looks up what may have become of the rows' calls, as the records stand now. */

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { ConversationFacts } from '../../../src/domain/conversation-facts.ts';
 import {
   DecisionsRefusedError,
   type DecisionLine,
@@ -11,33 +10,11 @@ import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { violations } from '../edit-world.ts';
-import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { answered, beginProven, noon, type Scenario } from '../scenario.ts';
 import { dialects } from '../test-stores.ts';
+import { talk, three, threeInDoubt } from './three-in-doubt.ts';
 
-const three = numbers(3);
 const later = noon + 3 * hourMs;
-const optOut = [{ source: 'collected' as const, key: 'do_not_call', values: [true] }];
-
-/** A talk whose record shows the words that all three were called with, and nobody's number. */
-function talk(conversationId: string, more: Partial<ConversationFacts> = {}): Partial<ConversationFacts> {
-  const record = { ...answered(conversationId, '', noon + 5_000), calleeNumber: null, callResult: null };
-  return { ...record, openingLine: 'Hello Guest', ...more };
-}
-
-/** Three people called at once with the same words; two records that nobody can ascribe. */
-async function threeInDoubt(
-  dialect: (typeof dialects)[number],
-  records = [talk('conv_a'), talk('conv_b')],
-): Promise<Scenario> {
-  const store = await openCleanStore(dialect);
-  const rules = { sharedWords: 'unresolved' as const, optOut };
-  const spring = await beginProven(store, { rows: buildRows(three, () => 'Guest'), rules });
-  await spring.dial(1);
-  await spring.sweep(noon + minuteMs, records);
-  for (let now = noon + 2 * minuteMs; now <= noon + 30 * minuteMs; now += 2 * minuteMs) await spring.sweep(now);
-  return spring;
-}
-
 function line(row: number, conversationId: string | null, decision: DoubtDecision | null): DecisionLine {
   return { place: `line ${row}`, row, attemptId: `spring/${row}/1`, conversationId, decision };
 }
