@@ -36,14 +36,35 @@ export class DeskWorld {
     return this.post(path, { ...hiddenFields((await this.get(path, role)).text), ...fields }, role);
   }
 
+  /** Sends a form with files from a page of this server. */
+  async send(
+    path: string,
+    { fields, files }: { fields: Record<string, string>; files: Record<string, string> },
+    role: TokenRole = 'operate',
+  ): Promise<DeskAnswer> {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    for (const [name, text] of Object.entries(files)) form.append(name, new Blob([text]), `${name}.csv`);
+    const answer = await this.api.app.inject({
+      method: 'POST',
+      url: path,
+      headers: this.#headers(role),
+      payload: form,
+    });
+    return { status: answer.statusCode, headers: answer.headers, text: answer.body };
+  }
+
+  #headers(role: TokenRole): Record<string, string> {
+    return { 'sec-fetch-site': 'same-origin', cookie: `carillon_session=${this.api.tokenText(role)}` };
+  }
+
   async #ask(asked: { method: 'GET' | 'POST'; path: string; role: TokenRole; fields?: Record<string, string> }) {
     const { method, path, role, fields } = asked;
     const answer = await this.api.app.inject({
       method,
       url: path,
       headers: {
-        'sec-fetch-site': 'same-origin',
-        cookie: `carillon_session=${this.api.tokenText(role)}`,
+        ...this.#headers(role),
         ...(fields === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
       },
       ...(fields === undefined ? {} : { payload: new URLSearchParams(fields).toString() }),

@@ -191,7 +191,16 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/words',
   ],
 
-  'src/desk/core': ['src', 'src/api/core', 'src/convai', 'src/domain', 'src/html', 'src/input', 'src/ledger/**'],
+  'src/desk/core': [
+    'src',
+    'src/api/core',
+    'src/control',
+    'src/convai',
+    'src/domain',
+    'src/html',
+    'src/input',
+    'src/ledger/**',
+  ],
   'src/desk/actions': deskParts,
   'src/desk/views': [...deskParts, 'src/desk/actions'],
   'src/desk': ['src/api/core', 'src/charts', 'src/desk/**', 'src/html', 'src/ledger/**'],

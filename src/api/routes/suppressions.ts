@@ -1,15 +1,25 @@
 import { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
-import { addToDoNotCall, checkDoNotCall, readNumbers, removeFromDoNotCall } from '../../control/suppress.ts';
+import {
+  addToDoNotCall,
+  checkDoNotCall,
+  importDoNotCall,
+  readNumbers,
+  removeFromDoNotCall,
+} from '../../control/suppress.ts';
 import { withInstants } from '../../input/with-instants.ts';
 import { accountScope, listSuppressions } from '../../ledger/rows/suppressions.ts';
 import { holderOf, type Api } from '../core/app.ts';
 import { makeChange } from '../core/changes.ts';
 import type { ApiContext } from '../core/context.ts';
+import { ProblemError, problemOf } from '../core/problem.ts';
+import { withUploads } from '../core/uploads.ts';
 import { keyHeaders, refusals } from '../schemas/common.ts';
 import {
   addSuppressionsBody,
   checkSuppressionsBody,
+  importedSuppressions,
+  importSuppressionsQuery,
   removeSuppressionsBody,
   suppression,
   suppressionQuery,
@@ -17,6 +27,7 @@ import {
 
 const path = '/api/v1/suppressions';
 const tags = ['do-not-call'];
+const mostBadLines = 20;
 const entries = z.array(suppression);
 const checkedNumbers = z.object({
   numbers: z.array(z.object({ e164: z.string(), suppressed: z.boolean(), entries })),
@@ -88,6 +99,51 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
   );
 
   app.post(
+    `${path}/import`,
+    {
+      config: { role: 'operate', files: ['numbers'] },
+      schema: {
+        operationId: 'importSuppressions',
+        tags,
+        summary: 'Put the numbers of a file on the do-not-call list, all of them or none',
+        description: 'CSV or a workbook, of any length. Lines that are no number are left out and counted.',
+        consumes: ['multipart/form-data'],
+        headers: keyHeaders,
+        querystring: importSuppressionsQuery,
+        response: { 200: importedSuppressions, ...refusals(404, 409, 413, 415, 422) },
+      },
+    },
+    async (request, reply) =>
+      withUploads(request, ['numbers'], async ({ folder, paths, hashes }) => {
+        const { region, column, campaign, expires_at: expiresAt } = request.query;
+        const terms = { campaign, expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt) };
+        const work = async () => {
+          const badLines: number[] = [];
+          const file = {
+            path: paths.numbers,
+            name: holderOf(request).name,
+            region,
+            column,
+            onBad: (line: number) => void (badLines.length < mostBadLines && badLines.push(line)),
+            onProgress: () => {},
+          };
+          const counts = await importDoNotCall(context, file, terms).catch((error: unknown) => {
+            throw withoutFolder(error, folder);
+          });
+          return { ...counts, badLines };
+        };
+        return makeChange(context, {
+          request,
+          reply,
+          action: 'suppressions_imported',
+          campaignId: campaign ?? accountScope,
+          fingerprint: { hashes, ...request.query },
+          work,
+        });
+      }),
+  );
+
+  app.post(
     `${path}/remove`,
     {
       config: { role: 'admin' },
@@ -144,4 +200,10 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
 function readCursor(text: string): { e164: string; scope: string } {
   const [e164 = '', scope = ''] = text.split(' ');
   return { e164, scope };
+}
+
+/** Where the file lay here is nobody's business. */
+function withoutFolder(error: unknown, folder: string): unknown {
+  const { status, code, detail } = problemOf(error);
+  return status >= 500 ? error : new ProblemError(status, code, detail.replaceAll(`${folder}/`, ''));
 }

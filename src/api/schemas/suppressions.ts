@@ -28,6 +28,27 @@ export const addSuppressionsBody = z.object({
   expiresAt: instant.optional().meta({ description: 'Left out: for ever.' }),
 });
 
+export const importSuppressionsQuery = z.object({
+  region,
+  column: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: 'Column of the numbers; left out: the only one there is.' }),
+  campaign,
+  expires_at: addSuppressionsBody.shape.expiresAt,
+});
+
+export const importedSuppressions = z.object({
+  rows: z.int(),
+  added: z.int(),
+  known: z.int().meta({ description: 'Stood there already.' }),
+  repeated: z.int().meta({ description: 'Repeat a number of the file.' }),
+  bad: z.int().meta({ description: 'Are no number, and protect nobody.' }),
+  badLines: z.array(z.int()).meta({ description: 'The first of them, as lines of the file.' }),
+});
+
 export const removeSuppressionsBody = z.object({ numbers, region, campaign });
 export const checkSuppressionsBody = z.object({ numbers, region });
 

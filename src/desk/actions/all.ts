@@ -1,9 +1,22 @@
 import type { DeskAction } from '../core/action.ts';
+import { addNumbers, removeNumbers } from './do-not-call.ts';
+import { importNumbers } from './import-numbers.ts';
 import { resolveAllRows } from './resolve-all.ts';
 import { resolveRow } from './resolve-row.ts';
+import { retryRows } from './retry.ts';
 import { steerActions } from './steer.ts';
 import { suppressRow } from './suppress-row.ts';
 import { withdrawRow } from './withdraw-row.ts';
 
 /** Everything that can be done from the page, and carries a form. */
-export const actions: readonly DeskAction[] = [...steerActions, suppressRow, withdrawRow, resolveRow, resolveAllRows];
+export const actions: readonly DeskAction[] = [
+  ...steerActions,
+  suppressRow,
+  withdrawRow,
+  resolveRow,
+  resolveAllRows,
+  addNumbers,
+  importNumbers,
+  removeNumbers,
+  retryRows,
+];

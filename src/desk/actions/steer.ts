@@ -113,6 +113,10 @@ export const steerActions: readonly DeskAction[] = names.map((wish) => ({
 /** Buttons for what the state of the campaign allows now. */
 export function steerLinks(request: ViewRequest, campaign: Campaign): Html | null {
   if (!may(request, 'operate')) return null;
+  if (['completed', 'cancelled'].includes(campaign.state))
+    return html`<p class="actions">
+      <a class="button" href="${campaignPath(campaign.campaignId, '/retry')}">Call rows again …</a>
+    </p>`;
   const open = offered[campaign.state];
   if (open.length === 0) return null;
   return html`<p class="actions">

@@ -1,12 +1,10 @@
 import { requireCampaign } from '../../control/ledger.ts';
-import { endOfTerm } from '../../control/suppress.ts';
-import { callingAttemptStates } from '../../domain/ledger.ts';
-import { hasClosed } from '../../domain/lifecycle.ts';
-import { empty, facts, figure, link } from '../../html/elements.ts';
+import { empty, facts, link } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
-import { readCallee, type CalleeRow } from '../../ledger/read/callee.ts';
+import { countCallsTo } from '../../ledger/read/calls-to.ts';
 import { actionForm, type DeskAction, type Given } from '../core/action.ts';
-import { termFields } from '../core/fields.ts';
+import { readTerms, termFields } from '../core/fields.ts';
+import { callFacts } from '../core/call-facts.ts';
 import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
 import { shownNumber } from '../core/numbers.ts';
 import { requireRow } from '../core/require-row.ts';
@@ -16,24 +14,23 @@ export const suppressRow: DeskAction = {
   path: '/campaigns/:campaign/rows/:row/suppress',
   role: 'operate',
   form: async (request, given) => {
-    const { context, now, params } = request;
+    const { context, params } = request;
     const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
     const { row, e164 } = await requireRow(request, campaignId);
     const back = rowPath(campaignId, row);
-    const callee = e164 === null ? null : await readCallee(context.store.db, e164, now);
     return {
       title: 'Do not call this number?',
       section: 'campaigns',
       crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [rowsPath(campaignId), 'Rows'], [back, `Row ${row}`]], // prettier-ignore
       body:
-        callee === null
+        e164 === null
           ? empty('This row has no number that could be called', link(back, 'Back'))
           : html`<section class="panel">
               <p>
                 Nobody is called under this number from now on. Calls that are planned and not sent yet are stopped;
                 open calls go on. Taking a number off the list again takes the role admin.
               </p>
-              ${facts([['Number', shownNumber(request, campaignId, e164)], ...whatHappens(callee.rows)])}
+              ${facts([['Number', shownNumber(request, campaignId, e164)], ...callFacts(await countCallsTo(context.store.db, [e164]))])}
               ${form(given, { campaignId, back })}
             </section>`,
     };
@@ -42,16 +39,13 @@ export const suppressRow: DeskAction = {
     const { context, params, now } = request;
     const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
     const { e164 } = await requireRow(request, campaignId);
-    const [reason, until] = [fields.get('reason')?.trim() ?? '', fields.get('until')?.trim() ?? ''];
-    const end = endOfTerm(until, now);
     return {
       method: 'POST',
       url: '/api/v1/suppressions',
       body: {
         numbers: e164 === null ? [] : [e164],
         ...(fields.get('scope') === 'campaign' ? { campaign: campaignId } : {}),
-        ...(reason === '' ? {} : { reason }),
-        ...(until === '' ? {} : { expiresAt: end === null ? until : new Date(end).toISOString() }),
+        ...readTerms(fields, now),
       },
     };
   },
@@ -63,21 +57,6 @@ export const suppressRow: DeskAction = {
         : 'The number was on the do-not-call list already, for at least as long.',
   }),
 };
-
-function whatHappens(rows: readonly CalleeRow[]): [string, Html][] {
-  const going = rows.filter(({ campaign }) => !hasClosed(campaign));
-  const calls = rows.flatMap((row) => row.calls);
-  const planned = calls.filter(({ attempt }) => attempt.state === 'planned').length;
-  const open = calls.filter(({ attempt }) => callingAttemptStates.includes(attempt.state)).length;
-  return [
-    [
-      'Rows that wait for a call, in all campaigns',
-      figure(going.filter(({ recipient }) => recipient.state === 'waiting').length),
-    ],
-    ['Planned calls that are stopped', figure(planned)],
-    ['Open calls that go on', figure(open)],
-  ];
-}
 
 function form(given: Given, { campaignId, back }: { campaignId: string; back: string }): Html {
   const onlyHere = given.fields?.get('scope') === 'campaign';

@@ -6,6 +6,7 @@ import { may, type Section, type View, type ViewRequest } from './view.ts';
 const sections: readonly { name: Section; path: string; words: string; operate?: true }[] = [
   { name: 'campaigns', path: '/', words: 'Campaigns' },
   { name: 'new', path: '/new', words: 'New campaign', operate: true },
+  { name: 'do-not-call', path: '/do-not-call', words: 'Do not call' },
 ];
 
 /** Everything that changes while the page is open. The script fetches it again and puts it in place of what is shown. */

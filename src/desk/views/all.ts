@@ -1,7 +1,9 @@
 import type { View, ViewRequest } from '../core/view.ts';
 import { campaignView } from './campaign.ts';
 import { campaignsView } from './campaigns.ts';
+import { doNotCallView } from './do-not-call.ts';
 import { personView } from './person.ts';
+import { resultsView } from './results.ts';
 import { rowsView } from './rows.ts';
 import { unresolvedView } from './unresolved.ts';
 
@@ -12,9 +14,12 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/campaigns/:campaign/rows': rowsView,
   '/campaigns/:campaign/rows/:row': personView,
   '/campaigns/:campaign/unresolved': unresolvedView,
+  '/campaigns/:campaign/results': resultsView,
+  '/do-not-call': doNotCallView,
 };
 
 /** Those that are asked for by POST as well: what is searched for may be a number, which belongs in no address. */
 export const searches: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
   '/campaigns/:campaign/rows': rowsView,
+  '/do-not-call': doNotCallView,
 };

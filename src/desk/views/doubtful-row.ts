@@ -62,7 +62,7 @@ export function unrecordedRows(
             Row: link(path, figure(row)),
             ID: externalId === null ? '–' : id(printable(externalId)),
             Number: shownNumber(request, campaignId, e164),
-            'Why nobody knows': causeOf(reason, last?.detail ?? null),
+            'Why nobody knows': html`<span class="long">${causeOf(reason, last?.detail ?? null)}</span>`,
             Requested: instant(last?.posted_at ?? null, 'full'),
             ...(mayDecide ? { '': html`<span class="choices">${wholeRow(path)}</span>` } : {}),
           },

@@ -9,7 +9,7 @@ import { withdrawnReason } from './edit-verdict.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
-import type { At, Tx } from '../tx.ts';
+import type { At, Queries, Tx } from '../tx.ts';
 
 /** Outcomes after which somebody may be called again: they were not reached, and nothing forbids it. */
 export const retriableOutcomes = [
@@ -76,21 +76,39 @@ function refuseUnlessEnded(campaign: Campaign | undefined, now: number): void {
   }
 }
 
+/** How many rows a retry would put back in line, by their outcome. */
+export async function countRetriable(
+  db: Queries,
+  campaignId: string,
+): Promise<Partial<Record<RetriableOutcome, number>>> {
+  const rows = await retriableOf(db, campaignId, retriableOutcomes)
+    .select((eb) => ['outcome', eb.fn.countAll<number>().as('count')])
+    .groupBy('outcome')
+    .execute();
+  return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]));
+}
+
+function retriableOf(db: Queries, campaignId: string, outcomes: readonly RetriableOutcome[]) {
+  return (
+    db
+      .selectFrom('recipients')
+      .where('campaign_id', '=', campaignId)
+      .where('state', '=', 'done')
+      .where('outcome', 'in', outcomes)
+      // Whom a person took out, and whose record cannot be told apart, comes back only by a person's word about that row.
+      .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', 'not in', [withdrawnReason, notToldApart])]))
+  );
+}
+
 /** The rows put back in line, of those behind `after`. */
 async function requeuePart(
   tx: Tx,
   { campaignId, now }: At,
   { outcomes, after }: { outcomes: readonly RetriableOutcome[]; after: number },
 ): Promise<{ row_number: number }[]> {
-  const rows = await tx
-    .selectFrom('recipients')
+  const rows = await retriableOf(tx, campaignId, outcomes)
     .select(['recipient_id', 'row_number', 'outcome'])
-    .where('campaign_id', '=', campaignId)
     .where('row_number', '>', after)
-    .where('state', '=', 'done')
-    .where('outcome', 'in', outcomes)
-    // Whom a person took out, and whose record cannot be told apart, comes back only by a person's word about that row.
-    .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', 'not in', [withdrawnReason, notToldApart])]))
     .orderBy('row_number')
     .limit(rowsPerCommit)
     .execute();
