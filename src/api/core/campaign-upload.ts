@@ -2,8 +2,8 @@ import { basename, join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import { readCampaignFile, type CampaignFile } from '../../campaign-file/file.ts';
 import { readCampaignText } from '../../input/yaml-text.ts';
-import { ProblemError, problemOf } from './problem.ts';
-import { renameUpload, withUploads } from './uploads.ts';
+import { ProblemError } from './problem.ts';
+import { renameUpload, withoutFolder, withUploads } from './uploads.ts';
 
 /** A campaign file and its list, as they came. */
 export interface CampaignUpload {
@@ -27,9 +27,7 @@ export async function withCampaignUpload<Answer>(
       await renameUpload(folder, paths.list, await listNameOf(path));
       return await work({ file: await readCampaignFile(path), hashes });
     } catch (error) {
-      const refusal = problemOf(error);
-      if (refusal.status >= 500 || error instanceof ProblemError) throw error;
-      throw new ProblemError(refusal.status, refusal.code, refusal.detail.replaceAll(`${folder}/`, ''));
+      throw withoutFolder(error, folder);
     }
   });
 }

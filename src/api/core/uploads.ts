@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
-import { ProblemError } from './problem.ts';
+import { ProblemError, problemOf } from './problem.ts';
 
 /** Files that came with a request, in a folder that is gone after it. */
 export interface Uploads<Name extends string> {
@@ -59,4 +59,11 @@ export async function withUploads<Name extends string, Answer>(
 /** Gives a file that was received the name under which another one speaks of it: a plain name, so that nothing else can be meant. */
 export async function renameUpload(folder: string, path: string, name: string): Promise<void> {
   await rename(path, join(folder, name));
+}
+
+/** The refusal that an error comes to, without the folder: where files lie here is nobody's business. */
+export function withoutFolder(error: unknown, folder: string): unknown {
+  const { status, code, detail } = problemOf(error);
+  if (status >= 500 || error instanceof ProblemError) return error;
+  return new ProblemError(status, code, detail.replaceAll(`${folder}/`, ''));
 }

@@ -13,7 +13,7 @@ import type { Api } from '../core/app.ts';
 import { withCampaignUpload } from '../core/campaign-upload.ts';
 import { changeCampaign, makeChange } from '../core/changes.ts';
 import { serviceNow, type ApiContext } from '../core/context.ts';
-import { withUploads } from '../core/uploads.ts';
+import { withoutFolder, withUploads } from '../core/uploads.ts';
 import { campaignParams, keyHeaders, refusals } from '../schemas/common.ts';
 import { checked, createQuery, created, updateQuery, updated } from '../schemas/create.ts';
 
@@ -117,9 +117,9 @@ export function createRoutes(app: Api, context: ApiContext): void {
       },
     },
     async (request, reply) =>
-      withUploads(request, ['list'], async ({ paths, hashes }) => {
+      withUploads(request, ['list'], async ({ folder, paths, hashes }) => {
         const { dry_run: dryRun, add, restore } = request.query;
-        const work = async (campaignId: string) => {
+        const change = async (campaignId: string) => {
           const update = await openUpdate(context, { campaignId, path: paths.list });
           const counts = new UpdateCounts();
           for await (const rows of applyUpdate(context, update, { dryRun, add, restore })) counts.add(rows);
@@ -128,6 +128,10 @@ export function createRoutes(app: Api, context: ApiContext): void {
           const notice = hasChanged ? await tellToLook(context, campaignId) : ({ told: true } as const);
           return { campaignId, dryRun, ...summary, notice: notice.told ? null : notice.why };
         };
+        const work = (campaignId: string) =>
+          change(campaignId).catch((error: unknown) => {
+            throw withoutFolder(error, folder);
+          });
         const fingerprint = { hashes, dryRun, add, restore };
         return changeCampaign(context, { request, reply, action: dryRun ? null : 'update', fingerprint, work });
       }),

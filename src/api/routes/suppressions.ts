@@ -12,8 +12,7 @@ import { accountScope, listSuppressions } from '../../ledger/rows/suppressions.t
 import { holderOf, type Api } from '../core/app.ts';
 import { makeChange } from '../core/changes.ts';
 import type { ApiContext } from '../core/context.ts';
-import { ProblemError, problemOf } from '../core/problem.ts';
-import { withUploads } from '../core/uploads.ts';
+import { withoutFolder, withUploads } from '../core/uploads.ts';
 import { keyHeaders, refusals } from '../schemas/common.ts';
 import {
   addSuppressionsBody,
@@ -200,10 +199,4 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
 function readCursor(text: string): { e164: string; scope: string } {
   const [e164 = '', scope = ''] = text.split(' ');
   return { e164, scope };
-}
-
-/** Where the file lay here is nobody's business. */
-function withoutFolder(error: unknown, folder: string): unknown {
-  const { status, code, detail } = problemOf(error);
-  return status >= 500 ? error : new ProblemError(status, code, detail.replaceAll(`${folder}/`, ''));
 }

@@ -6,6 +6,8 @@ import { resolveRow } from './resolve-row.ts';
 import { retryRows } from './retry.ts';
 import { steerActions } from './steer.ts';
 import { suppressRow } from './suppress-row.ts';
+import { updateList } from './update-list.ts';
+import { addWebhook, webhookActions } from './webhooks.ts';
 import { withdrawRow } from './withdraw-row.ts';
 
 /** Everything that can be done from the page, and carries a form. */
@@ -19,4 +21,7 @@ export const actions: readonly DeskAction[] = [
   importNumbers,
   removeNumbers,
   retryRows,
+  updateList,
+  addWebhook,
+  ...webhookActions,
 ];

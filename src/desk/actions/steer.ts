@@ -128,5 +128,10 @@ export function steerLinks(request: ViewRequest, campaign: Campaign): Html | nul
           >${wishes[wish].verb}</a
         >`,
     )}
+    ${campaign.state === 'draining' ? null : updateLink(campaign)}
   </p>`;
+}
+
+function updateLink({ campaignId }: Campaign): Html {
+  return html`<a class="button" href="${campaignPath(campaignId, '/update')}">Update the list …</a>`;
 }

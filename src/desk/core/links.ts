@@ -17,3 +17,7 @@ export function rowsPath(
 export function rowPath(campaignId: string, row: number, more = ''): string {
   return campaignPath(campaignId, `/rows/${row}${more}`);
 }
+
+export function webhookPath(webhookId: string, more = ''): string {
+  return `/webhooks/${encodeURIComponent(webhookId)}${more}`;
+}

@@ -6,6 +6,7 @@ import { personView } from './person.ts';
 import { resultsView } from './results.ts';
 import { rowsView } from './rows.ts';
 import { unresolvedView } from './unresolved.ts';
+import { webhooksView } from './webhooks.ts';
 
 /** The views by their address. */
 export const views: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
@@ -16,6 +17,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/campaigns/:campaign/unresolved': unresolvedView,
   '/campaigns/:campaign/results': resultsView,
   '/do-not-call': doNotCallView,
+  '/webhooks': webhooksView,
 };
 
 /** Those that are asked for by POST as well: what is searched for may be a number, which belongs in no address. */

@@ -1,0 +1,146 @@
+import { requireWebhook } from '../../control/webhooks.ts';
+import { webhookEventTypes } from '../../domain/webhooks/messages.ts';
+import { facts, figure } from '../../html/elements.ts';
+import { html } from '../../html/html.ts';
+import { printable } from '../../input/printable.ts';
+import { lastEventSeq } from '../../ledger/events.ts';
+import { listCampaigns } from '../../ledger/rows/campaigns.ts';
+import { webhookAsJson, webhookStanding } from '../../words/webhooks.ts';
+import { actionForm, type DeskAction } from '../core/action.ts';
+import { readScope, scopeField } from '../core/fields.ts';
+
+const back = '/webhooks';
+const crumbs = [[back, 'Webhooks']] as const;
+
+/** One more address that is told of events. */
+export const addWebhook: DeskAction = {
+  path: '/webhooks/add',
+  role: 'admin',
+  form: async ({ context }, given) => {
+    const campaigns = await listCampaigns(context.store.db);
+    const chosen = given.fields?.getAll('type') ?? [];
+    return {
+      title: 'Add a webhook',
+      section: 'webhooks',
+      crumbs,
+      body: html`<section class="panel">
+        <p>
+          The address is told of what happens from then on, in order, and again until it has taken each event. Requests
+          are signed. Keep an address that contains a key in a variable of the workers, as env://CARILLON_URL_NAME.
+        </p>
+        ${actionForm(given, {
+          button: 'Add the webhook',
+          back,
+          body: html`<label class="field"
+              >Address, https
+              <input name="url" required maxlength="4100" autocomplete="off" value="${given.fields?.get('url') ?? ''}"
+            /></label>
+            ${scopeField(
+              given.fields,
+              campaigns.map(({ campaignId }) => campaignId),
+            )}
+            <fieldset class="row">
+              <legend>Only these events; none chosen: all</legend>
+              ${webhookEventTypes.map(
+                (type) =>
+                  html`<label
+                    ><input
+                      type="checkbox"
+                      name="type"
+                      value="${type}"
+                      ${chosen.includes(type) ? html`checked` : null}
+                    />
+                    ${type}</label
+                  >`,
+              )}
+            </fieldset>`,
+        })}
+      </section>`,
+    };
+  },
+  call: ({ fields }) => {
+    const types = fields.getAll('type');
+    return {
+      method: 'POST',
+      url: '/api/v1/webhooks',
+      body: { url: fields.get('url')?.trim() ?? '', ...readScope(fields), ...(types.length === 0 ? {} : { types }) },
+    };
+  },
+  done: (_sent, { body }) => ({ to: back, said: `The webhook is added.${noticeOf(body)}` }),
+};
+
+interface WishWords {
+  button: string;
+  says: string;
+  said: string;
+  danger?: true;
+}
+
+const wishes: Readonly<Record<'pause' | 'resume' | 'remove' | 'test', WishWords>> = {
+  pause: {
+    button: 'Pause this webhook',
+    says: 'Events are held back, and none is lost: they are sent when it is resumed.',
+    said: 'The webhook is paused.',
+  },
+  resume: {
+    button: 'Resume this webhook',
+    says: 'What was held back is sent at once, in order.',
+    said: 'The webhook goes on.',
+  },
+  remove: {
+    button: 'Remove this webhook',
+    says: 'The address is told of nothing more. What it has not taken yet is not sent, also if it is added again.',
+    said: 'The webhook is removed.',
+    danger: true,
+  },
+  test: {
+    button: 'Send a ping',
+    says: 'One request of the type ping is sent from this server, signed like the others. It tells of nothing.',
+    said: 'The ping was taken.',
+  },
+};
+
+/** What may be done to one webhook. */
+export const webhookActions: readonly DeskAction[] = (Object.keys(wishes) as (keyof typeof wishes)[]).map((wish) => ({
+  path: `/webhooks/:webhook/${wish}`,
+  role: 'admin',
+  form: async ({ context, params }, given) => {
+    const webhook = await requireWebhook(context, params['webhook'] ?? '');
+    const { button, says, danger } = wishes[wish];
+    return {
+      title: `${button}?`,
+      section: 'webhooks',
+      crumbs,
+      body: html`<section class="panel">
+        <p>${says}</p>
+        ${facts([
+          ['Address', printable(webhookAsJson(webhook).place)],
+          ['State', printable(webhookStanding(webhook, context.now()))],
+          ['Campaigns', webhook.campaignId ?? 'all'],
+          ['Lines of the log to go', figure(Math.max(0, (await lastEventSeq(context.store.db)) - webhook.cursor))],
+        ])}
+        ${
+          given.answer === null
+            ? null
+            : html`<p class="refused" role="alert">The ping was not taken: ${pingText(given.answer)}</p>`
+        }
+        ${actionForm(given, { button, back, ...(danger === undefined ? {} : { tone: 'danger' }) })}
+      </section>`,
+    };
+  },
+  call: ({ params }) => {
+    const url = `/api/v1/webhooks/${encodeURIComponent(params['webhook'] ?? '')}`;
+    return wish === 'remove' ? { method: 'DELETE', url } : { method: 'POST', url: `${url}/${wish}` };
+  },
+  done: (_sent, { body }) =>
+    wish === 'test' && body['delivered'] !== true ? null : { to: back, said: `${wishes[wish].said}${noticeOf(body)}` },
+}));
+
+function pingText({ status, why }: Record<string, unknown>): string {
+  if (typeof why === 'string') return printable(why);
+  return `it was answered with status ${String(status)}`;
+}
+
+function noticeOf({ notice }: Record<string, unknown>): string {
+  return typeof notice === 'string' ? ` ${notice}` : '';
+}
