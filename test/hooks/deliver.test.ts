@@ -6,6 +6,8 @@ import { appendEvents, readAllEvents } from '../../src/ledger/events.ts';
 import { changeCampaignState, endCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { claimDeliveries, noteDelivered } from '../../src/ledger/webhooks/deliveries.ts';
+import { findEndOfLog } from '../../src/ledger/webhooks/log-end.ts';
+import { readToldRow } from '../../src/ledger/webhooks/told-row.ts';
 import { deleteWebhook, steerWebhook } from '../../src/ledger/webhooks/registry.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { answered, beginProven, noon } from '../ledger/scenario.ts';
@@ -266,37 +268,50 @@ test.for(dialects)('a webhook of one campaign, and of some types, is told of tho
   expect((await webhookOf(store)).cursor).toBe(last?.seq);
 });
 
-test.skipIf(!dialects.includes('postgres'))(
-  'an event that is committed late is not missed, and keeps its place',
-  async () => {
-    const location = await emptyDatabase('postgres');
-    const store = await openAt(location);
-    const other = await openAt(location);
-    const hook = await startHookServer(taken);
-    await addTestWebhook(store, hook.url);
-    const running = startDelivery(store);
-    let commit = (): void => {};
-    const held = new Promise<void>((resolve) => (commit = resolve));
-    let isWritten = false;
-    const late = other.transaction(async (tx) => {
-      const data = { from: 'draft', to: 'running', reason: null } as const;
-      await appendEvents(tx, [{ at: noon, campaignId: 'late', type: 'campaign.state', data }]);
-      isWritten = true;
-      await held;
-    });
-    await until('the first event has its number', () => isWritten);
-    await changeStates(store, 'early', [['draft', 'running']]);
-    // A webhook that is added now waits for the first event, so as not to be told of what came before it.
-    const adding = addTestWebhook(store, hook.url, { webhookId: 'later' });
-    const claims = store.db.selectFrom('webhooks').select('deliverer').where('deliverer', 'is not', null);
-    await until('the log is being read', async () => (await claims.execute()).length > 0);
-    expect(hook.calls).toEqual([]);
-    commit();
-    await late;
-    await until('both have come', () => hook.calls.length === 2);
-    await running.stop();
-    expect(readMessages(hook.calls).map(({ data }) => data['campaign'])).toEqual(['late', 'early']);
-    expect((await adding).cursor).toBe((await readAllEvents(store.db, 0, 100, ['campaign.state'])).at(-1)?.seq);
+test.skipIf(!dialects.includes('postgres'))('an event that is committed late is not missed', async () => {
+  const location = await emptyDatabase('postgres');
+  const store = await openAt(location);
+  const other = await openAt(location);
+  const hook = await startHookServer(taken);
+  await addTestWebhook(store, hook.url, { types: ['campaign.completed'] });
+  let commit = (): void => {};
+  const held = new Promise<void>((resolve) => (commit = resolve));
+  let isWritten = false;
+  const late = other.transaction(async (tx) => {
+    const data = { from: 'running', to: 'completed', reason: null } as const;
+    await appendEvents(tx, [{ at: noon, campaignId: 'late', type: 'campaign.state', data }]);
+    isWritten = true;
+    await held;
+  });
+  await until('the first event has its number', () => isWritten);
+  await changeStates(store, 'early', [['draft', 'running']]);
+  const added = await addTestWebhook(store, hook.url, { webhookId: 'later' });
+  // It looks at the log once, and keeps how far it has got.
+  await startDelivery(store).stop();
+  commit();
+  await late;
+  const running = startDelivery(store);
+  await until('the late event has come', () => hook.calls.length === 1);
+  await running.stop();
+  const [event] = await readAllEvents(store.db, 0, 100, ['campaign.state']);
+  expect(readMessages(hook.calls).map(({ data }) => data['campaign'])).toEqual(['late']);
+  // One that was added before the commit is told of it, too.
+  expect(added.cursor).toBeLessThan(event?.seq ?? 0);
+});
+
+test.for(dialects)(
+  'a call that was given back is no attempt, and one after an event is none of it: %s',
+  async (dialect) => {
+    const store = await openTestStore(dialect);
+    const scenario = await beginProven(store, { rules: { pacing: { batchSize: 1 } } });
+    const before = await findEndOfLog(store);
+    await scenario.dial(1);
+    const [recipientId = ''] = (await scenario.attempts()).map((attempt) => attempt.recipient_id);
+    const after = await findEndOfLog(store);
+    expect(await readToldRow(store.db, recipientId, before)).toEqual({ row: 1, id: null, attempts: 0 });
+    expect(await readToldRow(store.db, recipientId, after)).toEqual({ row: 1, id: null, attempts: 1 });
+    await store.db.updateTable('attempts').set({ state: 'released' }).execute();
+    expect(await readToldRow(store.db, recipientId, after)).toEqual({ row: 1, id: null, attempts: 0 });
   },
 );
 
