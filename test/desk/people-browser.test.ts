@@ -82,6 +82,7 @@ const views = [
   '/campaigns/spring/rows/1/resolve?decision=redial',
   '/campaigns/spring/resolve?decision=give_up',
   '/campaigns/spring/results',
+  '/campaigns/spring/report',
   '/campaigns/spring/retry',
   '/campaigns/spring/update',
   '/do-not-call',

@@ -152,3 +152,26 @@ test('a retry says how many rows each outcome has; without Temporal, and while t
   expect(refused.text).toMatch(/value="exhausted"\s+checked/);
   expect((await scenario.recipients()).filter(({ state }) => state === 'waiting')).toHaveLength(0);
 });
+
+test('a report is one file that opens without this server; with people in it the log says who has asked', async () => {
+  const { store, scenario, desk, actions } = await openWorld();
+  await beginProven(store, { campaignId: 'autumn' });
+  await scenario.dial(1);
+  await scenario.sweep(noon + minuteMs, [answered('conv_1', one, noon + 5_000)]);
+  const form = await desk.get('/campaigns/spring/report', 'read');
+  expect(form.text).toContain('value="autumn"');
+  expect(form.text).not.toContain('name="people"');
+  const report = await desk.get('/campaigns/spring/report.html?with=autumn', 'read');
+  expect(report).toMatchObject({
+    status: 200,
+    headers: { 'content-disposition': 'attachment; filename="campaigns-report.html"' },
+  });
+  for (const id of ['spring', 'autumn']) expect(report.text).toContain(id);
+  for (const number of numbers(3)) expect(report.text).not.toContain(number);
+  expect((await desk.get('/campaigns/spring/report.html?people=true', 'read')).status).toBe(403);
+  expect(await actions('spring')).toEqual([]);
+  const people = await desk.get('/campaigns/spring/report.html?people=true');
+  expect(people.text).toContain(one);
+  expect(people.text).not.toContain('<script>alert');
+  expect(await actions('spring')).toEqual(['numbers_shown']);
+});

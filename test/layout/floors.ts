@@ -186,6 +186,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/domain/**',
     'src/input',
     'src/ledger/**',
+    'src/report',
     'src/results',
     'src/verify',
     'src/words',

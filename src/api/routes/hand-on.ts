@@ -4,12 +4,14 @@ import { requireCampaign } from '../../control/ledger.ts';
 import { withInstants } from '../../input/with-instants.ts';
 import { readCampaignReport } from '../../ledger/read/campaign-report.ts';
 import { everyResult, readResultKeys, readResults } from '../../ledger/read/result-rows.ts';
+import { renderHtmlReport } from '../../report/html-report.ts';
+import { readReportData } from '../../report/read-report.ts';
 import { renderResults, resultsFormats } from '../../results/file.ts';
 import type { Api } from '../core/app.ts';
 import { serviceNow, type ApiContext } from '../core/context.ts';
 import { noteNumbersShown } from '../core/shown-numbers.ts';
 import { campaignParams, refusals } from '../schemas/common.ts';
-import { report, resultsQuery } from '../schemas/hand-on.ts';
+import { htmlReportQuery, report, resultsQuery } from '../schemas/hand-on.ts';
 
 const types = {
   csv: 'text/csv; charset=utf-8',
@@ -38,6 +40,39 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
       return withInstants(await readCampaignReport(store, campaign, await serviceNow(context))) as z.input<
         typeof report
       >;
+    },
+  );
+
+  app.get(
+    '/api/v1/campaigns/:campaign/report.html',
+    {
+      config: { role: 'read' },
+      schema: {
+        operationId: 'downloadReport',
+        tags: ['insight'],
+        summary: 'Download the report as one HTML file with charts and proof, as carillon report --html writes it',
+        description:
+          'The judge reads the log, and asks the service nothing. With people, which takes the role operate and is written to the log, ' +
+          'it holds the first rows of each list with their numbers.',
+        params: campaignParams,
+        querystring: htmlReportQuery,
+        produces: ['text/html'],
+        response: { 200: z.any().meta({ description: 'The file.' }), ...refusals(404, 422) },
+      },
+    },
+    async (request, reply) => {
+      const { params, query } = request;
+      const campaigns = [];
+      for (const id of new Set([params.campaign, ...(query.with ?? [])]))
+        campaigns.push(await requireCampaign(store, id));
+      if (query.people) for (const { campaignId } of campaigns) await noteNumbersShown(context, request, campaignId);
+      const now = await serviceNow(context);
+      const data = await readReportData(store, { campaigns, now, people: query.people, verify: {} });
+      const name = campaigns.length === 1 ? (campaigns[0]?.campaignId ?? '') : 'campaigns';
+      return reply
+        .type('text/html; charset=utf-8')
+        .header('content-disposition', `attachment; filename="${name}-report.html"`)
+        .send(renderHtmlReport(data));
     },
   );
 

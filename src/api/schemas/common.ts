@@ -37,3 +37,10 @@ export const keyHeaders = z.object({
       examples: ['4f7c2f0e-reminders-pause'],
     }),
 });
+
+/** A parameter that may be given several times. */
+export const several = <Item extends z.ZodType>(item: Item) =>
+  z
+    .union([item, z.array(item)])
+    .transform((value) => (Array.isArray(value) ? value : [value]))
+    .optional();

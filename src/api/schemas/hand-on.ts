@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { outcomes } from '../../domain/outcome.ts';
 import { course, funnel } from './campaign.ts';
-import { instant } from './common.ts';
+import { instant, several } from './common.ts';
 
 const lines = z.array(z.object({ value: z.string(), count: z.int(), share: z.number() }));
 const callTotals = {
@@ -54,4 +54,9 @@ export const resultsQuery = z.object({
     .datetime({ offset: true })
     .optional()
     .meta({ description: 'Only rows that changed at this instant or later.' }),
+});
+
+export const htmlReportQuery = z.object({
+  with: several(z.string().min(1)).meta({ description: 'Other campaigns to set beside it.' }),
+  people: z.stringbool().default(false).meta({ description: 'Adds the first rows of the lists, with their numbers.' }),
 });

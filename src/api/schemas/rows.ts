@@ -1,14 +1,8 @@
 import { z } from 'zod';
 import { outcomes } from '../../domain/outcome.ts';
-import { campaignParams, instant } from './common.ts';
+import { campaignParams, instant, several } from './common.ts';
 
 export const rowParams = campaignParams.extend({ row: z.coerce.number().int().min(1) });
-
-const several = <Item extends z.ZodType>(item: Item) =>
-  z
-    .union([item, z.array(item)])
-    .transform((value) => (Array.isArray(value) ? value : [value]))
-    .optional();
 
 export const rowState = z.enum(['waiting', 'open', 'done']);
 

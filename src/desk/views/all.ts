@@ -3,6 +3,7 @@ import { campaignView } from './campaign.ts';
 import { campaignsView } from './campaigns.ts';
 import { doNotCallView } from './do-not-call.ts';
 import { personView } from './person.ts';
+import { reportView } from './report.ts';
 import { resultsView } from './results.ts';
 import { rowsView } from './rows.ts';
 import { unresolvedView } from './unresolved.ts';
@@ -15,6 +16,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/campaigns/:campaign/rows': rowsView,
   '/campaigns/:campaign/rows/:row': personView,
   '/campaigns/:campaign/unresolved': unresolvedView,
+  '/campaigns/:campaign/report': reportView,
   '/campaigns/:campaign/results': resultsView,
   '/do-not-call': doNotCallView,
   '/webhooks': webhooksView,

@@ -3,7 +3,15 @@ import type { DeskFile } from '../core/file.ts';
 const formats = ['csv', 'jsonl', 'xlsx'] as const;
 
 /** What the page hands out as files. */
-export const files: readonly DeskFile[] = formats.map((format) => ({
-  path: `/campaigns/:campaign/results.${format}`,
-  url: ({ campaign = '' }, query) => `/api/v1/campaigns/${encodeURIComponent(campaign)}/results.${format}${query}`,
-}));
+export const files: readonly DeskFile[] = [
+  ...formats.map((format) => fileOf(`results.${format}`)),
+  // To be opened from where it is saved: its own styles stand in it, which a page of this server may not have.
+  fileOf('report.html'),
+];
+
+function fileOf(name: string): DeskFile {
+  return {
+    path: `/campaigns/:campaign/${name}`,
+    url: ({ campaign = '' }, query) => `/api/v1/campaigns/${encodeURIComponent(campaign)}/${name}${query}`,
+  };
+}
