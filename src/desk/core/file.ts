@@ -23,17 +23,25 @@ export interface AskedFile {
 /** Asks the API of this server for a file in the name of who has signed in; it comes as it is read. */
 export async function askFile(app: Api, request: FastifyRequest, url: string): Promise<AskedFile> {
   const { range } = request.headers;
+  // Whoever leaves is read for no more: the API would wait for ever for somebody to take the rest.
+  const left = new AbortController();
+  const { socket } = request.raw;
+  const leave = (): void => left.abort();
+  socket.once('close', leave);
   const answer = await app.inject({
     method: 'GET',
     url,
     headers: { ...apiHeaders(request), ...(range === undefined ? {} : { range }) },
     payloadAsStream: true,
+    signal: left.signal,
   });
   const headers = kept.flatMap((name) => {
     const value = answer.headers[name];
     return value === undefined ? [] : [[name, String(value)] as const];
   });
-  return { status: answer.statusCode, headers: Object.fromEntries(headers), stream: answer.stream() };
+  const stream = answer.stream();
+  stream.once('close', () => socket.off('close', leave));
+  return { status: answer.statusCode, headers: Object.fromEntries(headers), stream };
 }
 
 /** The refusal that came in place of a file. */

@@ -17,12 +17,13 @@ const formats = [
 
 /** What came of the rows of a list, and the files in which it is handed on. */
 export async function resultsView(request: ViewRequest): Promise<View> {
-  const { context, params } = request;
+  const { context, params, readings } = request;
   const { db } = context.store;
   const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
   const { campaignId, rules } = campaign;
   const status = await readStatus(db, campaign);
-  const keys = await readResultKeys(db, campaignId);
+  const keys = await readings.read(`result keys ${campaignId}`, () => readResultKeys(db, campaignId));
+  const changedAt = await readings.read(`last change ${campaignId}`, () => lastChange(db, campaignId));
   return {
     title: `Results of ${campaignId}`,
     section: 'campaigns',
@@ -38,7 +39,7 @@ export async function resultsView(request: ViewRequest): Promise<View> {
           ['Then, of the row', 'its outcome and reason, its calls, the last result, its times and conversation'],
           ['Values that the agent collected', names(keys.collected)],
           ['Evaluations', names(keys.evaluation)],
-          ['Changed last', instant(await lastChange(db, campaignId), 'full')],
+          ['Changed last', instant(changedAt, 'full')],
         ]),
       ),
     ],
