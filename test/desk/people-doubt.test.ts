@@ -68,17 +68,30 @@ test('whoever may only look sees the causes, and neither what was said nor a but
 });
 
 test('dialling again says how many may be called twice, and without Temporal nothing is decided', async () => {
-  const { desk, outcomes } = await openWorld();
+  const { desk, outcomes, scenario } = await openWorld();
   const one = await desk.get('/campaigns/spring/rows/1/resolve?decision=redial');
   expect(one.text).toContain('this person is called twice');
   expect(one.text).toMatch(/Records that may be theirs<\/dt>\s*<dd><span class="num">2</);
+  // All of them are told apart by a person alone.
+  expect((await desk.get('/campaigns/spring/unresolved')).text).not.toContain(
+    '/campaigns/spring/resolve?decision=redial',
+  );
   const all = await desk.get('/campaigns/spring/resolve?decision=redial');
-  expect(all.text).toContain('Dial 0 rows again');
-  expect(all.text).toMatch(/left to a decision of their own<\/dt>\s*<dd><span class="num">3</);
+  expect(all.text).toContain('No row can be decided about together');
+  const { db } = scenario.store;
+  await db.updateTable('recipients').set({ reason: 'held' }).where('row_number', '=', 3).execute();
+  await db
+    .updateTable('attempts')
+    .set({ detail: 'held' })
+    .where('e164', '=', three[2] ?? '')
+    .execute();
+  const together = (await desk.get('/campaigns/spring/resolve?decision=redial')).text;
+  expect(together).toContain('up to 1 person is called twice');
+  expect(together).toMatch(/left to a decision of their own<\/dt>\s*<dd><span class="num">2</);
   const refused = await desk.submit('/campaigns/spring/rows/1/resolve?decision=redial');
   expect(refused.status).toBeGreaterThanOrEqual(400);
   expect(refused.text).toContain('class="refused"');
-  expect(await outcomes()).toEqual([unresolved, unresolved, unresolved]);
+  expect(await outcomes()).toEqual([unresolved, unresolved, ['unresolved', 'held']]);
 });
 
 test('a row is left as it is, then all others, and the page then asks for nothing', async () => {

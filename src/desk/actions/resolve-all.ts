@@ -1,7 +1,7 @@
 import { requireCampaign } from '../../control/ledger.ts';
 import { givenUp } from '../../domain/attempts/retry-schedule.ts';
 import { notToldApart } from '../../domain/disposition.ts';
-import { count, facts, figure } from '../../html/elements.ts';
+import { count, empty, facts, figure, link } from '../../html/elements.ts';
 import { html } from '../../html/html.ts';
 import { readStatus } from '../../ledger/campaign/campaign-status.ts';
 import { countUnresolved } from '../../ledger/read/doubt-counts.ts';
@@ -28,38 +28,42 @@ export const resolveAllRows: DeskAction = {
       title: redial ? `Dial ${count(rows, 'row')} again?` : `Leave ${count(rows, 'row')} as they are?`,
       section: 'campaigns',
       crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [back, 'Needs a person']], // prettier-ignore
-      body: html`<section class="panel">
-        <p>
-          ${
-            redial
-              ? `${count(rows, 'row')} ${rows === 1 ? 'goes' : 'go'} back in line. If their calls were placed after all, up to ${count(rows, 'person', 'people')} ${rows === 1 ? 'is' : 'are'} called twice; no record can rule this out.`
-              : `${count(rows, 'row')} ${rows === 1 ? 'keeps' : 'keep'} the outcome unresolved. Nobody asks about them any more, and they are not called again.`
-          }
-        </p>
-        ${facts([
-          [redial ? 'Rows that are dialled again' : 'Rows that stay unresolved', figure(rows)],
-          ['Rows that are left to a decision of their own', redial ? figure(apart) : null],
-          ['Open calls', figure(open)],
-        ])}
-        ${actionForm(given, {
-          button: redial ? `Dial ${count(rows, 'row')} again` : `Leave ${count(rows, 'row')} as they are`,
-          tone: 'danger',
-          back,
-          body: html`<input type="hidden" name="decision" value="${redial ? 'redial' : 'give_up'}" /> ${
-              redial || open === 0
-                ? null
-                : html`<label
-                    ><input
-                      type="checkbox"
-                      name="open"
-                      value="yes"
-                      ${given.fields?.get('open') === 'yes' ? html`checked` : null}
-                    />
-                    also ${count(open, 'open call')}, if the service has not let its records be read for an hour</label
-                  >`
-            }`,
-        })}
-      </section>`,
+      body:
+        rows + open === 0 || (redial && rows === 0)
+          ? empty('No row can be decided about together', link(back, 'Rows that need a person'))
+          : html`<section class="panel">
+              <p>
+                ${
+                  redial
+                    ? `${count(rows, 'row')} ${rows === 1 ? 'goes' : 'go'} back in line. If their calls were placed after all, up to ${count(rows, 'person', 'people')} ${rows === 1 ? 'is' : 'are'} called twice; no record can rule this out.`
+                    : `${count(rows, 'row')} ${rows === 1 ? 'keeps' : 'keep'} the outcome unresolved. Nobody asks about them any more, and they are not called again.`
+                }
+              </p>
+              ${facts([
+                [redial ? 'Rows that are dialled again' : 'Rows that stay unresolved', figure(rows)],
+                ['Rows that are left to a decision of their own', redial ? figure(apart) : null],
+                ['Open calls', figure(open)],
+              ])}
+              ${actionForm(given, {
+                button: redial ? `Dial ${count(rows, 'row')} again` : `Leave ${count(rows, 'row')} as they are`,
+                tone: 'danger',
+                back,
+                body: html`<input type="hidden" name="decision" value="${redial ? 'redial' : 'give_up'}" /> ${
+                    redial || open === 0
+                      ? null
+                      : html`<label
+                          ><input
+                            type="checkbox"
+                            name="open"
+                            value="yes"
+                            ${given.fields?.get('open') === 'yes' ? html`checked` : null}
+                          />
+                          also ${count(open, 'open call')}, if the service has not let its records be read for an
+                          hour</label
+                        >`
+                  }`,
+              })}
+            </section>`,
     };
   },
   call: ({ params, fields }) => ({

@@ -1,5 +1,6 @@
 import { requireCampaign } from '../../control/ledger.ts';
 import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import { notToldApart } from '../../domain/disposition.ts';
 import { count, empty, figure, link, panel, table } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { findUnresolvedPage, readDoubtfulRows } from '../../ledger/doubt/doubtful-rows.ts';
@@ -34,7 +35,10 @@ export async function unresolvedView(request: ViewRequest): Promise<View> {
     follows: campaignId,
     crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
     body: [
-      panel('Rows that nobody knows about', [causeTable(causes), summary(request, { campaignId, open })]),
+      panel('Rows that nobody knows about', [
+        causeTable(causes),
+        summary(request, { campaignId, open, apart: causes[notToldApart] ?? 0 }),
+      ]),
       ...(rows.length === 0
         ? [open === 0 ? null : link(path, 'First rows')]
         : [
@@ -66,7 +70,10 @@ function causeTable(causes: Readonly<Record<string, number>>): HtmlValue {
   );
 }
 
-function summary(request: ViewRequest, { campaignId, open }: { campaignId: string; open: number }): Html | null {
+function summary(
+  request: ViewRequest,
+  { campaignId, open, apart }: { campaignId: string; open: number; apart: number },
+): Html | null {
   if (open === 0) return null;
   const path = campaignPath(campaignId, '/resolve');
   return html`<div class="stack">
@@ -78,7 +85,7 @@ function summary(request: ViewRequest, { campaignId, open }: { campaignId: strin
     ${
       may(request, 'operate')
         ? html`<p class="actions">
-            <a class="button" href="${path}?decision=redial">Dial them again …</a>
+            ${open > apart ? html`<a class="button" href="${path}?decision=redial">Dial them again …</a>` : null}
             <a class="button" href="${path}?decision=give_up">Leave them all as they are …</a>
           </p>`
         : null
