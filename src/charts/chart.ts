@@ -27,10 +27,14 @@ export interface FigureRow {
   ink?: string;
 }
 
-/** The chart with its table. `heading`: of the level that its place in the document asks for; null where the title stands there already. */
+/**
+ * The chart with its table. `heading`: of the level that its place in the document asks for; null where the title stands there already.
+ * `fold`: a table that a drawing stands for is opened by whoever wants it.
+ */
 export function renderChart(
   { title, note, drawing, figures, whenEmpty }: Chart,
   heading: 'h2' | 'h3' | 'h4' | null,
+  { fold = false }: { fold?: boolean } = {},
 ): Html {
   const heads = { h2: html`<h2>${title}</h2>`, h3: html`<h3>${title}</h3>`, h4: html`<h4>${title}</h4>` };
   const head = heading === null ? null : heads[heading];
@@ -41,7 +45,12 @@ export function renderChart(
           drawing === null
             ? null
             : html`<div class="chart-drawing" role="group" aria-label="${title}, drawn" tabindex="0">${drawing}</div>`,
-          figureTable(title, figures),
+          fold && drawing !== null
+            ? html`<details>
+                <summary>Figures</summary>
+                ${figureTable(title, figures)}
+              </details>`
+            : figureTable(title, figures),
         ];
   const said = note === undefined ? null : html`<p class="chart-note">${note}</p>`;
   return html`<figure class="chart">

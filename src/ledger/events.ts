@@ -147,6 +147,18 @@ export function newestEvents(db: Queries, campaignId: string) {
   return db.selectFrom('events').where('campaign_id', '=', campaignId).orderBy('seq', 'desc');
 }
 
+/** Events of a campaign, newest first; `beforeSeq`: only those before this one. */
+export async function readNewestEvents(
+  db: Queries,
+  campaignId: string,
+  { beforeSeq, limit, types }: { beforeSeq?: number | undefined; limit: number; types: readonly EventType[] | null },
+): Promise<CampaignEvent[]> {
+  let rows = newestEvents(db, campaignId).selectAll().limit(limit);
+  if (beforeSeq !== undefined) rows = rows.where('seq', '<', beforeSeq);
+  if (types !== null) rows = rows.where('type', 'in', types);
+  return (await rows.execute()).map(toEvent);
+}
+
 /** Where the log ends now, or that of one campaign; 0 when it is empty. */
 export async function lastEventSeq(db: Queries, campaignId?: string): Promise<number> {
   const row = await db

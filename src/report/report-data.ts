@@ -46,12 +46,12 @@ export interface Detail {
 }
 
 /** From the most to the least that a report shows. */
-export const details: readonly Detail[] = [
+export const details = [
   { values: 50, tables: 40, lines: 120, people: 500, violations: 50 },
   { values: 20, tables: 20, lines: 60, people: 200, violations: 20 },
   { values: 10, tables: 12, lines: 31, people: 100, violations: 20 },
   { values: 5, tables: 6, lines: 14, people: 50, violations: 10 },
-];
+] as const satisfies readonly Detail[];
 
 /** How many lines were left out of a report, by the name of their table: `collected.confirmed`, `zone`. */
 export type LeftOut = Record<string, number>;
@@ -74,7 +74,8 @@ function cutPeople({ campaignId, rows, more }: People, most: number): People {
   return { campaignId, rows: rows.slice(0, most), more: more + Math.max(0, rows.length - most) };
 }
 
-function cutCampaign(campaign: CampaignReport, { values, tables, lines }: Detail): ShownCampaign {
+/** One campaign without what is beyond the detail. */
+export function cutCampaign(campaign: CampaignReport, { values, tables, lines }: Detail): ShownCampaign {
   const leftOut: LeftOut = {};
   const first = <Line>(name: string, all: readonly Line[], most: number): Line[] => {
     if (all.length > most) leftOut[name] = all.length - most;

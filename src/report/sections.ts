@@ -14,29 +14,45 @@ import { printable } from '../input/printable.ts';
 import { causeText } from '../words/doubts.ts';
 import type { ShownCampaign } from './report-data.ts';
 
-/** What is told with charts, in the order of the questions that people ask; campaigns stand side by side in each section. */
+/** Charts that answer one question about a campaign. */
+export interface ChartGroup {
+  title: string;
+  charts: readonly Chart[];
+  /** They need the whole width. */
+  wide?: true;
+}
+
+/** What is told with charts, in the order of the questions that people ask. */
+export function chartGroups(campaign: ShownCampaign): ChartGroup[] {
+  const { funnel, course, day = [], week = [], attempt = [], caller = [], disposition = [] } = campaign;
+  return [
+    { title: 'Funnel', charts: [funnelChart(funnel)] },
+    { title: 'Course', charts: [courseChart(course)], wide: true },
+    { title: 'Calls by day', charts: [daysChart(day)] },
+    { title: 'Answer rate by hour of the week', charts: [weekChart(week)], wide: true },
+    { title: 'Attempts', charts: [attemptsChart(attempt)] },
+    { title: 'Caller numbers', charts: [callersChart(caller), callerDaysChart(caller)] },
+    { title: 'How calls and rows ended', charts: [dispositionChart(disposition), ...outcomeCharts(campaign)] },
+    { title: 'Collected values', charts: valueCharts(campaign, 'collected') },
+    { title: 'Evaluations', charts: valueCharts(campaign, 'evaluation') },
+  ];
+}
+
+/** The groups as sections of a report; campaigns stand side by side in each. */
 export function chartSections(campaigns: readonly ShownCampaign[]): Html[] {
-  const section = (title: string, charts: (campaign: ShownCampaign) => readonly Chart[], wide = false): Html =>
-    html`<section>
+  const [first = [], ...others] = campaigns.map((campaign) =>
+    chartGroups(campaign).map((group) => ({ ...group, campaign })),
+  );
+  return first.map((group, index) => {
+    const { title, wide } = group;
+    const side = [group, ...others.flatMap((groups) => groups[index] ?? [])];
+    return html`<section>
       <h2>${title}</h2>
-      <div class="${wide ? 'side wide' : 'side'}">
-        ${campaigns.map((campaign) => ofCampaign(campaign, charts(campaign), { title, alone: campaigns.length === 1 }))}
+      <div class="${wide === undefined ? 'side' : 'side wide'}">
+        ${side.map(({ campaign, charts }) => ofCampaign(campaign, charts, { title, alone: campaigns.length === 1 }))}
       </div>
     </section>`;
-  return [
-    section('Funnel', ({ funnel }) => [funnelChart(funnel)]),
-    section('Course', ({ course }) => [courseChart(course)], true),
-    section('Calls by day', ({ day = [] }) => [daysChart(day)]),
-    section('Answer rate by hour of the week', ({ week = [] }) => [weekChart(week)], true),
-    section('Attempts', ({ attempt = [] }) => [attemptsChart(attempt)]),
-    section('Caller numbers', ({ caller = [] }) => [callersChart(caller), callerDaysChart(caller)]),
-    section('How calls and rows ended', ({ disposition = [], ...campaign }) => [
-      dispositionChart(disposition),
-      ...outcomeCharts(campaign),
-    ]),
-    section('Collected values', (campaign) => valueCharts(campaign, 'collected')),
-    section('Evaluations', (campaign) => valueCharts(campaign, 'evaluation')),
-  ];
+  });
 }
 
 function ofCampaign(

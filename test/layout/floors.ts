@@ -203,7 +203,8 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/ledger/**',
   ],
   'src/desk/actions': deskParts,
-  'src/desk/views': [...deskParts, 'src/desk/actions'],
+  'src/desk/campaign': [...deskParts, 'src/desk/actions'],
+  'src/desk/views': [...deskParts, 'src/desk/actions', 'src/desk/campaign'],
   'src/desk': ['src/api/core', 'src/charts', 'src/desk/**', 'src/html', 'src/ledger/**'],
 
   'src/cli/terminal': ['src/input'],

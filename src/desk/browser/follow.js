@@ -9,6 +9,8 @@ const againMs = 2000;
 let source = null;
 /** @type {number | undefined} */
 let timer;
+/** @type {number | undefined} */
+let again;
 let lastAt = -Infinity;
 let loading = false;
 let wanted = false;
@@ -31,8 +33,15 @@ function later() {
   timer = setTimeout(() => void load(), Math.max(0, leastMs - (performance.now() - lastAt)));
 }
 
+/** Some views change without an event: the next look at one of them. */
+function lookAgain() {
+  clearTimeout(again);
+  const ms = Number(byId('main').dataset.again);
+  if (ms > 0 && !document.hidden) again = setTimeout(later, ms);
+}
+
 async function load() {
-  if (isWriting()) return;
+  if (isWriting()) return lookAgain();
   if (loading) {
     wanted = true;
     return;
@@ -51,6 +60,7 @@ async function load() {
   } finally {
     loading = false;
     lastAt = performance.now();
+    lookAgain();
     if (wanted) {
       wanted = false;
       later();
@@ -108,4 +118,5 @@ export function follow() {
     later();
   });
   open();
+  lookAgain();
 }

@@ -13,7 +13,7 @@ const sections: readonly { name: Section; path: string; words: string; operate?:
 /** Everything that changes while the page is open. The script fetches it again and puts it in place of what is shown. */
 export function renderApp(request: ViewRequest, view: View): Html {
   const { clock, now, holder } = request;
-  const { title, body, section, follows, crumbs = [] } = view;
+  const { title, body, section, follows, againMs, crumbs = [] } = view;
   return html`
     <section id="clock" aria-label="Time at the service" data-now="${now}" data-speed="${clock.speed}">
       <p>
@@ -36,7 +36,7 @@ export function renderApp(request: ViewRequest, view: View): Html {
           )}
       </ul>
     </nav>
-    <main id="main" tabindex="-1" data-title="${title}" data-follows="${follows ?? ''}">
+    <main id="main" tabindex="-1" data-title="${title}" data-follows="${follows ?? ''}" data-again="${againMs}">
       ${crumbs.length === 0 ? null : trail(crumbs)}
       <h1>${title}</h1>
       ${body}

@@ -48,6 +48,15 @@ export class Readings {
     return kept.value as Promise<Value>;
   }
 
+  /** `read`, waited for no longer than `withinMs`. Null: it is still being read, and is there for a later look. */
+  async readWithin<Value>(withinMs: number, key: string, make: () => Promise<Value>): Promise<Value | null> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), withinMs);
+    });
+    return Promise.race([this.read(key, make), late]).finally(() => clearTimeout(timer));
+  }
+
   #start<Value>(key: string, make: () => Promise<Value>): Promise<Value> {
     const begun = this.#now();
     const value = make();

@@ -35,6 +35,8 @@ export interface View {
   section?: Section;
   /** The campaign whose events change it; `all` for those of every campaign; default: it changes for no event. */
   follows?: string;
+  /** Fetched again after so long, in milliseconds, even where no event has come: what it shows changes by itself. */
+  againMs?: number;
 }
 
 export type Section = 'campaigns' | 'new' | 'do-not-call' | 'schedules' | 'webhooks';

@@ -1,4 +1,6 @@
 import type { View, ViewRequest } from '../core/view.ts';
+import { campaignEventsView } from './campaign-events.ts';
+import { campaignFiguresView } from './campaign-figures.ts';
 import { campaignView } from './campaign.ts';
 import { campaignsView } from './campaigns.ts';
 import { doNotCallView } from './do-not-call.ts';
@@ -13,6 +15,8 @@ import { webhooksView } from './webhooks.ts';
 export const views: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
   '/': campaignsView,
   '/campaigns/:campaign': campaignView,
+  '/campaigns/:campaign/events': campaignEventsView,
+  '/campaigns/:campaign/figures': campaignFiguresView,
   '/campaigns/:campaign/rows': rowsView,
   '/campaigns/:campaign/rows/:row': personView,
   '/campaigns/:campaign/unresolved': unresolvedView,

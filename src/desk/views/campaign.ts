@@ -1,42 +1,86 @@
 import { requireCampaign } from '../../control/ledger.ts';
-import { facts, figure, instant, link, panel } from '../../html/elements.ts';
-import { html } from '../../html/html.ts';
-import { printable } from '../../input/printable.ts';
-import { readCampaignView } from '../../ledger/read/campaign-view.ts';
-import { standstillText } from '../../words/standstill.ts';
-import { stateBadge } from '../core/campaign-state.ts';
-import { rowsPath } from '../core/links.ts';
-import { steerLinks } from '../actions/steer.ts';
+import { renderChart } from '../../charts/chart.ts';
+import { courseChart } from '../../charts/course.ts';
+import { progressChart } from '../../charts/rows.ts';
+import { empty, link, panel } from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
+import { readNewestEvents } from '../../ledger/events.ts';
+import { reportedCourse } from '../../ledger/read/campaign-report.ts';
+import { readCampaignView, type CampaignView } from '../../ledger/read/campaign-view.ts';
+import { readCourse } from '../../ledger/read/course.ts';
+import { readWaiting, type WaitingGroup } from '../../ledger/read/waiting.ts';
+import { campaignTitle } from '../../words/campaign.ts';
+import { tellEvent, toldEvents } from '../../words/events.ts';
+import { eventTable } from '../campaign/events.ts';
+import { needsPanel } from '../campaign/needs.ts';
+import { statePanel } from '../campaign/state.ts';
+import { lookSoon, whyPanel } from '../campaign/why.ts';
+import { campaignNav } from '../core/campaign-nav.ts';
+import { campaignPath } from '../core/links.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 
-/** One campaign: how it stands, why nobody is called, and what has come of it. */
+/** Openings pass, and workers come and go, without an event. */
+const againMs = 15_000;
+const courseWithinMs = 60;
+const mostEvents = 12;
+
+/** One campaign: why nobody is called now, who has to do something about it, and what has come of it so far. */
 export async function campaignView(request: ViewRequest): Promise<View> {
-  const { context, clock, now, params } = request;
+  const { context, now, params, readings } = request;
   const { db } = context.store;
   const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
+  const { campaignId } = campaign;
+  // Asked while the database is read.
+  const asked = lookSoon(request, campaign);
   const view = await readCampaignView(db, campaign, now);
-  const { campaignId, state, stateReason, createdAt, name } = campaign;
-  const why = standstillText(campaign, { ...view, look: null }, { clock, now: context.now() });
+  const waiting = await readings.read(`waiting ${campaignId}`, () => readWaiting(db, campaign, now));
   return {
-    title: name === null ? campaignId : `${campaignId} (${printable(name)})`,
+    title: campaignTitle(campaign),
     section: 'campaigns',
     follows: campaignId,
+    againMs,
     crumbs: [['/', 'Campaigns']],
     body: [
-      panel(
-        'State',
-        [
-          facts([
-            ['State', html`${stateBadge(state)} ${stateReason === null ? null : printable(stateReason)}`],
-            ['Imported', instant(createdAt, 'full')],
-            ['Rows with an outcome', html`${figure(view.status.done)} of ${figure(view.status.total)}`],
-            ['Open calls', figure(view.status.open)],
-            ['Why nobody is called now', why],
-          ]),
-          steerLinks(request, campaign),
-        ],
-        link(rowsPath(campaignId), 'Rows'),
-      ),
+      campaignNav(campaignId, 'overview'),
+      await statePanel(request, view),
+      whyPanel(request, view, { waiting, look: await asked }),
+      needsPanel(view),
+      progressPanel(view, waiting),
+      await coursePanel(request, view),
+      await eventsPanel(request, view),
     ],
   };
+}
+
+function progressPanel({ campaign, status }: CampaignView, waiting: readonly WaitingGroup[]): Html {
+  const ready = Math.min(status.waiting, waiting.find(({ rule }) => rule === 'due')?.rows ?? 0);
+  const open = status.open + status.planned;
+  const progress = { outcomes: status.outcomes, open, ready, later: status.waiting - ready };
+  return panel(
+    'Progress',
+    renderChart(progressChart(progress), null),
+    link(campaignPath(campaign.campaignId, '/figures'), 'All figures'),
+  );
+}
+
+async function coursePanel({ context, readings, now }: ViewRequest, { campaign }: CampaignView): Promise<Html> {
+  const course = await readings.readWithin(courseWithinMs, `course ${campaign.campaignId}`, async () => ({
+    found: await readCourse(context.store.db, campaign, now),
+  }));
+  if (course === null) return panel('Course', html`<p class="chart-note">It is being read.</p>`);
+  return panel(
+    'Course',
+    renderChart(courseChart(course.found === null ? null : reportedCourse(course.found)), null, { fold: true }),
+  );
+}
+
+async function eventsPanel({ context }: ViewRequest, { campaign: { campaignId } }: CampaignView): Promise<Html> {
+  const read = await readNewestEvents(context.store.db, campaignId, { types: toldEvents, limit: 3 * mostEvents });
+  // What adds nothing to the line before it stands in the log alone.
+  const events = read.filter((event) => tellEvent(event) !== null).slice(0, mostEvents);
+  return panel(
+    'What happened last',
+    eventTable('The newest events', events, empty('Nothing yet', 'What happens to the campaign stands here.')),
+    link(campaignPath(campaignId, '/events'), 'All events'),
+  );
 }

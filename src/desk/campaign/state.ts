@@ -1,0 +1,64 @@
+import { count, facts, figure, instant, link, panel } from '../../html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../html/html.ts';
+import { plural } from '../../input/figures.ts';
+import { printable } from '../../input/printable.ts';
+import { lastEventSeq } from '../../ledger/events.ts';
+import type { CampaignView } from '../../ledger/read/campaign-view.ts';
+import { readLastActs, type LastActs } from '../../ledger/read/last-acts.ts';
+import type { Proof } from '../../report/report-data.ts';
+import { proveCampaigns } from '../../report/read-report.ts';
+import { pacingLines } from '../../words/pacing.ts';
+import { steerLinks } from '../actions/steer.ts';
+import { stateBadge } from '../core/campaign-state.ts';
+import { campaignPath } from '../core/links.ts';
+import type { ViewRequest } from '../core/view.ts';
+
+/** A longer log is judged where somebody asks for it: for a report, or by `carillon verify`. */
+const mostJudged = 10_000;
+const proofWithinMs = 100;
+
+/** How the campaign stands, since when and by whom, what it may do, and the buttons for what may be done to it. */
+export async function statePanel(request: ViewRequest, view: CampaignView): Promise<Html> {
+  const { context, clock } = request;
+  const { campaign, limits, status } = view;
+  const { campaignId, stateReason, createdAt, round } = campaign;
+  const acts = await readLastActs(context.store.db, campaignId);
+  const lines = limits === null ? [] : pacingLines(limits, clock, context.now());
+  return panel('State', [
+    facts([
+      ['State', [stateBadge(campaign.state), stateReason === null ? null : html` ${printable(stateReason)}`]],
+      ['Since', instant(acts.changed?.at ?? createdAt, 'full')],
+      ['Last changed by', actedText(acts.acted)],
+      ['Rows with an outcome', html`${figure(status.done)} of ${figure(status.total)}`],
+      ...lines.map(([label, text]) => [label, text] as const),
+      ['Imported', instant(createdAt, 'full')],
+      ['Round', round > 1 ? figure(round) : null],
+      ['Proof', await proofText(request, campaignId)],
+    ]),
+    steerLinks(request, campaign),
+  ]);
+}
+
+/** Who did what, and when. The command line leaves no name in the log. */
+export function actedText(acted: LastActs['acted']): HtmlValue {
+  if (acted === null) return 'Nobody, by the page or the API';
+  return html`${printable(acted.name)}: ${acted.action.replaceAll('_', ' ')}, ${instant(acted.at, 'full')}`;
+}
+
+async function proofText({ context, readings, now }: ViewRequest, campaignId: string): Promise<HtmlValue> {
+  const { store } = context;
+  const report = link(campaignPath(campaignId, '/report'), 'a report');
+  if ((await lastEventSeq(store.db)) > mostJudged)
+    return html`Not judged on this page, since the log is long: ${report} judges it.`;
+  const proof = await readings.readWithin(proofWithinMs, `proof ${campaignId}`, () =>
+    proveCampaigns(store, { ids: [campaignId], now, verify: {} }),
+  );
+  return proof === null ? 'The log is being judged.' : judgedText(proof, report);
+}
+
+function judgedText({ ok, found, checks, events, calls, judgedAt }: Proof, report: Html): HtmlValue {
+  const said = ok ? `Every promise was kept` : count(found, 'violation');
+  const whole = `${plural(checks, 'promise')}, ${plural(events, 'line')} of the log, ${plural(calls, 'call')}`;
+  const more = ok ? null : html`; ${report} names them`;
+  return html`<span class="${ok ? '' : 'bad-word'}">${said}</span>${more} (${whole}), judged ${instant(judgedAt)}`;
+}

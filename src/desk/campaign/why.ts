@@ -1,0 +1,64 @@
+import { lookAtWorkflow } from '../../control/supervision.ts';
+import { hasEnded } from '../../domain/lifecycle.ts';
+import { figure, instant, link, panel, table } from '../../html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../html/html.ts';
+import type { CampaignView } from '../../ledger/read/campaign-view.ts';
+import type { WaitingGroup } from '../../ledger/read/waiting.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { stateText } from '../../words/campaign.ts';
+import { standstillText, waitingText, workflowText, type WorkflowLook } from '../../words/standstill.ts';
+import { rowsPath } from '../core/links.ts';
+import type { ViewRequest } from '../core/view.ts';
+
+/** How long Temporal is asked, and how long somebody who opens the page waits for its answer; a later look shows what came of it. */
+const askMs = 2_000;
+const lookWithinMs = 120;
+
+/** Why nobody is called now, in one sentence; then who waits, by the rule that keeps them. */
+export function whyPanel(
+  request: ViewRequest,
+  view: CampaignView,
+  { waiting, look }: { waiting: readonly WaitingGroup[]; look: WorkflowLook | null },
+): Html {
+  const { campaign } = view;
+  return panel(
+    'Why is nobody called now?',
+    [
+      html`<p class="why">${sentence(request, view, look)}</p>`,
+      look === null ? null : html`<p class="muted">Workflow: ${workflowText(look)}</p>`,
+      table(
+        'Waiting rows by what keeps them',
+        waiting.map((group) => ({ key: `waiting-${group.rule}`, cells: cellsOf(group, campaign.campaignId) })),
+      ),
+    ],
+    waiting.length === 0 ? null : link(rowsPath(campaign.campaignId, { state: 'waiting' }), 'All that wait'),
+  );
+}
+
+/** What Temporal knows of it; null where it has not answered yet, or has nothing to say of a campaign that is over. */
+export async function lookSoon({ context, readings }: ViewRequest, campaign: Campaign): Promise<WorkflowLook | null> {
+  if (hasEnded(campaign) || campaign.round === 0) return null;
+  return readings.readWithin(lookWithinMs, `look ${campaign.campaignId}`, () =>
+    lookAtWorkflow({ ...context, campaign }, askMs),
+  );
+}
+
+function sentence({ context, clock }: ViewRequest, view: CampaignView, look: WorkflowLook | null): string {
+  const { campaign, status } = view;
+  const why = standstillText(campaign, { ...view, look }, { clock, now: context.now() });
+  if (why !== null) return `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
+  if (hasEnded(campaign) || campaign.round === 0) return `The campaign is ${stateText(campaign)}.`;
+  return status.open + status.planned === 0
+    ? 'Nothing stands in the way: the next call is about to be planned.'
+    : 'Nothing stands in the way: calls are being placed.';
+}
+
+function cellsOf({ rule, rows, from, to }: WaitingGroup, campaignId: string): Record<string, HtmlValue> {
+  const isDue = rule === 'due';
+  return {
+    'What keeps them': waitingText(rule),
+    Rows: link(rowsPath(campaignId, { waiting: rule }), figure(rows)),
+    'Next opening': isDue ? 'now' : instant(from, 'full'),
+    'Last opening': isDue || to === from ? '–' : instant(to, 'full'),
+  };
+}

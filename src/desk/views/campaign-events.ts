@@ -1,0 +1,64 @@
+import { requireCampaign } from '../../control/ledger.ts';
+import type { EventType } from '../../domain/events.ts';
+import { empty, link, panel } from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
+import { readNewestEvents } from '../../ledger/events.ts';
+import { eventTable } from '../campaign/events.ts';
+import { campaignNav } from '../core/campaign-nav.ts';
+import { campaignPath } from '../core/links.ts';
+import type { View, ViewRequest } from '../core/view.ts';
+
+const pageSize = 50;
+
+/** The log of one campaign, the newest line first: all of it, or one kind of lines. */
+export async function campaignEventsView(request: ViewRequest): Promise<View> {
+  const { context, params } = request;
+  const { db } = context.store;
+  const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
+  const kind = request.query('kind');
+  const before = Number(request.query('before'));
+  const isLater = Number.isSafeInteger(before) && before > 0;
+  const found = await readNewestEvents(db, campaignId, {
+    // A kind that nothing has is no kind: nothing is found.
+    types: kind === '' ? null : [kind as EventType],
+    limit: pageSize + 1,
+    beforeSeq: isLater ? before : undefined,
+  });
+  const events = found.slice(0, pageSize);
+  const next = found.length > pageSize ? events.at(-1)?.seq : undefined;
+  return {
+    title: `Events of ${campaignId}`,
+    section: 'campaigns',
+    // An older page stays as it is.
+    ...(isLater ? {} : { follows: campaignId }),
+    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
+    body: [
+      campaignNav(campaignId, 'events'),
+      panel(kind === '' ? 'Events' : kindText(kind), [
+        eventTable('Events, the newest first', events, nothing(campaignId, kind)),
+        html`<p class="pages">
+          ${isLater ? link(eventsPath(campaignId, { kind }), 'Newest') : null}
+          ${next === undefined ? null : link(eventsPath(campaignId, { kind, before: next }), 'Older')}
+        </p>`,
+      ]),
+    ],
+  };
+}
+
+function eventsPath(campaignId: string, { kind, before }: { kind: string; before?: number }): string {
+  const query = new URLSearchParams({
+    ...(kind === '' ? {} : { kind }),
+    ...(before === undefined ? {} : { before: String(before) }),
+  }).toString();
+  return campaignPath(campaignId, `/events${query === '' ? '' : `?${query}`}`);
+}
+
+function kindText(kind: string): string {
+  return `Events: ${kind.slice(0, 60)}`;
+}
+
+function nothing(campaignId: string, kind: string): Html {
+  return kind === ''
+    ? empty('Nothing yet', 'What happens to the campaign stands here.')
+    : empty('No event of this kind', link(eventsPath(campaignId, { kind: '' }), 'All events'));
+}
