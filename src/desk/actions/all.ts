@@ -1,6 +1,7 @@
 import type { DeskAction } from '../core/action.ts';
 import { addNumbers, removeNumbers } from './do-not-call.ts';
 import { importNumbers } from './import-numbers.ts';
+import { changeLimits } from './limits.ts';
 import { resolveAllRows } from './resolve-all.ts';
 import { resolveRow } from './resolve-row.ts';
 import { retryRows } from './retry.ts';
@@ -13,6 +14,7 @@ import { withdrawRow } from './withdraw-row.ts';
 /** Everything that can be done from the page, and carries a form. */
 export const actions: readonly DeskAction[] = [
   ...steerActions,
+  changeLimits,
   suppressRow,
   withdrawRow,
   resolveRow,

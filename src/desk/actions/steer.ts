@@ -1,13 +1,14 @@
 import { requireCampaign } from '../../control/ledger.ts';
 import type { Wish } from '../../control/campaign-message.ts';
-import { facts, figure } from '../../html/elements.ts';
+import { facts, figure, link } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { readStatus } from '../../ledger/campaign/campaign-status.ts';
+import { readLastActs } from '../../ledger/read/last-acts.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { countOwnPauses } from '../../ledger/wishes.ts';
-import { stateText } from '../../words/campaign.ts';
 import { actionForm, type DeskAction } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
+import { refusedText, standingFacts } from '../core/standing.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 
 interface WishWords {
@@ -72,29 +73,40 @@ export const steerActions: readonly DeskAction[] = names.map((wish) => ({
     const { campaignId } = campaign;
     const status = await readStatus(db, campaign);
     const { title, says, verb, ends } = wishes[wish];
+    const acts = await readLastActs(db, campaignId);
+    const isOffered = offered[campaign.state].includes(wish);
+    const reason = given.refused ?? (isOffered ? null : `There is nothing to ${wish} now.`);
     return {
+      ...(isOffered || given.refused !== null ? {} : { status: 409 }),
       title,
       section: 'campaigns',
       crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
       body: html`<section class="panel">
-        <p>${says}</p>
+        ${reason === null ? null : refusedText(reason, acts)} ${isOffered ? html`<p>${says}</p>` : null}
         ${facts([
-          ['Now', stateText(campaign)],
+          ...standingFacts(campaign, acts),
           ['Waiting rows', figure(status.waiting)],
           ['Open calls', figure(status.open)],
           ['Planned calls, not sent yet', figure(status.planned)],
           ['Rows with an outcome', html`${figure(status.done)} of ${figure(status.total)}`],
         ])}
-        ${actionForm(given, {
-          button: `${verb} ${campaignId}`,
-          back: campaignPath(campaignId),
-          ...(ends === undefined ? {} : { tone: 'danger' }),
-          body: html`<input
-            type="hidden"
-            name="pauses-seen"
-            value="${given.fields?.get('pauses-seen') ?? (await countOwnPauses(db, campaignId))}"
-          />`,
-        })}
+        ${
+          isOffered
+            ? actionForm(
+                { ...given, refused: null },
+                {
+                  button: `${verb} ${campaignId}`,
+                  back: campaignPath(campaignId),
+                  ...(ends === undefined ? {} : { tone: 'danger' }),
+                  body: html`<input
+                    type="hidden"
+                    name="pauses-seen"
+                    value="${given.fields?.get('pauses-seen') ?? (await countOwnPauses(db, campaignId))}"
+                  />`,
+                },
+              )
+            : html`<p>${link(campaignPath(campaignId), `Back to ${campaignId}`)}</p>`
+        }
       </section>`,
     };
   },
@@ -128,8 +140,12 @@ export function steerLinks(request: ViewRequest, campaign: Campaign): Html | nul
           >${wishes[wish].verb}</a
         >`,
     )}
-    ${campaign.state === 'draining' ? null : updateLink(campaign)}
+    ${limitsLink(campaign)} ${campaign.state === 'draining' ? null : updateLink(campaign)}
   </p>`;
+}
+
+function limitsLink({ campaignId }: Campaign): Html {
+  return html`<a class="button" href="${campaignPath(campaignId, '/limits')}">Limits …</a>`;
 }
 
 function updateLink({ campaignId }: Campaign): Html {

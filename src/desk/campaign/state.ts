@@ -1,16 +1,15 @@
 import { count, facts, figure, instant, link, panel } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { plural } from '../../input/figures.ts';
-import { printable } from '../../input/printable.ts';
 import { lastEventSeq } from '../../ledger/events.ts';
 import type { CampaignView } from '../../ledger/read/campaign-view.ts';
-import { readLastActs, type LastActs } from '../../ledger/read/last-acts.ts';
+import { readLastActs } from '../../ledger/read/last-acts.ts';
 import type { Proof } from '../../report/report-data.ts';
 import { proveCampaigns } from '../../report/read-report.ts';
 import { pacingLines } from '../../words/pacing.ts';
 import { steerLinks } from '../actions/steer.ts';
-import { stateBadge } from '../core/campaign-state.ts';
 import { campaignPath } from '../core/links.ts';
+import { standingFacts } from '../core/standing.ts';
 import type { ViewRequest } from '../core/view.ts';
 
 /** A longer log is judged where somebody asks for it: for a report, or by `carillon verify`. */
@@ -21,14 +20,12 @@ const proofWithinMs = 100;
 export async function statePanel(request: ViewRequest, view: CampaignView): Promise<Html> {
   const { context, clock } = request;
   const { campaign, limits, status } = view;
-  const { campaignId, stateReason, createdAt, round } = campaign;
+  const { campaignId, createdAt, round } = campaign;
   const acts = await readLastActs(context.store.db, campaignId);
   const lines = limits === null ? [] : pacingLines(limits, clock, context.now());
   return panel('State', [
     facts([
-      ['State', [stateBadge(campaign.state), stateReason === null ? null : html` ${printable(stateReason)}`]],
-      ['Since', instant(acts.changed?.at ?? createdAt, 'full')],
-      ['Last changed by', actedText(acts.acted)],
+      ...standingFacts(campaign, acts),
       ['Rows with an outcome', html`${figure(status.done)} of ${figure(status.total)}`],
       ...lines.map(([label, text]) => [label, text] as const),
       ['Imported', instant(createdAt, 'full')],
@@ -37,12 +34,6 @@ export async function statePanel(request: ViewRequest, view: CampaignView): Prom
     ]),
     steerLinks(request, campaign),
   ]);
-}
-
-/** Who did what, and when. The command line leaves no name in the log. */
-export function actedText(acted: LastActs['acted']): HtmlValue {
-  if (acted === null) return 'Nobody, by the page or the API';
-  return html`${printable(acted.name)}: ${acted.action.replaceAll('_', ' ')}, ${instant(acted.at, 'full')}`;
 }
 
 async function proofText({ context, readings, now }: ViewRequest, campaignId: string): Promise<HtmlValue> {

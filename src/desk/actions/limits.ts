@@ -1,0 +1,121 @@
+import { readCampaignLimits, type CampaignLimits } from '../../control/adjust.ts';
+import { requireCampaign } from '../../control/ledger.ts';
+import { hasEnded } from '../../domain/lifecycle.ts';
+import { count, facts, figure, link, table } from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
+import { readLastActs } from '../../ledger/read/last-acts.ts';
+import { readLineLimits, type LineLimits } from '../../ledger/limits/line-limits.ts';
+import type { PacingLimits } from '../../ledger/limits/adjustments.ts';
+import { pacingLines } from '../../words/pacing.ts';
+import { actionForm, type DeskAction, type Given } from '../core/action.ts';
+import { campaignPath } from '../core/links.ts';
+import { refusedText, standingFacts } from '../core/standing.ts';
+
+const limits: Readonly<Record<keyof PacingLimits, { words: string; means: string }>> = {
+  maxConcurrentCalls: { words: 'Concurrent calls', means: 'on the line at the same time' },
+  startsPerMinute: { words: 'Starts per minute', means: 'calls begun in any 60 seconds; empty: no limit' },
+  batchSize: { words: 'Batch size', means: 'calls sent in one request' },
+  priority: { words: 'Priority', means: 'weight beside campaigns of the same account, 1 to 100' },
+};
+const names = Object.keys(limits) as (keyof PacingLimits)[];
+
+/** The limits that hold now and those of the file, with what a change of them means for the calls on the line. */
+export const changeLimits: DeskAction = {
+  path: '/campaigns/:campaign/limits',
+  role: 'operate',
+  form: async ({ context, clock, now, params }, given) => {
+    const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
+    const { campaignId } = campaign;
+    const { db } = context.store;
+    const back = campaignPath(campaignId);
+    const acts = await readLastActs(db, campaignId);
+    const isOver = hasEnded(campaign);
+    const reason = given.refused ?? (isOver ? 'There is no pace to change now.' : null);
+    const lines = isOver ? null : await readLineLimits(db, campaign, { now });
+    return {
+      ...(isOver && given.refused === null ? { status: 409 } : {}),
+      title: `Limits of ${campaignId}`,
+      section: 'campaigns',
+      crumbs: [['/', 'Campaigns'], [back, campaignId]], // prettier-ignore
+      body: html`<section class="panel">
+        ${reason === null ? null : refusedText(reason, acts)}
+        ${facts([...standingFacts(campaign, acts), ...(lines === null ? [] : pacingLines(lines, clock, context.now()))])}
+        ${lines === null ? null : html`<p>${meaning(lines)}</p>`}
+        ${
+          lines === null
+            ? html`<p>${link(back, `Back to ${campaignId}`)}</p>`
+            : actionForm(
+                { ...given, refused: null },
+                {
+                  button: 'Change the limits',
+                  back,
+                  body: fields(await readCampaignLimits(context, campaignId), given),
+                },
+              )
+        }
+      </section>`,
+    };
+  },
+  call: ({ params, fields: sent }) => ({
+    method: 'POST',
+    url: `/api/v1/campaigns/${encodeURIComponent(params['campaign'] ?? '')}/adjust`,
+    body: sent.get('reset') === 'yes' ? { reset: true } : changedOnly(sent),
+  }),
+  done: ({ params }, { body }) => {
+    const { limits: after, notice } = body as { limits: PacingLimits; notice: string | null };
+    const said = names.map((name) => `${limits[name].words.toLowerCase()}: ${shown(after[name])}`).join(', ');
+    return {
+      to: campaignPath(params['campaign'] ?? ''),
+      said: `From the next batch on: ${said}.${notice === null ? '' : ` ${notice}`}`,
+    };
+  },
+};
+
+/** What a lower limit does to the calls that there are. */
+function meaning({ open, allowed }: LineLimits): string {
+  const below = open === 0 ? '' : ` A limit below ${open.toLocaleString('en')} ends none of them: no call begins until fewer are on the line.`; // prettier-ignore
+  return `A change holds from the next batch on. ${count(open, 'call')} may be on the line now, and ${allowed.toLocaleString('en')} are allowed.${below}`;
+}
+
+function fields({ now, file }: CampaignLimits, given: Given): Html {
+  const rows = names.map((name) => {
+    const { words, means } = limits[name];
+    const before = now[name] === null ? '' : String(now[name]);
+    const cells = {
+      Limit: html`${words} <span class="muted">${means}</span>`,
+      Now: figure(shown(now[name])),
+      'In the file': figure(shown(file[name])),
+      Wanted: html`<input type="hidden" name="was-${name}" value="${given.fields?.get(`was-${name}`) ?? before}" />
+        <input
+          name="${name}"
+          size="8"
+          inputmode="numeric"
+          autocomplete="off"
+          aria-label="${words}"
+          value="${given.fields?.get(name) ?? before}"
+        />`,
+    };
+    return { key: `limit-${name}`, cells };
+  });
+  return html`${table('Limits', rows)}
+    <label
+      ><input type="checkbox" name="reset" value="yes" ${given.fields?.get('reset') === 'yes' ? html`checked` : null} />
+      Restore all limits of the campaign file, whatever stands above</label
+    >`;
+}
+
+function shown(limit: number | null): string {
+  return limit === null ? 'no limit' : limit.toLocaleString('en');
+}
+
+/** Only what was changed in this form: whoever changes another limit meanwhile keeps their change. The API refuses what is no number. */
+function changedOnly(sent: URLSearchParams): Record<string, unknown> {
+  const wish: Record<string, unknown> = {};
+  for (const name of names) {
+    const value = sent.get(name)?.trim();
+    if (value === undefined || value === sent.get(`was-${name}`)) continue;
+    if (value === '' && name === 'startsPerMinute') wish[name] = null;
+    else wish[name] = /^\d{1,9}$/.test(value) ? Number(value) : value;
+  }
+  return wish;
+}
