@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readCampaignFile } from '../src/campaign-file/file.ts';
 import { readConfigWith } from '../src/config.ts';
+import { openStore } from '../src/ledger/open-ledger.ts';
 import { startDevServer } from '../src/temporal/dev-server.ts';
 import type { CarillonInput, CarillonResult } from './carillon-process.ts';
 import { runChild, say, startChild } from './child.ts';
@@ -34,6 +38,64 @@ async function withSandbox<Result extends ProgramResult>(
   }
 }
 
+/** What looks on while a campaign runs; answers what ends it. */
+type Onlooker = (run: { sqlitePath: string; campaignId: string; sandboxUrl: string }) => Promise<() => Promise<void>>;
+
+/** The campaign by Carillon alone, with a fresh sandbox and Temporal server. */
+export async function runCarillon(settings: CampaignSettings, look: Onlooker): Promise<CarillonResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
+  try {
+    const campaignPath = await writeCallableCampaign(folder, settings);
+    const { result } = await runWithTemporal(settings, { folder, campaignPath, look });
+    return result;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function runWithTemporal(
+  settings: CampaignSettings,
+  { folder, campaignPath, look }: { folder: string; campaignPath: string; look: Onlooker | null },
+): Promise<{ result: CarillonResult; truth: ServiceTruth }> {
+  const server = await startDevServer({
+    config: readConfigWith({}),
+    dataFile: join(folder, 'temporal.db'),
+    onProgress: (line) => say(`  ${line}`),
+  });
+  try {
+    const carillon = await withSandbox(settings, async (sandboxUrl, env) => {
+      const input = { settings, campaignPath, sandboxUrl, temporalAddress: server.address } satisfies CarillonInput;
+      const run = runChild<CarillonResult>('carillon-process.ts', input, env);
+      if (look === null) return run;
+      const sqlitePath = join(folder, 'carillon.db');
+      const { id: campaignId } = await readCampaignFile(campaignPath);
+      await untilImported(sqlitePath, campaignId);
+      const leave = await look({ sqlitePath, campaignId, sandboxUrl });
+      return run.finally(leave);
+    });
+    say(`  ${(carillon.result.wallMs / 1000).toFixed(1)} s`);
+    return carillon;
+  } finally {
+    await server.stop();
+  }
+}
+
+async function untilImported(sqlitePath: string, campaignId: string): Promise<void> {
+  for (;;) {
+    await pause(200);
+    if (!existsSync(sqlitePath)) continue;
+    const store = await openStore({ sqlitePath }, 'as-is').catch(() => null);
+    const campaign = await store?.db
+      .selectFrom('campaigns')
+      .select('state')
+      .where('campaign_id', '=', campaignId)
+      .executeTakeFirst()
+      .catch(() => undefined);
+    await store?.close();
+    if (campaign !== undefined && campaign.state !== 'importing') return;
+  }
+}
+
 /** The same campaign by Carillon and by the script, one after the other, each with a fresh sandbox that draws the same calls. */
 export async function benchCampaign(settings: CampaignSettings): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
@@ -44,25 +106,9 @@ export async function benchCampaign(settings: CampaignSettings): Promise<Figure[
       runChild<ProgramResult>('script-process.ts', { settings, campaignPath, sandboxUrl } satisfies ProgramInput, env),
     );
     say(`  ${(script.result.wallMs / 1000).toFixed(1)} s`);
-    const server = await startDevServer({
-      config: readConfigWith({}),
-      dataFile: join(folder, 'temporal.db'),
-      onProgress: (line) => say(`  ${line}`),
-    });
-    try {
-      say(`Carillon: ${settings.recipients} recipients`);
-      const carillon = await withSandbox(settings, (sandboxUrl, env) =>
-        runChild<CarillonResult>(
-          'carillon-process.ts',
-          { settings, campaignPath, sandboxUrl, temporalAddress: server.address } satisfies CarillonInput,
-          env,
-        ),
-      );
-      say(`  ${(carillon.result.wallMs / 1000).toFixed(1)} s`);
-      return describe(settings, carillon, script);
-    } finally {
-      await server.stop();
-    }
+    say(`Carillon: ${settings.recipients} recipients`);
+    const carillon = await runWithTemporal(settings, { folder, campaignPath, look: null });
+    return describe(settings, carillon, script);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -2,6 +2,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchCampaign } from './campaign-bench.ts';
 import { say } from './child.ts';
+import { benchOpenPages, benchViews } from './desk-bench.ts';
 import { benchImport } from './import-bench.ts';
 import { benchPlanning } from './planning-bench.ts';
 import { benchRehearsal } from './rehearsal-bench.ts';
@@ -9,6 +10,7 @@ import { isMet, renderReport, type Figure } from './report.ts';
 import { benchSandbox } from './sandbox-bench.ts';
 import {
   campaignDefaults,
+  deskRows,
   importRows,
   planningRows,
   rehearsalRows,
@@ -17,7 +19,7 @@ import {
   type CampaignSettings,
 } from './settings.ts';
 
-const help = `Measures Carillon against a program that survives nothing, the import of a long list, and the sandbox.
+const help = `Measures Carillon against a program that survives nothing, the import of a long list, the page, and the sandbox.
 
   npm run bench                                   everything: about 25 minutes
   npm run bench -- --only campaign --recipients 600
@@ -27,6 +29,8 @@ const help = `Measures Carillon against a program that survives nothing, the imp
   npm run bench -- --only planning --rows 1000000
   npm run bench -- --only sandbox --calls 20000
   npm run bench -- --only rehearsal
+  npm run bench -- --only page --rows 100000
+  npm run bench -- --only open-pages --recipients 4000
   npm run bench -- --json                         the figures as JSON on standard output
 
 Also: --poll SECONDS, --batch SIZE, --threshold SLOTS, --seed TEXT. --unthrottled: no limit on reads and submits per second.
@@ -64,7 +68,7 @@ if (values.help) {
   process.stdout.write(help);
   process.exit(0);
 }
-const parts = ['campaign', 'import', 'planning', 'sandbox', 'rehearsal'];
+const parts = ['campaign', 'import', 'planning', 'sandbox', 'rehearsal', 'page', 'open-pages'];
 if (values.only !== undefined && !parts.includes(values.only)) {
   say(`--only is "${values.only}"; it must be one of ${parts.join(', ')}.`);
   process.exit(2);
@@ -133,6 +137,21 @@ if (isWanted('sandbox')) {
       `rates over ${sandbox.seconds} s by 16 connections, reads among the stored conversations`,
   ]);
   figures.push(...(await benchSandbox(sandbox)));
+}
+if (isWanted('page')) {
+  const wanted = values.only === 'page' ? readNumber('rows', values.rows, deskRows) : deskRows;
+  described.push([
+    'page',
+    `${wanted} rows, half of them called, while batches are planned and collected as fast as it goes`,
+  ]);
+  figures.push(...(await benchViews(wanted)));
+}
+if (isWanted('open-pages')) {
+  described.push([
+    'open pages',
+    `20, in processes of their own; ${settings.recipients} recipients, ${settings.openCalls} open calls`,
+  ]);
+  figures.push(...(await benchOpenPages(settings)));
 }
 if (isWanted('rehearsal')) {
   const rehearsed = values.only === 'rehearsal' ? readNumber('rows', values.rows, rehearsalRows) : rehearsalRows;

@@ -46,6 +46,9 @@ export const planningRows = { few: 10_000, many: 1_000_000 };
 
 export const rehearsalRows = 2_000;
 
+/** Of the campaign that the page is asked for. */
+export const deskRows = 100_000;
+
 /** What the sandbox bench runs. */
 export interface SandboxBenchSettings {
   /** Simulated on the scaled clock, and stored while memory and reads are measured. */
@@ -82,6 +85,8 @@ export const targets = {
   planningMs: 50,
   planningGrowth: 1.5,
   importRowsPerSecond: 20_000,
+  firstByteMs: 300,
+  openPagesRatio: 1.03,
 } as const;
 
 /** What a bench process is handed on its command line. */

@@ -1,0 +1,31 @@
+import { readConfig } from '../src/config.ts';
+import { startApi } from '../src/api/start.ts';
+import { createControl } from '../src/control/control.ts';
+import { createToken } from '../src/ledger/desk/tokens.ts';
+import { openStore, type StoreLocation } from '../src/ledger/open-ledger.ts';
+import { createLogger } from '../src/logger.ts';
+import { keepServiceClock } from '../src/temporal/clock-keeper.ts';
+import { realClock } from '../src/convai/service-clock.ts';
+import { readInput, writeResult } from './child.ts';
+
+export interface DeskInput {
+  location: StoreLocation;
+  /** Epoch milliseconds at which time stands; null: the service's clock, or this machine's. */
+  standsAt: number | null;
+}
+
+/** Page and API over a ledger that others work on, as `carillon serve` runs them. */
+const { location, standsAt } = readInput() as DeskInput;
+const config = readConfig();
+const store = await openStore(location, 'as-is');
+const now = () => standsAt ?? Date.now();
+const control = createControl({ config, store, now, connect: () => Promise.reject(new Error('no Temporal here')) });
+const keep = keepServiceClock(config.SVC_BASE_URL);
+const clock = () => (standsAt === null ? keep().catch(() => realClock(now)) : Promise.resolve(realClock(now)));
+const api = await startApi(
+  { ...control, logger: createLogger('error'), clock },
+  { host: '127.0.0.1', port: 0, tls: null },
+);
+const { text } = await createToken(store, { name: 'bench', role: 'admin', lastsMs: null, nowReal: now() });
+process.once('SIGTERM', () => void api.close().then(() => store.close()));
+writeResult({ url: api.url, token: text });

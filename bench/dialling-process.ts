@@ -1,0 +1,31 @@
+import { openStore, type StoreLocation } from '../src/ledger/open-ledger.ts';
+import { answered, noon, Scenario } from '../test/ledger/scenario.ts';
+import { readInput, writeResult } from './child.ts';
+
+/** A worker's share of the ledger, as fast as it goes: batches of 20 are planned, posted, confirmed, and their records collected. */
+const { location, campaignId, firstBatch } = readInput() as {
+  location: StoreLocation;
+  campaignId: string;
+  firstBatch: number;
+};
+const store = await openStore(location, 'as-is');
+const scenario = new Scenario(store, campaignId);
+let stopping = false;
+process.once('SIGTERM', () => {
+  stopping = true;
+});
+writeResult({ ready: true });
+for (let n = firstBatch; !stopping; n++) {
+  const at = noon + n * 1_000;
+  const attempts = await scenario.dial(n, at);
+  const calls = await store.db
+    .selectFrom('attempts')
+    .select(['attempt_id', 'e164'])
+    .where('attempt_id', 'in', attempts)
+    .execute();
+  await scenario.sweep(
+    at + 600_000,
+    calls.map(({ attempt_id: attempt, e164 }) => answered(`conv_${attempt}`, e164, at + 5_000)),
+  );
+}
+await store.close();
