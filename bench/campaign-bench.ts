@@ -71,7 +71,9 @@ async function runWithTemporal(
       const { id: campaignId } = await readCampaignFile(campaignPath);
       await untilImported(sqlitePath, campaignId);
       const leave = await look({ sqlitePath, campaignId, sandboxUrl });
-      return run.finally(leave);
+      const result = await run;
+      await leave();
+      return result;
     });
     say(`  ${(carillon.result.wallMs / 1000).toFixed(1)} s`);
     return carillon;

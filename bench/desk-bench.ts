@@ -95,7 +95,7 @@ export async function benchOpenPages(settings: CampaignSettings): Promise<Figure
     const { url, token } = desk.first as { url: string; token: string };
     const leaving = new AbortController();
     const pages = Array.from({ length: openPages }, () =>
-      watchPage(`${url}`, { path: `/campaigns/${campaignId}`, token, signal: leaving.signal, onShown: () => shown++ }),
+      watchPage(url, { path: `/campaigns/${campaignId}`, token, signal: leaving.signal, onShown: () => shown++ }),
     );
     return async () => {
       leaving.abort();

@@ -10,13 +10,13 @@ const { location, campaignId, firstBatch } = readInput() as {
 };
 const store = await openStore(location, 'as-is');
 const scenario = new Scenario(store, campaignId);
-let stopping = false;
-process.once('SIGTERM', () => {
-  stopping = true;
-});
+const stopping = new AbortController();
+process.once('SIGTERM', () => stopping.abort());
 writeResult({ ready: true });
-for (let n = firstBatch; !stopping; n++) {
+for (let n = firstBatch; !stopping.signal.aborted; n++) {
   const at = noon + n * 1_000;
+  // Everybody was called.
+  if ((await scenario.plan(n, at)).kind !== 'batch') break;
   const attempts = await scenario.dial(n, at);
   const calls = await store.db
     .selectFrom('attempts')
