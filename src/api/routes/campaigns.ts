@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
 import { withInstants } from '../../input/with-instants.ts';
-import { readCampaignView } from '../../ledger/read/campaign-view.ts';
+import { readCampaignBrief, readCampaignView } from '../../ledger/read/campaign-view.ts';
 import { countOwnPauses } from '../../ledger/wishes.ts';
 import { listCampaigns } from '../../ledger/rows/campaigns.ts';
 import { statusAsJson } from '../../words/campaign.ts';
@@ -30,7 +30,7 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
       const campaigns: unknown[] = [];
       const now = await serviceNow(context);
       for (const campaign of await listCampaigns(store.db)) {
-        const view = await readCampaignView(store.db, campaign, now);
+        const view = await readCampaignBrief(store.db, campaign, now);
         campaigns.push({ ...statusAsJson(campaign, view.status), needs: view.needs.length });
       }
       return withInstants({ campaigns: campaigns.toReversed() }) as { campaigns: z.input<typeof campaignSummary>[] };

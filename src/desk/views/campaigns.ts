@@ -1,56 +1,166 @@
-import { count, empty, figure, instant, link, panel, table } from '../../html/elements.ts';
-import { html } from '../../html/html.ts';
-import { readCampaignView, type CampaignView } from '../../ledger/read/campaign-view.ts';
-import { listCampaigns } from '../../ledger/rows/campaigns.ts';
+import { setImmediate } from 'node:timers/promises';
+import { hasEnded } from '../../domain/lifecycle.ts';
+import { count, empty, instant, link, panel, table, type Row } from '../../html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../html/html.ts';
+import { readStandstill, type Standstill } from '../../ledger/plan/standstill.ts';
+import { readCampaignBrief, type CampaignBrief } from '../../ledger/read/campaign-view.ts';
+import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { printable } from '../../input/printable.ts';
 import { standstillText } from '../../words/standstill.ts';
+import { progressBar } from '../campaign/progress-bar.ts';
 import { stateBadge } from '../core/campaign-state.ts';
 import { campaignPath } from '../core/links.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
-/** All campaigns: how each stands, and what it waits for. */
+const pageSize = 25;
+/** Openings pass without an event. */
+const againMs = 15_000;
+/** Where it is still being read why nobody is called. */
+const soonMs = 1_000;
+const whyWithinMs = 150;
+
+const shows = ['going', 'ended', 'all'] as const;
+type Show = (typeof shows)[number];
+const words: Readonly<Record<Show, string>> = { going: 'Going on', ended: 'Ended', all: 'All' };
+
+/** What is shown of all campaigns: those of one kind, and of these a page. */
+interface Page {
+  show: Show;
+  /** From 1. */
+  number: number;
+  counts: Readonly<Record<Show, number>>;
+  pages: number;
+  briefs: readonly CampaignBrief[];
+}
+
+/** Why the running campaigns of a page dial nobody, by their ids. */
+type Standstills = ReadonlyMap<string, Standstill | null>;
+
+/** All campaigns: how each stands, how far it is, what it waits for, and whether a person has to do something. */
 export async function campaignsView(request: ViewRequest): Promise<View> {
-  const { context, now, readings } = request;
-  const { db } = context.store;
-  const found = await readings.read('campaigns', async () => {
-    const views: CampaignView[] = [];
-    for (const campaign of await listCampaigns(db)) views.push(await readCampaignView(db, campaign, now));
-    return views.toReversed();
-  });
+  const show = shows.find((each) => each === request.query('show'));
+  const number = Math.max(1, Math.trunc(Number(request.query('page'))) || 1);
+  const page = await request.readings.read(`campaigns ${show ?? ''} ${number}`, () =>
+    readPage(request, { show, number }),
+  );
+  const standstills = await request.readings.readWithin(whyWithinMs, `standstills ${page.show} ${page.number}`, () =>
+    readStandstills(request, page),
+  );
   return {
     title: 'Campaigns',
     section: 'campaigns',
     follows: 'all',
-    body: panel(
-      'All campaigns',
-      table(
-        'All campaigns, the newest first',
-        found.map((view) => ({ key: `campaign-${view.campaign.campaignId}`, cells: cellsOf(view, request) })),
-        empty(
-          'There is no campaign yet',
-          may(request, 'operate')
-            ? html`${link('/new', 'Make one')} from a list, or start one with
-                <code>carillon start campaign.yaml</code>.`
-            : 'Whoever may operate can make one here, or with carillon start.',
-        ),
+    againMs: standstills === null ? soonMs : againMs,
+    body: [
+      page.counts.all > 0 ? chips(page) : null,
+      panel(
+        'Campaigns',
+        [
+          table(
+            'Campaigns, the newest first',
+            await Promise.all(
+              page.briefs.map(async (brief) => rowOf(brief, await whyText(brief, { request, standstills }))),
+            ),
+            nothing(page, request),
+          ),
+          pageLinks(page),
+        ],
+        may(request, 'operate') ? link('/new', 'New campaign') : null,
       ),
-    ),
+    ],
   };
 }
 
-function cellsOf(view: CampaignView, { clock, context }: ViewRequest) {
-  const { campaign, status, needs } = view;
-  const { campaignId, name, state, createdAt } = campaign;
-  return {
+async function readPage(
+  { context, now }: ViewRequest,
+  asked: { show: Show | undefined; number: number },
+): Promise<Page> {
+  const { db } = context.store;
+  const all = (await listCampaigns(db)).toReversed();
+  const of: Readonly<Record<Show, Campaign[]>> = {
+    going: all.filter((campaign) => !hasEnded(campaign)),
+    ended: all.filter((campaign) => hasEnded(campaign)),
+    all,
+  };
+  // Where there are many, those that have ended are a click away.
+  const show = asked.show ?? (all.length > pageSize && of.going.length > 0 ? 'going' : 'all');
+  const pages = Math.max(1, Math.ceil(of[show].length / pageSize));
+  const number = Math.min(asked.number, pages);
+  const briefs: CampaignBrief[] = [];
+  for (const campaign of of[show].slice((number - 1) * pageSize, number * pageSize))
+    briefs.push(await readCampaignBrief(db, campaign, now));
+  const counts = { going: of.going.length, ended: of.ended.length, all: all.length };
+  return { show, number, counts, pages, briefs };
+}
+
+/** It takes long where many of one account run, since each waits for all others: nothing else waits for it. */
+async function readStandstills({ context, now }: ViewRequest, { briefs }: Page): Promise<Standstills> {
+  const found = new Map<string, Standstill | null>();
+  for (const { campaign } of briefs) {
+    if (campaign.state !== 'running') continue;
+    found.set(campaign.campaignId, await readStandstill(context.store.db, campaign, now));
+    await setImmediate();
+  }
+  return found;
+}
+
+function chips({ show, counts }: Page): Html {
+  return html`<nav aria-label="Which campaigns">
+    <p class="chips">
+      ${shows.map(
+        (each) =>
+          html`<a href="/?show=${each}" ${each === show ? html`aria-current="page"` : null}
+            >${words[each]} (${counts[each].toLocaleString('en')})</a
+          > `,
+      )}
+    </p>
+  </nav>`;
+}
+
+function pageLinks({ show, number, pages }: Page): Html {
+  const to = (page: number, text: string): Html => link(`/?show=${show}&page=${page}`, text);
+  return html`<p class="pages">
+    ${number > 1 ? to(number - 1, 'Newer') : null} ${number < pages ? to(number + 1, 'Older') : null}
+    ${pages > 1 ? html`<span class="muted">Page ${number} of ${pages}</span>` : null}
+  </p>`;
+}
+
+function nothing({ counts }: Page, request: ViewRequest): Html {
+  if (counts.all > 0) return empty('No campaign of this kind', link('/?show=all', 'All campaigns'));
+  return empty(
+    'There is no campaign yet',
+    may(request, 'operate')
+      ? html`${link('/new', 'Make one')} from a list, or start one with <code>carillon start campaign.yaml</code>.`
+      : 'Whoever may operate can make one here, or with carillon start.',
+  );
+}
+
+function rowOf({ campaign, status, needs }: CampaignBrief, why: string): Row {
+  const { campaignId, name, state, rules } = campaign;
+  const cells: Record<string, HtmlValue> = {
     Campaign: [
       link(campaignPath(campaignId), campaignId),
       name === null ? null : html`<span class="muted"> ${printable(name)}</span>`,
     ],
     State: stateBadge(state),
-    Rows: html`${figure(status.done)} of ${figure(status.total)}`,
-    Open: figure(status.open),
-    'Why nobody is called': standstillText(campaign, { ...view, look: null }, { clock, now: context.now() }) ?? '–',
+    Rows: progressBar(status),
+    'Why nobody is called': why,
     'Needs a person': needs.length === 0 ? '–' : link(campaignPath(campaignId, '#needs'), count(needs.length, 'thing')),
-    Imported: instant(createdAt, 'full'),
+    'Ends at the latest': hasEnded(campaign) ? '–' : instant(rules.endsAt, 'full'),
   };
+  return { key: `campaign-${campaignId}`, cells };
+}
+
+async function whyText(
+  { campaign, movedAt }: CampaignBrief,
+  { request, standstills }: { request: ViewRequest; standstills: Standstills | null },
+): Promise<string> {
+  const { clock, context, now } = request;
+  const isRunning = campaign.state === 'running';
+  if (isRunning && standstills === null) return 'being looked up';
+  const { campaignId } = campaign;
+  const standstill = isRunning
+    ? (standstills?.get(campaignId) ?? null)
+    : await readStandstill(context.store.db, campaign, now);
+  return standstillText(campaign, { standstill, movedAt, look: null }, { clock, now: context.now() }) ?? '–';
 }

@@ -12,15 +12,19 @@ import type { Queries } from '../tx.ts';
 import { countDoubt, type DoubtCounts } from './doubt-counts.ts';
 
 /** How a campaign stands, for whoever asks: command, API, page and report take it from here. Instants are service time. */
-export interface CampaignView {
-  campaign: Campaign;
-  status: CampaignStatus;
+export interface CampaignView extends CampaignBrief {
   /** Why it dials nobody now; null: it does, or is over. */
   standstill: Standstill | null;
-  /** When anything last happened in it. */
-  movedAt: number | null;
   /** Calls that may be on the line; null once it has ended. */
   limits: LineLimits | null;
+}
+
+/** The same without what a campaign shares with others: as cheap for each of many campaigns as for one. */
+export interface CampaignBrief {
+  campaign: Campaign;
+  status: CampaignStatus;
+  /** When anything last happened in it. */
+  movedAt: number | null;
   callers: CallerUse[];
   hooks: HookStanding;
   doubt: DoubtCounts;
@@ -41,23 +45,33 @@ export type Need =
 
 /** Reads aggregates and the small ends of indexes: as cheap at a million rows as at ten. */
 export async function readCampaignView(db: Queries, campaign: Campaign, now: number): Promise<CampaignView> {
-  const isOver = hasEnded(campaign) || campaign.round === 0;
+  return {
+    ...(await readCampaignBrief(db, campaign, now)),
+    standstill: await readStandstill(db, campaign, now),
+    limits: isOver(campaign) ? null : await readLineLimits(db, campaign, { now }),
+  };
+}
+
+export async function readCampaignBrief(db: Queries, campaign: Campaign, now: number): Promise<CampaignBrief> {
   const status = await readStatus(db, campaign);
   const facts = {
     campaign,
     status,
-    standstill: await readStandstill(db, campaign, now),
     movedAt: await lastMoveAt(db, campaign),
-    limits: isOver ? null : await readLineLimits(db, campaign, { now }),
     callers: await readCallerUse(db, campaign),
     hooks: await readHookStanding(db, campaign),
     doubt: await countDoubt(db, campaign, { status, now }),
-    clocksApartMs: isOver ? 0 : (await readAccount(db, campaign.accountId)).clocksApartMs,
+    clocksApartMs: isOver(campaign) ? 0 : (await readAccount(db, campaign.accountId)).clocksApartMs,
   };
   return { ...facts, needs: needsOf(facts) };
 }
 
-function needsOf(view: Omit<CampaignView, 'needs'>): Need[] {
+/** Nothing is dialled unless somebody starts it. */
+function isOver(campaign: Campaign): boolean {
+  return hasEnded(campaign) || campaign.round === 0;
+}
+
+function needsOf(view: Omit<CampaignBrief, 'needs'>): Need[] {
   const { campaign, callers, hooks, doubt, clocksApartMs } = view;
   const { state, stateReason: reason } = campaign;
   const undecided = Object.entries(doubt.unresolved).filter(([cause]) => cause !== givenUp);

@@ -1,0 +1,28 @@
+import { EventEmitter, once } from 'node:events';
+import { expect, test } from 'vitest';
+import { Readings } from '../../src/desk/core/readings.ts';
+
+test('a reading that takes too long is not waited for, and is there for a later look', async () => {
+  const readings = new Readings();
+  const database = new EventEmitter();
+  let made = 0;
+  const look = (withinMs: number) =>
+    readings.readWithin(withinMs, 'key', async () => {
+      made += 1;
+      return once(database, 'answer');
+    });
+  expect(await look(1)).toBeNull();
+  database.emit('answer', 'read');
+  expect(await look(60_000)).toEqual(['read']);
+  expect(made).toBe(1);
+});
+
+test('a reading that fails after nobody waits for it any more fails nothing else, and is begun anew', async () => {
+  const readings = new Readings();
+  const database = new EventEmitter();
+  const answer = once(database, 'answer');
+  expect(await readings.readWithin(1, 'key', () => answer)).toBeNull();
+  database.emit('error', new Error('the database is away'));
+  await expect(answer).rejects.toThrow('the database is away');
+  expect(await readings.readWithin(60_000, 'key', async () => ['read'])).toEqual(['read']);
+});
