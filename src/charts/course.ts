@@ -56,7 +56,7 @@ function courseRow(own: readonly CoursePoint[], course: ReportedCourse | null): 
 
 const width = 960;
 const height = 320;
-const left = 52;
+const left = 66;
 
 function drawCourse(title: string, { points, stepMs, pauses }: ReportedCourse): Html {
   const from = points[0]?.at ?? 0;
@@ -89,7 +89,7 @@ function drawCourse(title: string, { points, stepMs, pauses }: ReportedCourse): 
     minInterval: 1,
     silent: true,
     nameLocation: 'middle',
-    nameGap: 40,
+    nameGap: 50,
     nameTextStyle: { color: inks.text },
     axisLabel: { color: inks.text },
     splitLine: { lineStyle: { color: inks.band } },
@@ -102,8 +102,8 @@ function drawCourse(title: string, { points, stepMs, pauses }: ReportedCourse): 
     height,
     option: {
       grid: [
-        { left, right: 16, top: 12, height: 150, outerBoundsMode: 'none' },
-        { left, right: 16, top: 190, height: 96, outerBoundsMode: 'none' },
+        { left, right: 28, top: 12, height: 150, outerBoundsMode: 'none' },
+        { left, right: 28, top: 190, height: 96, outerBoundsMode: 'none' },
       ],
       xAxis: [
         { ...time, gridIndex: 0, axisLabel: { show: false } },

@@ -153,6 +153,7 @@ export async function readNewestEvents(
   campaignId: string,
   { beforeSeq, limit, types }: { beforeSeq?: number | undefined; limit: number; types: readonly EventType[] | null },
 ): Promise<CampaignEvent[]> {
+  if (types?.length === 0) return [];
   let rows = newestEvents(db, campaignId).selectAll().limit(limit);
   if (beforeSeq !== undefined) rows = rows.where('seq', '<', beforeSeq);
   if (types !== null) rows = rows.where('type', 'in', types);

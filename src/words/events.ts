@@ -60,8 +60,11 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'recipient.withdrawn': null,
 };
 
+/** The types of all events of the log. */
+export const eventTypes = Object.keys(tellers) as EventType[];
+
 /** Events that are told as they happen. */
-export const toldEvents = (Object.keys(tellers) as EventType[]).filter((type) => tellers[type] !== null);
+export const toldEvents = eventTypes.filter((type) => tellers[type] !== null);
 
 /** An event of the log in words, without any recipient's data; null when it adds nothing to the one before it. */
 export function tellEvent(event: NewEvent): string | null {

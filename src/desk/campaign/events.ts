@@ -1,21 +1,28 @@
 import { figure, instant, link, muted, table, type Row } from '../../html/elements.ts';
-import type { HtmlValue } from '../../html/html.ts';
+import type { EventType } from '../../domain/events.ts';
+import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import type { CampaignEvent } from '../../ledger/events.ts';
+import { eventTypes } from '../../words/events.ts';
 import { tellStory } from '../../words/story.ts';
-import { rowPath } from '../core/links.ts';
+import { campaignPath, rowPath } from '../core/links.ts';
 
 /** Lines of the log, newest first, without any number or text of a person. */
 export function eventTable(caption: string, events: readonly CampaignEvent[], whenEmpty: HtmlValue): HtmlValue {
-  return table(caption, events.map(lineOf), whenEmpty);
+  const hasRows = events.some((event) => rowOf(event) !== null);
+  return table(
+    caption,
+    events.map((event) => lineOf(event, hasRows)),
+    whenEmpty,
+  );
 }
 
-function lineOf(event: CampaignEvent): Row {
+function lineOf(event: CampaignEvent, hasRows: boolean): Row {
   const row = rowOf(event);
   const told = tellStory(event);
   const cells = {
     'What happened': told === event.type ? muted(event.type.replaceAll('.', ': ').replaceAll('_', ' ')) : told,
     When: instant(event.at, 'full'),
-    Row: row === null ? '–' : link(rowPath(event.campaignId, row), figure(row)),
+    ...(hasRows ? { Row: row === null ? '–' : link(rowPath(event.campaignId, row), figure(row)) } : {}),
   };
   return { key: `event-${event.seq}`, cells };
 }
@@ -24,4 +31,34 @@ function lineOf(event: CampaignEvent): Row {
 function rowOf({ campaignId, recipientId, attemptId }: CampaignEvent): number | null {
   const id = recipientId ?? attemptId;
   return id === undefined ? null : Number(id.slice(campaignId.length + 1).split('/')[0]);
+}
+
+/** The kinds of lines that are asked for together, by what they are about. */
+const kinds: readonly (readonly [name: string, words: string, prefixes: readonly string[]])[] = [
+  ['campaign', 'Campaign', ['campaign.', 'round.', 'operator.', 'account.', 'schedule.']],
+  ['batches', 'Batches', ['batch.', 'post.']],
+  ['calls', 'Calls', ['attempt.']],
+  ['rows', 'Rows', ['recipient.']],
+  ['do-not-call', 'Do not call', ['suppression.']],
+  ['surroundings', 'Numbers, clocks and hooks', ['caller.', 'clock.', 'hook.']],
+];
+
+/** The types of events of a kind, or the one that is named; null: all. */
+export function typesOfKind(kind: string): EventType[] | null {
+  if (kind === '') return null;
+  const prefixes = kinds.find(([name]) => name === kind)?.[2];
+  return eventTypes.filter((type) => prefixes?.some((prefix) => type.startsWith(prefix)) ?? type === kind);
+}
+
+/** A choice of what is shown of the log. */
+export function kindChips(campaignId: string, here: string): Html {
+  const chip = (kind: string, words: string): Html =>
+    html`<a
+      href="${campaignPath(campaignId, `/events${kind === '' ? '' : `?kind=${kind}`}`)}"
+      ${kind === here ? html`aria-current="page"` : null}
+      >${words}</a
+    > `;
+  return html`<nav aria-label="Kinds of events">
+    <p class="chips">${chip('', 'All')} ${kinds.map(([name, words]) => chip(name, words))}</p>
+  </nav>`;
 }

@@ -8,7 +8,7 @@ import type { Proof } from '../../report/report-data.ts';
 import { proveCampaigns } from '../../report/read-report.ts';
 import { pacingLines } from '../../words/pacing.ts';
 import { steerLinks } from '../actions/steer.ts';
-import { campaignPath } from '../core/links.ts';
+import { campaignPath, rowsPath } from '../core/links.ts';
 import { standingFacts } from '../core/standing.ts';
 import type { ViewRequest } from '../core/view.ts';
 
@@ -27,6 +27,7 @@ export async function statePanel(request: ViewRequest, view: CampaignView): Prom
     facts([
       ...standingFacts(campaign, acts),
       ['Rows with an outcome', html`${figure(status.done)} of ${figure(status.total)}`],
+      ['Open calls', openText(view)],
       ...lines.map(([label, text]) => [label, text] as const),
       ['Imported', instant(createdAt, 'full')],
       ['Round', round > 1 ? figure(round) : null],
@@ -34,6 +35,12 @@ export async function statePanel(request: ViewRequest, view: CampaignView): Prom
     ]),
     steerLinks(request, campaign),
   ]);
+}
+
+/** Rows with a call: those that are planned and not sent yet hold their rows as the others do. */
+function openText({ campaign: { campaignId }, status: { open, planned } }: CampaignView): HtmlValue {
+  const rows = link(rowsPath(campaignId, { state: 'open' }), figure(open + planned));
+  return planned === 0 ? rows : html`${rows}, of which ${figure(planned)} not sent yet`;
 }
 
 async function proofText({ context, readings, now }: ViewRequest, campaignId: string): Promise<HtmlValue> {

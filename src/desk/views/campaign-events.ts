@@ -1,9 +1,8 @@
 import { requireCampaign } from '../../control/ledger.ts';
-import type { EventType } from '../../domain/events.ts';
 import { empty, link, panel } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { readNewestEvents } from '../../ledger/events.ts';
-import { eventTable } from '../campaign/events.ts';
+import { eventTable, kindChips, typesOfKind } from '../campaign/events.ts';
 import { campaignNav } from '../core/campaign-nav.ts';
 import { campaignPath } from '../core/links.ts';
 import type { View, ViewRequest } from '../core/view.ts';
@@ -19,8 +18,7 @@ export async function campaignEventsView(request: ViewRequest): Promise<View> {
   const before = Number(request.query('before'));
   const isLater = Number.isSafeInteger(before) && before > 0;
   const found = await readNewestEvents(db, campaignId, {
-    // A kind that nothing has is no kind: nothing is found.
-    types: kind === '' ? null : [kind as EventType],
+    types: typesOfKind(kind),
     limit: pageSize + 1,
     beforeSeq: isLater ? before : undefined,
   });
@@ -34,7 +32,8 @@ export async function campaignEventsView(request: ViewRequest): Promise<View> {
     crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
     body: [
       campaignNav(campaignId, 'events'),
-      panel(kind === '' ? 'Events' : kindText(kind), [
+      kindChips(campaignId, kind),
+      panel('Events', [
         eventTable('Events, the newest first', events, nothing(campaignId, kind)),
         html`<p class="pages">
           ${isLater ? link(eventsPath(campaignId, { kind }), 'Newest') : null}
@@ -51,10 +50,6 @@ function eventsPath(campaignId: string, { kind, before }: { kind: string; before
     ...(before === undefined ? {} : { before: String(before) }),
   }).toString();
   return campaignPath(campaignId, `/events${query === '' ? '' : `?${query}`}`);
-}
-
-function kindText(kind: string): string {
-  return `Events: ${kind.slice(0, 60)}`;
 }
 
 function nothing(campaignId: string, kind: string): Html {
