@@ -309,7 +309,10 @@ export class Drive {
     return { skewMs, store: opened, deps, activities: createActivities(deps), died: mortality.died, client };
   }
 
-  /** What Temporal keeps of the submit under way, from one of its tries to the next. A try that is over is told that it is no task any more. */
+  /**
+   * What Temporal keeps of the submit under way, from one of its tries to the next. A try that is over is told that it is no task any
+   * more.
+   */
   #openWitness(): Witness {
     const [submitting, entry] = [this.#submitting, this.#tries];
     if (submitting === null) throw new Error('No submit is under way.');
