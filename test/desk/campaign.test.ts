@@ -84,6 +84,18 @@ test.for(dialects)(
   },
 );
 
+test('the calls on the line are linked to their rows, without whole numbers', async () => {
+  const { desk, scenario } = await openWorld();
+  expect((await desk.get('/campaigns/spring')).text).toContain('No call is open');
+  await scenario.dial(1);
+  const { text } = await desk.get('/campaigns/spring');
+  expect(text).toMatch(
+    /id="live-1"[\s\S]*?href="\/campaigns\/spring\/rows\/1"[\s\S]*?•••[\s\S]*?Accepted by the service/,
+  );
+  expect(text).toContain('id="live-2"');
+  expect(text).not.toMatch(/\+1\d{10}/);
+});
+
 test('what only a person can set right stands on the page with what to do', async () => {
   const { store, desk } = await openWorld();
   expect((await desk.get('/campaigns/spring')).text).not.toContain('id="needs"');

@@ -12,6 +12,7 @@ import { readWaiting, type WaitingGroup } from '../../ledger/read/waiting.ts';
 import { campaignTitle } from '../../words/campaign.ts';
 import { tellEvent, toldEvents } from '../../words/events.ts';
 import { eventTable } from '../campaign/events.ts';
+import { liveCallsPanel } from '../campaign/live-calls.ts';
 import { needsPanel } from '../campaign/needs.ts';
 import { statePanel } from '../campaign/state.ts';
 import { lookSoon, whyPanel } from '../campaign/why.ts';
@@ -45,6 +46,7 @@ export async function campaignView(request: ViewRequest): Promise<View> {
       await statePanel(request, view),
       whyPanel(request, view, { waiting, look: await asked }),
       needsPanel(view),
+      await liveCallsPanel(request, campaign),
       progressPanel(view, waiting),
       await coursePanel(request, view),
       await eventsPanel(request, view),
