@@ -16,6 +16,7 @@ import { eventRoutes } from './routes/events.ts';
 import { handOnRoutes } from './routes/hand-on.ts';
 import { insightRoutes } from './routes/insight.ts';
 import { rowRoutes } from './routes/rows.ts';
+import { scheduleRoutes } from './routes/schedules.ts';
 import { steerRoutes } from './routes/steer.ts';
 import { suppressionRoutes } from './routes/suppressions.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
@@ -60,6 +61,7 @@ export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Bu
         { name: 'insight', description: 'What a campaign has come to.' },
         { name: 'events', description: 'The log, from a cursor on.' },
         { name: 'do-not-call', description: 'Numbers that nobody calls.' },
+        { name: 'schedules', description: 'Campaigns that recur.' },
         { name: 'webhooks', description: 'Other systems that are told of events.' },
       ],
     },
@@ -82,6 +84,7 @@ export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Bu
     handOnRoutes(routes, context);
     eventRoutes(routes, context);
     suppressionRoutes(routes, context);
+    scheduleRoutes(routes, context);
     webhookRoutes(routes, context);
   });
   return app;

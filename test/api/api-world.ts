@@ -9,6 +9,8 @@ import { createToken, type TokenRole } from '../../src/ledger/desk/tokens.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { noon } from '../ledger/scenario.ts';
 
+type Connect = Parameters<typeof createControl>[0]['connect'];
+
 /** The API over a store whose campaigns a test has made by hand; time stands still at noon unless `at` is moved. */
 export class ApiWorld {
   readonly app: Api;
@@ -24,7 +26,11 @@ export class ApiWorld {
     this.store = store;
   }
 
-  static async over(store: Store, settings: NodeJS.ProcessEnv = {}): Promise<ApiWorld> {
+  static async over(
+    store: Store,
+    settings: NodeJS.ProcessEnv = {},
+    connect: Connect = () => Promise.reject(new Error('this test has no Temporal')),
+  ): Promise<ApiWorld> {
     // The context is made before the world it reads the time of.
     const held: { world?: ApiWorld } = {};
     const nowReal = () => held.world?.at ?? noon;
@@ -32,7 +38,7 @@ export class ApiWorld {
       config: readConfig({ CARILLON_LOG_LEVEL: 'silent', SVC_BASE_URL: 'http://127.0.0.1:9', ...settings }),
       store,
       now: nowReal,
-      connect: () => Promise.reject(new Error('this test has no Temporal')),
+      connect,
     });
     const app = await buildApi({
       ...control,
@@ -44,6 +50,7 @@ export class ApiWorld {
     });
     onTestFinished(async () => {
       await app.close();
+      await control.close();
     });
     const world = new ApiWorld(app, store);
     held.world = world;

@@ -1,5 +1,4 @@
 import type { TokenRole } from '../../src/ledger/desk/tokens.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { ApiWorld } from '../api/api-world.ts';
 
 /** What the page answered. */
@@ -17,8 +16,8 @@ export class DeskWorld {
     this.api = api;
   }
 
-  static async over(store: Store, settings: NodeJS.ProcessEnv = {}): Promise<DeskWorld> {
-    return new DeskWorld(await ApiWorld.over(store, settings));
+  static async over(...world: Parameters<typeof ApiWorld.over>): Promise<DeskWorld> {
+    return new DeskWorld(await ApiWorld.over(...world));
   }
 
   /** `role`: of the token with which the browser is signed in. */

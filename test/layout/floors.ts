@@ -195,7 +195,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/desk/core': [
     'src',
     'src/api/core',
-    'src/control',
+    'src/control/**',
     'src/convai',
     'src/domain',
     'src/html',

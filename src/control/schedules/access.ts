@@ -2,6 +2,7 @@ import { didYouMean } from '../../input/nearest-name.ts';
 import { findSchedule, listSchedules, type Schedule } from '../../ledger/campaign/schedules.ts';
 import { describeSchedule, scheduleIdOf, type ScheduleState } from '../../temporal/schedules.ts';
 import { campaignQueues } from '../../domain/ids.ts';
+import type { LedgerAccess } from '../ledger.ts';
 import type { Session } from '../temporal.ts';
 
 /** Thrown when a command names a schedule that the database does not have; its message names those it has. */
@@ -17,7 +18,7 @@ export class ScheduleMessageError extends Error {
 }
 
 /** The schedule of a campaign file's id. Throws UnknownScheduleError. */
-export async function requireSchedule({ config, store }: Session, campaignId: string): Promise<Schedule> {
+export async function requireSchedule({ config, store }: LedgerAccess, campaignId: string): Promise<Schedule> {
   const schedule = await findSchedule(store.db, scheduleIdOf(config.CARILLON_QUEUE_PREFIX, campaignId));
   if (schedule !== undefined) return schedule;
   const ids = (await listSchedules(store.db)).map((known) => known.campaignId);

@@ -5,6 +5,7 @@ import { changeLimits } from './limits.ts';
 import { resolveAllRows } from './resolve-all.ts';
 import { resolveRow } from './resolve-row.ts';
 import { retryRows } from './retry.ts';
+import { scheduleActions } from './schedules.ts';
 import { steerActions } from './steer.ts';
 import { suppressRow } from './suppress-row.ts';
 import { updateList } from './update-list.ts';
@@ -24,6 +25,7 @@ export const actions: readonly DeskAction[] = [
   removeNumbers,
   retryRows,
   updateList,
+  ...scheduleActions,
   addWebhook,
   ...webhookActions,
 ];

@@ -7,6 +7,7 @@ const sections: readonly { name: Section; path: string; words: string; operate?:
   { name: 'campaigns', path: '/', words: 'Campaigns' },
   { name: 'new', path: '/new', words: 'New campaign', operate: true },
   { name: 'do-not-call', path: '/do-not-call', words: 'Do not call' },
+  { name: 'schedules', path: '/schedules', words: 'Schedules' },
   { name: 'webhooks', path: '/webhooks', words: 'Webhooks' },
 ];
 

@@ -21,3 +21,8 @@ export function rowPath(campaignId: string, row: number, more = ''): string {
 export function webhookPath(webhookId: string, more = ''): string {
   return `/webhooks/${encodeURIComponent(webhookId)}${more}`;
 }
+
+/** `campaignId`: of the campaign file of the schedule. */
+export function schedulePath(campaignId: string, more = ''): string {
+  return `/schedules/${encodeURIComponent(campaignId)}${more}`;
+}

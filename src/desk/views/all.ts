@@ -8,6 +8,7 @@ import { personView } from './person.ts';
 import { reportView } from './report.ts';
 import { resultsView } from './results.ts';
 import { rowsView } from './rows.ts';
+import { schedulesView } from './schedules.ts';
 import { unresolvedView } from './unresolved.ts';
 import { webhooksView } from './webhooks.ts';
 
@@ -23,6 +24,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/campaigns/:campaign/report': reportView,
   '/campaigns/:campaign/results': resultsView,
   '/do-not-call': doNotCallView,
+  '/schedules': schedulesView,
   '/webhooks': webhooksView,
 };
 

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { instant } from './common.ts';
+
+export const scheduleParams = z.object({
+  campaign: z
+    .string()
+    .min(1)
+    .max(200)
+    .meta({ description: 'Id in the campaign file of the schedule.', examples: ['reminders'] }),
+});
+
+export const scheduleNoteBody = z
+  .object({
+    note: z.string().min(1).max(200).optional().meta({ description: 'Why, kept in Temporal.' }),
+  })
+  .nullish();
+
+/** A schedule, with what Temporal knows of it. */
+export const schedule = z
+  .object({
+    campaignId: z.string().meta({ description: 'Of the campaign file; each run has its time behind it.' }),
+    scheduleId: z.string().meta({ description: 'In Temporal.' }),
+    state: z.enum(['active', 'paused', 'missing']).meta({
+      description: '`missing`: Temporal does not have it, so it starts no runs.',
+    }),
+    note: z.string().nullable(),
+    when: z
+      .string()
+      .nullable()
+      .meta({ description: 'As it was written.', examples: ['0 9 * * mon-fri', 'every 1d'] }),
+    timeZone: z.string().nullable(),
+    startAt: instant.nullable(),
+    endAt: instant.nullable(),
+    catchUpSeconds: z.number().nullable().meta({ description: 'A run that is later than this is left out.' }),
+    file: z.string(),
+    list: z.string().meta({ description: 'That each run reads; without what stands behind the `?` of a URL.' }),
+    isRunning: z.boolean().meta({ description: 'Whether a run is not over: the next one would be skipped.' }),
+    nextAt: z.array(instant).meta({ description: 'The next runs; empty while it is paused.' }),
+    fired: z.int(),
+    skipped: z.int().meta({ description: 'Runs left out because the one before was still running.' }),
+    missed: z.int().meta({ description: 'Runs left out because Temporal was not there in time.' }),
+    last: z
+      .object({
+        scheduledAt: instant,
+        campaignId: z.string(),
+        result: z.string().meta({ description: '`failed`, `beginning`, or the state of its campaign.' }),
+        reason: z.string().nullable(),
+      })
+      .nullable()
+      .meta({ description: 'The last run.' }),
+  })
+  .meta({ id: 'Schedule' });
+
+export const changedSchedule = schedule.extend({
+  wasPaused: z.boolean().meta({ description: 'Before this change.' }),
+});
+
+export const deletedSchedule = z.object({ campaignId: z.string(), scheduleId: z.string() });
