@@ -17,11 +17,14 @@ export function describeApi(app: Api): object {
   }
 }
 
-/** A route, and the files that it takes, which no schema of its body tells of: they are streamed. */
+/** A route, the role that it takes, and its files, which no schema of its body tells of: they are streamed. */
 export const describeRoute: typeof jsonSchemaTransform = (route) => {
   const described = jsonSchemaTransform(route);
-  const files = route.route.config?.files;
-  if (files === undefined) return described;
+  const { role, files } = route.route.config ?? {};
+  if (described.schema.hide === true) return described;
+  const says = [described.schema.description, `Takes the role ${role}.`].filter((text) => text !== undefined);
+  const schema = { ...described.schema, description: says.join('\n\n') };
+  if (files === undefined) return { ...described, schema };
   const properties = Object.fromEntries(files.map((name) => [name, { type: 'string', format: 'binary' }]));
-  return { ...described, schema: { ...described.schema, body: { type: 'object', required: files, properties } } };
+  return { ...described, schema: { ...schema, body: { type: 'object', required: files, properties } } };
 };

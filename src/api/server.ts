@@ -1,4 +1,4 @@
-import fastify, { type FastifyServerOptions } from 'fastify';
+import fastify from 'fastify';
 import multipart from '@fastify/multipart';
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransformObject, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
@@ -8,6 +8,10 @@ import type { Api } from './core/app.ts';
 import { authenticate } from './core/authentication.ts';
 import { describeApi, describeRoute } from './description.ts';
 import type { ApiContext } from './core/context.ts';
+import { errorFacts } from './core/error-facts.ts';
+import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './core/http-server.ts';
+import { LogTail } from './core/log-tail.ts';
+import { refuseForeignHosts } from './core/own-host.ts';
 import { problem, problemOf } from './core/problem.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
 import { createRoutes } from './routes/create.ts';
@@ -22,18 +26,32 @@ import { suppressionRoutes } from './routes/suppressions.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
 const mostBodyBytes = 1_000_000;
-const mostFileBytes = 1_000_000_000;
+const longestParam = 200;
+
+interface ServerOptions {
+  tls?: Tls | null;
+  /** Whether only this machine may ask, under its own names. */
+  isOwn?: boolean;
+  limits?: ServerLimits;
+}
 
 /** The HTTP API over an open database; not listening yet. Closing it leaves the database open. */
-export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Buffer } | null = null): Promise<Api> {
-  const app = fastify({ bodyLimit: mostBodyBytes, ...(tls === null ? {} : { https: tls }) } as FastifyServerOptions)
+export async function buildApi(
+  context: ApiContext,
+  { tls = null, isOwn = false, limits = usualLimits }: ServerOptions = {},
+): Promise<Api> {
+  const app: Api = fastify({
+    bodyLimit: mostBodyBytes,
+    routerOptions: { maxParamLength: longestParam },
+    serverFactory: (handler) => createHttpServer(handler, tls, limits),
+  })
     .withTypeProvider<ZodTypeProvider>()
     .setValidatorCompiler(validatorCompiler)
-    .setSerializerCompiler(serializerCompiler) as unknown as Api;
+    .setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = problemOf(error);
     if (refusal.status === 500)
-      context.logger.error({ err: error, route: request.routeOptions.url }, 'a request failed');
+      context.logger.error({ ...errorFacts(error), route: request.routeOptions.url }, 'a request failed');
     return reply.code(refusal.status).type('application/problem+json').serializer(JSON.stringify).send(refusal);
   });
   app.setNotFoundHandler(async (_request, reply) =>
@@ -68,7 +86,9 @@ export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Bu
     transform: describeRoute,
     transformObject: jsonSchemaTransformObject,
   });
-  await app.register(multipart, { limits: { fileSize: mostFileBytes, files: 3, fields: 0 } });
+  await app.register(multipart, { limits: { fileSize: limits.fileBytes, files: 3, fields: 0 } });
+  app.decorate('tail', new LogTail(context.store, context.logger));
+  if (isOwn) refuseForeignHosts(app);
   authenticate(app, context);
   app.get('/api/v1/openapi.json', { config: { role: 'anybody' }, schema: { hide: true } }, async (_request, reply) =>
     reply.serializer(JSON.stringify).type('application/json').send(describeApi(app)),
@@ -82,7 +102,7 @@ export async function buildApi(context: ApiContext, tls: { cert: Buffer; key: Bu
     rowRoutes(routes, context);
     doubtRoutes(routes, context);
     handOnRoutes(routes, context);
-    eventRoutes(routes, context);
+    eventRoutes(routes, context, limits);
     suppressionRoutes(routes, context);
     scheduleRoutes(routes, context);
     webhookRoutes(routes, context);

@@ -1,5 +1,7 @@
 import { isIPv6 } from 'node:net';
+import { isLoopback } from '../convai/base-url.ts';
 import type { ApiContext } from './core/context.ts';
+import type { Tls } from './core/http-server.ts';
 import { buildApi } from './server.ts';
 
 /** Where the API listens. */
@@ -9,7 +11,9 @@ export interface ApiAddress {
   /** 0 for any free one. */
   port: number;
   /** Null: plain HTTP, for this machine alone or a proxy before it. */
-  tls: { cert: Buffer; key: Buffer } | null;
+  tls: Tls | null;
+  /** Whether a proxy before it speaks for other machines, under names that it knows. */
+  behindProxy?: boolean;
 }
 
 /** An API that listens. */
@@ -20,8 +24,12 @@ export interface RunningApi {
 }
 
 /** Builds the API and listens. The database stays its owner's. Throws when the port is taken or the certificate cannot be used. */
-export async function startApi(context: ApiContext, { host, port, tls }: ApiAddress): Promise<RunningApi> {
-  const app = await buildApi(context, tls);
+export async function startApi(
+  context: ApiContext,
+  { host, port, tls, behindProxy = false }: ApiAddress,
+): Promise<RunningApi> {
+  const isOwn = !behindProxy && isLoopback({ hostname: isIPv6(host) ? `[${host}]` : host });
+  const app = await buildApi(context, { tls, isOwn });
   try {
     await app.listen({ host, port });
   } catch (error) {

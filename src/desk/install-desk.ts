@@ -34,7 +34,7 @@ const partHeader = 'x-page-part';
  * for whole numbers; any number of processes may serve it.
  */
 export function installDesk(app: Api, context: ApiContext): void {
-  const changes = new Changes(context.store, context.logger);
+  const changes = new Changes(app.tail);
   const readings = new Readings();
   const shown = new ShownNumbers();
   app.addHook('preClose', async () => changes.close());
@@ -64,10 +64,10 @@ export function installDesk(app: Api, context: ApiContext): void {
           return reply.headers(pageHeaders).redirect(`/sign-in?to=${encodeURIComponent(to)}`, 303);
         });
         inside.get('/changes', hidden, async (request, reply) => {
+          if (changes.isFull) return refuse(reply, 503, 'Too many pages are open.');
           reply.hijack();
-          const { raw } = reply;
-          raw.writeHead(200, { ...pageHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
-          if (!changes.follow(raw, queryOf(request, 'campaign') || 'all')) raw.end();
+          reply.raw.writeHead(200, { ...pageHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+          changes.follow(reply.raw, queryOf(request, 'campaign') || 'all');
         });
         const asked = async (request: FastifyRequest): Promise<ViewRequest> => {
           const holder = holderOf(request);

@@ -1,7 +1,10 @@
 import { onTestFinished } from 'vitest';
 import { pino } from 'pino';
 import type { Api } from '../../src/api/core/app.ts';
+import type { ApiContext } from '../../src/api/core/context.ts';
+import { usualLimits, type ServerLimits } from '../../src/api/core/http-server.ts';
 import { buildApi } from '../../src/api/server.ts';
+import type { Logger } from '../../src/logger.ts';
 import { createControl } from '../../src/control/control.ts';
 import { readConfig } from '../../src/config.ts';
 import { realClock } from '../../src/convai/service-clock.ts';
@@ -9,11 +12,21 @@ import { createToken, type TokenRole } from '../../src/ledger/desk/tokens.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { noon } from '../ledger/scenario.ts';
 
-type Connect = Parameters<typeof createControl>[0]['connect'];
+/** Opens the Temporal of a test. */
+export type Connect = Parameters<typeof createControl>[0]['connect'];
+
+interface WorldOptions {
+  limits?: Partial<ServerLimits>;
+  isOwn?: boolean;
+  logger?: Logger;
+  settings?: NodeJS.ProcessEnv;
+  connect?: Connect;
+}
 
 /** The API over a store whose campaigns a test has made by hand; time stands still at noon unless `at` is moved. */
 export class ApiWorld {
   readonly app: Api;
+  readonly context: ApiContext;
   readonly store: Store;
   at = noon;
   /** What asking for the time fails with; null: it does not. */
@@ -21,15 +34,21 @@ export class ApiWorld {
   readonly #texts = new Map<TokenRole, string>();
   #keys = 0;
 
-  private constructor(app: Api, store: Store) {
+  private constructor(app: Api, context: ApiContext) {
     this.app = app;
-    this.store = store;
+    this.context = context;
+    this.store = context.store;
   }
 
   static async over(
     store: Store,
-    settings: NodeJS.ProcessEnv = {},
-    connect: Connect = () => Promise.reject(new Error('this test has no Temporal')),
+    {
+      limits = {},
+      isOwn = false,
+      logger = pino({ level: 'silent' }),
+      settings = {},
+      connect = () => Promise.reject(new Error('this test has no Temporal')),
+    }: WorldOptions = {},
   ): Promise<ApiWorld> {
     // The context is made before the world it reads the time of.
     const held: { world?: ApiWorld } = {};
@@ -40,19 +59,17 @@ export class ApiWorld {
       now: nowReal,
       connect,
     });
-    const app = await buildApi({
-      ...control,
-      logger: pino({ level: 'silent' }),
-      clock: async () => {
-        if (held.world?.fault != null) throw held.world.fault;
-        return realClock(nowReal);
-      },
-    });
+    const clock = async () => {
+      if (held.world?.fault != null) throw held.world.fault;
+      return realClock(nowReal);
+    };
+    const context = { ...control, logger, clock };
+    const app = await buildApi(context, { isOwn, limits: { ...usualLimits, ...limits } });
     onTestFinished(async () => {
       await app.close();
       await control.close();
     });
-    const world = new ApiWorld(app, store);
+    const world = new ApiWorld(app, context);
     held.world = world;
     for (const role of ['read', 'operate', 'admin'] as const)
       world.#texts.set(

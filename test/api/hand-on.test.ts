@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
 import { expect, test, vi } from 'vitest';
 import { appendEvents } from '../../src/ledger/events.ts';
 import { withInstants } from '../../src/input/with-instants.ts';
@@ -8,6 +6,7 @@ import { minuteMs } from '../support/campaign-rules.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { answered, beginProven, noon, numbers } from '../ledger/scenario.ts';
 import { ApiWorld } from './api-world.ts';
+import { readEventStream } from './event-reader.ts';
 
 async function openWorld() {
   const store = await openCleanStore('sqlite');
@@ -51,16 +50,11 @@ test('events are read from a cursor on, and followed as they are added', async (
   expect(after.body).toEqual({ events: [], cursor: body.cursor });
 
   const address = await world.app.listen({ port: 0, host: '127.0.0.1' });
-  const follow = async (headers: Record<string, string>) => {
-    const request = httpRequest(`${address}/api/v1/events/stream`, {
-      headers: { authorization: `Bearer ${world.tokenText('read')}`, ...headers },
+  const follow = (headers: Record<string, string>) =>
+    readEventStream(`${address}/api/v1/events/stream`, {
+      authorization: `Bearer ${world.tokenText('read')}`,
+      ...headers,
     });
-    request.end();
-    const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
-    let text = '';
-    response.setEncoding('utf8').on('data', (part: string) => (text += part));
-    return { response, text: () => text, end: () => request.destroy() };
-  };
   const live = await follow({});
   expect(live.response.headers['content-type']).toBe('text/event-stream');
   await vi.waitFor(() => expect(live.text()).toContain(':'));

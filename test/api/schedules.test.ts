@@ -63,9 +63,10 @@ test('the page pauses, resumes and deletes a schedule, and shows each at once', 
 });
 
 test('while Temporal cannot be reached, reading and changing schedules are refused with its address', async () => {
-  const api = await ApiWorld.over(await openCleanStore('sqlite'), {}, (limitMs) =>
-    openTemporal({}, readConfig({ TEMPORAL_ADDRESS: '127.0.0.1:9' }), Math.min(limitMs ?? 300, 300)),
-  );
+  const api = await ApiWorld.over(await openCleanStore('sqlite'), {
+    connect: (limitMs) =>
+      openTemporal({}, readConfig({ TEMPORAL_ADDRESS: '127.0.0.1:9' }), Math.min(limitMs ?? 300, 300)),
+  });
   const detail = expect.stringContaining('127.0.0.1:9') as string;
   const refused = { status: 503, body: { code: 'temporal_unreachable', detail } };
   expect(await api.ask('GET /api/v1/schedules')).toMatchObject(refused);

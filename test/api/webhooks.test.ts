@@ -14,7 +14,7 @@ const path = '/api/v1/webhooks';
 async function openWorld(dialect: (typeof dialects)[number] = 'sqlite') {
   const store = await openCleanStore(dialect);
   await beginCampaign(store);
-  return { store, world: await ApiWorld.over(store, { CARILLON_HOOK_SECRET: secret }) };
+  return { store, world: await ApiWorld.over(store, { settings: { CARILLON_HOOK_SECRET: secret } }) };
 }
 
 test.for(dialects)('a webhook is added once per key, listed, paused, resumed and removed: %s', async (dialect) => {

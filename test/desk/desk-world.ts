@@ -1,5 +1,6 @@
+import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { TokenRole } from '../../src/ledger/desk/tokens.ts';
-import { ApiWorld } from '../api/api-world.ts';
+import { ApiWorld, type Connect } from '../api/api-world.ts';
 
 /** What the page answered. */
 export interface DeskAnswer {
@@ -16,8 +17,8 @@ export class DeskWorld {
     this.api = api;
   }
 
-  static async over(...world: Parameters<typeof ApiWorld.over>): Promise<DeskWorld> {
-    return new DeskWorld(await ApiWorld.over(...world));
+  static async over(store: Store, settings: NodeJS.ProcessEnv = {}, connect?: Connect): Promise<DeskWorld> {
+    return new DeskWorld(await ApiWorld.over(store, { settings, ...(connect === undefined ? {} : { connect }) }));
   }
 
   /** `role`: of the token with which the browser is signed in. */

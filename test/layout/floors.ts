@@ -172,9 +172,10 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/domain/**',
     'src/input',
     'src/ledger/**',
+    'src/words',
   ],
   'src/api/schemas': ['src/api/core', 'src/campaign-file', 'src/domain/**', 'src/ledger/people'],
-  'src/api': ['src/api/**', 'src/desk'],
+  'src/api': ['src/api/**', 'src/convai', 'src/desk'],
   'src/api/routes': [
     'src',
     'src/api/core',

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefau
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Token, TokenRole } from '../../ledger/desk/tokens.ts';
+import type { LogTail } from './log-tail.ts';
 
 /** The server as the routes see it: their schemas are zod's. */
 export type Api = FastifyInstance<
@@ -18,6 +19,10 @@ declare module 'fastify' {
     role?: TokenRole | 'anybody';
     /** Names of the files that it takes, for the description. */
     files?: readonly string[];
+  }
+  interface FastifyInstance {
+    /** The end of the log, one for all who follow it in this process. */
+    tail: LogTail;
   }
   interface FastifyRequest {
     /** Whose request it is; null on routes for anybody. */

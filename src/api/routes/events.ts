@@ -1,25 +1,24 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
 import { withInstants } from '../../input/with-instants.ts';
 import { lastEventSeq } from '../../ledger/events.ts';
 import { EventFeed } from '../../ledger/read/event-feed.ts';
 import { eventAsJson } from '../../words/event-line.ts';
-import type { Api } from '../core/app.ts';
+import { holderOf, type Api } from '../core/app.ts';
 import type { ApiContext } from '../core/context.ts';
+import { EventStreams } from '../core/event-streams.ts';
+import type { ServerLimits } from '../core/http-server.ts';
+import { ProblemError } from '../core/problem.ts';
 import { refusals } from '../schemas/common.ts';
 import { eventPage, eventQuery } from '../schemas/events.ts';
 
 const pageSize = 500;
-const everyMs = 500;
-/** So that nobody between takes the connection for dead. */
-const beatMs = 15_000;
 
 /** The log: page by page, and as it grows. */
-export function eventRoutes(app: Api, context: ApiContext): void {
+export function eventRoutes(app: Api, context: ApiContext, limits: Pick<ServerLimits, 'streams'>): void {
   const { store } = context;
-  const stopping = new AbortController();
-  app.addHook('preClose', async () => stopping.abort());
+  const streams = new EventStreams(context, app.tail, limits);
+  app.addHook('preClose', async () => streams.close());
   const pages = new EventFeed(store);
   app.get(
     '/api/v1/events',
@@ -59,37 +58,19 @@ export function eventRoutes(app: Api, context: ApiContext): void {
     async (request, reply) => {
       const { campaign, after } = request.query;
       const campaignId = campaign === undefined ? null : (await requireCampaign(store, campaign)).campaignId;
-      const feed = new EventFeed(store);
       const lastId = Number(request.headers['last-event-id'] ?? Number.NaN);
       const start = Number.isInteger(lastId) ? lastId : after;
-      let cursor = start ?? (await lastEventSeq(store.db));
-      reply.hijack();
-      const { raw } = reply;
-      raw.writeHead(200, {
-        'content-type': 'text/event-stream',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no',
-      });
-      raw.write(':\n\n');
-      const left = new AbortController();
-      raw.on('close', () => left.abort());
-      const signal = AbortSignal.any([left.signal, stopping.signal]);
-      let saidAt = performance.now();
-      while (!signal.aborted) {
-        const page = await feed.read({ afterSeq: cursor, campaignId, limit: pageSize });
-        ({ cursor } = page);
-        for (const event of page.events)
-          raw.write(
-            `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(withInstants(eventAsJson(event)))}\n\n`,
-          );
-        if (page.events.length > 0) saidAt = performance.now();
-        else if (performance.now() - saidAt >= beatMs) {
-          raw.write(':\n\n');
-          saidAt = performance.now();
-        }
-        if (page.events.length < pageSize) await pause(everyMs, undefined, { signal }).catch(() => {});
+      const cursor = start ?? (await lastEventSeq(store.db));
+      if (streams.isFull) {
+        void reply.header('retry-after', '10');
+        throw new ProblemError(
+          503,
+          'too_many_streams',
+          'This server has as many open streams as it takes. Ask again later.',
+        );
       }
-      raw.end();
+      reply.hijack();
+      streams.begin(reply.raw, holderOf(request), { campaignId, cursor });
     },
   );
 }

@@ -78,7 +78,7 @@ async function serve(io: Io, flags: ServeFlags): Promise<void> {
         now: () => io.now(),
         connect: (limitMs) => openTemporal(io.env, config, limitMs),
       });
-      const api = await startApi({ ...control, logger, clock }, { host, port, tls });
+      const api = await startApi({ ...control, logger, clock }, { host, port, tls, behindProxy });
       if (json) io.stdout.write(`${jsonText({ ready: true, pid: process.pid, url: api.url })}\n`);
       io.stderr.write(`The API listens on ${api.url} (${api.url}/api/v1/openapi.json). Ctrl-C stops it.\n`);
       if ((await listTokens(store)).length === 0)

@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { codeOf } from '../../input/error-code.ts';
+import { withInstants } from '../../input/with-instants.ts';
+import type { CampaignEvent } from '../../ledger/events.ts';
+import { EventFeed } from '../../ledger/read/event-feed.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import type { Logger } from '../../logger.ts';
+import { eventAsJson } from '../../words/event-line.ts';
+import type { LogTail, TailBatch } from './log-tail.ts';
+
+/** What a stream works with. */
+export interface StreamSurroundings {
+  store: Pick<Store, 'db'>;
+  logger: Logger;
+  tail: LogTail;
+  /** How long a client may need for what waits for it before it is let go. */
+  longestStallMs: number;
+}
+
+/** What a client wants to hear. */
+export interface StreamWish {
+  /** Null: of all campaigns. */
+  campaignId: string | null;
+  /** The line after which it begins. */
+  cursor: number;
+}
+
+const pageSize = 500;
+const retryMs = 500;
+/** Room for a page of the tail, so that a client that keeps up never has to read for itself. */
+const mostWaitingBytes = 128_000;
+const frames = new WeakMap<CampaignEvent, string>();
+
+/**
+ * Server-sent events to one client, each line of the log once and in order. As long as it keeps up it is served by the tail; one that is
+ * behind reads for itself until it has caught up, so that never much more than 128 kB waits for it.
+ */
+export class EventStream {
+  readonly #with: StreamSurroundings;
+  readonly #response: ServerResponse;
+  readonly #campaignId: string | null;
+  readonly #stopListening: () => void;
+  readonly #left = new AbortController();
+  #cursor: number;
+  #isBehind = false;
+  #isQuiet = true;
+
+  /** `response` has its headers. */
+  constructor(surroundings: StreamSurroundings, response: ServerResponse, { campaignId, cursor }: StreamWish) {
+    this.#with = surroundings;
+    this.#response = response;
+    this.#campaignId = campaignId;
+    this.#cursor = cursor;
+    this.#stopListening = surroundings.tail.listen((batch) => this.#take(batch));
+    response.on('close', () => {
+      this.#left.abort();
+      this.#stopListening();
+    });
+    response.on('error', () => response.destroy());
+    response.write(':\n\n');
+    const { tail } = surroundings;
+    if (tail.cursor !== null && cursor < tail.cursor) void this.#catchUp();
+  }
+
+  /** Says a word to a client that has heard none since the last beat, so that nobody between takes the connection for dead. */
+  beat(): void {
+    if (this.#isQuiet && !this.#response.writableNeedDrain) this.#response.write(':\n\n');
+    this.#isQuiet = true;
+  }
+
+  /** A client that does not take what was sent before is not waited for. */
+  end(): void {
+    if (this.#response.writableNeedDrain) this.#response.destroy();
+    else this.#response.end();
+  }
+
+  #take({ from, to, events }: TailBatch): void {
+    if (this.#isBehind || this.#left.signal.aborted) return;
+    if (from <= this.#cursor && this.#write(events)) this.#cursor = Math.max(this.#cursor, to);
+    else void this.#catchUp();
+  }
+
+  get #isFull(): boolean {
+    return this.#response.writableLength > mostWaitingBytes;
+  }
+
+  /** False once too much waits for the client: what follows is left for later. */
+  #write(events: readonly CampaignEvent[]): boolean {
+    for (const event of events) {
+      if (event.seq <= this.#cursor || (this.#campaignId !== null && event.campaignId !== this.#campaignId)) continue;
+      this.#cursor = event.seq;
+      this.#isQuiet = false;
+      this.#response.write(frameOf(event));
+      if (this.#isFull) return false;
+    }
+    return true;
+  }
+
+  async #catchUp(): Promise<void> {
+    this.#isBehind = true;
+    const { store, logger, tail } = this.#with;
+    const feed = new EventFeed(store);
+    while (!this.#left.signal.aborted) {
+      if (this.#isFull && !(await this.#hasDrained())) {
+        this.#response.destroy();
+        return;
+      }
+      const before = this.#cursor;
+      try {
+        const query = { afterSeq: before, campaignId: this.#campaignId, limit: pageSize };
+        const { events, cursor } = await feed.read(query);
+        if (this.#left.signal.aborted) return;
+        if (this.#write(events)) this.#cursor = cursor;
+      } catch (error) {
+        logger.warn({ code: codeOf(error) }, 'the log could not be read for one who follows it');
+      }
+      // Between this look and the next batch of the tail nothing can be added unseen.
+      if (!this.#isFull && tail.cursor !== null && this.#cursor >= tail.cursor) break;
+      if (this.#cursor === before) await pause(retryMs, undefined, { signal: this.#left.signal }).catch(() => {});
+    }
+    this.#isBehind = false;
+  }
+
+  async #hasDrained(): Promise<boolean> {
+    const signal = AbortSignal.any([this.#left.signal, AbortSignal.timeout(this.#with.longestStallMs)]);
+    return once(this.#response, 'drain', { signal }).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+/** Made once for all who hear of it. */
+function frameOf(event: CampaignEvent): string {
+  const known = frames.get(event);
+  if (known !== undefined) return known;
+  const data = JSON.stringify(withInstants(eventAsJson(event)));
+  const frame = `id: ${event.seq}\nevent: ${event.type}\ndata: ${data}\n\n`;
+  frames.set(event, frame);
+  return frame;
+}

@@ -1,0 +1,41 @@
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+
+/** Bounds of what a client may make this process keep. */
+export interface ServerLimits {
+  /** Of a request's head, and of a whole request with its files. */
+  headersMs: number;
+  requestMs: number;
+  /** Of one file. */
+  fileBytes: number;
+  /** Open streams of events. */
+  streams: number;
+}
+
+export const usualLimits: ServerLimits = {
+  headersMs: 15_000,
+  requestMs: 300_000,
+  fileBytes: 1_000_000_000,
+  streams: 1_000,
+};
+
+/** A certificate and its key, as PEM. */
+export interface Tls {
+  cert: Buffer;
+  key: Buffer;
+}
+
+const checksPerLimit = 3;
+/** Longer than proxies keep a connection that they may use again. */
+const keepAliveTimeout = 72_000;
+
+/** A server that lets go of clients who send too slowly: they are answered 408. */
+export function createHttpServer(handler: RequestListener, tls: Tls | null, limits: ServerLimits): Server {
+  const options: ServerOptions = {
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: Math.ceil(limits.headersMs / checksPerLimit),
+    keepAliveTimeout,
+  };
+  return tls === null ? createServer(options, handler) : createTlsServer({ ...options, ...tls }, handler);
+}

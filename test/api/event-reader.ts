@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+
+/** A client of a stream of events, and the ids that it has received. */
+export interface EventReader {
+  response: IncomingMessage;
+  ids: number[];
+  text(): string;
+  /** Takes nothing more until `resume`. */
+  pause(): void;
+  resume(): void;
+  end(): void;
+}
+
+/** Opens a stream; `headers`: the token among them. */
+export async function readEventStream(url: string, headers: Record<string, string>): Promise<EventReader> {
+  const request = httpRequest(url, { headers, agent: false });
+  request.on('error', () => {});
+  request.end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const ids: number[] = [];
+  let [whole, line] = ['', ''];
+  response.on('error', () => {});
+  response.setEncoding('utf8').on('data', (part: string) => {
+    whole += part;
+    const lines = (line + part).split('\n');
+    line = lines.pop() ?? '';
+    for (const each of lines) if (each.startsWith('id: ')) ids.push(Number(each.slice(4)));
+  });
+  return {
+    response,
+    ids,
+    text: () => whole,
+    pause: () => response.pause(),
+    resume: () => response.resume(),
+    end: () => request.destroy(),
+  };
+}
