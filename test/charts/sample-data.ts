@@ -1,4 +1,5 @@
 import type { ReportedCourse } from '../../src/ledger/read/campaign-report.ts';
+import type { ClockStrip } from '../../src/ledger/read/clock-strip.ts';
 import type { Funnel } from '../../src/ledger/read/funnel.ts';
 import type { CallerLine, CallLine, CountLine, WeekHour } from '../../src/ledger/read/report.ts';
 import {
@@ -10,6 +11,7 @@ import {
   weekChart,
 } from '../../src/charts/calls.ts';
 import type { Chart } from '../../src/charts/chart.ts';
+import { clockStrip } from '../../src/charts/clock-strip.ts';
 import { courseChart } from '../../src/charts/course.ts';
 import { countsChart, funnelChart, progressChart, type Progress } from '../../src/charts/rows.ts';
 
@@ -27,6 +29,7 @@ export interface SampleData {
   progress: Progress;
   funnel: Funnel;
   course: ReportedCourse | null;
+  clock: ClockStrip;
   week: WeekHour[];
   attempts: CallLine[];
   days: CallLine[];
@@ -53,6 +56,34 @@ export const sample: SampleData = {
       { fromAt: noon + 20 * minuteMs, toAt: noon + 50 * minuteMs, reason: 'paused by a person' },
       { fromAt: noon + 280 * minuteMs, toAt: null, reason: null },
     ],
+  },
+  clock: {
+    zones: [
+      {
+        zone: 'Europe/London',
+        rows: 20,
+        wallMinutes: 12 * 60,
+        today: [
+          { from: 9 * 60, to: 13 * 60, rows: 20 },
+          { from: 14 * 60, to: 17 * 60, rows: 5 },
+        ],
+        open: 20,
+        opensAt: null,
+        opensThere: null,
+        boundBy: [{ rule: 'law', law: 'gb', holiday: false, zone: null }],
+      },
+      {
+        zone: 'Asia/Tokyo',
+        rows: 4,
+        wallMinutes: 21 * 60,
+        today: [],
+        open: 0,
+        opensAt: noon + 12 * 60 * minuteMs,
+        opensThere: { date: '2030-01-16', wallMinutes: 9 * 60 },
+        boundBy: [{ rule: 'campaign', law: null, holiday: true, zone: null }],
+      },
+    ],
+    more: 0,
   },
   week: [
     { weekday: 1, hour: 9, ...figuresOf(callLine('', 60, 30)) },
@@ -82,6 +113,7 @@ export function allCharts(data: SampleData): Record<string, Chart> {
     progress: progressChart(data.progress),
     funnel: funnelChart(data.funnel),
     course: courseChart(data.course),
+    clock: clockStrip(data.clock),
     week: weekChart(data.week),
     attempts: attemptsChart(data.attempts),
     days: daysChart(data.days),

@@ -1,5 +1,6 @@
 import { requireCampaign } from '../../control/ledger.ts';
 import { renderChart } from '../../charts/chart.ts';
+import { clockStrip } from '../../charts/clock-strip.ts';
 import { courseChart } from '../../charts/course.ts';
 import { progressChart } from '../../charts/rows.ts';
 import { empty, link, panel } from '../../html/elements.ts';
@@ -7,6 +8,7 @@ import { html, type Html } from '../../html/html.ts';
 import { readNewestEvents } from '../../ledger/events.ts';
 import { reportedCourse } from '../../ledger/read/campaign-report.ts';
 import { readCampaignView, type CampaignView } from '../../ledger/read/campaign-view.ts';
+import { readClockStrip } from '../../ledger/read/clock-strip.ts';
 import { readCourse } from '../../ledger/read/course.ts';
 import { readWaiting, type WaitingGroup } from '../../ledger/read/waiting.ts';
 import { campaignTitle } from '../../words/campaign.ts';
@@ -23,6 +25,9 @@ import type { View, ViewRequest } from '../core/view.ts';
 /** Openings pass, and workers come and go, without an event. */
 const againMs = 15_000;
 const courseWithinMs = 60;
+const hoursWithinMs = 60;
+/** A longer table is opened by whoever wants it. */
+const mostZonesOpen = 6;
 const mostEvents = 12;
 
 /** One campaign: why nobody is called now, who has to do something about it, and what has come of it so far. */
@@ -45,6 +50,7 @@ export async function campaignView(request: ViewRequest): Promise<View> {
       campaignNav(campaignId, 'overview'),
       await statePanel(request, view),
       whyPanel(request, view, { waiting, look: await asked }),
+      await clockPanel(request, view),
       needsPanel(view),
       await liveCallsPanel(request, campaign),
       progressPanel(view, waiting),
@@ -52,6 +58,21 @@ export async function campaignView(request: ViewRequest): Promise<View> {
       await eventsPanel(request, view),
     ],
   };
+}
+
+/** Nothing where nobody waits. */
+async function clockPanel(
+  { context, readings, now }: ViewRequest,
+  { campaign, status }: CampaignView,
+): Promise<Html | null> {
+  if (status.waiting === 0) return null;
+  const title = 'Hours by time zone';
+  const strip = await readings.readWithin(hoursWithinMs, `hours ${campaign.campaignId}`, () =>
+    readClockStrip(context.store.db, campaign, now),
+  );
+  if (strip === null) return panel(title, html`<p class="chart-note">It is being read.</p>`);
+  const fold = strip.zones.length > mostZonesOpen;
+  return panel(title, renderChart(clockStrip(strip), null, { fold }));
 }
 
 function progressPanel({ campaign, status }: CampaignView, waiting: readonly WaitingGroup[]): Html {

@@ -1,0 +1,186 @@
+import { windowAt, type WindowInput } from '../../domain/hours/calling-window.ts';
+import { lawFor } from '../../domain/hours/legal-hours.ts';
+import { localDay, openStretches, wallMinutes, type LocalDay } from '../../domain/hours/local-day.ts';
+import { localTime } from '../../domain/hours/local-time.ts';
+import { groupBy } from '../../domain/group-by.ts';
+import { placeOf } from '../plan/candidates.ts';
+import type { Campaign } from '../rows/campaigns.ts';
+import type { Queries } from '../tx.ts';
+
+/** What decides when a call may begin: the campaign's own hours, a rule of law by its id, or the campaign's beginning or end. */
+export interface HoursBound {
+  rule: 'campaign' | 'law' | 'starts' | 'ends' | 'unknown_zone';
+  /** Of the law; else null. */
+  law: string | null;
+  /** Whether it is closed all of that day, as a holiday. */
+  holiday: boolean;
+  /** The zone in which it is closed, where that is another one in which the same rows may be; else null. */
+  zone: string | null;
+}
+
+/** Rows that wait and may be in one time zone, and when hours let them be called. A row that may be in several is in each of them. */
+export interface ClockZone {
+  zone: string;
+  rows: number;
+  /** Minutes after midnight by its clock; null: there is no such zone. */
+  wallMinutes: number | null;
+  /** Its day, in such minutes, where at least one row may be called; `rows` that may. Ascending and disjoint. */
+  today: { from: number; to: number; rows: number }[];
+  /** Rows that hours let be called now. */
+  open: number;
+  /** The first later instant at which hours let one of the others be called; null: all may be now, or none within 45 days. */
+  opensAt: number | null;
+  /** The same by its own clock; `date` is null where it is today. */
+  opensThere: { date: string | null; wallMinutes: number } | null;
+  /** What keeps the others; where all may be called, what ends that next. */
+  boundBy: HoursBound[];
+}
+
+export interface ClockStrip {
+  /** Those with the most rows first. */
+  zones: ClockZone[];
+  /** Zones that are left out. */
+  more: number;
+}
+
+const mostZones = 24;
+
+/** Waiting rows to which the same hours apply. */
+interface Kind {
+  rows: number;
+  window: Omit<WindowInput, 'at'>;
+  /** Names of the calendars in `window`, in their order. */
+  names: readonly Pick<HoursBound, 'rule' | 'law'>[];
+}
+
+/**
+ * The hours of the rows that wait, by time zone, as the planner judges them: with the campaign's hours, the law and the holidays. What else
+ * may keep a row, such as its own beginning or a frequency cap, is not looked at.
+ */
+export async function readClockStrip(db: Queries, campaign: Campaign, now: number): Promise<ClockStrip> {
+  const kinds = await readKinds(db, campaign);
+  const startsAt = campaign.state === 'scheduled' ? campaign.rules.startsAt : null;
+  const byZone = groupBy(
+    kinds.flatMap((kind) => kind.window.zones.map((zone) => ({ zone, kind }))),
+    ({ zone }) => zone,
+  );
+  const counted = [...byZone].map(([zone, entries]) => ({
+    zone,
+    kinds: entries.map(({ kind }) => kind),
+    rows: entries.reduce((sum, { kind }) => sum + kind.rows, 0),
+  }));
+  const ranked = counted.toSorted((a, b) => b.rows - a.rows || a.zone.localeCompare(b.zone));
+  const zones = ranked.slice(0, mostZones).map((entry) => judgeZone(entry, { now, startsAt }));
+  return { zones, more: Math.max(0, ranked.length - mostZones) };
+}
+
+async function readKinds(db: Queries, { campaignId, rules }: Campaign): Promise<Kind[]> {
+  const groups = await db
+    .selectFrom('recipients')
+    .select((eb) => ['zones', 'country', 'regions', eb.fn.countAll<number>().as('rows')])
+    .where('campaign_id', '=', campaignId)
+    .where('state', '=', 'waiting')
+    .groupBy(['zones', 'country', 'regions'])
+    .execute();
+  const kinds = new Map<string, Kind>();
+  for (const group of groups) {
+    const laws = lawFor(rules, placeOf(group));
+    const key = `${group.zones} ${laws.map(({ id }) => id).join()}`;
+    const known = kinds.get(key);
+    if (known !== undefined) {
+      known.rows += group.rows;
+      continue;
+    }
+    const calendars = [rules.calendar, ...laws];
+    const names = [
+      { rule: 'campaign', law: null } as const,
+      ...laws.map(({ id }) => ({ rule: 'law', law: id }) as const),
+    ];
+    const zones = JSON.parse(group.zones) as string[];
+    const window = { calendars, zones, marginMs: rules.timing.dispatchMarginMs, endsAt: rules.endsAt };
+    kinds.set(key, { rows: group.rows, window, names });
+  }
+  return [...kinds.values()];
+}
+
+function judgeZone(
+  { zone, kinds, rows }: { zone: string; kinds: readonly Kind[]; rows: number },
+  { now, startsAt }: { now: number; startsAt: number | null },
+): ClockZone {
+  const day = localDay(now, zone);
+  const from = Math.max(now, startsAt ?? now);
+  const looks = kinds.map((kind) => {
+    const then = windowAt({ ...kind.window, at: from });
+    const isOpen = from === now && then.open;
+    const opensAt = isOpen ? null : then.open ? from : then.opensAt;
+    return { kind, isOpen, opensAt, closesAt: isOpen ? then.closesAt : null };
+  });
+  const closed = looks.filter(({ isOpen }) => !isOpen);
+  const bounds =
+    closed.length > 0
+      ? closed.flatMap(({ kind }) => (from > now ? [starts] : boundsAt(kind, zone, now)))
+      : nextClosings(looks).flatMap(({ kind, closesAt }) => boundsAt(kind, zone, closesAt - kind.window.marginMs));
+  const openings = closed.flatMap(({ opensAt }) => (opensAt === null ? [] : [opensAt]));
+  const opensAt = openings.length === 0 ? null : Math.min(...openings);
+  return {
+    zone,
+    rows,
+    wallMinutes: day === null ? null : wallMinutes(now, zone),
+    today: day === null ? [] : windowsOf(kinds, zone, { ...day, from: Math.max(day.from, startsAt ?? day.from) }),
+    open: looks.reduce((sum, { kind, isOpen }) => sum + (isOpen ? kind.rows : 0), 0),
+    opensAt,
+    opensThere: opensAt === null || day === null ? null : thereAt(opensAt, zone, day),
+    boundBy: [...new Map(bounds.map((bound) => [JSON.stringify(bound), bound])).values()],
+  };
+}
+
+function thereAt(at: number, zone: string, today: LocalDay): ClockZone['opensThere'] {
+  const date = localTime(at, zone)?.date ?? null;
+  return { date: date === today.date ? null : date, wallMinutes: wallMinutes(at, zone) };
+}
+
+const starts: HoursBound = { rule: 'starts', law: null, holiday: false, zone: null };
+
+function nextClosings(looks: readonly { kind: Kind; closesAt: number | null }[]): { kind: Kind; closesAt: number }[] {
+  const known = looks.flatMap(({ kind, closesAt }) => (closesAt === null ? [] : [{ kind, closesAt }]));
+  const first = Math.min(...known.map(({ closesAt }) => closesAt));
+  return known.filter(({ closesAt }) => closesAt === first);
+}
+
+/** Which calendars let no call of these rows begin at an instant at which none may; those of this zone before those of another. */
+function boundsAt({ window, names }: Kind, zone: string, at: number): HoursBound[] {
+  const { calendars, zones, marginMs, endsAt } = window;
+  const plain = { law: null, holiday: false, zone: null };
+  if (endsAt !== null && at + marginMs >= endsAt) return [{ ...plain, rule: 'ends' }];
+  const boundsIn = (place: string): HoursBound[] =>
+    calendars.flatMap((calendar, index) => {
+      const state = windowAt({ calendars: [calendar], zones: [place], at, marginMs, endsAt: null });
+      const name = names[index];
+      if (state.open || name === undefined) return [];
+      if (state.reason === 'unknown_zone')
+        return [{ ...plain, rule: 'unknown_zone', zone: place === zone ? null : place }];
+      const holiday = calendar.closedOn.includes(localTime(at, place)?.date ?? '');
+      return [{ ...name, holiday, zone: place === zone ? null : place }];
+    });
+  const here = boundsIn(zone);
+  return here.length > 0 ? here : zones.filter((other) => other !== zone).flatMap(boundsIn);
+}
+
+/** The stretches of a local day in which rows may be called, cut where their number changes. */
+function windowsOf(kinds: readonly Kind[], zone: string, day: LocalDay): ClockZone['today'] {
+  const open = kinds.flatMap(({ rows, window }) => openStretches(window, day).map((stretch) => ({ ...stretch, rows })));
+  const cuts = [...new Set(open.flatMap(({ from, to }) => [from, to]))].toSorted((a, b) => a - b);
+  const pieces: ClockZone['today'] = [];
+  for (const [index, from] of cuts.entries()) {
+    const to = cuts[index + 1];
+    const rows = open.reduce((sum, part) => sum + (part.from <= from && from < part.to ? part.rows : 0), 0);
+    if (to === undefined || rows === 0) continue;
+    const begin = wallMinutes(from, zone);
+    // The instant at which the day ends is midnight of the next one.
+    const end = to >= day.to ? 24 * 60 : wallMinutes(to, zone);
+    const last = pieces.at(-1);
+    if (last?.to === begin && last.rows === rows) last.to = end;
+    else if (begin < end) pieces.push({ from: begin, to: end, rows });
+  }
+  return pieces;
+}
