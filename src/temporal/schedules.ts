@@ -147,7 +147,7 @@ function readState({ spec, action, policies, memo, state, info }: ScheduleDescri
     endAt: spec.endAt?.getTime() ?? null,
     catchUpMs: policies.catchupWindow,
     paused: state.paused,
-    note: state.note ?? null,
+    note: state.note === undefined || state.note === '' ? null : state.note,
     next: info.nextActionTimes.map((time) => time.getTime()),
     fired: info.numActionsTaken,
     skipped: info.numActionsSkippedOverlap,

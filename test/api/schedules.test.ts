@@ -26,7 +26,15 @@ test('a schedule is read, paused, resumed and deleted, each change once and in t
   const path = `/api/v1/schedules/${id}`;
   const { body } = await api.ask('GET /api/v1/schedules', { role: 'read' });
   expect(body.schedules).toMatchObject([
-    { campaignId: id, state: 'active', when: '0 9 1 1 *', timeZone: 'America/New_York', list: 'list.csv', last: null },
+    {
+      campaignId: id,
+      state: 'active',
+      when: '0 9 1 1 *',
+      timeZone: 'America/New_York',
+      list: 'list.csv',
+      note: null,
+      last: null,
+    },
   ]);
   expect(body.schedules[0].nextAt[0]).toMatch(/-01-01T14:00:00\.000Z$/);
   expect(await api.ask(`POST ${path}/pause`, { role: 'read' })).toMatchObject({ status: 403 });

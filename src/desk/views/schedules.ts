@@ -15,6 +15,8 @@ const states: Readonly<Record<ScheduleView['state'], readonly [Tone, string]>> =
 
 const againMs = 10_000;
 const shownTimes = 3;
+/** Longer ids are broken over lines where it is narrow. */
+const longestWhole = 24;
 
 /** Campaigns that recur: when, over which list, and their next runs. While Temporal does not answer, what the database alone knows. */
 export async function schedulesView(request: ViewRequest): Promise<View> {
@@ -59,19 +61,24 @@ function cellsOf(view: ScheduleView, mayChange: boolean): Record<string, HtmlVal
   const { campaignId, list, when, timeZone, note, state } = view;
   const [tone, word] = states[state];
   return {
-    Campaign: campaignId,
+    Campaign: campaignId.length > longestWhole ? campaignId : html`<span class="word">${campaignId}</span>`,
     State: [badge(tone, word), note === null ? null : html`<p class="muted">${printable(note)}</p>`],
-    When: when === null ? muted('–') : html`${printable(when)} <span class="muted">${timeZone}</span>`,
+    When:
+      when === null
+        ? muted('–')
+        : html`<div class="long">${printable(when)} <span class="muted">${timeZone}</span></div>`,
     'Next runs': nextRuns(view),
-    List: html`<span class="word">${printable(list)}</span>`,
+    List: html`<div class="long">${printable(list)}</div>`,
     'Last run': lastRun(view),
     ...(mayChange ? { '': buttons(view) } : {}),
   };
 }
 
 function nextRuns({ state, nextAt, campaignId }: ScheduleView): HtmlValue {
-  if (nextAt.length > 0)
-    return nextAt.slice(0, shownTimes).map((at) => html`<p>${instant(Date.parse(at), 'full')}</p>`);
+  if (nextAt.length > 0) {
+    const times = nextAt.slice(0, shownTimes).map((at) => html`<p>${instant(Date.parse(at), 'full')}</p>`);
+    return html`<div class="long">${times}</div>`;
+  }
   if (state === 'paused') return muted('none until it is resumed');
   return state === 'missing' ? muted(`none: delete ${campaignId}, or create it again`) : muted('none left');
 }
