@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 
 /** Bounds of what a client may make this process keep. */
@@ -6,6 +6,8 @@ export interface ServerLimits {
   /** Of a request's head, and of a whole request with its files. */
   headersMs: number;
   requestMs: number;
+  /** How long a client that was answered may go on sending: closed at once, it might never read the answer. */
+  lingerMs: number;
   /** Of one file. */
   fileBytes: number;
   /** Open streams of events. */
@@ -15,6 +17,7 @@ export interface ServerLimits {
 export const usualLimits: ServerLimits = {
   headersMs: 15_000,
   requestMs: 300_000,
+  lingerMs: 5_000,
   fileBytes: 1_000_000_000,
   streams: 1_000,
 };
@@ -29,7 +32,7 @@ const checksPerLimit = 3;
 /** Longer than proxies keep a connection that they may use again. */
 const keepAliveTimeout = 72_000;
 
-/** A server that lets go of clients who send too slowly: they are answered 408. */
+/** A server that lets go of clients who send too slowly, which are answered 408, and of those who send on after their answer. */
 export function createHttpServer(handler: RequestListener, tls: Tls | null, limits: ServerLimits): Server {
   const options: ServerOptions = {
     headersTimeout: limits.headersMs,
@@ -37,5 +40,13 @@ export function createHttpServer(handler: RequestListener, tls: Tls | null, limi
     connectionsCheckingInterval: Math.ceil(limits.headersMs / checksPerLimit),
     keepAliveTimeout,
   };
-  return tls === null ? createServer(options, handler) : createTlsServer({ ...options, ...tls }, handler);
+  const server = tls === null ? createServer(options, handler) : createTlsServer({ ...options, ...tls }, handler);
+  return server.on('request', (request, response) => response.once('finish', () => endUnread(request, limits)));
+}
+
+/** Ends the connection of a client that has its answer and sends on. */
+function endUnread({ complete, socket }: IncomingMessage, { lingerMs }: ServerLimits): void {
+  if (complete || socket.destroyed) return;
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
 }

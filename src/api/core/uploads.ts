@@ -44,8 +44,11 @@ export async function withUploads<Name extends string, Answer>(
           done(null, chunk);
         },
       });
+      // Not to its end: what is too large may have none.
+      part.file.once('limit', () =>
+        part.file.destroy(new ProblemError(413, 'upload_too_large', `The file ${name} is too large.`)),
+      );
       await pipeline(part.file, hashed, createWriteStream(path, { mode: 0o600 }));
-      if (part.file.truncated) throw new ProblemError(413, 'upload_too_large', `The file ${name} is too large.`);
       [paths[name], hashes[name]] = [path, hash.digest('hex')];
     }
     const missing = names.filter((name) => !(name in paths));
