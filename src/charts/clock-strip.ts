@@ -11,7 +11,7 @@ export function clockStrip({ zones, more }: ClockStrip): Chart {
   const title = 'Hours by time zone';
   return {
     title,
-    note: 'The day of each zone by its own clock. Dark: all of its waiting rows may be called; pale: some. The line is the time now. A row that may be in several zones stands in each of them, and is called only where all of them allow it.',
+    note: 'The day of each zone by its own clock. Strong: all of its waiting rows may be called; faint: some. The line is the time now. A row that may be in several zones stands in each of them, and is called only where all of them allow it.',
     drawing: zones.length === 0 ? null : drawStrip(title, zones),
     figures: {
       columns: ['Time zone', 'Local time', 'Waiting rows', 'May be called now', 'Next opening there', 'Bound by'],

@@ -20,6 +20,7 @@ import { renderApp, renderDocument, renderSignIn } from './core/document.ts';
 import { Readings } from './core/readings.ts';
 import { beginSession, endSession, isFromOwnPage, leaveNotice, sessionOf, takeNotice } from './core/session.ts';
 import { ShownNumbers } from './core/shown-numbers.ts';
+import { installDrafts } from './drafts/install-drafts.ts';
 import { may, type View, type ViewRequest } from './core/view.ts';
 import { files } from './views/files.ts';
 import { searches, views } from './views/all.ts';
@@ -124,6 +125,7 @@ export function installDesk(app: Api, context: ApiContext): void {
             return send({ request, reply }, await asked(request), problemView(refusal.status, refusalOf(refusal)));
           });
         for (const action of actions) installAction(inside, { action, asked });
+        installDrafts(inside, { app, context, asked, send, sendPart: sendHtml });
         inside.post('/campaigns/:campaign/numbers', hidden, async (request, reply) => {
           const { campaign = '' } = request.params as { campaign?: string };
           await showNumbers(request, campaign);
@@ -236,7 +238,7 @@ function readAssets(): PageAsset[] {
   const morph = createRequire(import.meta.url).resolve('idiomorph/dist/idiomorph.min.js');
   return [
     ...readPageAssets(folder.href, {
-      scripts: ['page.js', 'follow.js'],
+      scripts: ['page.js', 'follow.js', 'draft.js'],
       styles: `${chartStyles}\n${readFileSync(new URL('desk.css', folder), 'utf8')}`,
     }),
     { name: 'idiomorph.js', type: 'text/javascript', text: readFileSync(morph, 'utf8') },

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
+import { campaignIdFrom } from '../../campaign-file/campaign-id.ts';
 import { describeFileError, OutputFileError } from '../../input/errors.ts';
 import { packageFolder } from '../../input/package-folder.ts';
 import type { Io } from '../terminal/io.ts';
@@ -27,7 +28,7 @@ export function initCommand(io: Io): Command {
 
 /** Writes all of the files or none. Throws OutputFileError. */
 export async function runInit(io: Io, folder: string, { json }: { json: boolean }): Promise<void> {
-  const id = idFrom(basename(resolve(folder)));
+  const id = campaignIdFrom(basename(resolve(folder)));
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, { cause: error });
   });
@@ -67,14 +68,4 @@ async function requireFree(paths: readonly string[]): Promise<void> {
         isBadInput: true,
       });
   }
-}
-
-/** What a campaign may be called, as near to the name as it gets. */
-function idFrom(name: string): string {
-  const id = name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9._-]+/g, '-')
-    .replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
-    .slice(0, 64);
-  return id === '' ? 'my-campaign' : id;
 }

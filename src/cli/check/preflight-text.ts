@@ -1,11 +1,12 @@
-import type { ExclusionReason } from '../../preflight/funnel.ts';
 import type { PreflightReport, RejectionSummary, RenderedExample } from '../../preflight/preflight.ts';
 import { zoneDataRelease } from '../../domain/time-zone.ts';
-import type { CheckReport, CheckResult } from '../../control/check/check.ts';
+import type { CheckResult } from '../../control/check/check.ts';
 import type { LedgerState } from '../../control/check/ledger.ts';
 import type { ServiceState } from '../../control/check/service.ts';
+import { verdictText } from '../../control/check/verdict.ts';
 import { instantText } from '../../input/instant.ts';
-import { cannotFinishLine, renderForecast } from '../../words/forecast.ts';
+import { exclusionTexts } from '../../words/exclusions.ts';
+import { renderForecast } from '../../words/forecast.ts';
 import { renderLaw } from '../../words/law.ts';
 import { count } from '../../input/figures.ts';
 import { printable } from '../../input/printable.ts';
@@ -29,20 +30,10 @@ export function renderCheck({ file, rules, report, listNotes, obstacle }: CheckR
     ...renderService(report.service),
     ...renderOpeningLines(rules, report),
     '',
-    ...wrapped(obstacle === null ? renderVerdict(report) : `Cannot start: ${obstacle}.`),
+    ...wrapped(verdictText({ report, obstacle })),
   ];
   return `${lines.join('\n')}\n`;
 }
-
-const exclusionTexts: Readonly<Record<ExclusionReason, { label: string; note: string }>> = {
-  campaign_end: { label: 'due after the end', note: 'ends_at comes first' },
-  row_expired: { label: 'row expired', note: 'list.expires_at has passed' },
-  suppressed: { label: 'on the do-not-call list', note: '' },
-  attempts_used_up: { label: 'attempts to the number used up', note: 'retry.max_attempts_per_number' },
-  unknown_timezone: { label: 'time zone unknown', note: 'name it with list.timezone or list.zip' },
-  no_open_window_before_end: { label: 'no open window before the end', note: 'of the campaign or of the row' },
-  capped_until_end: { label: 'frequency caps beyond the end', note: 'of the campaign or of the row' },
-};
 
 function renderFunnel(report: PreflightReport): string[] {
   const line = (label: string, times: number, note = ''): string =>
@@ -112,13 +103,4 @@ function renderExamples(examples: readonly RenderedExample[]): string[] {
     ...(override === undefined ? [] : [`      conversation_config_override = ${printable(JSON.stringify(override))}`]),
   ]);
   return ['', 'Examples', ...lines];
-}
-
-function renderVerdict({ accepted, rejected, forecast, service }: CheckReport): string {
-  if (accepted === 0) return 'Cannot start: no row can be dialled.';
-  if (forecast === null) return 'Nobody would be called: all accepted rows are left out above.';
-  if (service.asked && service.refusal !== null) return 'Cannot start: the service would refuse its calls.';
-  if (!forecast.canFinish) return cannotFinishLine(forecast);
-  const kept = rejected === 0 ? '' : ' Rejected rows do not stop it: they are kept and reported.';
-  return `Ready to start. No call was placed.${kept}`;
 }

@@ -115,7 +115,9 @@ export function follow() {
     clearTimeout(timer);
     if (document.hidden) return close();
     open();
-    later();
+    // What changes for nothing is left alone: somebody may have written in it.
+    const { follows, again: every } = byId('main').dataset;
+    if (follows || every) later();
   });
   open();
   lookAgain();

@@ -1,3 +1,4 @@
+import { startDraft } from './draft.js';
 import { follow } from './follow.js';
 import { setClock, tick, writeTimes } from './times.js';
 
@@ -5,6 +6,7 @@ writeTimes(document);
 setClock();
 setInterval(tick, 250);
 if (document.getElementById('link') !== null) follow();
+startDraft();
 
 // A link of `carillon dev` carries its token behind the `#`, which no server and no log sees.
 const token = new URLSearchParams(location.hash.slice(1)).get('token');

@@ -1,0 +1,95 @@
+import { expect, onTestFinished } from 'vitest';
+import type { Page } from 'playwright-core';
+import { createWorld, proven } from '../cli/campaign-world.ts';
+import { browserTest } from '../sandbox/page/window.ts';
+import { openWindow } from '../support/browser.ts';
+import { until } from '../support/until.ts';
+
+const rows = 300;
+/** In Chicago: calling hours in all of these places. */
+const tuesdayNoon = Date.UTC(2030, 0, 15, 18);
+const areas = [212, 312, 310];
+const numberOf = (n: number) => `+1${areas[Math.floor(n / 100)]}555${String(100 + (n % 100)).padStart(4, '0')}`;
+const list = ['phone,name', ...Array.from({ length: rows }, (_, n) => `${numberOf(n)},Guest ${n + 1}`)].join('\n');
+
+/** Presses a link and the button of the form behind it. */
+async function act(page: Page, link: RegExp, button: RegExp): Promise<void> {
+  await page.getByRole('link', { name: link }).first().click();
+  await page.getByRole('button', { name: button }).click();
+}
+
+browserTest(
+  'a campaign of 300 rows is made from an upload, checked, started, paused, steered, decided about and handed on without a shell',
+  async () => {
+    const world = await createWorld({ epochMs: tuesdayNoon });
+    await world.work();
+    const made = await world.run('token', 'create', 'front desk', '--role', 'operate', '--json');
+    const { token } = JSON.parse(made.stdout) as { token: string };
+    const server = world.begin('serve', '--port', '0', '--json');
+    const ready = await until('the page listens', () => /\{.*"ready".*\}/.exec(server.io.written().stdout)?.[0]);
+    const { url: origin } = JSON.parse(ready) as { url: string };
+    const window = await openWindow({ origin });
+    onTestFinished(() => window.close());
+    const { page, complaints, strayed } = window;
+
+    // Signed in with a link, as `carillon dev` prints it.
+    await page.goto(`${origin}/sign-in?to=/new#token=${token}`);
+    await page
+      .getByLabel(/Your list/)
+      .setInputFiles({ name: 'guests.csv', mimeType: 'text/csv', buffer: Buffer.from(list) });
+    await page.locator('form:has(#list) button').click();
+    await page.getByRole('button', { name: 'Save and go on: words' }).click();
+    await page.locator('[id="first_message"]').fill('Hello {{ name }}, a reminder of your appointment.');
+    await page.getByRole('button', { name: 'Save and go on: calls' }).click();
+    await page.locator('[id="id"]').fill(world.id);
+    await page.locator('[id="agent_id"]').selectOption('agent_reminders');
+    await page.locator('[name="from_phone_number_id"][value="pn_main"]').check();
+    await page.getByLabel('At any hour that the law allows').check();
+    await page.locator('[id="pacing.max_concurrent_calls"]').fill('20');
+    await page.locator('[id="retry.max_attempts"]').fill('1');
+    await page.locator('[id="caps.calls"]').fill('');
+    await page.locator('[id="caps.within"]').fill('');
+    await page.getByRole('button', { name: 'Save and go on: check' }).click();
+    await page.getByRole('button', { name: `Start ${world.id}` }).click();
+    await page.getByText(`${world.id} is started with ${rows} rows.`).waitFor();
+
+    await act(page, /^Pause/, /^Pause/);
+    await page.getByText(`${world.id} is paused`).waitFor();
+    await page.getByRole('link', { name: 'Limits …' }).click();
+    await page.getByRole('textbox', { name: 'Concurrent calls' }).fill('100');
+    await page.getByRole('button', { name: 'Change the limits' }).click();
+    await page.getByText('From the next batch on: concurrent calls: 100').waitFor();
+    await act(page, /^Resume/, /^Resume/);
+    await page.getByText(`${world.id} goes on.`).waitFor();
+
+    // One who rang the front desk is taken off, if nobody has called them yet, and put on the do-not-call list in any case.
+    await page.goto(`${origin}/campaigns/${world.id}/rows/300`);
+    await page.getByRole('link', { name: 'Do not call this number' }).click();
+    await page.getByRole('button', { name: 'Do not call this number' }).click();
+
+    await page.goto(`${origin}/campaigns/${world.id}`);
+    await until(
+      'the campaign ends on the open page',
+      async () => (await page.getByText('Completed', { exact: true }).count()) > 0,
+      { limitMs: 200_000, everyMs: 500 },
+    );
+    expect(complaints).toEqual([]);
+    expect(strayed).toEqual([]);
+
+    await page.goto(`${origin}/campaigns/${world.id}/results`);
+    const [results] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: /CSV/ }).first().click(),
+    ]);
+    expect(results.suggestedFilename()).toMatch(/\.csv$/);
+    await page.goto(`${origin}/campaigns/${world.id}/report`);
+    const [report] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download the report' }).click(),
+    ]);
+    expect(report.suggestedFilename()).toMatch(/\.html$/);
+    expect(await world.run('verify', world.id)).toMatchObject(proven);
+    server.interrupt();
+    expect((await server.ended).code).toBe(0);
+  },
+);
