@@ -170,7 +170,7 @@ test('a stream ends when its token is revoked', async () => {
   const store = await openCleanStore('sqlite');
   const { url, streams, token } = await serveStreams(store, { beatMs: 10 });
   const reader = await readEventStream(url, {});
-  await until('it is told that it is alive', () => reader.text().startsWith(':\n\n:\n\n'));
+  await until('it is told that it is alive', () => /^id: (\d+)\n\nid: \1\n\n/.test(reader.text()));
   expect(streams.size).toBe(1);
   await revokeToken(store, token.tokenId, noon);
   await until('it has ended', () => reader.response.complete && streams.size === 0);

@@ -57,7 +57,7 @@ test('events are read from a cursor on, and followed as they are added', async (
     });
   const live = await follow({});
   expect(live.response.headers['content-type']).toBe('text/event-stream');
-  await vi.waitFor(() => expect(live.text()).toContain(':'));
+  await vi.waitFor(() => expect(live.text()).toMatch(/^id: \d+\n\n/));
   await world.store.transaction((tx) =>
     appendEvents(tx, [{ at: noon, campaignId: 'spring', type: 'round.ended', data: { round: 1 } }]),
   );
@@ -65,7 +65,7 @@ test('events are read from a cursor on, and followed as they are added', async (
   live.end();
   const again = await follow({ 'last-event-id': String(body.cursor) });
   await vi.waitFor(() => expect(again.text()).toContain('event: round.ended'));
-  expect(again.text().match(/^id:/gm)).toHaveLength(1);
+  expect(again.text().match(/^event:/gm)).toHaveLength(1);
   const whole = await follow({ 'last-event-id': '0' });
   await vi.waitFor(() => expect(whole.text()).toContain('event: round.ended'));
   expect(whole.text()).toContain('event: campaign.imported');

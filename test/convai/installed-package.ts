@@ -21,9 +21,9 @@ export interface InstalledPackage {
 
 /**
  * A project of its own with carillon in its node_modules, built from the sources as they are: nothing but what `exports` of package.json
- * leads to can be imported.
+ * leads to can be imported. `entry` is the library that is built.
  */
-export async function installPackage(): Promise<InstalledPackage> {
+export async function installPackage(entry = 'src/convai/index.ts'): Promise<InstalledPackage> {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-installed-'));
   const installed = join(folder, 'node_modules', 'carillon');
   mkdirSync(installed, { recursive: true });
@@ -36,7 +36,7 @@ export async function installPackage(): Promise<InstalledPackage> {
   // Only the library and what it imports is built, so that this says nothing about the rest.
   const build = ['--outDir', join(installed, 'dist'), '--rootDir', root, '--declaration', '--noEmit', 'false'];
   const flags = ['--ignoreConfig', ...compilerFlags, '--rewriteRelativeImportExtensions', '--skipLibCheck'];
-  const built = await tsc(root, [join(root, 'src/convai/index.ts'), ...build, ...flags]);
+  const built = await tsc(root, [join(root, entry), ...build, ...flags]);
   if (built.code !== 0) throw new Error(`The library was not built:\n${built.output}`);
   return openProject(folder);
 }

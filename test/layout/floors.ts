@@ -174,7 +174,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/ledger/**',
     'src/words',
   ],
-  'src/api/schemas': ['src/api/core', 'src/campaign-file', 'src/domain/**', 'src/ledger/people'],
+  'src/api/schemas': ['src/api/core', 'src/campaign-file', 'src/domain/**', 'src/ledger/people', 'src/results'],
   'src/api': ['src/api/**', 'src/convai', 'src/desk'],
   'src/api/routes': [
     'src',
@@ -192,6 +192,8 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/verify',
     'src/words',
   ],
+
+  'src/client': ['src/api/schemas'],
 
   'src/desk/core': [
     'src',

@@ -59,14 +59,15 @@ export class EventStream {
       this.#stopListening();
     });
     response.on('error', () => response.destroy());
-    response.write(':\n\n');
+    // An id without data is no event: a client that has seen none yet knows where to go on, too.
+    response.write(`id: ${cursor}\n\n`);
     const { tail } = surroundings;
     if (tail.cursor !== null && cursor < tail.cursor) void this.#catchUp();
   }
 
   /** Says a word to a client that has heard none since the last beat, so that nobody between takes the connection for dead. */
   beat(): void {
-    if (this.#isQuiet && !this.#response.writableNeedDrain) this.#response.write(':\n\n');
+    if (this.#isQuiet && !this.#response.writableNeedDrain) this.#response.write(`id: ${this.#cursor}\n\n`);
     this.#isQuiet = true;
   }
 

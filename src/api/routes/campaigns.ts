@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
 import { withInstants } from '../../input/with-instants.ts';
 import { readCampaignBrief, readCampaignView } from '../../ledger/read/campaign-view.ts';
@@ -9,7 +9,7 @@ import { standstillText } from '../../words/standstill.ts';
 import { viewAsJson } from '../../words/view.ts';
 import type { Api } from '../core/app.ts';
 import { serviceNow, type ApiContext } from '../core/context.ts';
-import { campaignDetail, campaignSummary } from '../schemas/campaign.ts';
+import { campaignDetail, campaignList } from '../schemas/campaign.ts';
 import { campaignParams, refusals } from '../schemas/common.ts';
 
 /** Campaigns as a whole. */
@@ -23,7 +23,7 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
         operationId: 'listCampaigns',
         tags: ['campaigns'],
         summary: 'List all campaigns, newest first',
-        response: { 200: z.object({ campaigns: z.array(campaignSummary) }), ...refusals() },
+        response: { 200: campaignList, ...refusals() },
       },
     },
     async () => {
@@ -33,7 +33,7 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
         const view = await readCampaignBrief(store.db, campaign, now);
         campaigns.push({ ...statusAsJson(campaign, view.status), needs: view.needs.length });
       }
-      return withInstants({ campaigns: campaigns.toReversed() }) as { campaigns: z.input<typeof campaignSummary>[] };
+      return withInstants({ campaigns: campaigns.toReversed() }) as z.input<typeof campaignList>;
     },
   );
 

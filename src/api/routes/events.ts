@@ -10,7 +10,7 @@ import { EventStreams } from '../core/event-streams.ts';
 import type { ServerLimits } from '../core/http-server.ts';
 import { ProblemError } from '../core/problem.ts';
 import { refusals } from '../schemas/common.ts';
-import { eventPage, eventQuery } from '../schemas/events.ts';
+import { eventPage, eventQuery, streamQuery } from '../schemas/events.ts';
 
 const pageSize = 500;
 
@@ -50,7 +50,7 @@ export function eventRoutes(app: Api, context: ApiContext, limits: Pick<ServerLi
         description:
           'The id of each event is its `seq`; a client that connects again sends it as `Last-Event-ID` and misses nothing. ' +
           'Without one, and without `after`, the stream begins with what is added from now on.',
-        querystring: eventQuery.extend({ after: eventQuery.shape.after.unwrap().optional() }),
+        querystring: streamQuery,
         produces: ['text/event-stream'],
         response: { 200: z.string().meta({ description: 'The stream.' }), ...refusals(404) },
       },

@@ -6,12 +6,12 @@ import { readCampaignReport } from '../../ledger/read/campaign-report.ts';
 import { everyResult, readResultKeys, readResults } from '../../ledger/read/result-rows.ts';
 import { renderHtmlReport } from '../../report/html-report.ts';
 import { readReportData } from '../../report/read-report.ts';
-import { renderResults, resultsFormats } from '../../results/file.ts';
+import { renderResults } from '../../results/file.ts';
 import type { Api } from '../core/app.ts';
 import { serviceNow, type ApiContext } from '../core/context.ts';
 import { noteNumbersShown } from '../core/shown-numbers.ts';
 import { campaignParams, refusals } from '../schemas/common.ts';
-import { htmlReportQuery, report, resultsQuery } from '../schemas/hand-on.ts';
+import { htmlReportQuery, report, resultsParams, resultsQuery } from '../schemas/hand-on.ts';
 
 const types = {
   csv: 'text/csv; charset=utf-8',
@@ -85,7 +85,7 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
         tags: ['insight'],
         summary: 'Download every row of the list with what came of it, as carillon results writes it',
         description: 'The rows hold the numbers of the list, so this takes the role operate and is written to the log.',
-        params: campaignParams.extend({ format: z.enum(resultsFormats) }),
+        params: resultsParams,
         querystring: resultsQuery,
         produces: Object.values(types),
         response: { 200: z.any().meta({ description: 'The file.' }), ...refusals(404) },

@@ -10,7 +10,7 @@ import { serviceNow, type ApiContext } from '../core/context.ts';
 import { campaignParams, refusals } from '../schemas/common.ts';
 import { ProblemError } from '../core/problem.ts';
 import { noteNumbersShown } from '../core/shown-numbers.ts';
-import { calleeStory, rowPage, rowParams, rowQuery } from '../schemas/rows.ts';
+import { calleeStory, rowPage, rowParams, rowQuery, storyQuery } from '../schemas/rows.ts';
 
 /** Rows of a list. */
 export function rowRoutes(app: Api, context: ApiContext): void {
@@ -59,7 +59,7 @@ export function rowRoutes(app: Api, context: ApiContext): void {
         tags: ['rows'],
         summary: 'Tell everything that was decided about the number of a row, and when it may be called next',
         params: rowParams,
-        querystring: rowQuery.pick({ numbers: true }),
+        querystring: storyQuery,
         response: { 200: calleeStory, ...refusals(404) },
       },
     },

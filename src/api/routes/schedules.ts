@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import {
   deleteSchedule,
   describeSchedule,
@@ -10,7 +9,14 @@ import type { Api } from '../core/app.ts';
 import { makeChange } from '../core/changes.ts';
 import type { ApiContext } from '../core/context.ts';
 import { keyHeaders, refusals } from '../schemas/common.ts';
-import { changedSchedule, deletedSchedule, schedule, scheduleNoteBody, scheduleParams } from '../schemas/schedules.ts';
+import {
+  changedSchedule,
+  deletedSchedule,
+  schedule,
+  scheduleList,
+  scheduleNoteBody,
+  scheduleParams,
+} from '../schemas/schedules.ts';
 
 const path = '/api/v1/schedules';
 const tags = ['schedules'];
@@ -40,7 +46,7 @@ export function scheduleRoutes(app: Api, context: ApiContext): void {
         operationId: 'listSchedules',
         tags,
         summary: 'List the schedules with their next and last runs',
-        response: { 200: z.object({ schedules: z.array(schedule) }), ...refusals() },
+        response: { 200: scheduleList, ...refusals() },
       },
     },
     async () => ({ schedules: await listSchedules(context) }),

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
 import {
   addToDoNotCall,
@@ -15,22 +15,21 @@ import type { ApiContext } from '../core/context.ts';
 import { withoutFolder, withUploads } from '../core/uploads.ts';
 import { keyHeaders, refusals } from '../schemas/common.ts';
 import {
+  addedSuppressions,
   addSuppressionsBody,
+  checkedNumbers,
   checkSuppressionsBody,
   importedSuppressions,
   importSuppressionsQuery,
+  removedSuppressions,
   removeSuppressionsBody,
-  suppression,
+  suppressionPage,
   suppressionQuery,
 } from '../schemas/suppressions.ts';
 
 const path = '/api/v1/suppressions';
 const tags = ['do-not-call'];
 const mostBadLines = 20;
-const entries = z.array(suppression);
-const checkedNumbers = z.object({
-  numbers: z.array(z.object({ e164: z.string(), suppressed: z.boolean(), entries })),
-});
 
 /** The do-not-call list. */
 export function suppressionRoutes(app: Api, context: ApiContext): void {
@@ -44,7 +43,7 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
         tags,
         summary: 'List the do-not-call list, by number',
         querystring: suppressionQuery,
-        response: { 200: z.object({ suppressions: entries, next: z.string().nullable() }), ...refusals(404) },
+        response: { 200: suppressionPage, ...refusals(404) },
       },
     },
     async ({ query: { campaign, after, limit } }) => {
@@ -56,10 +55,7 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
       });
       const last = found.length < limit ? undefined : found.at(-1);
       const next = last === undefined ? null : `${last.e164} ${last.scope}`;
-      return withInstants({ suppressions: found, next }) as {
-        suppressions: z.input<typeof entries>;
-        next: string | null;
-      };
+      return withInstants({ suppressions: found, next }) as z.input<typeof suppressionPage>;
     },
   );
 
@@ -74,7 +70,7 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
         description: 'Calls that are planned are stopped too. An entry is never shortened.',
         headers: keyHeaders,
         body: addSuppressionsBody,
-        response: { 200: z.object({ added: z.int(), known: z.int() }), ...refusals(404, 409, 422) },
+        response: { 200: addedSuppressions, ...refusals(404, 409, 422) },
       },
     },
     async (request, reply) => {
@@ -153,7 +149,7 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
         description: 'Somebody may have asked not to be called.',
         headers: keyHeaders,
         body: removeSuppressionsBody,
-        response: { 200: z.object({ removed: z.int(), unknown: z.int() }), ...refusals(404, 409, 422) },
+        response: { 200: removedSuppressions, ...refusals(404, 409, 422) },
       },
     },
     async (request, reply) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import type { z } from 'zod';
 import {
   addWebhook,
   pauseOrResumeWebhook,
@@ -16,7 +16,14 @@ import { holderOf, type Api } from '../core/app.ts';
 import { makeChange } from '../core/changes.ts';
 import type { ApiContext } from '../core/context.ts';
 import { keyHeaders, refusals } from '../schemas/common.ts';
-import { addWebhookBody, changedWebhook, pingAnswer, webhook, webhookParams } from '../schemas/webhooks.ts';
+import {
+  addWebhookBody,
+  changedWebhook,
+  pingAnswer,
+  webhook,
+  webhookList,
+  webhookParams,
+} from '../schemas/webhooks.ts';
 
 const path = '/api/v1/webhooks';
 const tags = ['webhooks'];
@@ -39,7 +46,7 @@ export function webhookRoutes(app: Api, context: ApiContext): void {
         operationId: 'listWebhooks',
         tags,
         summary: 'List the webhooks and how their deliveries go',
-        response: { 200: z.object({ webhooks: z.array(webhook) }), ...refusals() },
+        response: { 200: webhookList, ...refusals() },
       },
     },
     async () => ({ webhooks: (await listWebhooks(store.db)).map(show) }),

@@ -29,6 +29,8 @@ export const campaignSummary = z
   })
   .meta({ id: 'CampaignSummary' });
 
+export const campaignList = z.object({ campaigns: z.array(campaignSummary) });
+
 const need = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['failed', 'paused']), reason: z.string().nullable() }),
   z.object({ kind: z.literal('unresolved'), rows: z.int(), apart: z.int() }),

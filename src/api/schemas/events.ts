@@ -6,6 +6,9 @@ export const eventQuery = z.object({
   after: z.coerce.number().int().min(0).default(0).meta({ description: '`cursor` of the page before.' }),
 });
 
+/** Without `after`: from now on. */
+export const streamQuery = eventQuery.extend({ after: eventQuery.shape.after.unwrap().optional() });
+
 /** A line of the log; no number, no name and nothing that was said is in it. */
 export const event = z
   .object({

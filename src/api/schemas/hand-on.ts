@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { outcomes } from '../../domain/outcome.ts';
+import { resultsFormats } from '../../results/file.ts';
 import { course, funnel } from './campaign.ts';
-import { instant, several } from './common.ts';
+import { campaignParams, instant, several } from './common.ts';
 
 const lines = z.array(z.object({ value: z.string(), count: z.int(), share: z.number() }));
 const callTotals = {
@@ -43,6 +44,8 @@ export const report = z
     cost: z.null().meta({ description: 'What the calls have cost: no record of the service tells it.' }),
   })
   .meta({ id: 'Report' });
+
+export const resultsParams = campaignParams.extend({ format: z.enum(resultsFormats) });
 
 export const resultsQuery = z.object({
   outcome: z

@@ -24,6 +24,8 @@ export const rowQuery = z.object({
   }),
 });
 
+export const storyQuery = rowQuery.pick({ numbers: true });
+
 export const campaignRow = z
   .object({
     row: z.int().meta({ description: 'The first row below the header is 1.' }),

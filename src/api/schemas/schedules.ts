@@ -51,6 +51,8 @@ export const schedule = z
   })
   .meta({ id: 'Schedule' });
 
+export const scheduleList = z.object({ schedules: z.array(schedule) });
+
 export const changedSchedule = schedule.extend({
   wasPaused: z.boolean().meta({ description: 'Before this change.' }),
 });

@@ -64,6 +64,13 @@ export const suppression = z
   })
   .meta({ id: 'Suppression' });
 
+export const suppressionPage = z.object({ suppressions: z.array(suppression), next: z.string().nullable() });
+export const addedSuppressions = z.object({ added: z.int(), known: z.int() });
+export const removedSuppressions = z.object({ removed: z.int(), unknown: z.int() });
+export const checkedNumbers = z.object({
+  numbers: z.array(z.object({ e164: z.string(), suppressed: z.boolean(), entries: z.array(suppression) })),
+});
+
 export const suppressionQuery = z.object({
   campaign: z.string().min(1).optional(),
   after: z.string().max(300).optional().meta({ description: '`next` of the page before.' }),

@@ -55,6 +55,8 @@ export const webhook = z
   })
   .meta({ id: 'Webhook' });
 
+export const webhookList = z.object({ webhooks: z.array(webhook) });
+
 /** `notice` of a change: why Temporal could not be told. */
 export const changedWebhook = webhook.extend({
   notice: z.string().nullable().meta({

@@ -1,0 +1,55 @@
+import { createServer, request as forward } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** `lost`: it is carried out, and its answer does not arrive. `away`: 503 from something between. */
+type Fault = 'lost' | 'away';
+
+/** A way to an API that listens, on which faults are put for the next requests. */
+export class FaultyApi {
+  readonly faults: Fault[] = [];
+  /** Keys of the requests that came, in their order. */
+  readonly keys: (string | undefined)[] = [];
+  readonly #server;
+  /** Answers of which something was handed on. */
+  begun = 0;
+
+  private constructor(target: string) {
+    this.#server = createServer((request, response) => {
+      this.keys.push(request.headers['idempotency-key'] as string | undefined);
+      const fault = this.faults.shift();
+      if (fault === 'away') return void response.writeHead(503, { 'retry-after': '0' }).end();
+      const { method, headers, url } = request;
+      const onward = forward(`${target}${url}`, { method: method ?? 'GET', headers }, (answer) => {
+        if (fault === 'lost') return void answer.resume().on('end', () => response.destroy());
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        response.flushHeaders();
+        answer.once('data', () => (this.begun += 1)).on('error', () => response.destroy());
+        answer.pipe(response);
+      });
+      onward.on('error', () => response.destroy());
+      response.on('close', () => onward.destroy());
+      request.pipe(onward);
+    });
+  }
+
+  static async before(target: string): Promise<FaultyApi> {
+    const way = new FaultyApi(target);
+    way.#server.listen(0, '127.0.0.1');
+    await once(way.#server, 'listening');
+    onTestFinished(async () => {
+      way.#server.closeAllConnections();
+      way.#server.close();
+    });
+    return way;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  breakConnections(): void {
+    this.#server.closeAllConnections();
+  }
+}
