@@ -16,8 +16,8 @@ test('every example of the page runs as one program', async () => {
   await beginCampaign(store);
   const world = await ApiWorld.over(store);
   const env = {
-    CARILLON_URL: await world.app.listen({ port: 0, host: '127.0.0.1' }),
-    CARILLON_TOKEN: world.tokenText('operate'),
+    API_URL: await world.app.listen({ port: 0, host: '127.0.0.1' }),
+    API_TOKEN: world.tokenText('operate'),
   };
   const page = readFileSync(new URL('../../docs/client.md', import.meta.url), 'utf8');
   const { code, output } = await installed.run('examples.ts', programOf(page), env);
