@@ -29,7 +29,7 @@ test('whichever activity fails, its failure holds the code of the error and none
       return [name, await asActivity(work).catch((error: unknown) => error)] as const;
     }),
   );
-  expect(failures).toHaveLength(12);
+  expect(failures).toHaveLength(13);
   for (const [name, failure] of failures) {
     expect(failure, name).toBeInstanceOf(ApplicationFailure);
     expect(failure, name).toMatchObject({ type: 'Database', cause: undefined });
