@@ -19,13 +19,17 @@ export async function readEventStream(url: string, headers: Record<string, strin
   request.end();
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const ids: number[] = [];
-  let [whole, line] = ['', ''];
+  let [whole, line, id] = ['', '', ''];
   response.on('error', () => {});
   response.setEncoding('utf8').on('data', (part: string) => {
     whole += part;
     const lines = (line + part).split('\n');
     line = lines.pop() ?? '';
-    for (const each of lines) if (each.startsWith('id: ')) ids.push(Number(each.slice(4)));
+    for (const each of lines) {
+      if (each.startsWith('id: ')) id = each.slice(4);
+      // An id without data is no event.
+      if (each.startsWith('data: ')) ids.push(Number(id));
+    }
   });
   return {
     response,
