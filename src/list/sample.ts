@@ -55,7 +55,7 @@ async function readFirst(path: string, layout: ListLayout, wanted: number): Prom
 function likelyHeader(path: string, records: readonly ListRecord[]): string[] {
   const filled = records.map(({ cells }) => cells.filter((cell) => cell.trim() !== ''));
   const most = Math.max(0, ...filled.map((cells) => cells.length));
-  const wide = filled.filter((cells) => cells.length > 0 && cells.length * 2 >= most);
+  const wide = filled.filter((cells) => cells.length * 2 > most);
   const [first = []] = wide;
   if (first.some(holdsNumber))
     throw new ListFileError(
