@@ -19,7 +19,6 @@ const sampleRows = 50;
 /** Thrown when what was sent is no list that can be used; nothing of it was kept. */
 export class ListRefusedError extends Error {
   override readonly name = 'ListRefusedError' as const;
-  readonly isBadInput = true;
   readonly status: number;
   /** What was chosen beside the list. */
   readonly fields: DraftFields;
