@@ -48,6 +48,11 @@ async function readPostgresClock(db: Queries): Promise<number> {
   return rows[0]?.ms ?? Date.now();
 }
 
+/** SQLite tells a file that may only be read by the first statement that writes, though it writes nothing. */
+async function refuseReadOnly(tx: Tx): Promise<void> {
+  await sql`delete from meta where false`.execute(tx);
+}
+
 /** The location as it may be printed: without the password of a connection string. */
 export function describeLocation(location: StoreLocation): string {
   if (location.databaseUrl === undefined) return `SQLite file ${location.sqlitePath}`;
@@ -114,7 +119,7 @@ export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as
     };
     // Refused now rather than at the first call.
     if (dialect === 'postgres') await transaction(refuseUnlessPinned);
-    if (dialect === 'postgres' && schema === 'upgrade') await transaction(refuseWithoutRights);
+    if (schema === 'upgrade') await transaction(dialect === 'postgres' ? refuseWithoutRights : refuseReadOnly);
     return store;
   } catch (cause) {
     await db.destroy().catch(() => {});

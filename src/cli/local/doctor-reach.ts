@@ -122,6 +122,8 @@ function readSqlite(name: string, path: string): Finding {
   const database = new Database(path, { timeout: 1_000 });
   try {
     database.exec('BEGIN IMMEDIATE');
+    // A transaction that writes nothing begins in a file that may only be read as well.
+    database.exec('CREATE TABLE may_write (tried)');
     database.exec('ROLLBACK');
     return ok(name, `SQLite ${path}, writable`);
   } catch (error) {
