@@ -13,6 +13,7 @@ import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './co
 import { LogTail } from './core/log-tail.ts';
 import { refuseForeignHosts } from './core/own-host.ts';
 import { problem, problemOf } from './core/problem.ts';
+import { callRoutes } from './routes/calls.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
 import { createRoutes } from './routes/create.ts';
 import { doubtRoutes } from './routes/doubt.ts';
@@ -100,6 +101,7 @@ export async function buildApi(
     insightRoutes(routes, context);
     steerRoutes(routes, context);
     rowRoutes(routes, context);
+    callRoutes(routes, context);
     doubtRoutes(routes, context);
     handOnRoutes(routes, context);
     eventRoutes(routes, context, limits);

@@ -1,9 +1,10 @@
+import type * as calls from '../api/schemas/calls.ts';
 import type { campaignDetail, campaignList, course, funnel, waitingGroups } from '../api/schemas/campaign.ts';
 import type { campaignParams } from '../api/schemas/common.ts';
 import type { checked, createQuery, created, updateQuery, updated } from '../api/schemas/create.ts';
 import type { doubtfulRows, resolveBody, resolved, rowDecided, rowDecisionBody } from '../api/schemas/doubt.ts';
 import type { eventPage, eventQuery } from '../api/schemas/events.ts';
-import type { htmlReportQuery, report, resultsParams, resultsQuery } from '../api/schemas/hand-on.ts';
+import type * as handOn from '../api/schemas/hand-on.ts';
 import type { calleeStory, rowPage, rowParams, rowQuery, storyQuery } from '../api/schemas/rows.ts';
 import type * as schedules from '../api/schemas/schedules.ts';
 import type * as steer from '../api/schemas/steer.ts';
@@ -11,6 +12,7 @@ import type * as dnc from '../api/schemas/suppressions.ts';
 import type * as hooks from '../api/schemas/webhooks.ts';
 import { ask, change, download, read } from './operation.ts';
 
+type Call = { params: typeof calls.callParams };
 type Campaign = { params: typeof campaignParams };
 type Row = { params: typeof rowParams };
 type Hook = { params: typeof hooks.webhookParams };
@@ -43,11 +45,16 @@ export const operations = {
   retryRows: change<Campaign & { body: typeof steer.retryBody; answer: typeof steer.retried }>(
     'POST /api/v1/campaigns/:campaign/retry',
   ),
+  recoverCampaign: change<Campaign & { answer: typeof steer.recovered }>('POST /api/v1/campaigns/:campaign/recover'),
 
   listRows: read<Campaign & { query: typeof rowQuery; answer: typeof rowPage }>('GET /api/v1/campaigns/:campaign/rows'),
   showStory: read<Row & { query: typeof storyQuery; answer: typeof calleeStory }>(
     'GET /api/v1/campaigns/:campaign/rows/:row/story',
   ),
+  showTranscript: read<Call & { answer: typeof calls.transcript }>(
+    'GET /api/v1/campaigns/:campaign/rows/:row/calls/:call/transcript',
+  ),
+  downloadRecording: download<Call>('GET /api/v1/campaigns/:campaign/rows/:row/calls/:call/recording'),
   listDoubtful: read<Campaign & { answer: typeof doubtfulRows }>('GET /api/v1/campaigns/:campaign/doubtful'),
   resolveRow: change<Row & { body: typeof rowDecisionBody; answer: typeof rowDecided }>(
     'POST /api/v1/campaigns/:campaign/rows/:row/resolve',
@@ -59,10 +66,15 @@ export const operations = {
   showWaiting: read<Campaign & { answer: typeof waitingGroups }>('GET /api/v1/campaigns/:campaign/waiting'),
   showFunnel: read<Campaign & { answer: typeof funnel }>('GET /api/v1/campaigns/:campaign/funnel'),
   showCourse: read<Campaign & { answer: typeof course }>('GET /api/v1/campaigns/:campaign/course'),
-  showReport: read<Campaign & { answer: typeof report }>('GET /api/v1/campaigns/:campaign/report'),
-  downloadReport: download<Campaign & { query: typeof htmlReportQuery }>('GET /api/v1/campaigns/:campaign/report.html'),
-  downloadResults: download<{ params: typeof resultsParams; query: typeof resultsQuery }>(
+  showReport: read<Campaign & { answer: typeof handOn.report }>('GET /api/v1/campaigns/:campaign/report'),
+  downloadReport: download<Campaign & { query: typeof handOn.htmlReportQuery }>(
+    'GET /api/v1/campaigns/:campaign/report.html',
+  ),
+  downloadResults: download<{ params: typeof handOn.resultsParams; query: typeof handOn.resultsQuery }>(
     'GET /api/v1/campaigns/:campaign/results.:format',
+  ),
+  listResults: read<Campaign & { query: typeof handOn.resultPageQuery; answer: typeof handOn.resultPage }>(
+    'GET /api/v1/campaigns/:campaign/results',
   ),
   listEvents: read<{ query: typeof eventQuery; answer: typeof eventPage }>('GET /api/v1/events'),
 

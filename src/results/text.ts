@@ -62,6 +62,12 @@ export async function* jsonLines(
   for await (const part of inParts(rows)) yield part.map((row) => `${jsonText(asJson(row, keys))}\n`).join('');
 }
 
+/** Rows of the results for programs, as the lines of `jsonLines` are. */
+export function resultsAsJson(rows: readonly ResultRow[], { columns }: Pick<ResultsTable, 'columns'>): object[] {
+  const keys = cellKeys(columns);
+  return rows.map((row) => asJson(row, keys));
+}
+
 /** Names are unique but for empty ones, which a spreadsheet leaves over: such a column is called by its place, `column_3`. */
 function cellKeys(columns: readonly string[]): string[] {
   const taken = new Set(columns);

@@ -14,7 +14,7 @@ export function renderTranscript(row: number | null, record: ConversationRecord)
     ...describeValues('Collected', collected),
     ...describeValues('Evaluation', evaluation),
   ];
-  const turns = (record.transcript ?? []).map(describeTurn);
+  const turns = readTurns(record).map(describeTurn);
   return `${[...head, '', ...(turns.length === 0 ? ['(nothing was said)'] : turns)].join('\n')}\n`;
 }
 
@@ -25,13 +25,28 @@ function describeValues(label: string, values: Record<string, unknown> | null): 
   });
 }
 
-/** By the documented names, else the likely ones. */
-function describeTurn(turn: Record<string, unknown>): string {
-  const speaker = first(turn['speaker'], turn['role']) ?? 'unknown';
-  const said = first(turn['text'], turn['message']) ?? '(no words)';
-  const time = turn['timestamp'] ?? turn['time_in_call_secs'];
-  const at = typeof time === 'number' || typeof time === 'string' ? `[${time}] ` : '';
-  return printable(`${at}${speaker}: ${said}`);
+/** What one of the two said. */
+export interface Turn {
+  speaker: string;
+  text: string | null;
+  /** As the service tells it: an instant, or seconds since the call began. */
+  time: string | number | null;
+}
+
+/** Who said what, by the documented names, else the likely ones. */
+export function readTurns({ transcript }: Pick<ConversationRecord, 'transcript'>): Turn[] {
+  return (transcript ?? []).map((turn) => {
+    const time = turn['timestamp'] ?? turn['time_in_call_secs'];
+    return {
+      speaker: first(turn['speaker'], turn['role']) ?? 'unknown',
+      text: first(turn['text'], turn['message']),
+      time: typeof time === 'number' || typeof time === 'string' ? time : null,
+    };
+  });
+}
+
+function describeTurn({ speaker, text, time }: Turn): string {
+  return printable(`${time === null ? '' : `[${time}] `}${speaker}: ${text ?? '(no words)'}`);
 }
 
 function first(...values: unknown[]): string | null {

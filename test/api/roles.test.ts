@@ -22,9 +22,9 @@ const operationsOf: Readonly<Record<TokenRole, string>> = {
     'checkCampaign checkSuppressions downloadReport followEvents listCampaigns listEvents listRows listSchedules listWebhooks ' +
     'readSchedule readWebhook showCampaign showCourse showFunnel showReport showStory showWaiting',
   operate:
-    'addSuppressions adjustCampaign cancelCampaign createCampaign deleteSchedule downloadResults drainCampaign importSuppressions ' +
-    'listDoubtful listSuppressions pauseCampaign pauseSchedule resolveAll resolveRow resumeCampaign resumeSchedule retryRows ' +
-    'updateList withdrawRows',
+    'addSuppressions adjustCampaign cancelCampaign createCampaign deleteSchedule downloadRecording downloadResults drainCampaign ' +
+    'importSuppressions listDoubtful listResults listSuppressions pauseCampaign pauseSchedule recoverCampaign resolveAll resolveRow ' +
+    'resumeCampaign resumeSchedule retryRows showTranscript updateList withdrawRows',
   admin: 'addWebhook pauseWebhook removeSuppressions removeWebhook resumeWebhook testWebhook',
 };
 const roleOf = new Map(tokenRoles.flatMap((role) => operationsOf[role].split(' ').map((id) => [id, role] as const)));

@@ -92,6 +92,15 @@ test('a campaign is checked, started, paused, sped up, resumed and handed on thr
   });
   const results = await ask(`GET /campaigns/${id}/results.csv`);
   expect(results.body.trim().split(/\r?\n/)).toHaveLength(13);
+  const page = await ask(`GET /campaigns/${id}/results?limit=5&after=5&outcome=completed`);
+  expect(page.body.rows).toHaveLength(5);
+  const [result] = page.body.rows as { row: number; attempts: number; conversationId: string }[];
+  const call = `GET /campaigns/${id}/rows/${result?.row}/calls/${result?.attempts}` as const;
+  const transcript = await ask(`${call}/transcript`);
+  expect(transcript.body).toMatchObject({ row: result?.row, conversationId: result?.conversationId });
+  expect(transcript.body.turns.length).toBeGreaterThan(1);
+  expect((await ask(`${call}/recording`)).body.slice(0, 4)).toBe('RIFF');
+  expect(await ask(`POST /campaigns/${id}/recover`)).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
   const report = await ask(`GET /campaigns/${id}/report`, { role: 'read' });
   expect(report.body.rows).toEqual({ total: 12, ended: 12 });
   expect(JSON.parse((await world.run('report', id, '--json')).stdout)).toEqual(report.body);

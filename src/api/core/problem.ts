@@ -65,6 +65,7 @@ const statuses: Readonly<Record<string, number>> = {
   ConfigError: 503,
   EditRefusedError: 409,
   NoDatabaseError: 503,
+  NoRecordError: 404,
   OtherServiceError: 409,
   RedialRefusedError: 409,
   RetryRefusedError: 409,

@@ -14,8 +14,18 @@ export async function noteNumbersShown(
   const { name, role } = holderOf(request);
   if (!mayAct(role, 'operate'))
     throw new ProblemError(403, 'role', `Whole numbers take the role operate; the token of ${name} has ${role}.`);
+  await noteShown(context, request, { campaignId, action: 'numbers_shown' });
+}
+
+/** Writes to the log who is shown what. */
+export async function noteShown(
+  context: ApiContext,
+  request: FastifyRequest,
+  { campaignId, action }: { campaignId: string; action: string },
+): Promise<void> {
+  const { name } = holderOf(request);
   const at = await serviceNow(context);
   await context.store.transaction((tx) =>
-    appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data: { name, action: 'numbers_shown' } }]),
+    appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data: { name, action } }]),
   );
 }

@@ -3,15 +3,29 @@ import { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
 import { withInstants } from '../../input/with-instants.ts';
 import { readCampaignReport } from '../../ledger/read/campaign-report.ts';
-import { everyResult, readResultKeys, readResults } from '../../ledger/read/result-rows.ts';
+import {
+  everyResult,
+  readResultKeys,
+  readResults,
+  type RecipientResult,
+  type ResultFilter,
+} from '../../ledger/read/result-rows.ts';
 import { renderHtmlReport } from '../../report/html-report.ts';
 import { readReportData } from '../../report/read-report.ts';
 import { renderResults } from '../../results/file.ts';
+import { resultsAsJson } from '../../results/text.ts';
 import type { Api } from '../core/app.ts';
 import { serviceNow, type ApiContext } from '../core/context.ts';
 import { noteNumbersShown } from '../core/shown-numbers.ts';
 import { campaignParams, refusals } from '../schemas/common.ts';
-import { htmlReportQuery, report, resultsParams, resultsQuery } from '../schemas/hand-on.ts';
+import {
+  htmlReportQuery,
+  report,
+  resultPage,
+  resultPageQuery,
+  resultsParams,
+  resultsQuery,
+} from '../schemas/hand-on.ts';
 
 const types = {
   csv: 'text/csv; charset=utf-8',
@@ -77,6 +91,34 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
   );
 
   app.get(
+    '/api/v1/campaigns/:campaign/results',
+    {
+      config: { role: 'operate' },
+      schema: {
+        operationId: 'listResults',
+        tags: ['insight'],
+        summary: 'Read what came of each row, page by page',
+        description: 'The rows hold the numbers of the list, so this takes the role operate and is written to the log.',
+        params: campaignParams,
+        querystring: resultPageQuery,
+        response: { 200: resultPage, ...refusals(404) },
+      },
+    },
+    async (request) => {
+      const { campaignId, rules } = await requireCampaign(store, request.params.campaign);
+      await noteNumbersShown(context, request, campaignId);
+      const { after, limit } = request.query;
+      const rows: RecipientResult[] = [];
+      for await (const row of readResults(store.db, campaignId, { ...filterOf(request.query), afterRow: after })) {
+        rows.push(row);
+        if (rows.length === limit) break;
+      }
+      const next = rows.length < limit ? null : (rows.at(-1)?.row ?? null);
+      return { rows: resultsAsJson(rows, rules.list), next } as z.input<typeof resultPage>;
+    },
+  );
+
+  app.get(
     '/api/v1/campaigns/:campaign/results.:format',
     {
       config: { role: 'operate' },
@@ -97,11 +139,7 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
       const { campaignId } = campaign;
       await noteNumbersShown(context, request, campaignId);
       const { collected, evaluation } = await readResultKeys(store.db, campaignId);
-      const filter = {
-        ...everyResult,
-        outcomes: query.outcome ?? null,
-        changedSince: query.since === undefined ? null : Date.parse(query.since),
-      };
+      const filter = filterOf(query);
       const table = {
         columns: campaign.rules.list.columns,
         collectedKeys: collected,
@@ -114,4 +152,12 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
         .send(Readable.from(renderResults(readResults(store.db, campaignId, filter), table)));
     },
   );
+}
+
+function filterOf({ outcome, since }: z.output<typeof resultsQuery>): ResultFilter {
+  return {
+    ...everyResult,
+    outcomes: outcome ?? null,
+    changedSince: since === undefined ? null : Date.parse(since),
+  };
 }

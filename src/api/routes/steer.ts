@@ -1,5 +1,6 @@
 import { adjustLimits } from '../../control/adjust.ts';
 import type { Notice, Wish } from '../../control/campaign-message.ts';
+import { recoverCampaign } from '../../control/recover.ts';
 import { retryRows } from '../../control/retry.ts';
 import { pause, steer } from '../../control/steer.ts';
 import { withdraw } from '../../control/withdraw.ts';
@@ -11,6 +12,7 @@ import { campaignParams, keyHeaders, refusals } from '../schemas/common.ts';
 import {
   adjustBody,
   adjusted,
+  recovered,
   retried,
   retryBody,
   steered,
@@ -160,6 +162,32 @@ export function steerRoutes(app: Api, context: ApiContext): void {
           ...(await retryRows(context, { campaignId, outcomes: request.body.outcomes })),
         }),
       }),
+  );
+
+  app.post(
+    `${path}/recover`,
+    {
+      config: { role: 'operate' },
+      schema: {
+        operationId: 'recoverCampaign',
+        tags,
+        summary: 'Start a campaign anew from the database after Temporal has lost its data',
+        description:
+          'Nothing is sent again. The conversations of the service are read first: if it knows calls that the database does not, ' +
+          'nothing is started.',
+        params: campaignParams,
+        headers: keyHeaders,
+        response: { 200: recovered, ...refusals(404, 409, 422) },
+      },
+    },
+    async (request, reply) => {
+      const work = async (campaignId: string) => {
+        const { campaign, workflowId } = await recoverCampaign(context, { campaignId });
+        const { state, stateReason, round } = campaign;
+        return { campaignId, state, stateReason, round, workflowId };
+      };
+      return changeCampaign(context, { request, reply, action: 'recover', work });
+    },
   );
 }
 

@@ -63,3 +63,38 @@ export const htmlReportQuery = z.object({
   with: several(z.string().min(1)).meta({ description: 'Other campaigns to set beside it.' }),
   people: z.stringbool().default(false).meta({ description: 'Adds the first rows of the lists, with their numbers.' }),
 });
+
+export const resultPageQuery = resultsQuery.extend({
+  after: z.coerce.number().int().min(0).default(0).meta({ description: '`next` of the page before.' }),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+});
+
+const values = z.record(z.string(), z.unknown()).nullable();
+
+/** A page of results, each row as a line of the results as JSON Lines has it. */
+export const resultPage = z.object({
+  rows: z.array(
+    z
+      .object({
+        row: z.int(),
+        cells: z.record(z.string(), z.string()).meta({ description: 'By the columns of the list.' }),
+        surplusCells: z.array(z.string()).optional(),
+        outcome: z.enum([...outcomes, 'in_progress']),
+        reason: z.string().nullable(),
+        attempts: z.int(),
+        disposition: z.string().nullable(),
+        detail: z.string().nullable(),
+        conversationId: z.string().nullable(),
+        firstDialedAt: instant.nullable(),
+        lastDialedAt: instant.nullable(),
+        endedAt: instant.nullable(),
+        durationMs: z.number().nullable(),
+        audio: z.string().nullable(),
+        candidates: z.array(z.string()),
+        collected: values,
+        evaluation: values,
+      })
+      .meta({ id: 'Result' }),
+  ),
+  next: z.int().nullable().meta({ description: '`after` of the next page; null on the last one.' }),
+});

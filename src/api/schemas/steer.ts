@@ -15,6 +15,11 @@ export const steered = z
   })
   .meta({ id: 'Steered' });
 
+export const recovered = steered
+  .omit({ notice: true })
+  .extend({ workflowId: z.string().nullable().meta({ description: 'Null: nothing was left to run.' }) })
+  .meta({ id: 'Recovered' });
+
 export const wishBody = z
   .object({
     pausesSeen: z.int().min(0).optional().meta({

@@ -36,6 +36,8 @@ export interface ResultFilter {
   reasons: readonly string[] | null;
   /** Only rows that have changed at this instant (service time) or later. */
   changedSince: number | null;
+  /** Only rows behind this one; default: all. */
+  afterRow?: number;
 }
 
 export const everyResult: ResultFilter = { outcomes: null, dispositions: null, reasons: null, changedSince: null };
@@ -48,9 +50,9 @@ export async function* readResults(
   campaignId: string,
   filter: ResultFilter = everyResult,
 ): AsyncGenerator<RecipientResult> {
-  const { dispositions, reasons, changedSince } = filter;
+  const { dispositions, reasons, changedSince, afterRow = 0 } = filter;
   const ended = filter.outcomes?.filter((outcome) => outcome !== 'in_progress') ?? [];
-  let after = 0;
+  let after = afterRow;
   for (;;) {
     const recipients = await db
       .selectFrom('recipients')

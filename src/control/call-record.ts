@@ -1,0 +1,96 @@
+import { Readable } from 'node:stream';
+import { isLoopback } from '../convai/base-url.ts';
+import { RefusedError } from '../convai/errors.ts';
+import type { ConversationRecord } from '../convai/schemas-responses.ts';
+import { codeOf } from '../input/error-code.ts';
+import { findCallConversation } from '../ledger/read/call-conversation.ts';
+import type { Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { explainServiceFault, requireApiKey, ServiceUnusableError, withService } from './service.ts';
+
+/** Thrown when there is no such call, or nothing was kept of it. */
+export class NoRecordError extends Error {
+  override readonly name = 'NoRecordError' as const;
+  readonly isBadInput = true;
+}
+
+/** Thrown when a call, or what the service makes of it, goes on: there is no record to read yet. */
+export class CallOpenError extends Error {
+  override readonly name = 'CallOpenError' as const;
+  readonly isBadInput = false;
+}
+
+/** A call of a row, from 1. */
+export interface NamedCall {
+  campaignId: string;
+  row: number;
+  call: number;
+}
+
+/** The service's record of a call that has ended. Throws UnknownCampaignError, NoRecordError, CallOpenError and as `withService`. */
+export async function readCallRecord(
+  { config, store }: Pick<Control, 'config' | 'store'>,
+  named: NamedCall,
+): Promise<ConversationRecord> {
+  const { campaignId } = await requireCampaign(store, named.campaignId);
+  const what = `call ${named.call} of row ${named.row} of campaign ${campaignId}`;
+  const found = await findCallConversation(store.db, { ...named, campaignId });
+  if (found === undefined) throw new NoRecordError(`There is no ${what}.`);
+  const { conversationId, final, gone } = found;
+  if (conversationId === null) throw new NoRecordError(`No conversation is known to be that of ${what}.`);
+  if (gone) throw new NoRecordError(`The service has deleted the record of ${what}.`);
+  if (!final) throw new CallOpenError(`The record of ${what} is not complete yet. Ask again later.`);
+  return withService(
+    config,
+    (client) => client.getConversation(conversationId),
+    (error) =>
+      error instanceof RefusedError && error.status === 404
+        ? new NoRecordError(`The service has deleted the record of ${what}.`, { cause: error })
+        : explainServiceFault(config, error),
+  );
+}
+
+/** A recording as it comes. */
+export interface Recording {
+  /** Such as audio/wav; null when the service says that it is something else. */
+  type: string | null;
+  body: Readable;
+}
+
+const connectLimitMs = 30_000;
+
+/**
+ * The recording of a call that has ended, from where its record says. The key goes to the service's own address alone. Throws as
+ * `readCallRecord`, NoRecordError when there is no recording, and ServiceUnusableError.
+ */
+export async function openRecording(control: Control, named: NamedCall): Promise<Recording> {
+  const { config } = control;
+  const { audio } = await readCallRecord(control, named);
+  const what = `call ${named.call} of row ${named.row} of campaign ${named.campaignId}`;
+  if (audio == null || audio === '') throw new NoRecordError(`There is no recording of ${what}.`);
+  const url = URL.canParse(audio) ? new URL(audio) : null;
+  if (url === null || (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url))))
+    throw new ServiceUnusableError(`The address of the recording of ${what} cannot be used: it is no https:// one.`);
+  const isOwn = url.origin === new URL(config.SVC_BASE_URL).origin;
+  const connecting = new AbortController();
+  const timer = setTimeout(() => connecting.abort(), connectLimitMs);
+  try {
+    const answer = await fetch(url, {
+      headers: isOwn ? { 'x-api-key': requireApiKey(config) } : {},
+      redirect: isOwn ? 'error' : 'follow',
+      signal: connecting.signal,
+    });
+    if (answer.status === 404) throw new NoRecordError(`The service has no recording of ${what}.`);
+    if (!answer.ok || answer.body === null)
+      throw new ServiceUnusableError(`The service refuses the recording of ${what} (${answer.status}).`);
+    const type = /^audio\/[\w.+-]+/.exec(answer.headers.get('content-type') ?? '')?.[0] ?? null;
+    return { type, body: Readable.fromWeb(answer.body) };
+  } catch (error) {
+    if (error instanceof NoRecordError || error instanceof ServiceUnusableError) throw error;
+    throw new ServiceUnusableError(`The recording of ${what} cannot be fetched (${codeOf(error) ?? 'no answer'}).`, {
+      cause: error,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}

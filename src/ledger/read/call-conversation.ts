@@ -1,0 +1,29 @@
+import type { Queries } from '../tx.ts';
+
+/** A call of a row, and its conversation at the service as far as it is known. */
+export interface CallConversation {
+  /** Null: none is known to be its own. */
+  conversationId: string | null;
+  /** False while the call or its analysis goes on. */
+  final: boolean;
+  /** True when the service said that it has it no more. */
+  gone: boolean;
+}
+
+/** The call of this number of a row; undefined when there is none. */
+export async function findCallConversation(
+  db: Queries,
+  { campaignId, row, call }: { campaignId: string; row: number; call: number },
+): Promise<CallConversation | undefined> {
+  const found = await db
+    .selectFrom('attempts')
+    .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
+    .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
+    .select(['conversations.conversation_id', 'conversations.final', 'conversations.gone'])
+    .where('recipients.campaign_id', '=', campaignId)
+    .where('recipients.row_number', '=', row)
+    .where('attempts.number', '=', call)
+    .executeTakeFirst();
+  if (found === undefined) return undefined;
+  return { conversationId: found.conversation_id, final: found.final === 1, gone: found.gone === 1 };
+}

@@ -1,0 +1,133 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { readMarks } from '../../src/ledger/events.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { answered, beginProven, noon, numbers } from '../ledger/scenario.ts';
+import { minuteMs } from '../support/campaign-rules.ts';
+import { until } from '../support/until.ts';
+import { ApiWorld } from './api-world.ts';
+
+const apiKey = 'sk_of_this_test';
+const spring = 'GET /api/v1/campaigns/spring/rows';
+
+/** A server that answers as it is told, and remembers what it was asked. */
+async function serve(answer: (path: string, response: ServerResponse) => void) {
+  const asked: { path: string; headers: IncomingHttpHeaders }[] = [];
+  const server = createServer(({ url = '', headers }, response) => {
+    asked.push({ path: url, headers });
+    answer(url, response);
+  }).listen(0, '127.0.0.1');
+  await until('it listens', () => server.listening);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+/** A campaign with one call that has ended, whose record is that of the service. */
+async function openWorld(record: (url: string) => object | null, audio?: (response: ServerResponse) => void) {
+  const store = await openCleanStore('sqlite');
+  const scenario = await beginProven(store);
+  await scenario.dial(1);
+  await scenario.sweep(noon + minuteMs, [answered('conv_1', numbers(1)[0] ?? '', noon + 5_000)]);
+  const service = await serve((path, response) => {
+    if (path.endsWith('.wav')) return audio?.(response);
+    const found = path === '/v1/convai/conversations/conv_1' ? record(service.url) : null;
+    response.writeHead(found === null ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(found ?? { error: { message: 'no such conversation' } }));
+  });
+  const world = await ApiWorld.over(store, { settings: { SVC_BASE_URL: service.url, SVC_API_KEY: apiKey } });
+  const acts = async () =>
+    (await readMarks(store.db, 'spring')).flatMap((mark) => (mark.type === 'operator.acted' ? [mark.data.action] : []));
+  return { world, store, service, acts };
+}
+
+const said = {
+  transcript: [
+    { role: 'agent', message: 'Good morning.', time_in_call_secs: 1 },
+    { role: 'user', message: 'Hello?', time_in_call_secs: 3 },
+    { role: 'user', message: null },
+  ],
+};
+
+test('a transcript tells who said what, and the log who has read it', async () => {
+  const { world, acts } = await openWorld(() => said);
+  const { status, body } = await world.ask(`${spring}/1/calls/1/transcript`, { role: 'operate' });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ campaignId: 'spring', row: 1, call: 1, conversationId: 'conv_1', startedAt: null });
+  expect(body.turns).toEqual([
+    { speaker: 'agent', text: 'Good morning.', time: 1 },
+    { speaker: 'user', text: 'Hello?', time: 3 },
+    { speaker: 'user', text: null, time: null },
+  ]);
+  expect(await acts()).toEqual(['transcript_shown']);
+});
+
+test('a call that is not there, goes on or was deleted has no transcript, and nobody is said to have read one', async () => {
+  const { world, acts } = await openWorld(() => null);
+  const ask = (path: string) => world.ask(`${spring}/${path}/transcript`, { role: 'operate' });
+  expect(await ask('1/calls/2')).toMatchObject({ status: 404, body: { code: 'no_record' } });
+  expect(await ask('99/calls/1')).toMatchObject({ status: 404, body: { code: 'no_record' } });
+  // Called, and no conversation is known to be theirs.
+  expect(await ask('2/calls/1')).toMatchObject({ status: 404, body: { code: 'no_record' } });
+  const deleted = await ask('1/calls/1');
+  expect(deleted).toMatchObject({
+    status: 404,
+    body: { code: 'no_record', detail: expect.stringMatching(/has deleted/) },
+  });
+  await world.store.db.updateTable('conversations').set({ final: 0 }).execute();
+  expect(await ask('1/calls/1')).toMatchObject({ status: 409, body: { code: 'call_open' } });
+  expect(await acts()).toEqual([]);
+});
+
+test('a recording at the service is fetched with its key', async () => {
+  const { world, service, acts } = await openWorld(
+    (url) => ({ audio: `${url}/conv_1.wav` }),
+    (response) => response.writeHead(200, { 'content-type': 'audio/wav; rate=8000' }).end('RIFF and so on'),
+  );
+  const answer = await world.ask(`${spring}/1/calls/1/recording`, { role: 'operate' });
+  expect(answer).toMatchObject({ status: 200, body: 'RIFF and so on' });
+  expect(answer.headers).toMatchObject({
+    'content-type': 'audio/wav',
+    'content-disposition': 'attachment; filename="spring-row-1-call-1.wav"',
+    'x-content-type-options': 'nosniff',
+  });
+  expect(service.asked.at(-1)?.headers['x-api-key']).toBe(apiKey);
+  expect(await acts()).toEqual(['recording_shown']);
+});
+
+test('a recording elsewhere is fetched without the key, and is never handed on as a page', async () => {
+  const other = await serve((_, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<script>1</script>'),
+  );
+  const { world } = await openWorld(() => ({ audio: `${other.url}/conv_1.wav` }));
+  const answer = await world.ask(`${spring}/1/calls/1/recording`, { role: 'operate' });
+  expect(answer.headers['content-type']).toBe('application/octet-stream');
+  expect(other.asked).toHaveLength(1);
+  expect(JSON.stringify(other.asked)).not.toContain(apiKey);
+});
+
+test.each([
+  ['a record without one', null, 404, 'no_record'],
+  ['an address that sends it in the clear', 'http://recordings.example/1.wav', 503, 'service_unusable'],
+  ['an address that is a file', 'file:///etc/passwd', 503, 'service_unusable'],
+  ['an address that is none', 'conv_1', 503, 'service_unusable'],
+  ['an address where nobody answers', 'http://127.0.0.1:1/1.wav', 503, 'service_unusable'],
+])('%s has no recording', async (_, audio, status, code) => {
+  const { world, acts } = await openWorld(() => ({ audio }));
+  const answer = await world.ask(`${spring}/1/calls/1/recording`, { role: 'operate' });
+  expect(answer).toMatchObject({ status, body: { code } });
+  expect(await acts()).toEqual([]);
+});
+
+test('a recording that leads to another address with the key is not followed', async () => {
+  const other = await serve((_, response) => response.end());
+  const { world } = await openWorld(
+    (url) => ({ audio: `${url}/conv_1.wav` }),
+    (response) => response.writeHead(302, { location: other.url }).end(),
+  );
+  expect(await world.ask(`${spring}/1/calls/1/recording`)).toMatchObject({ status: 503 });
+  expect(other.asked).toEqual([]);
+});
