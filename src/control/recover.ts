@@ -23,10 +23,10 @@ interface RecoverInput {
 }
 
 /**
- * Starts the workflow of a campaign anew from the database after Temporal has lost it; what was sent is not sent again, and a paused campaign
- * stays paused. Answers the campaign, and its workflow, which is null when nothing was left to run. Throws UnknownCampaignError;
- * WrongStateError when the campaign has ended, was not started, or runs; OtherServiceError; UnknownCallsError, since going on would call those
- * people twice, and ServiceUnusableError where the service's list cannot be read to its end; and as `temporal` and `startCampaign`.
+ * Starts the workflow of a campaign anew from the database after Temporal has lost it; what was sent is not sent again, and a paused
+ * campaign stays paused. Answers the campaign, and its workflow, which is null when nothing was left to run. Throws UnknownCampaignError;
+ * WrongStateError when the campaign has ended, was not started, or runs; OtherServiceError; UnknownCallsError, since going on would call
+ * those people twice, and ServiceUnusableError where the service's list cannot be read to its end; and as `temporal` and `startCampaign`.
  */
 export async function recoverCampaign(
   control: Control,

@@ -4,6 +4,7 @@ import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { holderOf, type Api } from '../api/core/app.ts';
 import type { ApiContext } from '../api/core/context.ts';
+import { LatelyShown } from '../api/core/lately-shown.ts';
 import { problemOf } from '../api/core/problem.ts';
 import { noteNumbersShown } from '../api/core/shown-numbers.ts';
 import { chartStyles } from '../charts/inks.ts';
@@ -19,7 +20,6 @@ import { Changes } from './core/changes.ts';
 import { renderApp, renderDocument, renderSignIn } from './core/document.ts';
 import { Readings } from './core/readings.ts';
 import { beginSession, endSession, isFromOwnPage, leaveNotice, sessionOf, takeNotice } from './core/session.ts';
-import { ShownNumbers } from './core/shown-numbers.ts';
 import { installDrafts } from './drafts/install-drafts.ts';
 import { may, type View, type ViewRequest } from './core/view.ts';
 import { files } from './views/files.ts';
@@ -37,7 +37,7 @@ const partHeader = 'x-page-part';
 export function installDesk(app: Api, context: ApiContext): void {
   const changes = new Changes(app.tail);
   const readings = new Readings();
-  const shown = new ShownNumbers();
+  const shown = new LatelyShown();
   app.addHook('preClose', async () => changes.close());
   void app.register(async (desk: Api) => {
     await desk.register(cookie);
@@ -82,7 +82,7 @@ export function installDesk(app: Api, context: ApiContext): void {
             query: (name) => queryOf(request, name),
             sent: request.body instanceof URLSearchParams ? request.body : null,
             readings,
-            numbersShown: (campaignId) => shown.areShown(holder.tokenId, campaignId, context.now()),
+            numbersShown: (campaignId) => shown.isShown(holder.tokenId, campaignId, context.now()),
           };
         };
         inside.setErrorHandler(async (error, request, reply) => {

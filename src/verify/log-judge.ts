@@ -117,7 +117,8 @@ export class LogJudge {
     this.#noteTime(line);
     const { recipientId, attemptId } = line.event;
     const rowId = recipientId ?? (attemptId === undefined ? undefined : rowOf(attemptId));
-    const told = rowId === undefined ? null : takePending(line, rowId);
+    // Whoever looks at a row changes nothing of it.
+    const told = rowId === undefined || line.event.type === 'operator.acted' ? null : takePending(line, rowId);
     if (told?.brought === false) judgeOutcome(told.pending, false);
     this.#step(line, facts);
     if (told?.brought === true) judgeOutcome(told.pending, true);

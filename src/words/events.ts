@@ -41,7 +41,11 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   },
   'suppression.removed': () => 'a number was taken off the do-not-call list of this campaign',
   'webhook.changed': ({ data }) => `webhook ${printable(data.webhook)}: ${webhookWords[data.change]}`,
-  'operator.acted': ({ data }) => `${printable(data.name)}: ${data.action.replaceAll('_', ' ')}`,
+  'operator.acted': (event) => {
+    const { name, action } = event.data;
+    const whose = event.recipientId === undefined ? '' : `, ${rowName(event)}`;
+    return `${printable(name)}: ${action.replaceAll('_', ' ')}${whose}`;
+  },
   'campaign.rows': null,
   'attempt.planned': null,
   'attempt.posted': null,

@@ -34,6 +34,7 @@ const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
   'attempt.settled': ({ data }, call) => `${call} ended: ${endText(data)}`,
   'attempt.corrected': ({ data }, call) =>
     `${call} corrected to: ${endText(data)}${data.by === 'person' ? ', by an operator' : ''}`,
+  'operator.acted': ({ data }, call) => `${printable(data.name)}: ${data.action.replaceAll('_', ' ')}, ${call}`,
   'recipient.outcome': ({ data: { outcome, reason } }) =>
     outcome === null
       ? 'outcome taken back: the row waits again'

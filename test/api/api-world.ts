@@ -86,7 +86,19 @@ export class ApiWorld {
   /** As `admin` unless something else is said; with a new key for each change. */
   async ask(
     request: `${'GET' | 'POST' | 'DELETE'} ${string}`,
-    { role = 'admin', token, key, body }: { role?: TokenRole; token?: string | null; key?: string; body?: object } = {},
+    {
+      role = 'admin',
+      token,
+      key,
+      body,
+      headers = {},
+    }: {
+      role?: TokenRole;
+      token?: string | null;
+      key?: string;
+      body?: object;
+      headers?: Record<string, string>;
+    } = {},
   ) {
     const [method, url] = request.split(' ') as ['GET' | 'POST' | 'DELETE', string];
     const text = token === undefined ? this.#texts.get(role) : token;
@@ -95,6 +107,7 @@ export class ApiWorld {
       method,
       url,
       headers: {
+        ...headers,
         ...(text == null ? {} : { authorization: `Bearer ${text}` }),
         ...(method === 'GET' || key === '' ? {} : { 'idempotency-key': key ?? `key-${this.#keys}` }),
       },

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { verifyLog } from '../../src/verify/log.ts';
 import { readMarks } from '../../src/ledger/events.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { answered, beginProven, noon, numbers } from '../ledger/scenario.ts';
@@ -12,11 +13,11 @@ const apiKey = 'sk_of_this_test';
 const spring = 'GET /api/v1/campaigns/spring/rows';
 
 /** A server that answers as it is told, and remembers what it was asked. */
-async function serve(answer: (path: string, response: ServerResponse) => void) {
+async function serve(answer: (path: string, response: ServerResponse, headers: IncomingHttpHeaders) => void) {
   const asked: { path: string; headers: IncomingHttpHeaders }[] = [];
   const server = createServer(({ url = '', headers }, response) => {
     asked.push({ path: url, headers });
-    answer(url, response);
+    answer(url, response, headers);
   }).listen(0, '127.0.0.1');
   await until('it listens', () => server.listening);
   onTestFinished(() => {
@@ -27,13 +28,16 @@ async function serve(answer: (path: string, response: ServerResponse) => void) {
 }
 
 /** A campaign with one call that has ended, whose record is that of the service. */
-async function openWorld(record: (url: string) => object | null, audio?: (response: ServerResponse) => void) {
+async function openWorld(
+  record: (url: string) => object | null,
+  audio?: (response: ServerResponse, headers: IncomingHttpHeaders) => void,
+) {
   const store = await openCleanStore('sqlite');
   const scenario = await beginProven(store);
   await scenario.dial(1);
   await scenario.sweep(noon + minuteMs, [answered('conv_1', numbers(1)[0] ?? '', noon + 5_000)]);
-  const service = await serve((path, response) => {
-    if (path.endsWith('.wav')) return audio?.(response);
+  const service = await serve((path, response, headers) => {
+    if (path.endsWith('.wav')) return audio?.(response, headers);
     const found = path === '/v1/convai/conversations/conv_1' ? record(service.url) : null;
     response.writeHead(found === null ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(found ?? { error: { message: 'no such conversation' } }));
@@ -53,7 +57,7 @@ const said = {
 };
 
 test('a transcript tells who said what, and the log who has read it', async () => {
-  const { world, acts } = await openWorld(() => said);
+  const { world, store, acts } = await openWorld(() => said);
   const { status, body } = await world.ask(`${spring}/1/calls/1/transcript`, { role: 'operate' });
   expect(status).toBe(200);
   expect(body).toMatchObject({ campaignId: 'spring', row: 1, call: 1, conversationId: 'conv_1', startedAt: null });
@@ -63,6 +67,9 @@ test('a transcript tells who said what, and the log who has read it', async () =
     { speaker: 'user', text: null, time: null },
   ]);
   expect(await acts()).toEqual(['transcript_shown']);
+  const story = await world.ask(`${spring}/1/story`);
+  expect(JSON.stringify(story.body)).toContain('operate desk: transcript shown, call 1');
+  expect((await verifyLog(store.db, null)).ok).toBe(true);
 });
 
 test('a call that is not there, goes on or was deleted has no transcript, and nobody is said to have read one', async () => {
@@ -96,6 +103,36 @@ test('a recording at the service is fetched with its key', async () => {
   });
   expect(service.asked.at(-1)?.headers['x-api-key']).toBe(apiKey);
   expect(await acts()).toEqual(['recording_shown']);
+});
+
+test('a player fetches a recording in parts, and the log has one line of it', async () => {
+  const { world, service, acts } = await openWorld(
+    (url) => ({ audio: `${url}/conv_1.wav` }),
+    (response, { range }) => {
+      if (range === 'bytes=99-') return response.writeHead(416, { 'content-range': 'bytes */10' }).end('none');
+      response.writeHead(206, {
+        'content-type': 'audio/wav',
+        'content-range': 'bytes 4-6/10',
+        'accept-ranges': 'bytes',
+      });
+      return response.end('and');
+    },
+  );
+  const fetchPart = (range: string) =>
+    world.ask(`${spring}/1/calls/1/recording`, { role: 'operate', headers: { range } });
+  const part = await fetchPart('bytes=4-6');
+  expect(part).toMatchObject({
+    status: 206,
+    body: 'and',
+    headers: { 'content-type': 'audio/wav', 'content-range': 'bytes 4-6/10', 'accept-ranges': 'bytes' },
+  });
+  expect(service.asked.at(-1)?.headers.range).toBe('bytes=4-6');
+  expect(await fetchPart('bytes=99-')).toMatchObject({ status: 404, body: { code: 'no_record' } });
+  expect(await acts()).toEqual(['recording_shown']);
+  world.at += 15 * minuteMs;
+  await fetchPart('bytes=0-');
+  await world.ask(`${spring}/1/calls/1/recording`);
+  expect(await acts()).toHaveLength(3);
 });
 
 test('a recording elsewhere is fetched without the key, and is never handed on as a page', async () => {

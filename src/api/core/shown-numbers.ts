@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { appendEvents } from '../../ledger/events.ts';
-import { mayAct } from '../../ledger/desk/tokens.ts';
+import { mayAct, type Token } from '../../ledger/desk/tokens.ts';
 import { holderOf } from './app.ts';
 import { serviceNow, type ApiContext } from './context.ts';
 import { ProblemError } from './problem.ts';
@@ -11,21 +11,21 @@ export async function noteNumbersShown(
   request: FastifyRequest,
   campaignId: string,
 ): Promise<void> {
-  const { name, role } = holderOf(request);
+  const holder = holderOf(request);
+  const { name, role } = holder;
   if (!mayAct(role, 'operate'))
     throw new ProblemError(403, 'role', `Whole numbers take the role operate; the token of ${name} has ${role}.`);
-  await noteShown(context, request, { campaignId, action: 'numbers_shown' });
+  await noteShown(context, holder, { campaignId, action: 'numbers_shown' });
 }
 
-/** Writes to the log who is shown what. */
+/** Writes to the log who is shown what; of a single call, in the story of its row. */
 export async function noteShown(
   context: ApiContext,
-  request: FastifyRequest,
-  { campaignId, action }: { campaignId: string; action: string },
+  { name }: Token,
+  { action, ...what }: { campaignId: string; recipientId?: string; attemptId?: string; action: string },
 ): Promise<void> {
-  const { name } = holderOf(request);
   const at = await serviceNow(context);
   await context.store.transaction((tx) =>
-    appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data: { name, action } }]),
+    appendEvents(tx, [{ at, ...what, type: 'operator.acted', data: { name, action } }]),
   );
 }

@@ -1,20 +1,21 @@
 import { z } from 'zod';
-import { openRecording, readCallRecord } from '../../control/call-record.ts';
-import { factsFromRecord } from '../../convai/record-facts.ts';
-import { withInstants } from '../../input/with-instants.ts';
-import { readTurns } from '../../words/transcript.ts';
-import type { Api } from '../core/app.ts';
+import { openRecording } from '../../control/call-record.ts';
+import { holderOf, type Api } from '../core/app.ts';
 import type { ApiContext } from '../core/context.ts';
+import { LatelyShown } from '../core/lately-shown.ts';
+import { showTranscript } from '../core/shown-call.ts';
 import { noteShown } from '../core/shown-numbers.ts';
 import { callParams, transcript } from '../schemas/calls.ts';
 import { refusals } from '../schemas/common.ts';
 
 const path = '/api/v1/campaigns/:campaign/rows/:row/calls/:call';
 const tags = ['rows'];
+const recording = z.any().meta({ description: 'The recording, or the part that was asked for.' });
 const fileEndings: Readonly<Record<string, string>> = { 'audio/wav': 'wav', 'audio/x-wav': 'wav', 'audio/mpeg': 'mp3' };
 
 /** Single calls, as the service has recorded them. */
 export function callRoutes(app: Api, context: ApiContext): void {
+  const played = new LatelyShown();
   app.get(
     `${path}/transcript`,
     {
@@ -30,12 +31,7 @@ export function callRoutes(app: Api, context: ApiContext): void {
     },
     async (request) => {
       const { campaign: campaignId, row, call } = request.params;
-      const record = await readCallRecord(context, { campaignId, row, call });
-      await noteShown(context, request, { campaignId, action: 'transcript_shown' });
-      const { startedAt, durationMs, callResult } = factsFromRecord(record);
-      const { conversation_id: conversationId } = record;
-      const told = { campaignId, row, call, conversationId, startedAt, durationMs, callResult };
-      return { ...(withInstants(told) as object), turns: readTurns(record) } as z.input<typeof transcript>;
+      return showTranscript(context, holderOf(request), { campaignId, row, call });
     },
   );
 
@@ -47,19 +43,29 @@ export function callRoutes(app: Api, context: ApiContext): void {
         operationId: 'downloadRecording',
         tags,
         summary: 'Download the recording of a call that has ended',
-        description: 'It is fetched from where the service keeps it, and the log says who has fetched it.',
+        description:
+          'It is fetched from where the service keeps it, in parts where a `range` asks for them and the service has them. ' +
+          'The log says who has fetched it, once in 15 minutes.',
         params: callParams,
         produces: ['audio/*', 'application/octet-stream'],
-        response: { 200: z.any().meta({ description: 'The recording.' }), ...refusals(404, 409) },
+        response: { 200: recording, 206: recording, ...refusals(404, 409) },
       },
     },
     async (request, reply) => {
       const { campaign: campaignId, row, call } = request.params;
-      const { type, body } = await openRecording(context, { campaignId, row, call });
+      const { range } = request.headers;
+      const { ids, type, status, headers, body } = await openRecording(context, { campaignId, row, call, range });
       reply.raw.on('close', () => body.destroy());
-      await noteShown(context, request, { campaignId, action: 'recording_shown' });
+      // A player fetches what it plays in many parts.
+      const holder = holderOf(request);
+      if (!played.isShown(holder.tokenId, ids.attemptId, context.now())) {
+        await noteShown(context, holder, { ...ids, action: 'recording_shown' });
+        played.show(holder.tokenId, ids.attemptId, context.now());
+      }
       const ending = fileEndings[type ?? ''] ?? 'audio';
       return reply
+        .code(status)
+        .headers(headers)
         .type(type ?? 'application/octet-stream')
         .header('content-disposition', `attachment; filename="${campaignId}-row-${row}-call-${call}.${ending}"`)
         .header('x-content-type-options', 'nosniff')

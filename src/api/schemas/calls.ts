@@ -16,6 +16,7 @@ export const transcript = z
     startedAt: instant.nullable(),
     durationMs: z.number().nullable(),
     callResult: z.string().nullable(),
+    isRecorded: z.boolean().meta({ description: 'Whether the service has a recording of it.' }),
     turns: z.array(
       z.object({
         speaker: z.string().meta({ description: 'As the service names it.' }),

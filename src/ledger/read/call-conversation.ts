@@ -2,6 +2,8 @@ import type { Queries } from '../tx.ts';
 
 /** A call of a row, and its conversation at the service as far as it is known. */
 export interface CallConversation {
+  attemptId: string;
+  recipientId: string;
   /** Null: none is known to be its own. */
   conversationId: string | null;
   /** False while the call or its analysis goes on. */
@@ -19,11 +21,23 @@ export async function findCallConversation(
     .selectFrom('attempts')
     .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
     .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
-    .select(['conversations.conversation_id', 'conversations.final', 'conversations.gone'])
+    .select([
+      'attempts.attempt_id',
+      'attempts.recipient_id',
+      'conversations.conversation_id',
+      'conversations.final',
+      'conversations.gone',
+    ])
     .where('recipients.campaign_id', '=', campaignId)
     .where('recipients.row_number', '=', row)
     .where('attempts.number', '=', call)
     .executeTakeFirst();
   if (found === undefined) return undefined;
-  return { conversationId: found.conversation_id, final: found.final === 1, gone: found.gone === 1 };
+  return {
+    attemptId: found.attempt_id,
+    recipientId: found.recipient_id,
+    conversationId: found.conversation_id,
+    final: found.final === 1,
+    gone: found.gone === 1,
+  };
 }

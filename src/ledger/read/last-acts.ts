@@ -19,8 +19,8 @@ export async function readLastActs(db: Queries, campaignId: string): Promise<Las
   const changed = await marks.where('type', '=', 'campaign.state').limit(1).executeTakeFirst();
   const acted = await marks
     .where('type', '=', 'operator.acted')
-    // Whoever has looked at numbers has changed nothing.
-    .where('data', 'not like', '%"action":"numbers_shown"%')
+    // Whoever has looked has changed nothing.
+    .where('data', 'not like', '%"action":"%_shown"%')
     .limit(1)
     .executeTakeFirst();
   return {

@@ -97,6 +97,10 @@ test.each([
   [event('caller.in', { phoneNumberId: 'pn_main' }), 'caller number pn_main may call again'],
   [event('operator.acted', { name: 'front desk', action: 'numbers_shown' }), 'front desk: numbers shown'],
   [
+    event('operator.acted', { name: 'front desk', action: 'transcript_shown' }, { recipientId: 'autumn/7' }),
+    'front desk: transcript shown, row 7',
+  ],
+  [
     event('webhook.changed', { webhook: '00c0ffee0001', change: 'failing', by: 'carillon' }),
     'webhook 00c0ffee0001: nothing was delivered for days, and is tried every hour',
   ],
