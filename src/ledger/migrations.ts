@@ -212,6 +212,11 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       },
     },
     '003-webhooks': { up: (db: Kysely<Database>) => createTable(db, 'webhooks', webhooks) },
+    '004-log-reading': {
+      async up(db: Kysely<Database>) {
+        await sql.raw('create index events_type on events (campaign_id, type, seq)').execute(db);
+      },
+    },
   };
   return { getMigrations: async () => migrations };
 }

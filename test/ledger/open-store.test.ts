@@ -171,7 +171,12 @@ test('reading makes no schema', async () => {
   await expect(openStore({ sqlitePath: path }, 'as-is')).rejects.toThrow(/it has no campaigns yet\.$/);
   expect(readFileSync(path)).toHaveLength(0);
   await (await openStore({ sqlitePath: path })).close();
-  expect(readSqliteTables(path).migrations).toEqual(['001-first-schema', '002-drafts', '003-webhooks']);
+  expect(readSqliteTables(path).migrations).toEqual([
+    '001-first-schema',
+    '002-drafts',
+    '003-webhooks',
+    '004-log-reading',
+  ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { EventType } from '../../domain/events.ts';
-import { readAllEvents, readEvents, type CampaignEvent } from '../events.ts';
+import { lastEventSeq, readAllEvents, readEvents, type CampaignEvent } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { isPostgres } from '../tx.ts';
 
@@ -13,17 +13,25 @@ export interface FeedQuery {
   limit: number;
 }
 
-/** A transaction that takes a number of the log and has none of its own yet gets it within the statement. */
-const numberedWithinMs = 100;
+/** The log at one moment. */
+interface Look {
+  newest: number;
+  /** The transactions that were writing to the log: if a number up to `newest` is still to come, it is one of theirs. */
+  writers: ReadonlySet<string>;
+}
 
 /**
  * Reads the log in its order so that a cursor misses nothing: on PostgreSQL a line with a smaller number may be committed after one with a
- * larger number, so a gap is waited for until every transaction that could fill it has ended. Keep one feed for each reader's life.
+ * larger number, so a gap is waited for until every transaction that could fill it has ended. That may be long if a writer of the log hangs
+ * in its transaction: the feed stands still until it ends, and goes on then. No other transaction holds it up, neither a backup nor one
+ * that writes to other tables or databases of the server. Keep one feed for each reader's life.
  */
 export class EventFeed {
   readonly #store: Pick<Store, 'db'>;
-  /** Missing numbers: since when, and the first transaction that had not begun when each was missed. */
-  readonly #gaps = new Map<number, { sinceMs: number; before: bigint | null }>();
+  /** Up to this number nothing can be added any more. */
+  #settled = 0;
+  /** What settles more once its writers have ended. */
+  #look: Look | null = null;
 
   constructor(store: Pick<Store, 'db'>) {
     this.#store = store;
@@ -48,8 +56,6 @@ export class EventFeed {
   /** The last number up to which nothing can be added any more, looking at most so many numbers ahead. */
   async #lastSafe(afterSeq: number, ahead: number): Promise<number> {
     const { db } = this.#store;
-    // Before the numbers: what had ended by then shows in them.
-    const ended = isPostgres(db) ? (await readSnapshot(db)).oldest : null;
     const rows = await db
       .selectFrom('events')
       .select('seq')
@@ -58,34 +64,34 @@ export class EventFeed {
       .limit(ahead)
       .execute();
     const newest = rows.at(-1)?.seq ?? afterSeq;
-    if (ended === null || newest - afterSeq === rows.length) return newest;
-    let expected = afterSeq + 1;
-    for (const { seq } of rows) {
-      for (; expected < seq; expected += 1) if (!(await this.#isEmptyForGood(expected, ended))) return expected - 1;
-      expected = seq + 1;
-    }
-    return newest;
+    if (newest - afterSeq === rows.length || !isPostgres(db)) return newest;
+    if (this.#settled < newest) await this.#settle();
+    let safe = Math.max(afterSeq, Math.min(this.#settled, newest));
+    for (const { seq } of rows) if (seq === safe + 1) safe = seq;
+    return safe;
   }
 
-  /** Whether every transaction that may have taken this number is over; `ended`: all before this one are. */
-  async #isEmptyForGood(seq: number, ended: bigint): Promise<boolean> {
-    const gap = this.#gaps.get(seq) ?? { sinceMs: performance.now(), before: null };
-    this.#gaps.set(seq, gap);
-    if (gap.before !== null && ended >= gap.before) {
-      this.#gaps.delete(seq);
-      return true;
-    }
-    // Whoever has taken a number has its own a moment later at most.
-    if (gap.before === null && performance.now() - gap.sinceMs >= numberedWithinMs)
-      gap.before = (await readSnapshot(this.#store.db)).next;
-    return false;
+  async #settle(): Promise<void> {
+    const { db } = this.#store;
+    // Before the writers of now, since other readings of this feed look as well.
+    const earlier = this.#look;
+    // The end of the log before its writers: whoever has taken a number by then and has not ended is among them.
+    const newest = await lastEventSeq(db);
+    const writers = await readWriters(db);
+    if (earlier !== null && [...earlier.writers].some((writer) => writers.has(writer))) return;
+    const isQuiet = writers.size === 0;
+    this.#settled = Math.max(this.#settled, isQuiet ? newest : (earlier?.newest ?? 0));
+    this.#look = isQuiet ? null : { newest, writers };
   }
 }
 
-async function readSnapshot(db: Store['db']): Promise<{ oldest: bigint; next: bigint }> {
-  const { rows } = await sql<{ oldest: string; next: string }>`
-    select pg_snapshot_xmin(pg_current_snapshot())::text as oldest, pg_snapshot_xmax(pg_current_snapshot())::text as next`.execute(
-    db,
-  );
-  return { oldest: BigInt(rows[0]?.oldest ?? 0), next: BigInt(rows[0]?.next ?? 0) };
+/**
+ * The transactions that are writing to the log. Each locks the table before it takes a number, and lets go of it after its rows have come to
+ * be seen by every later statement, or are gone.
+ */
+async function readWriters(db: Store['db']): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string }>`select distinct virtualtransaction as id from pg_locks
+    where locktype = 'relation' and relation = 'events'::regclass and mode = 'RowExclusiveLock' and granted
+      and database = (select oid from pg_database where datname = current_database())`.execute(db);
+  return new Set(rows.map(({ id }) => id));
 }

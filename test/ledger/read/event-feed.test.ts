@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import { expect, test, vi } from 'vitest';
 import { appendEvents } from '../../../src/ledger/events.ts';
 import { EventFeed } from '../../../src/ledger/read/event-feed.ts';
-import { emptyDatabase, dialects, openAt } from '../test-stores.ts';
+import { emptyDatabase, dialects, openAt, openTestStore } from '../test-stores.ts';
 
 const event = (round: number, campaignId = 'spring') =>
   ({ at: round, campaignId, type: 'round.started', data: { round } }) as const;
@@ -66,5 +67,72 @@ test.skipIf(!dialects.includes('postgres'))(
       await read();
       expect(seen).toEqual([1, 2, 4]);
     });
+  },
+);
+
+test.skipIf(!dialects.includes('postgres'))(
+  'a line whose writer is stuck between its number and its row is waited for, however long',
+  async () => {
+    const location = await emptyDatabase('postgres');
+    const store = await openAt(location);
+    const [stuck, door] = [await openAt(location), await openAt(location)];
+    // A row has its number by the time that its own trigger runs; there the first one meets a door that is shut.
+    await sql`create function meet_door() returns trigger language plpgsql as
+      $$ begin if new.at = 1 then perform pg_advisory_xact_lock(4711); end if; return new; end $$`.execute(store.db);
+    await sql`create trigger meet_door before insert on events for each row execute function meet_door()`.execute(
+      store.db,
+    );
+    await store.transaction((tx) => appendEvents(tx, [event(0)]));
+    const feed = new EventFeed(store);
+    const { cursor: afterSeq } = await feed.read({ campaignId: null, afterSeq: 0, limit: 10 });
+    const wanted = { campaignId: null, afterSeq, limit: 10 };
+    let late: Promise<void> | undefined;
+    await door.transaction(async (tx) => {
+      await sql`select pg_advisory_xact_lock(4711)`.execute(tx);
+      late = stuck.transaction((own) => appendEvents(own, [event(1)]));
+      await vi.waitFor(async () => {
+        const { rows } = await sql`select 1 from pg_locks where locktype = 'advisory' and not granted`.execute(tx);
+        expect(rows).toHaveLength(1);
+      });
+      await store.transaction((other) => appendEvents(other, [event(2)]));
+      // Longer than any guess at how soon a writer is heard of.
+      for (const end = performance.now() + 300; performance.now() < end;)
+        expect(await feed.read(wanted)).toEqual({ events: [], cursor: afterSeq });
+    });
+    await late;
+    await vi.waitFor(async () => expect((await feed.read(wanted)).events.map(({ at }) => at)).toEqual([1, 2]));
+  },
+);
+
+test.skipIf(!dialects.includes('postgres'))(
+  'a transaction that writes, but not to the log, holds up no reader: neither in this database nor in another one',
+  async () => {
+    const store = await openTestStore('postgres');
+    const others = [store, await openTestStore('postgres')];
+    let end = (): void => {};
+    const isEnded = new Promise<void>((resolve) => (end = resolve));
+    const begun: (() => void)[] = [];
+    const theyBegin = others.map(() => new Promise<void>((resolve) => begun.push(resolve)));
+    const foreign = others.map((other, index) =>
+      other.transaction(async (tx) => {
+        // In the other database the table of the log has the same number among its tables or not; it is another one anyway.
+        if (index === 1) await appendEvents(tx, [event(9)]);
+        await tx.insertInto('meta').values({ key: 'foreign', value: 'work' }).execute();
+        begun[index]?.();
+        await isEnded;
+      }),
+    );
+    await Promise.all(theyBegin);
+    await expect(
+      store.transaction(async (tx) => {
+        await appendEvents(tx, [event(1)]);
+        throw new Error('called off');
+      }),
+    ).rejects.toThrow('called off');
+    await store.transaction((tx) => appendEvents(tx, [event(2)]));
+    const { events } = await new EventFeed(store).read({ campaignId: null, afterSeq: 0, limit: 10 });
+    expect(events.map(({ at }) => at)).toEqual([2]);
+    end();
+    await Promise.all(foreign);
   },
 );
