@@ -3,7 +3,8 @@ interface Refusal {
   status: number;
   code: string;
   detail: string;
-  errors: readonly { path: string; message: string }[];
+  errors?: readonly { path: string; message: string }[];
+  differs?: readonly string[];
 }
 
 /** Thrown when Carillon refuses a request, in the terms of its problem details. The message has the detail; no token is in it. */
@@ -15,14 +16,17 @@ export class CarillonProblem extends Error {
   /** What is wrong, and what to do. */
   readonly detail: string;
   /** Every field that cannot be used; empty where none is named. */
-  readonly errors: Refusal['errors'];
+  readonly errors: NonNullable<Refusal['errors']>;
+  /** Of `key_reused`: what the first request with the key had otherwise, such as `body.numbers`; else empty. */
+  readonly differs: NonNullable<Refusal['differs']>;
 
-  constructor(route: string, { status, code, detail, errors }: Refusal, options?: ErrorOptions) {
+  constructor(route: string, { status, code, detail, errors = [], differs = [] }: Refusal, options?: ErrorOptions) {
     super(`${route} was refused (${status}, ${code}): ${detail}`, options);
     this.status = status;
     this.code = code;
     this.detail = detail;
     this.errors = errors;
+    this.differs = differs;
   }
 }
 
@@ -45,7 +49,7 @@ export async function problemOfAnswer(route: string, response: Response): Promis
   const body = (await response.json().catch(() => null)) as Partial<Refusal> | null;
   if (typeof body?.code !== 'string' || typeof body.detail !== 'string') {
     const detail = 'The answer is not one of Carillon; look at baseUrl and at what stands before the server.';
-    return new CarillonProblem(route, { status, code: 'not_carillon', detail, errors: [] });
+    return new CarillonProblem(route, { status, code: 'not_carillon', detail });
   }
-  return new CarillonProblem(route, { status, code: body.code, detail: body.detail, errors: body.errors ?? [] });
+  return new CarillonProblem(route, { ...body, status, code: body.code, detail: body.detail });
 }

@@ -100,7 +100,7 @@ function parseAnswer(route: Route, status: number, text: string): unknown {
     return JSON.parse(text) as unknown;
   } catch (cause) {
     const detail = 'The answer is not JSON; look at baseUrl and at what stands before the server.';
-    throw new CarillonProblem(route, { status, code: 'not_carillon', detail, errors: [] }, { cause });
+    throw new CarillonProblem(route, { status, code: 'not_carillon', detail }, { cause });
   }
 }
 

@@ -249,7 +249,7 @@ export interface Database extends ServiceTables {
   answers: {
     token_id: string;
     key: string;
-    /** Of method, path and body: the same key for something else is refused. */
+    /** Hashes of method, path and what was sent, as JSON: the same key for something else is refused. */
     fingerprint: string;
     /** Random, of the try that is at work or was. */
     entry: string;

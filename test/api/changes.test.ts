@@ -28,7 +28,7 @@ test.for(dialects)('the same key does it once, and is answered the same each tim
   // A key is its holder's: somebody else's is another one.
   expect(await world.ask(add, { role: 'admin', key: 'k1', body })).toMatchObject({ body: { added: 0, known: 1 } });
   const other = await world.ask(add, { role: 'operate', key: 'k1', body: { ...body, numbers: ['+12125550101'] } });
-  expect(other).toMatchObject({ status: 422, body: { code: 'key_reused' } });
+  expect(other).toMatchObject({ status: 409, body: { code: 'key_reused' } });
   expect(await findEntries(store.db, ['+12125550101'])).toEqual([]);
   const acted = (await readMarks(store.db, 'spring')).filter(({ type }) => type === 'operator.acted');
   expect(acted.map(({ data }) => data)).toEqual([

@@ -54,6 +54,14 @@ test('what takes no key is sent once, and a refusal is not sent again', async ()
   await expect(client.listCampaigns()).rejects.toMatchObject({ status: 503, code: 'not_carillon' });
 });
 
+test('a key that was used for another request is refused at once, with what differs', async () => {
+  const { way, client } = await openWay();
+  await client.addSuppressions({ body: { numbers }, key: 'case-1' });
+  const other = client.addSuppressions({ body: { numbers, reason: 'asked' }, key: 'case-1' });
+  await expect(other).rejects.toMatchObject({ status: 409, code: 'key_reused', differs: ['body.reason'] });
+  expect(way.keys).toHaveLength(2);
+});
+
 test('parameters that may be given several times, files and downloads reach the API', async () => {
   const { client } = await openWay();
   const { rows } = await client.listRows({ campaign: 'spring', query: { state: ['waiting', 'open'], limit: 2 } });

@@ -7,6 +7,14 @@ import { holderOf } from './app.ts';
 import { serviceNow, type ApiContext } from './context.ts';
 import { ProblemError, problemOf, type Problem } from './problem.ts';
 
+/** What makes a request another one under the same key. */
+interface Sent {
+  body?: object | null | undefined;
+  /** Hash of each file. */
+  files?: Readonly<Record<string, string>>;
+  query?: object;
+}
+
 /** A change, as its route tells of it. */
 interface Change<Answer> {
   request: FastifyRequest;
@@ -15,8 +23,7 @@ interface Change<Answer> {
   action: string | null;
   /** The campaign whose log it goes to; `account` where it concerns all. */
   campaignId: string;
-  /** Of what was sent: the body, or the hashes of files. */
-  fingerprint: unknown;
+  sent: Sent;
   status?: 200 | 201;
   work: () => Promise<Answer>;
 }
@@ -27,19 +34,24 @@ interface Change<Answer> {
  */
 export async function makeChange<Answer>(
   context: ApiContext,
-  { request, reply, action, campaignId, fingerprint, status = 200, work }: Change<Answer>,
+  { request, reply, action, campaignId, sent, status = 200, work }: Change<Answer>,
 ): Promise<Answer> {
   const { store } = context;
   const holder = holderOf(request);
   const key = String(request.headers['idempotency-key'] ?? '');
-  const [path = ''] = request.url.split('?');
-  const claim = await claimKey(store, {
-    tokenId: holder.tokenId,
-    key,
-    fingerprint: hashOf([request.method, path, fingerprint]),
-  });
-  if (claim.kind === 'other')
-    throw new ProblemError(422, 'key_reused', 'This Idempotency-Key was used for another request. Choose a new one.');
+  const claim = await claimKey(store, { tokenId: holder.tokenId, key, parts: partsOf(request, sent) });
+  if (claim.kind === 'other') {
+    const { differs } = claim;
+    const what = `another ${differs.join(', ')}`;
+    throw new ProblemError(
+      409,
+      'key_reused',
+      `This Idempotency-Key was used for a request with ${what}. Choose a new one.`,
+      {
+        differs,
+      },
+    );
+  }
   if (claim.kind === 'under_way') {
     void reply.header('retry-after', '2');
     throw new ProblemError(
@@ -76,10 +88,10 @@ export async function makeChange<Answer>(
   }
 }
 
-type CampaignChange<Answer> = Omit<Change<Answer>, 'request' | 'campaignId' | 'fingerprint' | 'work'> & {
+type CampaignChange<Answer> = Omit<Change<Answer>, 'request' | 'campaignId' | 'sent' | 'work'> & {
   request: { params: { campaign: string } };
   /** Default: the body. */
-  fingerprint?: unknown;
+  sent?: Sent;
   work: (campaignId: string) => Promise<Answer>;
 };
 
@@ -90,8 +102,18 @@ export async function changeCampaign<Answer>(
 ): Promise<Answer> {
   const { request, work } = change;
   const { campaignId } = await requireCampaign(context.store, request.params.campaign);
-  const fingerprint = change.fingerprint ?? request.body ?? null;
-  return makeChange(context, { ...change, campaignId, fingerprint, work: () => work(campaignId) });
+  const { sent = { body: request.body as Sent['body'] } } = change;
+  return makeChange(context, { ...change, campaignId, sent, work: () => work(campaignId) });
+}
+
+/** Names of what was sent, with a hash of each: no value is kept. */
+function partsOf({ method, url }: FastifyRequest, { body, files, query }: Sent): Record<string, string> {
+  const [path = ''] = url.split('?');
+  const parts: Record<string, string> = { method: hashOf(method), path: hashOf(path) };
+  for (const [group, values] of Object.entries({ body, files, query }))
+    for (const [name, value] of Object.entries(values ?? {}))
+      if (value !== undefined) parts[`${group}.${name}`] = hashOf(value);
+  return parts;
 }
 
 function hashOf(value: unknown): string {

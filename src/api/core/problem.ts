@@ -16,6 +16,13 @@ export const problemSchema = z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
       .meta({ description: 'Every field that cannot be used.' }),
+    differs: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description: 'Of `key_reused`: what the first request with the key had otherwise.',
+        examples: [['path', 'body.numbers']],
+      }),
   })
   .meta({ id: 'Problem', description: 'A refusal (RFC 9457).' });
 export type Problem = z.infer<typeof problemSchema>;
@@ -36,9 +43,11 @@ const titles: Readonly<Record<number, string>> = {
   503: 'Temporarily unavailable',
 };
 
-export function problem(status: number, code: string, detail: string, errors?: Problem['errors']): Problem {
-  const title = titles[status] ?? 'Error';
-  return { type: 'about:blank', title, status, detail, code, ...(errors === undefined ? {} : { errors }) };
+/** What some refusals tell besides. */
+type More = Pick<Problem, 'errors' | 'differs'>;
+
+export function problem(status: number, code: string, detail: string, more: More = {}): Problem {
+  return { type: 'about:blank', title: titles[status] ?? 'Error', status, detail, code, ...more };
 }
 
 /** Thrown by a route to refuse what was asked for. */
@@ -46,14 +55,15 @@ export class ProblemError extends Error {
   override readonly name = 'ProblemError' as const;
   readonly problem: Problem;
 
-  constructor(status: number, code: string, detail: string) {
+  constructor(status: number, code: string, detail: string, more: More = {}) {
     super(detail);
-    this.problem = problem(status, code, detail);
+    this.problem = problem(status, code, detail, more);
   }
 
   /** A refusal that was given before. */
   static of(given: Problem): ProblemError {
-    return new ProblemError(given.status, given.code, given.detail);
+    const { status, code, detail, errors, differs } = given;
+    return new ProblemError(status, code, detail, { errors, differs });
   }
 }
 
@@ -91,7 +101,7 @@ export function problemOf(error: unknown): Problem {
       return { path: path === '' ? (error.validationContext ?? '') : path, message: message ?? 'cannot be used' };
     });
     const what = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
-    return problem(400, 'invalid', `The request cannot be used: ${what}.`, errors);
+    return problem(400, 'invalid', `The request cannot be used: ${what}.`, { errors });
   }
   if (!(error instanceof Error)) return unexpected;
   const { isBadInput, exitCode, statusCode, code } = error as {

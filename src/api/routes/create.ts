@@ -54,13 +54,12 @@ export function createRoutes(app: Api, context: ApiContext): void {
           const [imported, round] = result.kind === 'ended' ? [false, null] : [result.imported, result.round.round];
           return { campaignId, result: result.kind, imported, state, round, rowsTotal, rowsRejected, notes, warnings };
         };
-        const fingerprint = { hashes, allowPartial };
         return makeChange(context, {
           request,
           reply,
           action: 'start',
           campaignId: file.id,
-          fingerprint,
+          sent: { files: hashes, query: request.query },
           status: 201,
           work,
         });
@@ -132,8 +131,8 @@ export function createRoutes(app: Api, context: ApiContext): void {
           change(campaignId).catch((error: unknown) => {
             throw withoutFolder(error, folder);
           });
-        const fingerprint = { hashes, dryRun, add, restore };
-        return changeCampaign(context, { request, reply, action: dryRun ? null : 'update', fingerprint, work });
+        const sent = { files: hashes, query: request.query };
+        return changeCampaign(context, { request, reply, action: dryRun ? null : 'update', sent, work });
       }),
   );
 }

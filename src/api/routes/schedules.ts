@@ -90,8 +90,7 @@ export function scheduleRoutes(app: Api, context: ApiContext): void {
           const { view, wasPaused } = await change(context, campaignId, request.body?.note);
           return { ...view, wasPaused };
         };
-        const fingerprint = request.body ?? null;
-        return makeChange(context, { request, reply, action, campaignId, fingerprint, work });
+        return makeChange(context, { request, reply, action, campaignId, sent: { body: request.body }, work });
       },
     );
   }
@@ -113,7 +112,7 @@ export function scheduleRoutes(app: Api, context: ApiContext): void {
     async (request, reply) => {
       const { campaign: campaignId } = request.params;
       const work = async () => ({ campaignId, ...(await deleteSchedule(context, campaignId)) });
-      const change = { action: 'schedule_deleted', campaignId, fingerprint: null, work };
+      const change = { action: 'schedule_deleted', campaignId, sent: {}, work };
       return makeChange(context, { request, reply, ...change });
     },
   );

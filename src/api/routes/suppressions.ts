@@ -87,7 +87,7 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
         reply,
         action: 'suppressions_added',
         campaignId: campaign ?? accountScope,
-        fingerprint: request.body,
+        sent: { body: request.body },
         work,
       });
     },
@@ -132,7 +132,7 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
           reply,
           action: 'suppressions_imported',
           campaignId: campaign ?? accountScope,
-          fingerprint: { hashes, ...request.query },
+          sent: { files: hashes, query: request.query },
           work,
         });
       }),
@@ -164,7 +164,7 @@ export function suppressionRoutes(app: Api, context: ApiContext): void {
         reply,
         action: 'suppressions_removed',
         campaignId: campaign ?? accountScope,
-        fingerprint: request.body,
+        sent: { body: request.body },
         work,
       });
     },

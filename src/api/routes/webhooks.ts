@@ -72,7 +72,7 @@ export function webhookRoutes(app: Api, context: ApiContext): void {
         const added = { url, campaign, types, webhookId: idOfKey(request), ...byHolder(request) };
         return showChange(await addWebhook(context, added));
       };
-      const change = { action: 'webhook_added', fingerprint: request.body, status: 201, work } as const;
+      const change = { action: 'webhook_added', sent: { body: request.body }, status: 201, work } as const;
       return makeChange(context, { request, reply, ...change, campaignId: campaign ?? 'account' });
     },
   );
@@ -167,7 +167,7 @@ async function changeOne<Answer>(
     ...exchange,
     action,
     campaignId,
-    fingerprint: null,
+    sent: {},
     work,
   });
 }

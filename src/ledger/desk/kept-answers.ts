@@ -6,8 +6,8 @@ import type { Tx } from '../tx.ts';
 export interface KeyedRequest {
   tokenId: string;
   key: string;
-  /** Of method, path and body. */
-  fingerprint: string;
+  /** Hashes of its parts, such as `method` and `body.numbers`, by their names. */
+  parts: Readonly<Record<string, string>>;
 }
 
 /** An answer as it was given, and is given again. */
@@ -21,8 +21,8 @@ export type Claim =
   | { kind: 'new'; entry: string }
   | { kind: 'done'; answer: KeptAnswer }
   | { kind: 'under_way' }
-  /** The key was used for something else. */
-  | { kind: 'other' };
+  /** The key was used for something else; `differs` names the parts. */
+  | { kind: 'other'; differs: string[] };
 
 /** A request lasts less long; one that was begun longer ago and has no answer died with its process. */
 const longestMs = 10 * 60_000;
@@ -31,10 +31,11 @@ const longestMs = 10 * 60_000;
  * Takes a key, so that of several requests with it one is carried out. Every change of the API may be carried out again without harm, which
  * is what happens when its process died in the middle.
  */
-export async function claimKey(store: Store, { tokenId, key, fingerprint }: KeyedRequest): Promise<Claim> {
+export async function claimKey(store: Store, { tokenId, key, parts }: KeyedRequest): Promise<Claim> {
   const entry = randomUUID();
   return store.transaction(async (tx) => {
     const begunReal = await store.now(tx);
+    const fingerprint = JSON.stringify(parts);
     const row = { token_id: tokenId, key, fingerprint, entry, begun_real: begunReal, status: null, body: null };
     const { numInsertedOrUpdatedRows: inserted } = await tx
       .insertInto('answers')
@@ -48,7 +49,8 @@ export async function claimKey(store: Store, { tokenId, key, fingerprint }: Keye
       .where('token_id', '=', tokenId)
       .where('key', '=', key)
       .executeTakeFirstOrThrow();
-    if (known.fingerprint !== fingerprint) return { kind: 'other' };
+    const differs = differing(JSON.parse(known.fingerprint) as KeyedRequest['parts'], parts);
+    if (differs.length > 0) return { kind: 'other', differs };
     if (known.status !== null && known.body !== null)
       return { kind: 'done', answer: { status: known.status, body: known.body } };
     if (begunReal - known.begun_real < longestMs) return { kind: 'under_way' };
@@ -71,4 +73,9 @@ export async function keepAnswer(tx: Tx, entry: string, answer: KeptAnswer): Pro
 /** What failed on the way may be asked for again. */
 export async function freeKey(tx: Tx, entry: string): Promise<void> {
   await tx.deleteFrom('answers').where('entry', '=', entry).execute();
+}
+
+function differing(known: KeyedRequest['parts'], asked: KeyedRequest['parts']): string[] {
+  const names = new Set([...Object.keys(known), ...Object.keys(asked)]);
+  return [...names].filter((name) => known[name] !== asked[name]);
 }
